@@ -1,0 +1,3 @@
+module github.com/portolan-mcp/portolan
+
+go 1.26

@@ -1,0 +1,166 @@
+package registry
+
+import (
+	"strings"
+	"time"
+)
+
+// A ServerConfig says where one server is and how to talk to it. Its JSON form
+// is ServerConfig of the JavaScript surface.
+type ServerConfig struct {
+	// URL is the http or https endpoint, or "builtin:demo".
+	URL string
+	// Headers go with every request to that URL's origin and nowhere else.
+	Headers map[string]string
+	// Proxy sends the requests through the registry's CORS proxy.
+	Proxy bool
+	// Disabled keeps the server in the list but never contacts it ("enabled": false).
+	Disabled bool
+	// Transport is "auto" (or ""), "streamable-http" or "sse".
+	Transport string
+	// Timeout bounds connecting and listing, each; 0 means the registry's default.
+	Timeout time.Duration
+	// AllowTools, if not nil, lists the only tools (the server's own names) that are offered;
+	// DenyTools lists tools that are not.
+	AllowTools []string
+	DenyTools  []string
+}
+
+// Limits bound what one server can make the registry hold or do. Zero fields
+// mean the defaults named here.
+type Limits struct {
+	ResponseBytes   int // one response body; 16 MiB
+	EventBytes      int // one SSE event; 4 MiB
+	ErrorBytes      int // an error body that is read; 64 KiB
+	DefinitionBytes int // one tool's definition; 64 KiB
+	Depth           int // nesting of any JSON; 128
+	Pages           int // pages of one list; 100
+	ToolsPerServer  int // 1,000
+	Tools           int // all servers; 5,000
+	ListBytes       int // all pages of one list; 16 MiB
+	ResultBytes     int // the text form of one result; 1 MiB
+	EventsPerSecond int // notifications decoded per server and second; 200
+}
+
+// WithDefaults returns l with every zero field replaced by its default.
+func (l Limits) WithDefaults() Limits {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&l.ResponseBytes, 16<<20)
+	def(&l.EventBytes, 4<<20)
+	def(&l.ErrorBytes, 64<<10)
+	def(&l.DefinitionBytes, 64<<10)
+	def(&l.Depth, 128)
+	def(&l.Pages, 100)
+	def(&l.ToolsPerServer, 1000)
+	def(&l.Tools, 5000)
+	def(&l.ListBytes, 16<<20)
+	def(&l.ResultBytes, 1<<20)
+	def(&l.EventsPerSecond, 200)
+	return l
+}
+
+// maxServerName bounds a server's name, which users choose.
+const maxServerName = 64
+
+// CheckName says whether name can name a server: 1 to 64 characters, printable, no line breaks.
+func CheckName(name string) error {
+	if name == "" {
+		return Because(ErrInvalidConfig, "the server's name is empty")
+	}
+	if len([]rune(name)) > maxServerName {
+		return Because(ErrInvalidConfig, "the server's name is longer than 64 characters")
+	}
+	for _, r := range name {
+		if r < ' ' || r == 0x7f || r == 0xfffd {
+			return Because(ErrInvalidConfig, "the server's name holds a control character")
+		}
+	}
+	return nil
+}
+
+// Check says what is wrong with the configuration, or nil. It does not reach out.
+func (c ServerConfig) Check() error {
+	if err := checkURL(c.URL); err != nil {
+		return err
+	}
+	switch c.Transport {
+	case "", "auto", "streamable-http", "sse":
+	default:
+		return Because(ErrInvalidConfig, `transport is "`+c.Transport+`"; want "auto", "streamable-http" or "sse"`)
+	}
+	for name, value := range c.Headers {
+		if err := checkHeader(name, value); err != nil {
+			return err
+		}
+	}
+	if c.Timeout < 0 {
+		return Because(ErrInvalidConfig, "timeout is negative")
+	}
+	return nil
+}
+
+// checkURL is a first look that needs no URL parser (net/url weighs 175 KB in
+// the module): the transport parses the URL for good.
+func checkURL(url string) error {
+	if strings.HasPrefix(url, "builtin:") {
+		return nil
+	}
+	scheme, rest, ok := strings.Cut(url, "://")
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme != "http" && scheme != "https" {
+		return Because(ErrInvalidConfig, "url must start with https:// or http:// (or be builtin:demo)")
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	host, _, _ = strings.Cut(host, "#")
+	if host == "" {
+		return Because(ErrInvalidConfig, "url has no host")
+	}
+	if strings.Contains(host, "@") {
+		return Because(ErrInvalidConfig, "url holds a user name or password; use an Authorization header")
+	}
+	for _, r := range url {
+		if r <= ' ' || r == 0x7f || r == '\\' {
+			return Because(ErrInvalidConfig, "url holds a space, a control character or a backslash")
+		}
+	}
+	return nil
+}
+
+// forbiddenHeaders are set by the protocol or refused by browsers (facts: a
+// custom User-Agent makes Firefox send a preflight that fails).
+var forbiddenHeaders = map[string]bool{
+	"host": true, "content-length": true, "connection": true, "transfer-encoding": true,
+	"user-agent": true, "accept": true, "content-type": true, "origin": true, "cookie": true,
+	"mcp-session-id": true, "mcp-protocol-version": true, "mcp-method": true, "mcp-name": true, "last-event-id": true,
+}
+
+func checkHeader(name, value string) error {
+	if name == "" {
+		return Because(ErrInvalidConfig, "a header has no name")
+	}
+	for i := 0; i < len(name); i++ {
+		if !isTokenByte(name[i]) {
+			return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
+		}
+	}
+	if forbiddenHeaders[strings.ToLower(name)] {
+		return Because(ErrInvalidConfig, `header "`+name+`" is set by the protocol and cannot be configured`)
+	}
+	for i := 0; i < len(value); i++ {
+		if b := value[i]; b < ' ' && b != '\t' || b >= 0x7f {
+			return Because(ErrInvalidConfig, `the value of header "`+name+`" holds a character that is not printable ASCII`)
+		}
+	}
+	return nil
+}
+
+// isTokenByte reports whether b is a tchar of RFC 9110, section 5.6.2.
+func isTokenByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' ||
+		strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
+}

@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"strconv"
+)
+
+// Sentinels that callers branch on. They arrive wrapped in a [*ServerError]
+// where one server is meant.
+var (
+	// ErrUnknownServer: no server has that name; Add it first.
+	ErrUnknownServer = errors.New("unknown server")
+	// ErrUnknownTool: no tool in the list has that name.
+	ErrUnknownTool = errors.New("unknown tool")
+	// ErrDisabled: the server is switched off; SetEnabled turns it on.
+	ErrDisabled = errors.New("server is disabled")
+	// ErrSuspended: the server failed too often in a row and is paused; it is
+	// tried again by itself after a cooldown, or at once by Retry.
+	ErrSuspended = errors.New("server is suspended after repeated failures")
+	// ErrClosed: the registry was closed.
+	ErrClosed = errors.New("registry is closed")
+	// ErrSessionExpired: the server no longer knows the session and did not run the call.
+	ErrSessionExpired = errors.New("session expired")
+	// ErrNetwork: no answer came. A browser does not tell refused from blocked by CORS.
+	ErrNetwork = errors.New("no answer from the server")
+	// ErrProtocol: the server answered something that is not MCP.
+	ErrProtocol = errors.New("the server's answer is not valid MCP")
+	// ErrTooLarge: an answer went over one of [Limits].
+	ErrTooLarge = errors.New("the server's answer is too large")
+	// ErrInvalidConfig: a server's name or configuration cannot be used.
+	ErrInvalidConfig = errors.New("invalid server configuration")
+	// ErrInvalidArguments: a call's arguments are not a JSON object, or do not fit the tool's schema.
+	ErrInvalidArguments = errors.New("invalid arguments")
+)
+
+// A ServerError says which server failed, and in which operation.
+type ServerError struct {
+	Server string
+	Op     string // "connect", "list tools", "call tool", …
+	Err    error
+}
+
+func (e *ServerError) Error() string {
+	return "server " + e.Server + ": " + e.Op + ": " + e.Err.Error()
+}
+func (e *ServerError) Unwrap() error { return e.Err }
+
+// A StatusError is an HTTP answer that is not a success.
+type StatusError struct {
+	Code int
+	// Header has the headers of the answer that were readable (in a browser, those that CORS exposes).
+	Header map[string][]string
+	// Detail is the start of a readable error body, untrusted; may be empty.
+	Detail string
+}
+
+func (e *StatusError) Error() string {
+	s := "http status " + strconv.Itoa(e.Code)
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	return s
+}
+
+// An RPCError is a JSON-RPC error object that the server answered with.
+type RPCError struct {
+	Code    int64
+	Message string
+	Data    []byte // JSON text, may be nil
+}
+
+func (e *RPCError) Error() string {
+	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + e.Message
+}
+
+// cause names a sentinel with words of its own: "network: connection refused".
+type cause struct {
+	kind   error
+	detail string
+}
+
+func (e *cause) Error() string { return e.kind.Error() + ": " + e.detail }
+func (e *cause) Unwrap() error { return e.kind }
+
+// Because returns an error that is kind to errors.Is and adds detail to its text.
+func Because(kind error, detail string) error { return &cause{kind, detail} }
+
+// An Explanation is an error in the form that a user interface needs.
+type Explanation struct {
+	Code      string // stable, snake_case
+	Server    string
+	Status    int    // HTTP status, or 0
+	Hint      string // what to do, or ""
+	Retryable bool   // the same call may work later, unchanged
+}
+
+// Explain classifies any error that a registry returns.
+func Explain(err error) Explanation {
+	var x Explanation
+	var server *ServerError
+	if errors.As(err, &server) {
+		x.Server = server.Server
+	}
+	var status *StatusError
+	if errors.As(err, &status) {
+		x.Status = status.Code
+	}
+	var rpc *RPCError
+	for _, row := range explanations {
+		if errors.Is(err, row.kind) {
+			x.Code, x.Hint, x.Retryable = row.code, row.hint, row.retryable
+			return x
+		}
+	}
+	switch {
+	case status != nil:
+		x.Code, x.Hint, x.Retryable = explainStatus(status.Code)
+	case errors.As(err, &rpc):
+		x.Code, x.Hint = "server_error", "The server refused the request; its message says why."
+	default:
+		x.Code = "internal"
+	}
+	return x
+}
+
+var explanations = []struct {
+	kind      error
+	code      string
+	hint      string
+	retryable bool
+}{
+	{ErrUnknownServer, "unknown_server", "Add the server first, or check its name.", false},
+	{ErrUnknownTool, "unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false},
+	{ErrDisabled, "disabled", "Turn the server on: setEnabled(name, true).", false},
+	{ErrSuspended, "suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true},
+	{ErrClosed, "closed", "The registry was closed; create a new one.", false},
+	{ErrInvalidConfig, "invalid_config", "Correct the server's name or configuration.", false},
+	{ErrInvalidArguments, "invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false},
+	{ErrSessionExpired, "session_expired", "The server keeps forgetting the session; try again.", true},
+	{ErrTooLarge, "too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false},
+	{context.DeadlineExceeded, "timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true},
+	{context.Canceled, "aborted", "The caller cancelled the call.", false},
+	{ErrNetwork, "network", "No answer came. Check the URL and that the server runs; in a browser it may also lack CORS headers: set proxy: true and a proxy.", true},
+	{ErrProtocol, "protocol", "The URL may not be an MCP endpoint (often it ends in /mcp or /sse).", false},
+}
+
+func explainStatus(code int) (name, hint string, retryable bool) {
+	switch {
+	case code == 401:
+		return "unauthorized", "The server wants credentials: set an Authorization header for it.", false
+	case code == 403:
+		return "forbidden", "The server refused these credentials, or this page's origin.", false
+	case code == 404 || code == 405:
+		return "http_status", "There is no MCP endpoint at this URL; check its path (often /mcp or /sse).", false
+	case code == 429:
+		return "rate_limited", "The server asks for fewer requests; try again later.", true
+	case code >= 500:
+		return "http_status", "The server has a fault of its own; try again later.", true
+	default:
+		return "http_status", "The server refused the request.", false
+	}
+}

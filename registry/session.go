@@ -1,0 +1,141 @@
+package registry
+
+import (
+	"context"
+	"time"
+)
+
+// A Session is one live conversation with one MCP server. It is the seam
+// between the pipeline, which decides what is listed and called, and the
+// protocol, which knows versions, transports and framing.
+//
+// Definitions and results cross it as [Payload]: JSON that the pipeline carries
+// and does not open. All methods may be called from several goroutines at once,
+// and each returns promptly once its context is done, whatever the server does.
+//
+// A session does not recover by itself. When the server has forgotten it, the
+// call that found out fails with [ErrSessionExpired], which also promises that
+// the server did not run the call; the registry then connects again, once for
+// all callers, and sends that call again. Every other error ends only the call
+// that got it, unless the session says by [Notice.Err] that it is over.
+type Session interface {
+	// Info tells what was negotiated. It does not change.
+	Info() SessionInfo
+
+	// ListTools fetches one page of tools. A nil cursor asks for the first page;
+	// the empty string is a cursor like any other.
+	ListTools(ctx context.Context, cursor *string) (*ToolPage, error)
+
+	// CallTool runs one tool and returns what the server answered, be it a
+	// result or a result with isError. The error is for calls without an answer.
+	CallTool(ctx context.Context, call ToolCall) (*ToolOutput, error)
+
+	// Close tells the server that the session is over, where the protocol has
+	// a way to, and frees what the session holds even if ctx ends first.
+	// A second Close does nothing.
+	Close(ctx context.Context) error
+}
+
+// Connect opens a session with a server. It is called for one server at a time
+// by one goroutine, but for several servers at once, and returns promptly once
+// ctx is done. The session outlives ctx.
+type Connect func(ctx context.Context, name string, cfg ServerConfig, notify Notify) (Session, error)
+
+// Notify is how a session tells its registry what nobody asked for. It does not
+// block, may be called from any goroutine, and is ignored once the session is closed.
+type Notify func(Notice)
+
+// A Notice is one thing that happened to a session unasked.
+type Notice struct {
+	// ToolsChanged says that the server's list of tools has changed.
+	ToolsChanged bool
+	// Err, if not nil, says that the session is over and why.
+	Err error
+}
+
+// SessionInfo is what a session and its server agreed on.
+type SessionInfo struct {
+	// Transport is "streamable-http", "sse", or "" for one that is not HTTP.
+	Transport string
+	// ProtocolVersion is the negotiated version, such as "2025-11-25".
+	ProtocolVersion string
+	// ServerName, ServerVersion and Instructions are the server's own words, untrusted.
+	ServerName    string
+	ServerVersion string
+	Instructions  string
+	// ListChanged says that the server announced notifications/tools/list_changed.
+	ListChanged bool
+}
+
+// A Payload is one JSON value that travels through the pipeline unopened. In a
+// browser it may be a handle to a value that the platform has parsed.
+type Payload interface {
+	// Len is the size in bytes of the JSON text, exact or a close estimate.
+	Len() int
+	// JSON returns the JSON text. The caller does not change it.
+	JSON() ([]byte, error)
+}
+
+// Raw is a Payload held as JSON text.
+type Raw []byte
+
+// Len returns the number of bytes.
+func (r Raw) Len() int { return len(r) }
+
+// JSON returns the text itself.
+func (r Raw) JSON() ([]byte, error) { return r, nil }
+
+// A ToolPage is one answer to tools/list.
+type ToolPage struct {
+	// Tools are the usable definitions in the server's order.
+	Tools []ToolDef
+	// Dropped are the entries that the session left out, each with its reason.
+	Dropped []Drop
+	// NextCursor asks for the page after this one; nil on the last page.
+	NextCursor *string
+	// TTL is how long the server says the list stays fresh (ttlMs, 2026-07-28); 0 if it did not say.
+	TTL time.Duration
+	// Bytes is the size of the page's JSON text.
+	Bytes int
+}
+
+// A ToolDef is one tool as its server defines it.
+type ToolDef struct {
+	// Name is the server's own name for the tool, not yet namespaced.
+	Name string
+	// Def is the whole Tool object of the spec.
+	Def Payload
+}
+
+// A Drop names a tool that is not offered, and why.
+type Drop struct {
+	Name   string // as far as it could be read
+	Reason string
+}
+
+// A ToolCall asks a session to run one tool.
+type ToolCall struct {
+	// Tool is the server's own name for it.
+	Tool string
+	// Def is the definition the call is based on (x-mcp-header needs it); may be nil.
+	Def Payload
+	// Arguments is the JSON text of one object.
+	Arguments []byte
+	// OnProgress, if not nil, asks for progress and is called for each
+	// notification, in order, until CallTool returns.
+	OnProgress func(Progress)
+}
+
+// Progress is one notifications/progress.
+type Progress struct {
+	Progress float64
+	Total    float64 // 0 if unknown
+	Message  string
+}
+
+// A ToolOutput is a server's answer to tools/call.
+type ToolOutput struct {
+	// Result is the whole CallToolResult object of the spec.
+	Result  Payload
+	IsError bool
+}
