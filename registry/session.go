@@ -45,6 +45,11 @@ type Connect func(ctx context.Context, name string, cfg ServerConfig, notify Not
 // block, may be called from any goroutine, and is ignored once the session is closed.
 type Notify func(Notice)
 
+// Elicit asks the user of the host for input on behalf of a server: params are
+// those of elicitation/create, the answer is an ElicitResult, both as JSON text.
+// A host without one does not announce the capability.
+type Elicit func(ctx context.Context, server string, params []byte) ([]byte, error)
+
 // A Notice is one thing that happened to a session unasked.
 type Notice struct {
 	// ToolsChanged says that the server's list of tools has changed.
@@ -97,6 +102,9 @@ type ToolPage struct {
 	TTL time.Duration
 	// Bytes is the size of the page's JSON text.
 	Bytes int
+	// Release, if not nil, frees what the platform holds for the page; the
+	// registry calls it once, when it uses none of the page's tools any more.
+	Release func()
 }
 
 // A ToolDef is one tool as its server defines it.
