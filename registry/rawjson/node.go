@@ -1,0 +1,198 @@
+package rawjson
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// A Node is one value of a parsed text, for work that changes JSON and keeps
+// its order and every digit.
+type Node struct {
+	// Kind is as [Kind] tells it, never 0.
+	Kind byte
+	// Raw is the text of a scalar.
+	Raw []byte
+	// Keys are the names of an object's members, each once, in order.
+	Keys []string
+	// Values are an array's elements, or an object's values beside their Keys.
+	Values []*Node
+}
+
+// maxParseDepth bounds the trees that [Parse] makes, because whoever walks a
+// tree recurses, and in wasm the stack is the browser's.
+const maxParseDepth = 1000
+
+// Parse reads b, exactly one JSON value, into a tree. It refuses nesting
+// deeper than maxDepth (at most 1,000, which 0 means too) and more than
+// maxNodes values (0 means any number). Of members with one name the last
+// counts, at the place of the first, as for JSON.parse. The tree holds
+// subslices of b. The error is a [*SyntaxError].
+func Parse(b []byte, maxDepth, maxNodes int) (*Node, error) {
+	if maxDepth <= 0 || maxDepth > maxParseDepth {
+		maxDepth = maxParseDepth
+	}
+	if err := Valid(b, maxDepth); err != nil {
+		return nil, err
+	}
+	p := parser{b: b, left: maxNodes, bounded: maxNodes > 0}
+	node, _, err := p.value(0)
+	return node, err
+}
+
+// NewString returns the node of a JSON string.
+func NewString(s string) *Node { return &Node{Kind: 's', Raw: AppendString(nil, s)} }
+
+// NewScalar returns the node of a number, boolean or null in its JSON text.
+func NewScalar(raw string) *Node { return &Node{Kind: Kind([]byte(raw)), Raw: []byte(raw)} }
+
+// NewArray returns an array of the given elements.
+func NewArray(elements ...*Node) *Node { return &Node{Kind: 'a', Values: elements} }
+
+// NewObject returns an object without members.
+func NewObject() *Node { return &Node{Kind: 'o'} }
+
+// Get returns the value of the member key, or nil if n has none or is no
+// object. A nil Node has no members.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	if i := slices.Index(n.Keys, key); i >= 0 {
+		return n.Values[i]
+	}
+	return nil
+}
+
+// Set gives the object n the member key, in its old place if there was one.
+func (n *Node) Set(key string, value *Node) {
+	if i := slices.Index(n.Keys, key); i >= 0 {
+		n.Values[i] = value
+		return
+	}
+	n.Keys = append(n.Keys, key)
+	n.Values = append(n.Values, value)
+}
+
+// Delete removes the member key of the object n, if there is one.
+func (n *Node) Delete(key string) {
+	if i := slices.Index(n.Keys, key); i >= 0 {
+		n.Keys = slices.Delete(n.Keys, i, i+1)
+		n.Values = slices.Delete(n.Values, i, i+1)
+	}
+}
+
+// Text returns the string that n holds, and whether it is one. A nil Node is none.
+func (n *Node) Text() (string, bool) {
+	if n == nil || n.Kind != 's' {
+		return "", false
+	}
+	return String(n.Raw)
+}
+
+// Append appends the compact JSON text of n. Scalars keep their text, so that
+// numbers keep their digits; invalid UTF-8 becomes U+FFFD.
+func (n *Node) Append(dst []byte) []byte {
+	switch n.Kind {
+	case 'o':
+		dst = append(dst, '{')
+		for i, key := range n.Keys {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendString(dst, key)
+			dst = append(dst, ':')
+			dst = n.Values[i].Append(dst)
+		}
+		return append(dst, '}')
+	case 'a':
+		dst = append(dst, '[')
+		for i, value := range n.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = value.Append(dst)
+		}
+		return append(dst, ']')
+	case 's':
+		if !utf8.Valid(n.Raw) {
+			return AppendString(dst, decodeString(n.Raw))
+		}
+	}
+	return append(dst, n.Raw...)
+}
+
+// parser builds the tree of a text that Valid has accepted, to a bounded depth.
+type parser struct {
+	b       []byte
+	left    int
+	bounded bool
+}
+
+func (p *parser) value(i int) (*Node, int, error) {
+	i = skipSpace(p.b, i)
+	if p.bounded {
+		if p.left == 0 {
+			return nil, i, &SyntaxError{i, "too many values"}
+		}
+		p.left--
+	}
+	n := &Node{Kind: Kind(p.b[i:])}
+	if n.Kind != 'o' && n.Kind != 'a' {
+		end, err := skipValue(p.b, i, 0)
+		n.Raw = p.b[i:end:end]
+		return n, end, err
+	}
+	var index map[string]int // made when an object is too wide to search
+	for {
+		i = skipSpace(p.b, i+1) // behind the opening bracket or a comma
+		if c := p.b[i]; c == '}' || c == ']' {
+			return n, i + 1, nil
+		}
+		at := -1
+		if n.Kind == 'o' {
+			end, err := skipString(p.b, i)
+			if err != nil {
+				return nil, end, err
+			}
+			key := decodeString(p.b[i:end])
+			at, index = place(n.Keys, key, index)
+			if at < 0 {
+				n.Keys = append(n.Keys, key)
+			}
+			if i, err = skipColon(p.b, end); err != nil {
+				return nil, i, err
+			}
+		}
+		value, end, err := p.value(i)
+		if err != nil {
+			return nil, end, err
+		}
+		if at < 0 {
+			n.Values = append(n.Values, value)
+		} else {
+			n.Values[at] = value
+		}
+		if i = skipSpace(p.b, end); p.b[i] != ',' {
+			return n, i + 1, nil
+		}
+	}
+}
+
+// place finds key among keys, or returns -1 and notes that it comes next.
+func place(keys []string, key string, index map[string]int) (int, map[string]int) {
+	const searchable = 16
+	if index == nil {
+		if i := slices.Index(keys, key); i >= 0 || len(keys) < searchable {
+			return i, nil
+		}
+		index = make(map[string]int, 2*len(keys))
+		for i, k := range keys {
+			index[k] = i
+		}
+	}
+	if i, ok := index[key]; ok {
+		return i, index
+	}
+	index[key] = len(keys)
+	return -1, index
+}

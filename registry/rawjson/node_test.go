@@ -1,0 +1,61 @@
+package rawjson_test
+
+import (
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+func TestParseKeepsOrderAndDigits(t *testing.T) {
+	for in, want := range map[string]string{
+		` { "b" : 1.0 , "a" : [ 9007199254740993, "\u0041" ] } `: `{"b":1.0,"a":[9007199254740993,"\u0041"]}`,
+		`{"a":1,"b":2,"\u0061":3}`:                               `{"a":3,"b":2}`,
+		"[\"\xff\"]":                                             "[\"\uFFFD\"]",
+		`null`:                                                   `null`,
+	} {
+		n, err := rawjson.Parse([]byte(in), 0, 0)
+		if err != nil {
+			t.Errorf("Parse(%s): %v", in, err)
+			continue
+		}
+		if got := string(n.Append(nil)); got != want {
+			t.Errorf("Parse(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestParseBounds(t *testing.T) {
+	for _, row := range []struct {
+		text         string
+		depth, nodes int
+		ok           bool
+	}{
+		{`[1,2,3]`, 0, 4, true}, {`[1,2,3]`, 0, 3, false}, {`{"a":{"b":1}}`, 2, 3, true}, {`{"a":{"b":1}}`, 1, 3, false}, {`1 2`, 0, 0, false},
+	} {
+		if _, err := rawjson.Parse([]byte(row.text), row.depth, row.nodes); (err == nil) != row.ok {
+			t.Errorf("Parse(%s, %d, %d): %v", row.text, row.depth, row.nodes, err)
+		}
+	}
+}
+
+func TestNodeEdits(t *testing.T) {
+	n := rawjson.NewObject()
+	n.Set("a", rawjson.NewScalar("1"))
+	n.Set("b", rawjson.NewArray(rawjson.NewString("x\n"), rawjson.NewScalar("null")))
+	n.Set("a", rawjson.NewScalar("true"))
+	n.Set("c", rawjson.NewObject())
+	n.Delete("c")
+	n.Delete("none")
+	if got := string(n.Append(nil)); got != `{"a":true,"b":["x\n",null]}` {
+		t.Errorf("got %s", got)
+	}
+	if s, ok := n.Get("b").Values[0].Text(); !ok || s != "x\n" {
+		t.Errorf("Text = %q, %v", s, ok)
+	}
+	if n.Get("c") != nil || n.Get("c").Get("d") != nil {
+		t.Error("Get of a missing member is not nil")
+	}
+	if _, ok := n.Get("a").Text(); ok {
+		t.Error("a boolean has text")
+	}
+}
