@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -101,6 +103,26 @@ func (c ServerConfig) Check() error {
 		return Because(ErrInvalidConfig, "timeout is negative")
 	}
 	return nil
+}
+
+func (c ServerConfig) clone() ServerConfig {
+	c.Headers = maps.Clone(c.Headers)
+	c.AllowTools = slices.Clone(c.AllowTools)
+	c.DenyTools = slices.Clone(c.DenyTools)
+	return c
+}
+
+// sameEndpoint reports whether a session for c serves d as well.
+func (c ServerConfig) sameEndpoint(d ServerConfig) bool {
+	return c.URL == d.URL && c.Proxy == d.Proxy && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers)
+}
+
+// offers reports whether the configuration lets the tool with that raw name through.
+func (c ServerConfig) offers(tool string) bool {
+	if c.AllowTools != nil && !slices.Contains(c.AllowTools, tool) {
+		return false
+	}
+	return !slices.Contains(c.DenyTools, tool)
 }
 
 // checkURL is a first look that needs no URL parser (net/url weighs 175 KB in

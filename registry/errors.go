@@ -46,6 +46,15 @@ func (e *ServerError) Error() string {
 }
 func (e *ServerError) Unwrap() error { return e.Err }
 
+// onServer names the server and the operation in err, unless err does already.
+func onServer(server, op string, err error) error {
+	var known *ServerError
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return &ServerError{server, op, err}
+}
+
 // A StatusError is an HTTP answer that is not a success.
 type StatusError struct {
 	Code int

@@ -1,0 +1,203 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A conn is one session in use. The registry's lock guards its fields.
+type conn struct {
+	session Session
+	calls   int  // under way
+	retired bool // closes when calls is 0
+}
+
+// connected returns the server's live session, or connects: one attempt at a
+// time, shared by all who wait for it.
+func (r *Registry) connected(ctx context.Context, s *server) (*conn, error) {
+	r.mu.Lock()
+	if err := r.reachable(s); err != nil {
+		r.mu.Unlock()
+		return nil, err
+	}
+	if c := s.conn; c != nil {
+		r.mu.Unlock()
+		return c, nil
+	}
+	f := s.connecting
+	if f == nil {
+		f = r.connect(s)
+	}
+	f.waiters++
+	r.mu.Unlock()
+	r.deliver()
+	return join(ctx, r, f)
+}
+
+// reachable says why a server cannot be contacted now, or nil.
+func (r *Registry) reachable(s *server) error {
+	switch {
+	case r.closed:
+		return ErrClosed
+	case r.servers[s.name] != s:
+		return ErrUnknownServer
+	case s.cfg.Disabled:
+		return ErrDisabled
+	}
+	return nil
+}
+
+// connect starts the one attempt. The caller holds r.mu and joins the flight.
+func (r *Registry) connect(s *server) *flight[*conn] {
+	cfg, era, timeout := s.cfg.clone(), s.era, r.timeout(s)
+	c := &conn{}
+	s.connecting = launch(r, func(ctx context.Context) (*conn, error) {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		session, err := r.opts.Connect(ctx, s.name, cfg, func(n Notice) { r.notified(s, c, n) })
+		if err == nil && session == nil {
+			err = Because(ErrProtocol, "Connect returned no session")
+		}
+		c.session = session
+		return c, err
+	}, func(f *flight[*conn]) {
+		if f.err == nil {
+			r.conns[c] = true
+		}
+		if s.era != era {
+			r.hangUp(c)
+			f.err = errStale
+			return
+		}
+		s.connecting = nil
+		if f.err == nil {
+			s.conn, s.info = c, c.session.Info()
+			s.lastConnected = r.opts.Clock()
+			r.log("connected", "server", s.name, "version", s.info.ProtocolVersion)
+			if s.refreshing == nil && !r.opts.Clock().Before(s.staleAt) {
+				r.refreshSoon(s) // what an earlier session listed may be outdated
+			}
+		}
+		r.changed(Event{Server: s.name})
+	})
+	r.changed(Event{Server: s.name})
+	return s.connecting
+}
+
+// timeout is how long connecting and listing may take, each.
+func (r *Registry) timeout(s *server) time.Duration {
+	if s.cfg.Timeout > 0 {
+		return s.cfg.Timeout
+	}
+	return r.opts.Timeout
+}
+
+// errStale ends work on an endpoint that was changed, switched off or removed meanwhile.
+var errStale = errors.New("the server was changed meanwhile")
+
+// retire gives c up, unless that has been done: later calls connect anew, and
+// calls under way may end. The caller holds r.mu.
+func (r *Registry) retire(s *server, c *conn) {
+	if c == nil || s.conn != c {
+		return
+	}
+	s.conn = nil
+	c.retired = true
+	if c.calls == 0 {
+		r.hangUp(c)
+	}
+	r.changed(Event{Server: s.name})
+}
+
+// hangUp closes a session, once, in the background, for goodbyes take a round
+// trip. The caller holds r.mu.
+func (r *Registry) hangUp(c *conn) {
+	if !r.conns[c] {
+		return
+	}
+	delete(r.conns, c)
+	r.goroutine(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		_, _ = guarded(func() (struct{}, error) { return struct{}{}, c.session.Close(ctx) })
+	})
+}
+
+// use runs work on a live session of s. If the session turns out to have
+// expired, work is run once more on a new one.
+func use[T any](ctx context.Context, r *Registry, s *server, work func(*conn) (T, error)) (T, error) {
+	for retried := false; ; retried = true {
+		c, err := r.connected(ctx, s)
+		if err != nil {
+			var zero T
+			return zero, &ServerError{s.name, "connect", err}
+		}
+		r.mu.Lock()
+		c.calls++
+		r.mu.Unlock()
+		val, err := guarded(func() (T, error) { return work(c) })
+		expired := errors.Is(err, ErrSessionExpired)
+		r.mu.Lock()
+		c.calls--
+		if c.retired && c.calls == 0 {
+			r.hangUp(c)
+		}
+		if expired && !r.closed {
+			r.retire(s, c)
+		}
+		r.mu.Unlock()
+		r.deliver()
+		if !expired || retried {
+			return val, err
+		}
+	}
+}
+
+// notified handles what a session says unasked.
+func (r *Registry) notified(s *server, c *conn, n Notice) {
+	r.mu.Lock()
+	if !r.closed && s.conn == c {
+		if n.Err != nil {
+			s.lastError = errorText(n.Err)
+			r.retire(s, c)
+		} else if n.ToolsChanged {
+			r.refreshSoon(s)
+		}
+	}
+	r.mu.Unlock()
+	r.deliver()
+}
+
+// refreshInterval is the shortest time between two lists that nobody asked for.
+const refreshInterval = time.Second
+
+// refreshSoon lists the server's tools in the background, at most once per
+// refreshInterval. The caller holds r.mu.
+func (r *Registry) refreshSoon(s *server) {
+	if s.refreshTimer != nil {
+		return
+	}
+	wait := s.refreshedAt.Add(refreshInterval).Sub(r.opts.Clock())
+	s.refreshTimer = time.AfterFunc(max(wait, 0), func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if s.refreshTimer == nil || r.reachable(s) != nil {
+			return
+		}
+		s.refreshTimer = nil
+		if s.refreshing != nil {
+			s.again = true // what it reads may be from before the change
+			return
+		}
+		r.goroutine(func() { _ = r.refresh(r.ctx, s) })
+	})
+}
+
+// autoRefresh contacts a server that was just added, changed or switched on,
+// once the host has begun to discover. The caller holds r.mu.
+func (r *Registry) autoRefresh(s *server) {
+	if r.discovered && !s.cfg.Disabled {
+		r.refreshSoon(s)
+	}
+}

@@ -1,0 +1,247 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strconv"
+	"time"
+)
+
+// Discover connects to the named servers, or to all that are enabled, in
+// parallel, and lists their tools. It returns when each is done or has failed,
+// with one *ServerError for each that failed; the others work.
+func (r *Registry) Discover(ctx context.Context, names ...string) error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return ErrClosed
+	}
+	var problems []error
+	var targets []*server
+	if len(names) == 0 {
+		for _, s := range r.servers {
+			if !s.cfg.Disabled {
+				targets = append(targets, s)
+			}
+		}
+		sort.Slice(targets, func(i, j int) bool { return targets[i].name < targets[j].name })
+	}
+	for _, name := range names {
+		switch s := r.servers[name]; {
+		case s == nil:
+			problems = append(problems, &ServerError{name, "discover", ErrUnknownServer})
+		case s.cfg.Disabled:
+			problems = append(problems, &ServerError{name, "discover", ErrDisabled})
+		default:
+			targets = append(targets, s)
+		}
+	}
+	r.discovered = true
+	r.discovering++
+	r.changed(Event{})
+	failures := make([]error, len(targets))
+	left := make(chan struct{}, len(targets))
+	for i, s := range targets {
+		r.goroutine(func() {
+			failures[i] = r.refresh(ctx, s)
+			left <- struct{}{}
+		})
+	}
+	r.mu.Unlock()
+	r.deliver()
+	for range targets {
+		<-left
+	}
+	r.mu.Lock()
+	r.discovering--
+	r.changed(Event{})
+	r.mu.Unlock()
+	r.deliver()
+	return errors.Join(append(problems, failures...)...)
+}
+
+// refresh lists a server's tools, connecting first if need be; all who want it
+// at the same time share one attempt.
+func (r *Registry) refresh(ctx context.Context, s *server) error {
+	r.mu.Lock()
+	if err := r.reachable(s); err != nil {
+		r.mu.Unlock()
+		return &ServerError{s.name, "discover", err}
+	}
+	f := s.refreshing
+	if f == nil {
+		generation, ok := s.breaker.begin(r.opts.Clock())
+		if !ok {
+			err := Because(ErrSuspended, s.lastError)
+			r.mu.Unlock()
+			return &ServerError{s.name, "discover", err}
+		}
+		f = r.startRefresh(s, generation)
+	}
+	f.waiters++
+	r.mu.Unlock()
+	r.deliver()
+	_, err := join(ctx, r, f)
+	return onServer(s.name, "discover", err)
+}
+
+func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] {
+	var mine *flight[struct{}]
+	mine = launch(r, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.connectAndList(ctx, s)
+	}, func(f *flight[struct{}]) {
+		if s.refreshing != mine {
+			return
+		}
+		s.refreshing = nil
+		s.refreshedAt = r.opts.Clock()
+		r.attempted(s, generation, judge(nil, f.err), f.err)
+		if s.again {
+			s.again = false
+			r.refreshSoon(s)
+		}
+	})
+	s.refreshing = mine
+	return mine
+}
+
+func (r *Registry) connectAndList(ctx context.Context, s *server) error {
+	_, err := use(ctx, r, s, func(c *conn) (struct{}, error) {
+		l, err := r.list(ctx, s, c.session)
+		if err == nil {
+			err = r.publish(s, c, l)
+		}
+		if err != nil {
+			l.free()
+			err = &ServerError{s.name, "list tools", err}
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// A listing collects the pages of one list.
+type listing struct {
+	tools    []ToolDef
+	release  []func()
+	warnings []string
+	ttl      time.Duration
+	latency  time.Duration
+}
+
+func (l *listing) free() {
+	for _, release := range l.release {
+		release()
+	}
+	l.release = nil
+}
+
+func (l *listing) warn(text string) {
+	const most = 20
+	if len(l.warnings) < most {
+		l.warnings = append(l.warnings, cutUTF8(text, 300))
+	}
+}
+
+// list follows cursors under the budgets of Limits and of time. It keeps what
+// arrived before a budget ran out, and says so in a warning; an error on a later
+// page is such an end too, since the first pages are still good.
+func (r *Registry) list(ctx context.Context, s *server, session Session) (*listing, error) {
+	r.mu.Lock()
+	timeout := r.timeout(s)
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	limits := &r.opts.Limits
+	l := &listing{}
+	seen := make(map[string]bool)
+	bytes := 0
+	var cursor *string
+	for page := 1; ; page++ {
+		started := r.opts.Clock()
+		p, err := session.ListTools(ctx, cursor)
+		if err != nil {
+			if page == 1 || errors.Is(err, ErrSessionExpired) || errors.Is(err, context.Canceled) {
+				return l, err
+			}
+			l.warn("the list ends after page " + strconv.Itoa(page-1) + ": " + errorText(err))
+			return l, nil
+		}
+		if page == 1 {
+			l.latency = r.opts.Clock().Sub(started)
+			l.ttl = p.TTL
+		}
+		if p.Release != nil {
+			l.release = append(l.release, p.Release)
+		}
+		for _, d := range p.Dropped {
+			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: " + d.Reason)
+		}
+		l.tools = append(l.tools, p.Tools...)
+		bytes += p.Bytes
+		switch {
+		case p.NextCursor == nil:
+			return l, nil
+		case len(l.tools) >= limits.ToolsPerServer:
+			if len(l.tools) == limits.ToolsPerServer {
+				l.warn("the list is cut at " + strconv.Itoa(limits.ToolsPerServer) + " tools; the server has more")
+			}
+			return l, nil
+		case seen[*p.NextCursor]:
+			l.warn("the server repeats a page cursor; the list ends there")
+			return l, nil
+		case page >= limits.Pages:
+			l.warn("the list is cut at " + strconv.Itoa(limits.Pages) + " pages; the server has more")
+			return l, nil
+		case bytes >= limits.ListBytes:
+			l.warn("the list is cut at " + strconv.Itoa(limits.ListBytes) + " bytes; the server has more")
+			return l, nil
+		}
+		seen[*p.NextCursor] = true
+		cursor = p.NextCursor
+	}
+}
+
+// longestTTL caps what a server may say about how long its list stays fresh.
+const longestTTL = 24 * time.Hour
+
+// publish replaces a server's tools by a new list.
+func (r *Registry) publish(s *server, c *conn, l *listing) error {
+	if most := r.opts.Limits.ToolsPerServer; len(l.tools) > most {
+		l.warn("the list is cut at " + strconv.Itoa(most) + " tools; the server has more")
+		l.tools = l.tools[:most]
+	}
+	tools := make([]Tool, 0, len(l.tools))
+	seen := make(map[string]bool, len(l.tools))
+	for _, d := range l.tools {
+		if seen[d.Name] {
+			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: the server lists that name twice")
+			continue
+		}
+		seen[d.Name] = true
+		tools = append(tools, Tool{Name: ToolName(s.name, d.Name), Server: s.name, RawName: d.Name, Def: d.Def})
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.conn != c {
+		return errStale
+	}
+	if room := r.opts.Limits.Tools - (r.toolTotal - len(s.listed)); len(tools) > room {
+		l.warn("the list is cut at " + strconv.Itoa(max(room, 0)) + " tools, for all servers together have too many")
+		tools = tools[:max(room, 0)]
+	}
+	old := s.release
+	r.offer(s, tools)
+	s.release, s.warnings, s.latency = l.release, l.warnings, l.latency
+	s.staleAt = time.Time{}
+	if l.ttl > 0 {
+		s.staleAt = r.opts.Clock().Add(min(l.ttl, longestTTL))
+	}
+	for _, release := range old {
+		release()
+	}
+	r.changed(Event{Server: s.name, Tools: true})
+	return nil
+}

@@ -1,0 +1,149 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// A Call is a model's wish to run a tool.
+type Call struct {
+	// Name is the tool's model name, as in Tools.
+	Name string
+	// Arguments is the JSON text of one object; empty means {}.
+	Arguments []byte
+	// Timeout bounds the whole call, and the time without progress; 0 means the registry's own.
+	Timeout time.Duration
+	// OnProgress, if not nil, is told of the server's progress, in order,
+	// before Dispatch returns. It must not block.
+	OnProgress func(Progress)
+}
+
+// A Result is a server's answer to a call, whole.
+type Result struct {
+	Server   string // that answered
+	Tool     string // the server's own name for the tool
+	IsError  bool   // the tool says that it failed; its content says why
+	Duration time.Duration
+	Payload  Payload // the CallToolResult object of the spec
+}
+
+// Text returns the answer as one text for a model, at most maxBytes long
+// (0: no cap), and whether something was cut off. See [Text].
+func (res *Result) Text(maxBytes int) (text string, truncated bool, err error) {
+	raw, err := res.Payload.JSON()
+	if err != nil {
+		return "", false, err
+	}
+	return Text(raw, maxBytes)
+}
+
+// Dispatch runs a tool on the server that offers it and returns the whole
+// answer; an answer with isError is an answer. It returns an error that Explain
+// classifies when there is none: the tool is unknown, its server disabled or
+// suspended, the arguments do not fit, or the call failed or took too long.
+//
+// Ending ctx cancels the call on the server as well. A call is sent once: it is
+// sent again only if the server answered that it had not run it.
+func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
+	s, tool, err := r.find(call.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(call.Arguments) == 0 {
+		call.Arguments = []byte("{}")
+	}
+	if err := r.checkArguments(tool, call.Arguments); err != nil {
+		return nil, &ServerError{s.name, "call " + tool.RawName, err}
+	}
+
+	r.mu.Lock()
+	generation, ok := s.breaker.begin(r.opts.Clock())
+	if !ok {
+		err := Because(ErrSuspended, s.lastError)
+		r.mu.Unlock()
+		return nil, &ServerError{s.name, "call " + tool.RawName, err}
+	}
+	if stale := s.staleAt; !stale.IsZero() && r.opts.Clock().After(stale) {
+		s.staleAt = time.Time{}
+		r.refreshSoon(s)
+	}
+	r.mu.Unlock()
+
+	started := r.opts.Clock()
+	deadline := newCallDeadline(ctx, r.opts.CallTimeout, r.opts.IdleTimeout, call.Timeout)
+	defer deadline.stop()
+	defer context.AfterFunc(r.ctx, func() { deadline.cancel(ErrClosed) })()
+	out := ToolCall{
+		Tool: tool.RawName, Def: tool.Def, Arguments: call.Arguments,
+		OnProgress: deadline.progress(call.OnProgress),
+	}
+	output, err := use(deadline.ctx, r, s, func(c *conn) (*ToolOutput, error) {
+		return c.session.CallTool(deadline.ctx, out)
+	})
+	if err == nil && output == nil {
+		err = Because(ErrProtocol, "the session returned no result")
+	}
+	err = deadline.explain(err)
+	took := r.opts.Clock().Sub(started)
+
+	r.mu.Lock()
+	if r.servers[s.name] == s {
+		if err == nil {
+			s.latency = took
+		}
+		r.attempted(s, generation, judge(ctx, err), healthError(ctx, err))
+	}
+	r.mu.Unlock()
+	r.deliver()
+	if err != nil {
+		return nil, onServer(s.name, "call "+tool.RawName, err)
+	}
+	return &Result{Server: s.name, Tool: tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result}, nil
+}
+
+// healthError keeps out of a server's health what is not about the server: the
+// caller's own abort, and refusals of one call.
+func healthError(caller context.Context, err error) error {
+	if err == nil || judge(caller, err) != failed {
+		return nil
+	}
+	return err
+}
+
+// find looks a model name up and says why its tool cannot be called, if so.
+func (r *Registry) find(name string) (*server, *Tool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, ErrClosed
+	}
+	t := r.tools[name]
+	if t == nil {
+		return nil, nil, Because(ErrUnknownTool, cutUTF8(name, 200))
+	}
+	s := r.servers[t.Server]
+	if s.cfg.Disabled {
+		return nil, nil, &ServerError{s.name, "call " + t.RawName, ErrDisabled}
+	}
+	return s, t, nil
+}
+
+func (r *Registry) checkArguments(t *Tool, args []byte) error {
+	if err := Arguments(args); err != nil {
+		return err
+	}
+	if !r.opts.Validate || t.Def == nil {
+		return nil
+	}
+	def, err := t.Def.JSON()
+	if err != nil {
+		return nil // the list was replaced meanwhile; the server checks too
+	}
+	schema, ok := rawjson.Get(def, "inputSchema")
+	if !ok {
+		return nil
+	}
+	return Validate(schema, args)
+}

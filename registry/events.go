@@ -1,0 +1,71 @@
+package registry
+
+// An Event says that something about the registry has changed. Read what from a Snapshot.
+type Event struct {
+	// Server is the one that changed, or "" for the registry's own status.
+	Server string
+	// Tools says that the list of tools offered from Server may have changed,
+	// and not only its health.
+	Tools bool
+}
+
+// Subscribe calls fn after every change, one call at a time and in order, with
+// no lock held: fn may use the registry. The returned function ends it.
+func (r *Registry) Subscribe(fn func(Event)) (cancel func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastSubscriber++
+	id := r.lastSubscriber
+	r.subscribers[id] = fn
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.subscribers, id)
+	}
+}
+
+// changed notes an event. The caller holds r.mu and calls deliver after unlocking.
+func (r *Registry) changed(e Event) {
+	r.version++
+	r.snapshot = nil
+	if n := len(r.pending); n > 0 && r.pending[n-1].Server == e.Server {
+		r.pending[n-1].Tools = r.pending[n-1].Tools || e.Tools
+		return
+	}
+	r.pending = append(r.pending, e)
+}
+
+// deliver hands pending events to the subscribers. Whoever finds a delivery
+// under way leaves its events to it, which keeps their order.
+func (r *Registry) deliver() {
+	r.mu.Lock()
+	if r.delivering {
+		r.mu.Unlock()
+		return
+	}
+	r.delivering = true
+	for len(r.pending) > 0 {
+		events := r.pending
+		r.pending = nil
+		ids := make([]int, 0, len(r.subscribers))
+		for id := range r.subscribers {
+			ids = append(ids, id)
+		}
+		for _, e := range events {
+			for _, id := range ids {
+				fn := r.subscribers[id]
+				if fn == nil {
+					continue
+				}
+				r.mu.Unlock()
+				_, err := guarded(func() (struct{}, error) { fn(e); return struct{}{}, nil })
+				r.mu.Lock()
+				if err != nil {
+					r.log("subscriber panicked", "error", err)
+				}
+			}
+		}
+	}
+	r.delivering = false
+	r.mu.Unlock()
+}

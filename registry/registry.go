@@ -1,0 +1,290 @@
+package registry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options configure a registry. Zero values are good defaults.
+type Options struct {
+	// Connect opens sessions; required. sdksession.New(nil).Connect is what native hosts pass.
+	Connect Connect
+	// FailureThreshold is how many failures in a row suspend a server; 0 means 3.
+	FailureThreshold int
+	// Cooldown is how long a server is first suspended; 0 means 5 s. It grows,
+	// with jitter, up to 5 min while the server stays down.
+	Cooldown time.Duration
+	// Timeout bounds connecting to a server and listing its tools, each; 0 means 10 s.
+	Timeout time.Duration
+	// CallTimeout bounds a call in all; 0 means 120 s.
+	CallTimeout time.Duration
+	// IdleTimeout bounds the time in a call without progress; 0 means 30 s.
+	IdleTimeout time.Duration
+	// Limits bound what servers can make the registry hold.
+	Limits Limits
+	// Validate checks arguments against a tool's inputSchema before they are sent.
+	Validate bool
+	// Logger receives debug records, without secrets; nil means none. It is not
+	// used in a browser (see log_js.go).
+	Logger *slog.Logger
+	// Clock tells the time for health; nil means time.Now.
+	Clock func() time.Time
+}
+
+// A Registry holds many servers and one list of their tools. All methods may be
+// called from several goroutines at once.
+type Registry struct {
+	opts Options
+
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+
+	mu             sync.Mutex
+	closed         bool
+	goroutines     int           // owned by the registry, waited for by Close
+	idle           chan struct{} // closed when closed and goroutines is 0
+	servers        map[string]*server
+	conns          map[*conn]bool   // open sessions
+	tools          map[string]*Tool // by model name
+	toolTotal      int              // tools held for all servers
+	discovering    int              // Discover calls under way
+	discovered     bool             // Discover was called at least once
+	offline        bool
+	version        uint64
+	snapshot       *Snapshot // of version, or nil
+	subscribers    map[int]func(Event)
+	lastSubscriber int
+	pending        []Event
+	delivering     bool
+}
+
+// New returns a registry without servers. It panics if opts has no Connect.
+func New(opts *Options) *Registry {
+	if opts == nil || opts.Connect == nil {
+		panic("registry: New needs Options.Connect")
+	}
+	r := &Registry{
+		opts:        *opts,
+		servers:     make(map[string]*server),
+		conns:       make(map[*conn]bool),
+		tools:       make(map[string]*Tool),
+		subscribers: make(map[int]func(Event)),
+		idle:        make(chan struct{}),
+	}
+	o := &r.opts
+	o.Limits = o.Limits.WithDefaults()
+	orDefault(&o.Timeout, 10*time.Second)
+	orDefault(&o.CallTimeout, 120*time.Second)
+	orDefault(&o.IdleTimeout, 30*time.Second)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+func orDefault(d *time.Duration, def time.Duration) {
+	if *d <= 0 {
+		*d = def
+	}
+}
+
+// Add puts a server into the list. Nothing is sent before Discover or, after a
+// first Discover, before the registry refreshes the new server by itself.
+func (r *Registry) Add(name string, cfg ServerConfig) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if err := cfg.Check(); err != nil {
+		return &ServerError{name, "add", err}
+	}
+	return r.change(func() error {
+		if r.servers[name] != nil {
+			return &ServerError{name, "add", Because(ErrInvalidConfig, "a server of that name exists; remove or update it")}
+		}
+		s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown)}
+		r.servers[name] = s
+		r.changed(Event{Server: name})
+		r.autoRefresh(s)
+		return nil
+	})
+}
+
+// Update replaces a server's configuration. The session and the tools survive
+// where the change does not concern them.
+func (r *Registry) Update(name string, cfg ServerConfig) error {
+	if err := cfg.Check(); err != nil {
+		return &ServerError{name, "update", err}
+	}
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "update", ErrUnknownServer}
+		}
+		old := s.cfg
+		s.cfg = cfg.clone()
+		switch {
+		case !old.sameEndpoint(cfg):
+			r.drop(s)
+			r.forgetTools(s)
+			s.breaker.reset()
+			s.lastError, s.failure = "", nil
+			r.autoRefresh(s)
+		case cfg.Disabled:
+			r.drop(s)
+		default:
+			r.offer(s, s.listed)
+			if old.Disabled {
+				r.autoRefresh(s)
+			}
+		}
+		r.changed(Event{Server: name, Tools: true})
+		return nil
+	})
+}
+
+// Remove takes a server and its tools out of the list and ends its session.
+func (r *Registry) Remove(name string) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "remove", ErrUnknownServer}
+		}
+		r.drop(s)
+		r.forgetTools(s)
+		delete(r.servers, name)
+		r.changed(Event{Server: name, Tools: true})
+		return nil
+	})
+}
+
+// SetEnabled switches a server on or off. Off, it keeps its configuration and
+// last list, but its tools are not offered and it is not contacted.
+func (r *Registry) SetEnabled(name string, enabled bool) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "enable", ErrUnknownServer}
+		}
+		if s.cfg.Disabled == !enabled {
+			return nil
+		}
+		s.cfg.Disabled = !enabled
+		if enabled {
+			s.breaker.reset()
+			r.autoRefresh(s)
+		} else {
+			r.drop(s)
+		}
+		r.changed(Event{Server: name, Tools: true})
+		return nil
+	})
+}
+
+// Retry forgets a server's failures and contacts it again in the background.
+func (r *Registry) Retry(name string) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		switch {
+		case s == nil:
+			return &ServerError{name, "retry", ErrUnknownServer}
+		case s.cfg.Disabled:
+			return &ServerError{name, "retry", ErrDisabled}
+		}
+		s.breaker.reset()
+		s.stopTimers()
+		r.changed(Event{Server: name, Tools: true})
+		r.refreshSoon(s)
+		return nil
+	})
+}
+
+// SetOnline tells whether the host has a network. Failures while it has none do
+// not count; when it comes back, suspended servers are tried at once.
+func (r *Registry) SetOnline(online bool) {
+	_ = r.change(func() error {
+		r.offline = !online
+		if online {
+			r.wake()
+		}
+		return nil
+	})
+}
+
+// Wake tries suspended servers at once, as when the user comes back to the page.
+func (r *Registry) Wake() {
+	_ = r.change(func() error { r.wake(); return nil })
+}
+
+func (r *Registry) wake() {
+	for _, s := range r.servers {
+		if s.breaker.suspended && !s.cfg.Disabled {
+			s.breaker.wake(r.opts.Clock())
+			r.refreshSoon(s)
+		}
+	}
+}
+
+// Close ends all sessions and calls and waits, five seconds at most, until
+// nothing of the registry runs any more. A second Close does nothing.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	for _, s := range r.servers {
+		r.drop(s)
+		r.forgetTools(s)
+	}
+	for c := range r.conns {
+		r.hangUp(c)
+	}
+	r.closed = true
+	r.cancel()
+	if r.goroutines == 0 {
+		close(r.idle)
+	}
+	r.mu.Unlock()
+	limit := time.NewTimer(closeTimeout)
+	defer limit.Stop()
+	select {
+	case <-r.idle:
+	case <-limit.C:
+	}
+	return nil
+}
+
+// closeTimeout bounds how long a session may take to say goodbye.
+const closeTimeout = 5 * time.Second
+
+// change runs fn under the lock of an open registry and then delivers events.
+func (r *Registry) change(fn func() error) error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return ErrClosed
+	}
+	err := fn()
+	r.mu.Unlock()
+	r.deliver()
+	return err
+}
+
+// goroutine runs fn on a goroutine that Close waits for. The caller holds r.mu.
+func (r *Registry) goroutine(fn func()) {
+	r.goroutines++
+	go func() {
+		defer func() {
+			r.mu.Lock()
+			r.goroutines--
+			if r.closed && r.goroutines == 0 {
+				close(r.idle)
+			}
+			r.mu.Unlock()
+		}()
+		fn()
+	}()
+}

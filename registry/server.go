@@ -1,0 +1,184 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Statuses of a server, as in ServerHealth.
+const (
+	ServerDisabled     = "disabled"
+	ServerDisconnected = "disconnected"
+	ServerConnecting   = "connecting"
+	ServerConnected    = "connected"
+	ServerFailed       = "error"
+)
+
+// A server is one entry of the registry. The registry's lock guards all of it.
+type server struct {
+	name    string
+	cfg     ServerConfig
+	breaker breaker
+
+	// era counts the endpoints that cfg has named: work for an older one is stale.
+	era        uint64
+	conn       *conn // nil: not connected
+	info       SessionInfo
+	connecting *flight[*conn]
+	refreshing *flight[struct{}]
+	again      bool // the list changed while refreshing
+
+	listed      []Tool // the last good list, unfiltered
+	offered     []*Tool
+	release     []func() // of the pages behind listed
+	warnings    []string
+	refreshedAt time.Time
+	staleAt     time.Time // zero: no ttl was given
+
+	failure       error // of the last connect, list or call; nil after a success
+	lastError     string
+	lastConnected time.Time
+	lastSuccess   time.Time
+	latency       time.Duration
+
+	refreshTimer *time.Timer
+	probeTimer   *time.Timer
+}
+
+func (s *server) status() string {
+	switch {
+	case s.cfg.Disabled:
+		return ServerDisabled
+	case s.connecting != nil:
+		return ServerConnecting
+	case s.failure != nil:
+		return ServerFailed
+	case s.conn != nil:
+		return ServerConnected
+	}
+	return ServerDisconnected
+}
+
+// visible reports whether models see the server's tools.
+func (s *server) visible() bool { return !s.cfg.Disabled && !s.breaker.suspended }
+
+func (s *server) stopTimers() {
+	for _, t := range []*time.Timer{s.refreshTimer, s.probeTimer} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	s.refreshTimer, s.probeTimer = nil, nil
+}
+
+// drop ends the server's session and all work on it. Its list stays.
+func (r *Registry) drop(s *server) {
+	s.era++
+	s.stopTimers()
+	if s.connecting != nil {
+		s.connecting.cancel()
+		s.connecting = nil
+	}
+	if s.refreshing != nil {
+		s.refreshing.cancel()
+		s.refreshing = nil
+	}
+	if s.conn != nil {
+		r.hangUp(s.conn)
+		s.conn = nil
+	}
+}
+
+// forgetTools frees the server's list.
+func (r *Registry) forgetTools(s *server) {
+	r.offer(s, nil)
+	s.warnings = nil
+	s.staleAt, s.refreshedAt = time.Time{}, time.Time{}
+	for _, release := range s.release {
+		release()
+	}
+	s.release = nil
+}
+
+// offer publishes a server's list under model names, as far as its
+// configuration lets tools through.
+func (r *Registry) offer(s *server, listed []Tool) {
+	for _, t := range s.offered {
+		delete(r.tools, t.Name)
+	}
+	r.toolTotal -= len(s.listed)
+	s.listed, s.offered = listed, make([]*Tool, 0, len(listed))
+	r.toolTotal += len(listed)
+	for i := range listed {
+		t := &listed[i]
+		if r.tools[t.Name] == nil && s.cfg.offers(t.RawName) {
+			r.tools[t.Name] = t
+			s.offered = append(s.offered, t)
+		}
+	}
+}
+
+// attempted records how an attempt on the server went, and sets its next probe.
+func (r *Registry) attempted(s *server, generation uint64, o outcome, err error) {
+	now := r.opts.Clock()
+	if r.offline && o == failed {
+		o = undecided
+	}
+	was := s.breaker.suspended
+	s.breaker.end(generation, o, now)
+	if o == succeeded {
+		s.lastSuccess = now
+		s.failure, s.lastError = nil, ""
+	} else if err != nil && !errors.Is(err, context.Canceled) {
+		s.failure, s.lastError = err, errorText(err)
+	}
+	if s.breaker.suspended {
+		// A probe begins afresh: the old session may be what is wrong.
+		r.retire(s, s.conn)
+		r.probeLater(s, s.breaker.retryAt.Sub(now))
+	}
+	r.changed(Event{Server: s.name, Tools: was != s.breaker.suspended})
+}
+
+// probeLater refreshes a suspended server when its cooldown is over.
+func (r *Registry) probeLater(s *server, wait time.Duration) {
+	if s.probeTimer != nil {
+		s.probeTimer.Stop()
+	}
+	era := s.era
+	s.probeTimer = time.AfterFunc(max(wait, 0), func() {
+		r.mu.Lock()
+		if !r.closed && s.era == era && !s.cfg.Disabled && s.breaker.suspended {
+			r.refreshSoon(s)
+		}
+		r.mu.Unlock()
+		r.deliver()
+	})
+}
+
+// errorText is what health shows of an error: bounded, on one line.
+func errorText(err error) string {
+	const most = 2 << 10
+	text := []byte(err.Error())
+	for i, b := range text {
+		if b < ' ' || b == 0x7f {
+			text[i] = ' '
+		}
+	}
+	if len(text) > most {
+		return cutUTF8(string(text), most) + "…"
+	}
+	return string(text)
+}
+
+// cutUTF8 returns at most n bytes of s, ending between two characters.
+func cutUTF8(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,181 @@
+package registry
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Statuses of a registry: nothing discovered yet; a Discover under way; all
+// enabled servers have a list; some have none, or are in error.
+const (
+	StatusIdle        = "idle"
+	StatusDiscovering = "discovering"
+	StatusReady       = "ready"
+	StatusPartial     = "partial"
+)
+
+// A Snapshot is the whole state at one moment. It is never changed; a later
+// state has a higher Version.
+type Snapshot struct {
+	Status  string
+	Version uint64
+	Servers map[string]ServerState
+	Tools   []Tool
+}
+
+// A ServerState is one server in a Snapshot.
+type ServerState struct {
+	ServerHealth
+	Config ServerConfig // with header values: redact before showing
+}
+
+// A ServerHealth tells how a server does.
+type ServerHealth struct {
+	Status              string // a Status constant of servers
+	Suspended           bool
+	ToolCount           int // tools offered
+	ToolTotal           int // tools listed, before the configuration's filter
+	Transport           string
+	ProtocolVersion     string
+	ServerName          string // what the server calls itself, untrusted
+	ServerVersion       string
+	LastSuccessful      time.Time // zero: never
+	LastConnected       time.Time // zero: never
+	LastError           string
+	ErrorCode           string // Explanation.Code of the last error, or ""
+	Hint                string // what to do about it
+	ConsecutiveFailures int
+	RetryAt             time.Time     // zero unless suspended
+	Latency             time.Duration // of the last list or call; 0: unknown
+	Warnings            []string      // what the last list left out, and why
+}
+
+// A Tool is one tool that models can call.
+type Tool struct {
+	Name    string  // what models call it; see ToolName
+	Server  string  // the server that offers it
+	RawName string  // the server's own name for it
+	Def     Payload // the whole Tool object of the spec
+}
+
+// Health returns how one server does.
+func (r *Registry) Health(name string) (ServerHealth, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.servers[name]
+	if s == nil {
+		return ServerHealth{}, false
+	}
+	return r.health(s), true
+}
+
+func (r *Registry) health(s *server) ServerHealth {
+	h := ServerHealth{
+		Status: s.status(), Suspended: s.breaker.suspended,
+		ToolCount: len(s.offered), ToolTotal: len(s.listed),
+		Transport: s.info.Transport, ProtocolVersion: s.info.ProtocolVersion,
+		ServerName: s.info.ServerName, ServerVersion: s.info.ServerVersion,
+		LastSuccessful: s.lastSuccess, LastConnected: s.lastConnected,
+		LastError: s.lastError, ConsecutiveFailures: s.breaker.failures,
+		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warnings,
+	}
+	if s.failure != nil {
+		x := Explain(s.failure)
+		h.ErrorCode, h.Hint = x.Code, x.Hint
+	}
+	return h
+}
+
+// Snapshot returns the current state. Two calls without a change between them
+// return the same pointer.
+func (r *Registry) Snapshot() *Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.snapshot == nil {
+		snap := &Snapshot{
+			Status: r.status(), Version: r.version,
+			Servers: make(map[string]ServerState, len(r.servers)),
+			Tools:   r.visibleTools(Filter{}),
+		}
+		for name, s := range r.servers {
+			snap.Servers[name] = ServerState{r.health(s), s.cfg.clone()}
+		}
+		r.snapshot = snap
+	}
+	return r.snapshot
+}
+
+// Status returns the registry's own status and version, without a whole Snapshot.
+func (r *Registry) Status() (status string, version uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status(), r.version
+}
+
+func (r *Registry) status() string {
+	switch {
+	case r.discovering > 0:
+		return StatusDiscovering
+	case !r.discovered:
+		return StatusIdle
+	}
+	for _, s := range r.servers {
+		if !s.cfg.Disabled && (s.failure != nil || s.refreshedAt.IsZero()) {
+			return StatusPartial
+		}
+	}
+	return StatusReady
+}
+
+// A Filter chooses tools. Empty fields choose all. Include and Exclude hold
+// model names; a trailing * stands for any rest.
+type Filter struct {
+	Servers []string
+	Include []string
+	Exclude []string
+}
+
+func (f Filter) admits(t *Tool) bool {
+	if len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server) {
+		return false
+	}
+	if len(f.Include) > 0 && !matches(f.Include, t.Name) {
+		return false
+	}
+	return !matches(f.Exclude, t.Name)
+}
+
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(name, prefix) || p == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Tools returns the tools that models may call now: those of enabled servers
+// that are not suspended, by server name and then in the server's own order.
+func (r *Registry) Tools(f Filter) []Tool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.visibleTools(f)
+}
+
+func (r *Registry) visibleTools(f Filter) []Tool {
+	var tools []Tool
+	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
+		s := r.servers[name]
+		if !s.visible() {
+			continue
+		}
+		for _, t := range s.offered {
+			if f.admits(t) {
+				tools = append(tools, *t)
+			}
+		}
+	}
+	return tools
+}
