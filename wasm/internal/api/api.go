@@ -1,0 +1,241 @@
+// Package api is what a page can ask of the registry inside the module: a table
+// of methods with JSON in and out. It is pure Go; jsbridge carries it to
+// JavaScript, and the tests call it natively. The JSON forms are those of
+// wasm/js/protocol.ts and types.ts.
+package api
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// Version is the version of the module and of the package around it, which must agree.
+const Version = "0.1.0"
+
+// A Host hears what the API has to say. Its methods do not block and may be
+// called from any goroutine. Byte slices are not kept by the caller.
+type Host interface {
+	// Reply ends request id with a JSON result.
+	Reply(id int, result []byte)
+	// Called ends request id with the answer to a tool call; meta is JSON about it.
+	Called(id int, meta []byte, result registry.Payload)
+	// Fail ends request id with a WireError.
+	Fail(id int, err []byte)
+	// Progress reports on request id; the JSON is a ToolProgress.
+	Progress(id int, progress []byte)
+	// State tells the registry's status and the servers that changed: a StateEvent.
+	State(event []byte)
+	// Tools replaces the tools that models see of one server.
+	Tools(server string, tools []registry.Tool)
+}
+
+// An API serves one registry to one host. Its methods return at once.
+type API struct {
+	reg  *registry.Registry
+	host Host
+
+	mu      sync.Mutex
+	cancels map[int]context.CancelFunc
+
+	events events
+}
+
+// New returns an API that tells host of every change in reg.
+func New(reg *registry.Registry, host Host) *API {
+	a := &API{reg: reg, host: host, cancels: make(map[int]context.CancelFunc)}
+	a.events.init(a)
+	return a
+}
+
+// Call runs a method of the table and answers under id.
+func (a *API) Call(id int, method string, params []byte) {
+	fn, ok := methods[method]
+	if !ok {
+		a.fail(id, registry.Because(errUsage, "the module has no method "+method))
+		return
+	}
+	ctx, done := a.begin(id)
+	go func() {
+		defer done()
+		defer a.recovered(id)
+		result, err := fn(ctx, a, params)
+		a.events.flush()
+		if err != nil {
+			a.fail(id, err)
+			return
+		}
+		a.host.Reply(id, result)
+	}()
+}
+
+// Dispatch calls a tool and answers under id.
+func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) {
+	call := registry.Call{Name: name, Arguments: args, Timeout: timeout}
+	if progress {
+		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
+	}
+	ctx, done := a.begin(id)
+	go func() {
+		defer done()
+		defer a.recovered(id)
+		result, err := a.reg.Dispatch(ctx, call)
+		if err != nil {
+			a.events.flush()
+			a.fail(id, err)
+			return
+		}
+		a.host.Called(id, encodeCalled(result), result.Payload)
+	}()
+}
+
+// Cancel ends request id early, if it is still under way.
+func (a *API) Cancel(id int) {
+	a.mu.Lock()
+	cancel := a.cancels[id]
+	a.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+func (a *API) begin(id int) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.mu.Lock()
+	a.cancels[id] = cancel
+	a.mu.Unlock()
+	return ctx, func() {
+		a.mu.Lock()
+		delete(a.cancels, id)
+		a.mu.Unlock()
+		cancel()
+	}
+}
+
+// recovered answers a request whose handling panicked.
+func (a *API) recovered(id int) {
+	if p := recover(); p != nil {
+		a.host.Fail(id, []byte(`{"code":"internal","message":"a fault of Portolan; please report it"}`))
+	}
+}
+
+func (a *API) fail(id int, err error) { a.host.Fail(id, EncodeError(err)) }
+
+// methods is the table. Each takes the request's own fields as JSON.
+var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
+	"addServer": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		config, _ := rawjson.Get(params, "config")
+		var cfg registry.ServerConfig
+		if err := applyConfig(&cfg, config); err != nil {
+			return nil, err
+		}
+		return null, a.reg.Add(name, cfg)
+	},
+	"updateServer": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		cfg, ok := a.reg.Config(name)
+		if !ok {
+			return nil, &registry.ServerError{Server: name, Op: "update", Err: registry.ErrUnknownServer}
+		}
+		patch, _ := rawjson.Get(params, "config")
+		if err := applyConfig(&cfg, patch); err != nil {
+			return nil, err
+		}
+		return null, a.reg.Update(name, cfg)
+	},
+	"removeServer": named(func(_ context.Context, a *API, name string) error { return a.reg.Remove(name) }),
+	"retry": named(func(ctx context.Context, a *API, name string) error {
+		if err := a.reg.Retry(name); err != nil {
+			return err
+		}
+		_ = a.reg.Discover(ctx, name) // how it went is in the state
+		return nil
+	}),
+	"setEnabled": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		raw, _ := rawjson.Get(params, "enabled")
+		enabled, ok := rawjson.Bool(raw)
+		if !ok {
+			return nil, registry.Because(errUsage, "enabled is not a boolean")
+		}
+		return null, a.reg.SetEnabled(name, enabled)
+	},
+	"discover": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		var names []string
+		if raw, ok := rawjson.Get(params, "names"); ok {
+			var err error
+			if names, err = stringList(raw, "names"); err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				if _, ok := a.reg.Config(name); !ok {
+					return nil, &registry.ServerError{Server: name, Op: "discover", Err: registry.ErrUnknownServer}
+				}
+			}
+			if len(names) == 0 {
+				return null, nil
+			}
+		}
+		_ = a.reg.Discover(ctx, names...) // each server's error is in its health
+		return null, ctx.Err()
+	},
+	"online": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		raw, _ := rawjson.Get(params, "online")
+		online, _ := rawjson.Bool(raw)
+		a.reg.SetOnline(online)
+		return null, nil
+	},
+	"wake":  func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
+	"close": func(_ context.Context, a *API, _ []byte) ([]byte, error) { return null, a.reg.Close() },
+}
+
+var null = []byte("null")
+
+func named(fn func(context.Context, *API, string) error) func(context.Context, *API, []byte) ([]byte, error) {
+	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		return null, fn(ctx, a, name)
+	}
+}
+
+func stringField(params []byte, key string) (string, error) {
+	raw, _ := rawjson.Get(params, key)
+	s, ok := rawjson.String(raw)
+	if !ok {
+		return "", registry.Because(errUsage, key+" is not a string")
+	}
+	return s, nil
+}
+
+func stringList(raw []byte, key string) ([]string, error) {
+	list := []string{}
+	err := rawjson.Elements(raw, func(value []byte) error {
+		s, ok := rawjson.String(value)
+		if !ok {
+			return registry.Because(errUsage, key+"["+strconv.Itoa(len(list))+"] is not a string")
+		}
+		list = append(list, s)
+		return nil
+	})
+	if err != nil {
+		return nil, registry.Because(errUsage, key+" is not an array of strings")
+	}
+	return list, nil
+}

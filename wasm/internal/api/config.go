@@ -1,0 +1,166 @@
+package api
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// redacted stands for a header's value wherever a configuration is shown. In a
+// patch it means: the value stays.
+const redacted = "[redacted]"
+
+// encodeConfig writes a RedactedConfig.
+func encodeConfig(cfg registry.ServerConfig) []byte {
+	o := object(nil).str("url", cfg.URL)
+	if len(cfg.Headers) > 0 {
+		var headers object
+		for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
+			headers = headers.str(name, redacted)
+		}
+		o = o.raw("headers", headers.end())
+	}
+	o = o.bool("proxy", cfg.Proxy).bool("enabled", !cfg.Disabled).opt("transport", cfg.Transport)
+	if cfg.Timeout > 0 {
+		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
+	}
+	if cfg.AllowTools != nil || cfg.DenyTools != nil {
+		var tools object
+		if cfg.AllowTools != nil {
+			tools = tools.strs("allow", cfg.AllowTools)
+		}
+		if cfg.DenyTools != nil {
+			tools = tools.strs("deny", cfg.DenyTools)
+		}
+		o = o.raw("tools", tools.end())
+	}
+	return o.end()
+}
+
+// applyConfig sets the fields of cfg that patch names; null sets the default.
+// Header values stay behind when the URL moves to another origin: they were
+// entrusted to the old one.
+func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
+	if rawjson.Kind(patch) != 'o' {
+		return invalid("the configuration is not an object")
+	}
+	before := *cfg
+	var headers []byte
+	err := rawjson.Members(patch, func(key string, value []byte) error {
+		isNull := rawjson.Kind(value) == '0'
+		switch key {
+		case "url":
+			s, ok := rawjson.String(value)
+			if !ok {
+				return invalid("url is not a string")
+			}
+			cfg.URL = s
+		case "headers":
+			headers = value
+		case "proxy", "enabled":
+			v, ok := rawjson.Bool(value)
+			if !ok && !isNull {
+				return invalid(key + " is not a boolean")
+			}
+			if key == "proxy" {
+				cfg.Proxy = v
+			} else {
+				cfg.Disabled = ok && !v
+			}
+		case "transport":
+			s, ok := rawjson.String(value)
+			if !ok && !isNull {
+				return invalid("transport is not a string")
+			}
+			cfg.Transport = s
+		case "timeoutMs":
+			v, ok := rawjson.Float(value)
+			if !isNull && (!ok || v <= 0 || v > 24*3600*1000) {
+				return invalid("timeoutMs is not a number of milliseconds above 0 and within a day")
+			}
+			cfg.Timeout = time.Duration(v * float64(time.Millisecond))
+		case "tools":
+			return applyTools(cfg, value)
+		default:
+			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools`)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	kept := before.Headers
+	if origin(before.URL) != origin(cfg.URL) {
+		kept = nil
+		cfg.Headers = nil
+	}
+	if headers != nil {
+		return applyHeaders(cfg, headers, kept)
+	}
+	return nil
+}
+
+func applyTools(cfg *registry.ServerConfig, value []byte) error {
+	cfg.AllowTools, cfg.DenyTools = nil, nil
+	if rawjson.Kind(value) == '0' {
+		return nil
+	}
+	if rawjson.Kind(value) != 'o' {
+		return invalid("tools is not an object with allow or deny")
+	}
+	return rawjson.Members(value, func(key string, value []byte) error {
+		list, err := stringList(value, "tools."+key)
+		switch {
+		case key != "allow" && key != "deny":
+			return invalid(`unknown field "tools.` + key + `"; known are allow, deny`)
+		case err != nil:
+			return invalid("tools." + key + " is not an array of strings")
+		case key == "allow":
+			cfg.AllowTools = list
+		default:
+			cfg.DenyTools = list
+		}
+		return nil
+	})
+}
+
+func applyHeaders(cfg *registry.ServerConfig, value []byte, kept map[string]string) error {
+	cfg.Headers = nil
+	if rawjson.Kind(value) == '0' {
+		return nil
+	}
+	if rawjson.Kind(value) != 'o' {
+		return invalid("headers is not an object of strings")
+	}
+	headers := make(map[string]string)
+	err := rawjson.Members(value, func(name string, value []byte) error {
+		s, ok := rawjson.String(value)
+		if !ok {
+			return invalid(`header "` + name + `" is not a string`)
+		}
+		if s == redacted {
+			if s, ok = kept[name]; !ok {
+				return invalid(`the value of header "` + name + `" is not known; give it anew`)
+			}
+		}
+		headers[name] = s
+		return nil
+	})
+	cfg.Headers = headers
+	return err
+}
+
+// origin is the scheme and authority of a URL, enough to tell two apart.
+func origin(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.ToLower(scheme + "://" + rest)
+}
+
+func invalid(detail string) error { return registry.Because(registry.ErrInvalidConfig, detail) }

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// An object is the JSON text of an object in the making. encoding/json would add
+// 180 KB to the module for these few flat forms.
+type object []byte
+
+func (o object) key(name string) object {
+	if len(o) == 0 {
+		o = append(o, '{')
+	} else {
+		o = append(o, ',')
+	}
+	return append(rawjson.AppendString(o, name), ':')
+}
+
+func (o object) str(name, value string) object { return rawjson.AppendString(o.key(name), value) }
+func (o object) num(name string, v int64) object {
+	return strconv.AppendInt(o.key(name), v, 10)
+}
+func (o object) bool(name string, v bool) object     { return strconv.AppendBool(o.key(name), v) }
+func (o object) raw(name string, json []byte) object { return append(o.key(name), json...) }
+func (o object) float(name string, v float64) object {
+	return strconv.AppendFloat(o.key(name), v, 'g', -1, 64)
+}
+
+// opt leaves an empty string out.
+func (o object) opt(name, value string) object {
+	if value == "" {
+		return o
+	}
+	return o.str(name, value)
+}
+
+// time writes ms since the epoch, or null for never.
+func (o object) time(name string, t time.Time) object {
+	if t.IsZero() {
+		return o.raw(name, null)
+	}
+	return o.num(name, t.UnixMilli())
+}
+
+func (o object) strs(name string, list []string) object {
+	o = append(o.key(name), '[')
+	for i, s := range list {
+		if i > 0 {
+			o = append(o, ',')
+		}
+		o = rawjson.AppendString(o, s)
+	}
+	return append(o, ']')
+}
+
+func (o object) end() []byte {
+	if len(o) == 0 {
+		return []byte("{}")
+	}
+	return append(o, '}')
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// encodeState writes a StateEvent about the named servers.
+func encodeState(reg *registry.Registry, names map[string]bool) []byte {
+	status, _ := reg.Status()
+	var servers object
+	for name := range names {
+		health, ok := reg.Health(name)
+		cfg, _ := reg.Config(name)
+		if !ok {
+			servers = servers.raw(name, null)
+			continue
+		}
+		servers = servers.raw(name, encodeServer(health, cfg))
+	}
+	return object(nil).str("event", "state").str("status", status).raw("servers", servers.end()).end()
+}
+
+func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
+	o := object(nil).
+		str("status", h.Status).bool("suspended", h.Suspended).
+		num("toolCount", int64(h.ToolCount)).num("toolTotal", int64(h.ToolTotal)).
+		opt("transport", h.Transport).opt("protocolVersion", h.ProtocolVersion).
+		time("lastSuccessful", h.LastSuccessful).time("lastConnected", h.LastConnected)
+	if h.LastError == "" {
+		o = o.raw("lastError", null)
+	} else {
+		o = o.str("lastError", h.LastError)
+	}
+	o = o.opt("errorCode", h.ErrorCode).opt("hint", h.Hint).
+		num("consecutiveFailures", int64(h.ConsecutiveFailures)).time("retryAt", h.RetryAt)
+	if h.Latency == 0 {
+		o = o.raw("latencyMs", null)
+	} else {
+		o = o.float("latencyMs", ms(h.Latency))
+	}
+	if len(h.Warnings) > 0 {
+		o = o.strs("warnings", h.Warnings)
+	}
+	if h.ServerName != "" {
+		o = o.raw("serverInfo", object(nil).str("name", h.ServerName).str("version", h.ServerVersion).end())
+	}
+	return o.raw("config", encodeConfig(cfg)).end()
+}
+
+func encodeProgress(p registry.Progress) []byte {
+	o := object(nil).float("progress", p.Progress)
+	if p.Total != 0 {
+		o = o.float("total", p.Total)
+	}
+	return o.opt("message", p.Message).end()
+}
+
+func encodeCalled(r *registry.Result) []byte {
+	return object(nil).str("server", r.Server).str("tool", r.Tool).
+		bool("isError", r.IsError).float("durationMs", ms(r.Duration)).end()
+}
+
+// errUsage is a request that the package around the module would not send.
+var errUsage = errors.New("invalid request")
+
+// EncodeError writes a WireError.
+func EncodeError(err error) []byte {
+	x := registry.Explain(err)
+	if errors.Is(err, errUsage) {
+		x = registry.Explanation{Code: "invalid_option", Hint: "See the published types."}
+	}
+	o := object(nil).str("code", x.Code).str("message", err.Error()).opt("server", x.Server)
+	if x.Status != 0 {
+		o = o.num("status", int64(x.Status))
+	}
+	return o.opt("hint", x.Hint).bool("retryable", x.Retryable).end()
+}

@@ -1,0 +1,70 @@
+package api
+
+import (
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// flushDelay collects changes, so that fifty servers that connect at once are a
+// few messages and not hundreds.
+const flushDelay = 8 * time.Millisecond
+
+// events gathers what changed and tells the host, in order.
+type events struct {
+	api *API
+
+	mu     sync.Mutex
+	states map[string]bool // servers whose health changed
+	tools  map[string]bool // servers whose list changed
+	dirty  bool
+	timer  *time.Timer
+
+	sending sync.Mutex // held while telling the host, so that an older state never comes last
+}
+
+func (e *events) init(a *API) {
+	e.api = a
+	e.states, e.tools = make(map[string]bool), make(map[string]bool)
+	e.timer = time.AfterFunc(time.Hour, e.flush)
+	e.timer.Stop()
+	a.reg.Subscribe(e.note)
+}
+
+func (e *events) note(ev registry.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if ev.Server != "" {
+		e.states[ev.Server] = true
+		if ev.Tools {
+			e.tools[ev.Server] = true
+		}
+	}
+	if !e.dirty {
+		e.dirty = true
+		e.timer.Reset(flushDelay)
+	}
+}
+
+// flush tells the host all that has changed until now.
+func (e *events) flush() {
+	e.sending.Lock()
+	defer e.sending.Unlock()
+	e.mu.Lock()
+	states, tools := e.states, e.tools
+	if !e.dirty {
+		e.mu.Unlock()
+		return
+	}
+	e.states, e.tools = make(map[string]bool), make(map[string]bool)
+	e.dirty = false
+	e.timer.Stop()
+	e.mu.Unlock()
+
+	reg := e.api.reg
+	for name := range tools {
+		e.api.host.Tools(name, reg.Tools(registry.Filter{Servers: []string{name}}))
+	}
+	e.api.host.State(encodeState(reg, states))
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// Start is what the module is told once, when it starts (StartOptions of protocol.ts).
+type Start struct {
+	Options registry.Options // without Connect
+	Proxy   string           // template with {href}
+	Elicit  bool             // the host answers elicitations
+	Hints   string           // what an earlier run learned about endpoints
+}
+
+// ParseStart reads a StartOptions.
+func ParseStart(json []byte) (Start, error) {
+	var s Start
+	if rawjson.Kind(json) != 'o' {
+		return s, registry.Because(errUsage, "the start options are not an object")
+	}
+	o := &s.Options
+	err := rawjson.Members(json, func(key string, value []byte) error {
+		ok := true
+		switch key {
+		case "proxy":
+			s.Proxy, ok = rawjson.String(value)
+		case "hints":
+			s.Hints, ok = rawjson.String(value)
+		case "elicit":
+			s.Elicit, ok = rawjson.Bool(value)
+		case "validate":
+			o.Validate, ok = rawjson.Bool(value)
+		case "failureThreshold":
+			var n int64
+			n, ok = rawjson.Int(value)
+			o.FailureThreshold = int(n)
+		case "cooldownMs":
+			o.Cooldown, ok = duration(value)
+		case "timeoutMs":
+			o.Timeout, ok = duration(value)
+		case "callTimeoutMs":
+			o.CallTimeout, ok = duration(value)
+		case "idleTimeoutMs":
+			o.IdleTimeout, ok = duration(value)
+		case "limits":
+			return parseLimits(&o.Limits, value)
+		default:
+			ok = false
+		}
+		if !ok {
+			return registry.Because(errUsage, "start option "+key)
+		}
+		return nil
+	})
+	o.Limits = o.Limits.WithDefaults()
+	return s, err
+}
+
+func duration(value []byte) (time.Duration, bool) {
+	v, ok := rawjson.Float(value)
+	return time.Duration(v * float64(time.Millisecond)), ok && v >= 0
+}
+
+func parseLimits(l *registry.Limits, value []byte) error {
+	fields := map[string]*int{
+		"responseBytes": &l.ResponseBytes, "eventBytes": &l.EventBytes, "errorBytes": &l.ErrorBytes,
+		"definitionBytes": &l.DefinitionBytes, "depth": &l.Depth, "pages": &l.Pages,
+		"toolsPerServer": &l.ToolsPerServer, "tools": &l.Tools, "listBytes": &l.ListBytes,
+		"resultBytes": &l.ResultBytes, "eventsPerSecond": &l.EventsPerSecond,
+	}
+	return rawjson.Members(value, func(key string, value []byte) error {
+		field := fields[key]
+		n, ok := rawjson.Int(value)
+		if field == nil || !ok || n <= 0 {
+			return registry.Because(errUsage, "limit "+key)
+		}
+		*field = int(min(n, 1<<31-1))
+		return nil
+	})
+}

@@ -1,0 +1,91 @@
+//go:build js
+
+// Package jsbridge carries package api across the JavaScript boundary. The host
+// (wasm/js/host.ts) leaves one object for the module to find, with functions
+// that the module calls; the module puts functions into it that the host calls.
+// Everything crosses as numbers, JSON text or handles, once.
+package jsbridge
+
+import (
+	"syscall/js"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
+)
+
+// A Bridge is the module's end of the boundary.
+type Bridge struct {
+	boot     js.Value
+	api      *api.API
+	elicits  elicits
+	finished chan struct{}
+}
+
+// Open finds the host's object. The name lives in the scope that the loader
+// made for this module alone, not in the page's globals.
+func Open() *Bridge {
+	return &Bridge{boot: js.Global().Get("portolan"), finished: make(chan struct{})}
+}
+
+// Get returns a property of the host's object, for what only one kind of module needs.
+func (b *Bridge) Get(name string) js.Value { return b.boot.Get(name) }
+
+// Start reads what the host wants the module to be.
+func (b *Bridge) Start() (api.Start, error) {
+	return api.ParseStart([]byte(b.boot.Get("options").String()))
+}
+
+// Refuse tells the host that the module cannot start.
+func (b *Bridge) Refuse(err error) { b.boot.Call("refused", string(api.EncodeError(err))) }
+
+// Remember hands the host what to give back as the "hints" option at the next start.
+func (b *Bridge) Remember(hints string) { b.boot.Call("hints", hints) }
+
+// Serve answers the host until it closes the registry.
+func (b *Bridge) Serve(reg *registry.Registry) {
+	b.api = api.New(reg, b)
+	module := js.Global().Get("Object").New()
+	entries := map[string]func(args []js.Value){
+		"call": func(args []js.Value) {
+			method := args[1].String()
+			b.api.Call(args[0].Int(), method, []byte(args[2].String()))
+		},
+		"dispatch": func(args []js.Value) {
+			timeout := time.Duration(args[3].Float() * float64(time.Millisecond))
+			b.api.Dispatch(args[0].Int(), args[1].String(), []byte(args[2].String()), timeout, args[4].Bool())
+		},
+		"cancel":   func(args []js.Value) { b.api.Cancel(args[0].Int()) },
+		"elicited": func(args []js.Value) { b.elicits.answer(args[0].Int(), args[1]) },
+		"exit":     func([]js.Value) { close(b.finished) },
+	}
+	for name, entry := range entries {
+		fn := js.FuncOf(func(_ js.Value, args []js.Value) any {
+			defer func() {
+				if p := recover(); p != nil {
+					js.Global().Get("console").Call("error", "portolan: a fault in "+name)
+				}
+			}()
+			entry(args)
+			return nil
+		})
+		defer fn.Release()
+		module.Set(name, fn)
+	}
+	b.boot.Call("ready", module, api.Version)
+	<-b.finished
+}
+
+// Reply, Called, Fail, Progress, State and Tools make a Bridge the api.Host.
+
+// Reply ends a request with a JSON result.
+func (b *Bridge) Reply(id int, result []byte) { b.boot.Call("reply", id, string(result)) }
+
+// Fail ends a request with a WireError.
+func (b *Bridge) Fail(id int, err []byte) { b.boot.Call("fail", id, string(err)) }
+
+// Progress reports on a request.
+func (b *Bridge) Progress(id int, progress []byte) { b.boot.Call("progress", id, string(progress)) }
+
+// State tells what changed.
+func (b *Bridge) State(event []byte) { b.boot.Call("state", string(event)) }

@@ -1,0 +1,59 @@
+//go:build js
+
+package jsbridge
+
+import (
+	"context"
+	"sync"
+	"syscall/js"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// elicits are the questions that wait for the host's answer.
+type elicits struct {
+	mu      sync.Mutex
+	last    int
+	waiting map[int]chan js.Value
+}
+
+// Elicit is a registry.Elicit that asks the host.
+func (b *Bridge) Elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
+	e := &b.elicits
+	answer := make(chan js.Value, 1)
+	e.mu.Lock()
+	if e.waiting == nil {
+		e.waiting = make(map[int]chan js.Value)
+	}
+	e.last++
+	ask := e.last
+	e.waiting[ask] = answer
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.waiting, ask)
+		e.mu.Unlock()
+	}()
+	b.boot.Call("elicit", ask, server, string(params))
+	select {
+	case v := <-answer:
+		if v.Type() != js.TypeString {
+			return nil, registry.Because(registry.ErrProtocol, "the host could not answer the elicitation")
+		}
+		return []byte(v.String()), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *elicits) answer(ask int, v js.Value) {
+	e.mu.Lock()
+	waiting := e.waiting[ask]
+	e.mu.Unlock()
+	if waiting != nil {
+		select {
+		case waiting <- v:
+		default: // answered already
+		}
+	}
+}

@@ -1,0 +1,42 @@
+import { RegistryError } from './errors.ts'
+// @ts-expect-error made by the build from the Go toolchain's own wasm_exec.js
+import { loadGo } from './gen/wasm_exec.js'
+
+/** What the module finds under the name `portolan` in its scope. */
+export type Boot = Record<string, unknown>
+
+/**
+ * Runs a module in a scope of its own: Go's support code finds and leaves
+ * nothing in the page's globals. Resolves when the program ends; a program that
+ * ends unasked has crashed.
+ */
+export async function run(module: WebAssembly.Module, boot: Boot): Promise<void> {
+  const scope = Object.create(globalThis) as Record<string, unknown>
+  scope.portolan = boot
+  scope.fetch = (...args: Parameters<typeof fetch>) => fetch(...args)
+  const go = new (loadGo(scope))()
+  const instance = await instantiate(module, go.importObject)
+  await go.run(instance)
+}
+
+async function instantiate(module: WebAssembly.Module, imports: WebAssembly.Imports): Promise<WebAssembly.Instance> {
+  try {
+    return await WebAssembly.instantiate(module, imports)
+  } catch (e) {
+    throw explainWasm(e)
+  }
+}
+
+/** Chromium's message for a missing CSP source names the wrong one. */
+export function explainWasm(e: unknown): RegistryError {
+  if (e instanceof RegistryError) return e
+  const text = e instanceof Error ? e.message : String(e)
+  if (/unsafe-eval|Content Security Policy/i.test(text)) {
+    return new RegistryError('csp', 'the page\'s Content Security Policy forbids WebAssembly', {
+      hint: "Add 'wasm-unsafe-eval' to script-src.", cause: e,
+    })
+  }
+  return new RegistryError('load_failed', `the module could not be loaded: ${text}`, {
+    hint: 'Check that portolan.wasm is served beside the script, or pass options.wasm.', retryable: true, cause: e,
+  })
+}

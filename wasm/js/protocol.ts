@@ -1,0 +1,72 @@
+import type { WireError } from './errors.ts'
+import type { RedactedConfig, ServerConfig, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationAnswer, ElicitationRequest } from './types.ts'
+
+/**
+ * What page and host say to each other through a Channel. Requests carry an id
+ * of the asker's choice, and everything about the request carries it back. State
+ * and tools come unasked; a reply never overtakes the events that led to it.
+ */
+export type ToHost =
+  | Request
+  /** Ends request `cancel` early. */
+  | { cancel: number }
+  | { elicited: number; answer?: ElicitationAnswer; error?: string }
+
+export type Request = { id: number } & (
+  | { method: 'attach' }
+  | { method: 'addServer'; name: string; config: ServerConfig }
+  | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
+  | { method: 'removeServer' | 'retry'; name: string }
+  | { method: 'setEnabled'; name: string; enabled: boolean }
+  | { method: 'discover'; names?: string[] }
+  | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
+  | { method: 'online'; online: boolean }
+  | { method: 'wake' }
+  | { method: 'close' }
+)
+
+export type ToPage =
+  | { id: number; result: unknown }
+  | { id: number; error: WireError }
+  | { id: number; progress: ToolProgress }
+  | StateEvent
+  | ToolsEvent
+  | { event: 'hints'; hints: string }
+  | { event: 'elicit'; ask: number; request: ElicitationRequest }
+  | { event: 'crashed'; error: WireError }
+
+/** The registry's status, and the servers that changed; null: removed. */
+export interface StateEvent {
+  event: 'state'
+  status: Snapshot['status']
+  servers: Record<string, (ServerHealth & { config: RedactedConfig }) | null>
+}
+
+/** A part of a server's new list. The list is complete with the part that is `last`. */
+export interface ToolsEvent {
+  event: 'tools'
+  server: string
+  first: boolean
+  last: boolean
+  tools: { name: string; tool: string; definition: ToolDefinition }[]
+}
+
+/** Result of `attach`. */
+export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }
+
+/** Result of `call`: what Go says about the answer, and the answer itself. */
+export interface Called { server: string; tool: string; isError: boolean; durationMs: number; value: unknown; raw?: string }
+
+/** What the module is configured with once, when it starts. */
+export interface StartOptions {
+  proxy?: string
+  failureThreshold?: number
+  cooldownMs?: number
+  timeoutMs?: number
+  callTimeoutMs?: number
+  idleTimeoutMs?: number
+  validate?: boolean
+  limits?: Record<string, number>
+  elicit?: boolean
+  hints?: string
+}

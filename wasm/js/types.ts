@@ -1,0 +1,262 @@
+/**
+ * Portolan, a browser-side client registry of MCP servers: discover → namespace
+ * → convert → dispatch. This file is the published type declaration.
+ */
+
+/** Loads the module and returns a registry. Rejects with a {@link RegistryError}. */
+export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
+/** Returns the registry that lives at the other end of a channel. */
+export declare function connectRegistry(channel: Channel): Promise<Registry>
+/** Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends it. */
+export declare function serveRegistry(registry: Registry, channel: Channel): () => void
+/** Wraps a Worker, a MessagePort or anything of that shape. */
+export declare function portChannel(port: PortLike): Channel
+
+export interface RegistryOptions {
+  /** The module, or where it is; default: `portolan.wasm` beside this script. */
+  wasm?: string | URL | Response | BufferSource | WebAssembly.Module
+  /** Where the module runs. `auto`: a worker, or else the main thread; `registry.mode` tells which. */
+  mode?: 'auto' | 'shared' | 'worker' | 'main'
+  /** Servers to begin with, by the name that the user gives them. They win over stored ones of the same name. */
+  servers?: Record<string, ServerConfig>
+  /** Template of the CORS proxy for servers with `proxy: true`: `https://proxy.example/?url={href}`. */
+  proxy?: string
+  /** Where server configurations are kept; default `local` (localStorage, where there is one). */
+  storage?: 'local' | 'memory' | StorageAdapter
+  /** Keep header values too, encrypted under a non-extractable key in IndexedDB; default: only in memory. */
+  rememberSecrets?: boolean
+  /** Failures in a row that suspend a server; default 3. */
+  failureThreshold?: number
+  /** How long a server is first suspended, in ms; default 5,000. It grows up to 5 minutes. */
+  cooldownMs?: number
+  /** Bound on connecting to a server and on listing its tools, each, in ms; default 10,000. */
+  timeoutMs?: number
+  /** Bound on a call in all, in ms; default 120,000. */
+  callTimeoutMs?: number
+  /** Bound on the time in a call without progress, in ms; default 30,000. */
+  idleTimeoutMs?: number
+  /** Check arguments against the tool's inputSchema before sending them; default false. */
+  validate?: boolean
+  limits?: Partial<Limits>
+  /** Answers a server's elicitation/create. Without it the capability is not announced. */
+  onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
+  /** Told while the module loads. */
+  onProgress?: (p: LoadProgress) => void
+  signal?: AbortSignal
+}
+
+export interface LoadProgress { loaded: number; total?: number; phase: string }
+
+export interface ServerConfig {
+  /** The http(s) endpoint, or `builtin:demo`. */
+  url: string
+  /** Sent with every request to the url's origin, and nowhere else. */
+  headers?: Record<string, string>
+  /** Send the requests through the registry's proxy; default false. */
+  proxy?: boolean
+  /** Default true. */
+  enabled?: boolean
+  /** Default `auto`: streamable HTTP first, then legacy SSE. */
+  transport?: 'auto' | 'streamable-http' | 'sse'
+  /** Overrides the registry's `timeoutMs` for this server. */
+  timeoutMs?: number
+  /** Which tools are offered, by the server's own names. */
+  tools?: { allow?: string[]; deny?: string[] }
+}
+
+/** A configuration as it may be shown: header values are replaced by `[redacted]`. */
+export type RedactedConfig = ServerConfig
+
+export interface Registry extends AsyncDisposable {
+  /** `worker`, `main`, or `remote` for a connected one. */
+  readonly mode: string
+  readonly version: string
+  addServer(name: string, config: ServerConfig): Promise<void>
+  /** Changes the given fields. A patch field that is undefined takes its default. */
+  updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
+  removeServer(name: string): Promise<void>
+  setEnabled(name: string, enabled: boolean): Promise<void>
+  /** Forgets the server's failures and tries it now; resolves when that is decided. */
+  retry(name: string): Promise<void>
+  /** Connects to the named or all enabled servers and lists their tools. One bad server never rejects it. */
+  discover(names?: string[], options?: { signal?: AbortSignal }): Promise<Snapshot>
+  /** The tools that a model may call now, in its format (default `openai`). Synchronous. */
+  getTools(options?: GetToolsOptions & { format?: 'openai' }): OpenAITool[]
+  getTools(options: GetToolsOptions & { format: 'openai-responses' }): OpenAIResponsesTool[]
+  getTools(options: GetToolsOptions & { format: 'anthropic' }): AnthropicTool[]
+  getTools(options: GetToolsOptions & { format: 'gemini' }): GeminiTool[]
+  getTools(options?: GetToolsOptions): Tool[]
+  /** Whether a model may call a tool of that name now. */
+  has(name: string): boolean
+  /** Calls a tool and returns the text for the model. An answer with isError comes back as text. */
+  dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
+  /** Calls a tool and returns the whole answer. */
+  call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
+  getHealth(): Record<string, ServerHealth>
+  /** The state; the same object until something changes. */
+  getSnapshot(): Snapshot
+  /** Calls the listener after each change; returns the function that ends it. */
+  subscribe(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+export interface GetToolsOptions {
+  format?: Dialect
+  /** Only tools of these servers. */
+  servers?: string[]
+  /** Only these model names; a trailing `*` stands for any rest. */
+  include?: string[]
+  /** Not these. */
+  exclude?: string[]
+}
+
+export type Dialect = 'openai' | 'openai-responses' | 'anthropic' | 'gemini'
+export type JSONSchema = Record<string, unknown>
+export interface OpenAITool { type: 'function'; function: { name: string; description: string; parameters: JSONSchema } }
+export interface OpenAIResponsesTool { type: 'function'; name: string; description: string; parameters: JSONSchema; strict: false }
+export interface AnthropicTool { name: string; description: string; input_schema: JSONSchema }
+export interface GeminiTool { name: string; description: string; parameters?: JSONSchema }
+export type Tool = OpenAITool | OpenAIResponsesTool | AnthropicTool | GeminiTool
+
+export interface DispatchOptions {
+  /** Ends the call here and on the server. */
+  signal?: AbortSignal
+  /** Bounds this call, in ms. */
+  timeoutMs?: number
+  onProgress?: (p: ToolProgress) => void
+}
+
+export interface ToolProgress { progress: number; total?: number; message?: string }
+
+/** A content block of the spec; which fields it has depends on its type. */
+export type ContentBlock =
+  | { type: 'text'; text: string; [key: string]: unknown }
+  | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: unknown }
+  | { type: 'resource'; resource: { uri: string; mimeType?: string; text?: string; blob?: string; [key: string]: unknown }; [key: string]: unknown }
+  | { type: 'resource_link'; uri: string; name: string; [key: string]: unknown }
+
+export interface ToolResult {
+  /** The answer as one text for a model. */
+  text: string
+  content: ContentBlock[]
+  structuredContent?: unknown
+  isError: boolean
+  server: string
+  /** The server's own name for the tool. */
+  tool: string
+  durationMs: number
+  /** The text was cut at `limits.resultBytes`; `content` is whole. */
+  truncated?: boolean
+}
+
+export interface ServerHealth {
+  status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
+  /** Failed too often in a row; `retryAt` says when it is tried again. */
+  suspended: boolean
+  /** Tools offered; `toolTotal` counts those listed, before `config.tools`. */
+  toolCount: number
+  toolTotal: number
+  transport?: 'streamable-http' | 'sse'
+  protocolVersion?: string
+  /** Times are in ms since the epoch. */
+  lastSuccessful: number | null
+  lastConnected: number | null
+  lastError: string | null
+  /** The code and hint that a {@link RegistryError} for `lastError` has. */
+  errorCode?: string
+  hint?: string
+  consecutiveFailures: number
+  retryAt: number | null
+  /** Of the last list or call. */
+  latencyMs: number | null
+  /** What the last list left out, and why. */
+  warnings?: string[]
+  /** What the server calls itself; not to be trusted. */
+  serverInfo?: { name: string; version: string }
+}
+
+export interface Snapshot {
+  status: 'idle' | 'discovering' | 'ready' | 'partial'
+  /** Grows with every change. */
+  version: number
+  servers: Record<string, ServerHealth & { config: RedactedConfig }>
+  tools: ToolInfo[]
+}
+
+export interface ToolInfo {
+  /** What models call it. */
+  name: string
+  server: string
+  /** The server's own name for it. */
+  tool: string
+  /** The tool as its server defines it (Tool of the spec). */
+  definition: ToolDefinition
+}
+
+export interface ToolDefinition {
+  name: string
+  title?: string
+  description?: string
+  inputSchema: JSONSchema
+  outputSchema?: JSONSchema
+  annotations?: Record<string, unknown>
+  [key: string]: unknown
+}
+
+/** Bounds on what servers can make the registry hold. Bytes, counts and levels. */
+export interface Limits {
+  responseBytes: number
+  eventBytes: number
+  errorBytes: number
+  definitionBytes: number
+  depth: number
+  pages: number
+  toolsPerServer: number
+  tools: number
+  listBytes: number
+  resultBytes: number
+  eventsPerSecond: number
+}
+
+export interface ElicitationRequest { server: string; message: string; requestedSchema?: JSONSchema; [key: string]: unknown }
+export interface ElicitationAnswer { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> }
+
+/** Keeps small texts by key. May answer later. */
+export interface StorageAdapter {
+  get(key: string): string | null | undefined | Promise<string | null | undefined>
+  set(key: string, value: string): void | Promise<void>
+  remove(key: string): void | Promise<void>
+}
+
+/** Carries messages to the other side, in order. */
+export interface Channel {
+  post(message: unknown, transfer?: Transferable[]): void
+  /** Set by the one who listens. */
+  onmessage: ((message: unknown) => void) | null
+  close(): void
+}
+
+/** What Worker, MessagePort and the inside of a worker have in common. */
+export interface PortLike {
+  postMessage(message: unknown, transfer?: Transferable[]): void
+  addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+  removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+  start?(): void
+  close?(): void
+  terminate?(): void
+}
+
+/** Every fault that a caller can meet. */
+export declare class RegistryError extends Error {
+  constructor(code: string, message: string, details?: RegistryErrorDetails)
+  /** Stable, snake_case: `unknown_tool`, `timeout`, `invalid_config`, … */
+  readonly code: string
+  readonly server?: string
+  /** HTTP status, where one was the cause. */
+  readonly status?: number
+  /** What to do about it. */
+  readonly hint?: string
+  /** The same call may work later, unchanged. */
+  readonly retryable: boolean
+}
+export interface RegistryErrorDetails { server?: string; status?: number; hint?: string; retryable?: boolean; cause?: unknown }
