@@ -1,0 +1,125 @@
+package registrytest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ServerOptions configure a [Server]. The zero value is a server that keeps
+// sessions, speaks the versions up to 2025-11-25 and answers with event streams.
+type ServerOptions struct {
+	Versions []string // protocol versions; all that it can speak if empty
+	Modern   bool     // keep no sessions, as 2026-07-28 has it
+	JSON     bool     // answer with application/json
+	PageSize int      // tools on a page; all if 0
+	Extra    int      // so many more tools, named extra_0000 and so on
+}
+
+// A Server is a real MCP server with a tool for each thing that a session must
+// carry. It serves streamable HTTP at /mcp and legacy SSE at /sse.
+type Server struct {
+	MCP *mcp.Server
+
+	mux       *http.ServeMux
+	cancelled chan string
+	calls     atomic.Int64
+}
+
+// NewServer returns a server; opts may be nil.
+func NewServer(opts *ServerOptions) *Server {
+	if opts == nil {
+		opts = new(ServerOptions)
+	}
+	s := &Server{mux: http.NewServeMux(), cancelled: make(chan string, 100)}
+	s.MCP = mcp.NewServer(&mcp.Implementation{Name: "registrytest", Version: "1.2.3"}, &mcp.ServerOptions{
+		Instructions: "Use echo.", PageSize: opts.PageSize, SupportedProtocolVersions: opts.Versions,
+	})
+	s.addTools()
+	for i := range opts.Extra {
+		s.MCP.AddTool(&mcp.Tool{Name: fmt.Sprintf("extra_%04d", i), InputSchema: anyObject}, textTool)
+	}
+	one := func(*http.Request) *mcp.Server { return s.MCP }
+	s.mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(one, &mcp.StreamableHTTPOptions{JSONResponse: opts.JSON, Stateless: opts.Modern}))
+	s.mux.Handle("/sse", mcp.NewSSEHandler(one, nil))
+	return s
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) { s.mux.ServeHTTP(w, req) }
+
+// Cancelled receives the name of each tool whose call was cancelled by the client.
+func (s *Server) Cancelled() <-chan string { return s.cancelled }
+
+// Calls is how many calls of tools have begun.
+func (s *Server) Calls() int { return int(s.calls.Load()) }
+
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+func textTool(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(req.Params.Arguments)}}}, nil
+}
+
+// addTools adds, among others, "echo", which answers with the text of its
+// arguments, and "wait", which answers when it is cancelled.
+func (s *Server) addTools() {
+	add := func(name, schema string, handler mcp.ToolHandler) {
+		s.MCP.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name + ".", InputSchema: json.RawMessage(schema)},
+			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				s.calls.Add(1)
+				return handler(ctx, req)
+			})
+	}
+	add("echo", `{"type":"object","properties":{"text":{"type":"string"}}}`, textTool)
+	add("fail", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "it does not work"}}}, nil
+	})
+	add("rich", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{
+			StructuredContent: json.RawMessage(`{"id":12345678901234567890}`),
+			Content: []mcp.Content{
+				&mcp.TextContent{Text: "a picture"},
+				&mcp.ImageContent{MIMEType: "image/png", Data: []byte("png")},
+				&mcp.ResourceLink{URI: "file:///a", Name: "a"},
+			},
+		}, nil
+	})
+	add("count", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for i := range 3 {
+			if token := req.Params.GetProgressToken(); token != nil {
+				req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+					ProgressToken: token, Progress: float64(i + 1), Total: 3, Message: "step",
+				})
+			}
+		}
+		return textTool(ctx, req)
+	})
+	add("wait", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		<-ctx.Done()
+		s.cancelled <- "wait"
+		return nil, ctx.Err()
+	})
+	add("region", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"depth":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}`, textTool)
+	add("big", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 1<<20)}}}, nil
+	})
+	add("grow", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		s.MCP.AddTool(&mcp.Tool{Name: "grown", InputSchema: anyObject}, textTool)
+		return textTool(ctx, req)
+	})
+	// "ask" puts a question to the user, the way the negotiated version has for it.
+	add("ask", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if answer, ok := req.Params.InputResponses["q"]; ok {
+			text, err := json.Marshal(map[string]any{"state": req.Params.RequestState, "answer": answer})
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, err
+		}
+		question := &mcp.ElicitParams{Mode: "form", Message: "Which colour?", RequestedSchema: json.RawMessage(
+			`{"type":"object","properties":{"colour":{"type":"string"}}}`)}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": question}, RequestState: "s1"}, nil
+	})
+}

@@ -1,0 +1,160 @@
+package sdksession
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A dialing is one attempt to open a session, and what came of it.
+type dialing struct {
+	name      string
+	notify    registry.Notify
+	transport mcp.Transport // for servers that are not HTTP
+	endpoint  *url.URL      // for those that are
+	headers   map[string]string
+	proxy     string
+	sse       bool // legacy HTTP with SSE
+	legacy    bool // begin with initialize instead of server/discover
+
+	refused      bool // the first POST met a 4xx that suggests legacy SSE
+	undiscovered bool // the server answered server/discover, and knows no such method
+}
+
+const legacyVersion = "2025-11-25" // the latest that begins with initialize
+
+// dial connects and shakes hands. The SDK's Connect ignores deadlines in several
+// ways, so it runs in a goroutine of its own that dial abandons when ctx is done;
+// cancelling the session's context ends its requests and with them the goroutine.
+func (c *Connector) dial(ctx context.Context, d *dialing) (*session, error) {
+	s := c.newSession(d)
+	if s.wire != nil {
+		s.wire.probe = probeTime(ctx)
+	}
+	out := new(outcome)
+	type reply struct {
+		sdk *mcp.ClientSession
+		err error
+	}
+	done := make(chan reply, 1)
+	go func() {
+		options := new(mcp.ClientSessionOptions)
+		if d.sse || d.legacy {
+			options.ProtocolVersion = legacyVersion
+		}
+		sdk, err := s.client(c).Connect(withOutcome(s.ctx, out), s.tap, options)
+		done <- reply{sdk, err}
+	}()
+	var r reply
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		s.end()
+		return nil, ctx.Err()
+	}
+	if r.err != nil {
+		err := s.classify(ctx, out, r.err)
+		s.end()
+		_, d.refused = out.get()
+		if d.transport != nil || d.sse {
+			d.refused = false
+		}
+		return nil, err
+	}
+	s.sdk = r.sdk
+	d.undiscovered = s.wire != nil && s.wire.undiscovered.Load()
+	if err := s.begin(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// newSession prepares a session that is not connected yet.
+func (c *Connector) newSession(d *dialing) *session {
+	s := &session{name: d.name, notify: d.notify, limits: c.opts.Limits, elicit: c.opts.Elicit, ended: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.calls, s.cancelCalls = context.WithCancel(s.ctx)
+	transport := d.transport
+	if d.endpoint != nil {
+		s.wire = &wire{
+			base: c.opts.RoundTripper, limits: c.opts.Limits, endpoint: d.endpoint, headers: d.headers, proxy: d.proxy,
+			sse: d.sse, done: s.ctx, rate: newRate(c.opts.Limits.EventsPerSecond), lost: s.lose,
+		}
+		s.wire.streams = &c.streams
+		client := &http.Client{
+			Transport: s.wire.chain(),
+			// A redirected POST would carry the configured headers and the body to
+			// wherever the server points.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		if d.sse {
+			transport = &mcp.SSEClientTransport{Endpoint: d.endpoint.String(), HTTPClient: client, MaxEventSize: -1}
+		} else {
+			transport = &mcp.StreamableClientTransport{Endpoint: d.endpoint.String(), HTTPClient: client, MaxEventSize: -1, DisableStandaloneSSE: true}
+		}
+	}
+	s.tap = newTap(transport, func() { s.tell(registry.Notice{ToolsChanged: true}) })
+	if s.wire != nil {
+		s.wire.version = s.tap.protocolVersion
+	}
+	return s
+}
+
+// client returns the SDK's client for this one session.
+func (s *session) client(c *Connector) *mcp.Client {
+	options := &mcp.ClientOptions{
+		Capabilities:   &mcp.ClientCapabilities{}, // nil would announce roots
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+	}
+	if s.elicit != nil {
+		options.ElicitationHandler = s.answerElicitation
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: c.opts.ClientName, Version: c.opts.ClientVersion}, options)
+	register(client)
+	return client
+}
+
+// begin completes a session after the handshake.
+func (s *session) begin() error {
+	result := s.sdk.InitializeResult()
+	if result == nil {
+		return registry.Because(registry.ErrProtocol, "the handshake has no result")
+	}
+	s.info = registry.SessionInfo{ProtocolVersion: result.ProtocolVersion, Instructions: result.Instructions}
+	if result.ServerInfo != nil {
+		s.info.ServerName, s.info.ServerVersion = result.ServerInfo.Name, result.ServerInfo.Version
+	}
+	if result.Capabilities != nil && result.Capabilities.Tools != nil {
+		s.info.ListChanged = result.Capabilities.Tools.ListChanged
+	}
+	s.tap.setVersion(result.ProtocolVersion)
+	if s.wire != nil {
+		s.info.Transport = streamable
+		if s.wire.sse {
+			s.info.Transport = legacySSE
+		}
+	}
+	go s.watch()
+	s.listen()
+	return nil
+}
+
+// watch says that the session is over when its connection ends unasked.
+func (s *session) watch() {
+	err := s.sdk.Wait()
+	close(s.ended)
+	if s.closing.Load() {
+		return
+	}
+	s.tell(registry.Notice{Err: s.cause(err)})
+	s.cancel()
+}
+
+// closeTime bounds what closing may take: the DELETE of a silent server.
+const closeTime = 5 * time.Second

@@ -1,0 +1,45 @@
+package sdksession
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+const hrefPlaceholder = "{href}"
+
+// throughProxy sends the request to the proxy, which finds its real URL in the
+// place that the template names. It is the last of the chain: all others, and the
+// SDK, see the real URL.
+func (w *wire) throughProxy(next http.RoundTripper) http.RoundTripper {
+	if w.proxy == "" {
+		return next
+	}
+	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		target, err := url.Parse(strings.ReplaceAll(w.proxy, hrefPlaceholder, encodeURIComponent(req.URL.String())))
+		if err != nil {
+			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
+		}
+		req = req.Clone(req.Context())
+		req.URL, req.Host = target, target.Host
+		return next.RoundTrip(req)
+	})
+}
+
+// encodeURIComponent escapes as the function of that name in ECMAScript does,
+// section 19.2.6.5.
+func encodeURIComponent(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		const hex = "0123456789ABCDEF"
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}

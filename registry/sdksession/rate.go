@@ -1,0 +1,28 @@
+package sdksession
+
+import (
+	"sync"
+	"time"
+)
+
+// A rate admits so many messages of a server each second; the rest is dropped
+// before it is decoded. A flood from one server must not starve the others.
+type rate struct {
+	perSecond int
+
+	mu     sync.Mutex
+	second time.Time
+	used   int
+}
+
+func newRate(perSecond int) *rate { return &rate{perSecond: perSecond} }
+
+func (r *rate) admit(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.second) >= time.Second {
+		r.second, r.used = now, 0
+	}
+	r.used++
+	return r.used <= r.perSecond
+}

@@ -1,0 +1,144 @@
+package sdksession
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// readReply sees to it that the SDK gets, for each of its requests, exactly one
+// well-formed answer of bounded size, or an error for that request alone.
+func (w *wire) readReply(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		res, err := next.RoundTrip(req)
+		if err != nil || res.StatusCode < 200 || res.StatusCode >= 300 {
+			return res, err
+		}
+		x := exchangeOf(req.Context())
+		media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+		isEvents := media == "text/event-stream"
+		switch {
+		case req.Method == http.MethodGet:
+			if !isEvents {
+				defer res.Body.Close()
+				return nil, w.unexpected(res, media)
+			}
+			res.Body = w.newStream(req, res.Body, x)
+		case req.Method != http.MethodPost || w.sse || !x.isCall():
+			// Nothing in the body is for us: the answer comes another way, or there is none.
+			res.Body.Close()
+			accepted := answer(req, http.StatusAccepted, "")
+			copySession(accepted, res)
+			return accepted, nil
+		case isEvents:
+			res.Body = w.newStream(req, res.Body, x)
+		case media == "application/json":
+			defer res.Body.Close()
+			text, err := readBounded(res.Body, w.limits.ResponseBytes)
+			if err == nil {
+				text, err = w.pick(text, x)
+			}
+			if err != nil {
+				if req.Context().Err() != nil {
+					err = req.Context().Err()
+				}
+				return nil, err
+			}
+			res.Body = io.NopCloser(bytes.NewReader(text))
+			res.ContentLength = int64(len(text))
+		default:
+			defer res.Body.Close()
+			return nil, w.unexpected(res, media)
+		}
+		return res, nil
+	})
+}
+
+func copySession(to, from *http.Response) {
+	if id := from.Header.Get(sessionHeader); id != "" {
+		to.Header.Set(sessionHeader, id)
+	}
+}
+
+func (w *wire) unexpected(res *http.Response, media string) error {
+	if media == "" {
+		media = "nothing"
+	}
+	what := "http status " + res.Status + " with " + media
+	if start, _ := io.ReadAll(io.LimitReader(res.Body, 200)); len(start) > 0 {
+		what += ": " + w.redact(detail(start))
+	}
+	return registry.Because(registry.ErrProtocol, what)
+}
+
+// pick returns from the JSON text of an answer the response to x: the text
+// itself, or an element of a batch (MCP 2025-03-26). A JSON-RPC error that names
+// no request is the answer to this one.
+func (w *wire) pick(text []byte, x *exchange) ([]byte, error) {
+	if err := rawjson.Valid(text, w.limits.Depth); err != nil {
+		return nil, registry.Because(registry.ErrProtocol, err.Error())
+	}
+	found := text
+	if rawjson.Kind(text) == 'a' {
+		found = nil
+		if err := rawjson.Elements(text, func(v []byte) error {
+			if isResponseTo(v, x.id) {
+				found = v
+			}
+			return nil
+		}); err != nil {
+			return nil, registry.Because(registry.ErrProtocol, err.Error())
+		}
+	}
+	if isResponseTo(found, x.id) {
+		return found, nil
+	}
+	if rpc := rpcError(found, w.limits.Depth); rpc != nil && !hasID(found) {
+		return nil, rpc
+	}
+	return nil, registry.Because(registry.ErrProtocol, "the body is no response to the request")
+}
+
+// isResponseTo reports whether text is a JSON-RPC response with that id.
+func isResponseTo(text []byte, id string) bool {
+	if rawjson.Kind(text) != 'o' {
+		return false
+	}
+	var matches, answers bool
+	rawjson.Members(text, func(key string, value []byte) error {
+		switch key {
+		case "id":
+			matches = string(value) == id
+		case "result":
+			answers = true
+		case "error":
+			answers = answers || rawjson.Kind(value) == 'o'
+		}
+		return nil
+	})
+	return matches && answers
+}
+
+func hasID(text []byte) bool {
+	id, ok := rawjson.Get(text, "id")
+	return ok && rawjson.Kind(id) != '0'
+}
+
+// readBounded reads all of r, at most max bytes.
+func readBounded(r io.Reader, max int) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, int64(max)+1))
+	switch {
+	case len(text) > max:
+		return nil, registry.Because(registry.ErrTooLarge, "the response body is over the limit")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, registry.Because(registry.ErrNetwork, "the response body is cut off")
+	case err != nil:
+		return nil, registry.Because(registry.ErrNetwork, err.Error())
+	}
+	return text, nil
+}

@@ -1,0 +1,145 @@
+package sdksession
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// detailBytes is how much of an error body is shown.
+const detailBytes = 2 << 10
+
+// checkStatus turns every answer that is no success into a typed error. The SDK
+// would report text, and end the session over most of them.
+func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		res, err := next.RoundTrip(req)
+		if err != nil {
+			return nil, err
+		}
+		if res.StatusCode >= 200 && res.StatusCode < 300 {
+			if id := res.Header.Get(sessionHeader); id != "" {
+				if !isASCII(id) {
+					res.Body.Close()
+					return nil, registry.Because(registry.ErrProtocol, "the session id is not printable ASCII")
+				}
+				w.sessionID.CompareAndSwap(nil, &id)
+			}
+			return res, nil
+		}
+		defer res.Body.Close()
+		x := exchangeOf(req.Context())
+		body, _ := io.ReadAll(io.LimitReader(res.Body, int64(w.limits.ErrorBytes)))
+		if req.Context().Err() != nil {
+			return nil, req.Context().Err()
+		}
+		rpc := rpcError(body, w.limits.Depth)
+		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isCredentials(res.StatusCode) {
+			w.undiscovered.Store(true)
+		}
+		if x.method == "server/discover" && rpc != nil {
+			// The SDK negotiates by the error's data.
+			res.Body = io.NopCloser(bytes.NewReader(body))
+			return res, nil
+		}
+		status := &registry.StatusError{Code: res.StatusCode, Header: res.Header, Detail: w.redact(detail(body))}
+		switch {
+		case w.forgot(req, res.StatusCode, rpc):
+			w.expired.Store(true)
+			return nil, registry.Because(registry.ErrSessionExpired, status.Error())
+		case rpc != nil && res.StatusCode < 500 && !isCredentials(res.StatusCode):
+			return nil, rpc
+		case x.isCall() && res.StatusCode >= 400 && res.StatusCode < 500 && !isCredentials(res.StatusCode) && x.out != nil:
+			x.out.refuse()
+		}
+		return nil, status
+	})
+}
+
+func isCredentials(code int) bool {
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
+// forgot says whether the answer means that the server no longer knows the
+// session: 404 (MCP 2025-11-25, session management), or a 400 as many servers
+// answer it, unless a JSON-RPC error names another fault.
+func (w *wire) forgot(req *http.Request, code int, rpc *registry.RPCError) bool {
+	if req.Header.Get(sessionHeader) == "" {
+		return false
+	}
+	if code == http.StatusNotFound {
+		return true
+	}
+	return code == http.StatusBadRequest &&
+		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(strings.ToLower(rpc.Message), "session"))
+}
+
+// rpcError reads body as a JSON-RPC response with an error; nil if it is not.
+func rpcError(body []byte, depth int) *registry.RPCError {
+	if rawjson.Kind(body) != 'o' || rawjson.Valid(body, depth) != nil {
+		return nil
+	}
+	raw, ok := rawjson.Get(body, "error")
+	if !ok || rawjson.Kind(raw) != 'o' {
+		return nil
+	}
+	code, ok := rawjson.Get(raw, "code")
+	if !ok {
+		return nil
+	}
+	rpc := new(registry.RPCError)
+	if rpc.Code, ok = rawjson.Int(code); !ok {
+		return nil
+	}
+	message, _ := rawjson.Get(raw, "message")
+	rpc.Message, _ = rawjson.String(message)
+	if data, ok := rawjson.Get(raw, "data"); ok {
+		rpc.Data = bytes.Clone(data)
+	}
+	return rpc
+}
+
+// detail makes the start of an error body fit to be shown.
+func detail(body []byte) string {
+	body = body[:min(len(body), detailBytes)]
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r < ' ' || r == 0x7f || r == 0xfffd:
+			return -1
+		}
+		return r
+	}, string(body)))
+}
+
+// redact hides the configured header values, should the server repeat them.
+func (w *wire) redact(text string) string {
+	for _, value := range w.headers {
+		_, credential, _ := strings.Cut(value, " ")
+		for _, secret := range []string{value, credential} {
+			if len(secret) >= 4 {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
+}
+
+// answer makes the response that the SDK needs in place of one that it cannot take.
+func answer(req *http.Request, code int, contentType string) *http.Response {
+	res := &http.Response{
+		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header), Body: http.NoBody, Request: req,
+	}
+	if contentType != "" {
+		res.Header.Set("Content-Type", contentType)
+	}
+	return res
+}

@@ -1,0 +1,166 @@
+package sdksession
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// A stream reads a server's events and writes them for the SDK in the plainest
+// form. It leaves out what is no JSON, what comes too fast, and all that follows
+// the answer; it answers in the server's place when no answer can come any more.
+type stream struct {
+	wire     *wire
+	req      *http.Request
+	body     io.ReadCloser
+	x        *exchange // whose answer ends the stream; without id for a GET
+	events   *eventScanner
+	out      bytes.Buffer
+	read     int  // bytes of events so far
+	resuming bool // the server gave an id to resume from
+	garbage  bool // an event was no JSON
+	err      error
+}
+
+func (w *wire) newStream(req *http.Request, body io.ReadCloser, x *exchange) *stream {
+	return &stream{wire: w, req: req, body: body, x: x, events: newEventScanner(body, w.limits.EventBytes)}
+}
+
+// Read implements [io.Reader].
+func (s *stream) Read(p []byte) (int, error) {
+	for s.out.Len() == 0 {
+		if s.err != nil {
+			return 0, s.err
+		}
+		s.step()
+	}
+	return s.out.Read(p)
+}
+
+// Close implements [io.Closer].
+func (s *stream) Close() error { return s.body.Close() }
+
+func (s *stream) step() {
+	e, err := s.events.next()
+	if err != nil {
+		s.finish(err)
+		return
+	}
+	if !s.wire.sse && e.name != "" && e.name != "message" {
+		e.data = nil
+	}
+	s.read += len(e.data)
+	switch {
+	case e.id != "":
+		s.resuming = true
+	case s.wire.sse && e.name == "endpoint":
+		s.endpoint(e)
+		return
+	}
+	if s.x.isCall() && s.x.out != nil && !s.x.out.endless && s.read > s.wire.limits.ResponseBytes {
+		s.finish(errEventTooLarge)
+		return
+	}
+	if len(e.data) > 0 && !s.wanted(&e) {
+		e.data = nil
+	}
+	s.write(e)
+	if len(e.data) > 0 && s.x.isCall() && isResponseTo(e.data, s.x.id) {
+		s.err = io.EOF
+		s.body.Close()
+	}
+}
+
+// wanted says whether the SDK should see the event's message.
+func (s *stream) wanted(e *event) bool {
+	if rawjson.Kind(e.data) != 'o' || rawjson.Valid(e.data, s.wire.limits.Depth) != nil {
+		s.garbage = true
+		return false
+	}
+	if _, asks := rawjson.Get(e.data, "method"); asks {
+		return s.wire.rate.admit(time.Now())
+	}
+	return true
+}
+
+// endpoint passes on where a legacy server wants messages sent, if that is the
+// same origin: they carry the configured headers.
+func (s *stream) endpoint(e event) {
+	to, err := s.req.URL.Parse(string(e.data))
+	if err != nil || !sameOrigin(to, s.wire.endpoint) {
+		s.err = s.x.fail(registry.Because(registry.ErrProtocol, "the server's endpoint is on another origin"))
+		s.body.Close()
+		return
+	}
+	to.User = (*url.Userinfo)(nil)
+	s.out.WriteString("event: endpoint\ndata: " + to.String() + "\n\n")
+}
+
+func (s *stream) write(e event) {
+	if e.id != "" && isASCII(e.id) {
+		s.out.WriteString("id: " + e.id + "\n")
+	}
+	if ms, err := strconv.Atoi(e.retry); err == nil {
+		s.out.WriteString("retry: " + strconv.FormatInt(clampRetry(ms).Milliseconds(), 10) + "\n")
+	}
+	if len(e.data) > 0 {
+		// A newline in JSON is space between tokens.
+		s.out.WriteString("data: ")
+		s.out.Write(bytes.ReplaceAll(e.data, []byte{'\n'}, []byte{' '}))
+		s.out.WriteString("\n")
+	}
+	if s.out.Len() > 0 {
+		s.out.WriteString("\n")
+	}
+}
+
+// clampRetry bounds the wait that a server asks for between two connections.
+func clampRetry(ms int) time.Duration {
+	return min(max(time.Duration(ms)*time.Millisecond, 500*time.Millisecond), 30*time.Second)
+}
+
+// finish ends the stream. A call that the SDK cannot resume gets its failure as
+// the answer, for the SDK would leave it waiting or end the session.
+func (s *stream) finish(err error) {
+	s.err = io.EOF
+	s.body.Close()
+	if s.req.Context().Err() != nil {
+		s.err = s.req.Context().Err()
+		return
+	}
+	var failure error
+	switch {
+	case errors.Is(err, errEventTooLarge):
+		failure = registry.Because(registry.ErrTooLarge, "the event stream is over the limit")
+	case s.resuming && s.x.isCall():
+		return
+	case s.garbage:
+		failure = registry.Because(registry.ErrProtocol, "the event stream ended without a valid answer")
+	case errors.Is(err, io.EOF):
+		failure = registry.Because(registry.ErrNetwork, "the event stream ended before the answer")
+	default:
+		failure = registry.Because(registry.ErrNetwork, err.Error())
+	}
+	s.x.fail(failure)
+	switch {
+	case s.x.isCall():
+		s.out.Write(failureEvent(s.x.id, failure))
+	case s.wire.sse:
+		s.wire.lost(failure)
+	}
+}
+
+// failureEvent is an event that ends the request id with an error.
+func failureEvent(id string, err error) []byte {
+	b := append([]byte(`data: {"jsonrpc":"2.0","id":`), id...)
+	b = append(b, `,"error":{"code":-32603,"message":`...)
+	b = rawjson.AppendString(b, err.Error())
+	return append(b, "}}\n\n"...)
+}

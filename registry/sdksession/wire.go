@@ -1,0 +1,107 @@
+package sdksession
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A wire is what the RoundTrippers of one session share.
+type wire struct {
+	base     http.RoundTripper
+	limits   registry.Limits
+	endpoint *url.URL
+	headers  map[string]string
+	proxy    string
+	sse      bool
+	done     context.Context // ends with the session
+	rate     *rate
+	version  func() string // the negotiated protocol version, or ""
+	lost     func(error)   // told why the session ends, before it does
+	streams  *streamBudget
+	probe    time.Duration // bounds server/discover
+
+	sessionID    atomic.Pointer[string] // as the server named it
+	expired      atomic.Bool            // the server no longer knows it
+	denied       atomic.Pointer[error]  // how server/discover was answered with 401 or 403
+	undiscovered atomic.Bool            // server/discover was answered with a refusal
+}
+
+// A roundTrip is an [http.RoundTripper] that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// chain composes the RoundTrippers: a request passes from the first to the last
+// on its way out, its response from the last to the first on its way in.
+func (w *wire) chain() http.RoundTripper {
+	next := w.base
+	for _, wrap := range slices.Backward([]func(http.RoundTripper) http.RoundTripper{
+		w.guard,
+		w.addHeaders,
+		w.checkStatus,
+		w.readReply,
+		w.bindToContexts,
+		w.checkHeaders,
+		w.throughProxy,
+	}) {
+		next = wrap(next)
+	}
+	return next
+}
+
+// guard refuses requests that must not leave, and records every failure with
+// its type, which the SDK loses.
+func (w *wire) guard(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		x := exchangeOf(req.Context())
+		if !sameOrigin(req.URL, w.endpoint) {
+			return nil, x.fail(registry.Because(registry.ErrProtocol, "the server points to another origin"))
+		}
+		if req.Method == http.MethodDelete && w.expired.Load() {
+			return answer(req, http.StatusNoContent, ""), nil
+		}
+		if denied := w.denied.Load(); denied != nil && x.method == "initialize" {
+			return nil, x.fail(*denied)
+		}
+		res, err := next.RoundTrip(req)
+		switch {
+		case err == nil:
+			return res, nil
+		case isStatus(err, 401, 403) && x.method == "server/discover":
+			w.denied.Store(&err) // initialize would ask the user for the same once more
+		case req.Method == http.MethodGet && x.isCall() && !errors.Is(err, registry.ErrNetwork) && req.Context().Err() == nil:
+			// The answer cannot be resumed. The SDK would end the session; end the call.
+			// The server has the call, so this is no expiry, after which it were sent again.
+			err = x.fail(registry.Because(registry.ErrNetwork, "the rest of the answer is lost: "+err.Error()))
+			res = answer(req, http.StatusOK, "text/event-stream")
+			res.Body = io.NopCloser(bytes.NewReader(failureEvent(x.id, err)))
+			return res, nil
+		}
+		return nil, x.fail(err)
+	})
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && a.Hostname() == b.Hostname() && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	default:
+		return "80"
+	}
+}
