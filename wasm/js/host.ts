@@ -31,6 +31,7 @@ export class Host {
   private last = 0
   private module!: Module
   private crash: RegistryError | undefined
+  private closing = 0
   private readonly attached: Attached
 
   private constructor(attached: Attached) {
@@ -98,6 +99,7 @@ export class Host {
     this.asked.set(id, { client, id: m.id })
     if (m.method === 'call') return this.module.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
     const { id: _, method, ...params } = m
+    if (method === 'close') this.closing = id
     this.module.call(id, method, JSON.stringify(params))
   }
 
@@ -125,6 +127,7 @@ export class Host {
   private settle(id: number, message: (id: number) => ToPage): void {
     const asked = this.asked.get(id)
     this.asked.delete(id)
+    if (id === this.closing) queueMicrotask(() => this.module.exit())
     if (asked) asked.client.post(message(asked.id))
   }
 
@@ -135,7 +138,8 @@ export class Host {
   }
 
   private crashed(e: RegistryError): void {
-    this.crash = e
+    this.crash = this.closing ? new RegistryError('closed', 'the registry is closed') : e
+    if (this.closing) return
     for (const id of this.asked.keys()) this.settle(id, (id) => ({ id, error: toWire(e) }))
     this.broadcast({ event: 'crashed', error: toWire(e) })
   }

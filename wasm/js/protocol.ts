@@ -54,8 +54,14 @@ export interface ToolsEvent {
 /** Result of `attach`. */
 export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }
 
-/** Result of `call`: what Go says about the answer, and the answer itself. */
-export interface Called { server: string; tool: string; isError: boolean; durationMs: number; value: unknown; raw?: string }
+/**
+ * Result of `call`: what Go says about the answer, and the answer itself; its
+ * JSON text, where parsing loses digits; its text form, where somebody has made it.
+ */
+export interface Called {
+  server: string; tool: string; isError: boolean; durationMs: number
+  value: unknown; raw?: string; text?: string; truncated?: boolean
+}
 
 /** What the module is configured with once, when it starts. */
 export interface StartOptions {

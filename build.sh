@@ -1,0 +1,172 @@
+#!/bin/sh
+# Builds, tests and runs Portolan. Each verb sets up what it needs; see usage.
+set -eu
+cd "$(dirname "$0")"
+root=$PWD
+export GOFLAGS=-buildvcs=false
+dist=$root/dist
+node=$root/node_modules/.bin/node
+
+usage() {
+	cat <<'EOT'
+usage: ./build.sh VERB
+  up [--check] [--listen ADDR]  build all and serve the demo page; --check drives it once in a browser
+  test         all tests: Go native and js/wasm, TypeScript, Chromium end to end
+  wasm         the npm package, to dist/npm
+  web          the demo page, to dist/demo
+  bench        benchmarks against peers, in Chromium; prints tables
+  conformance  the official suite's client scenarios, native and js/wasm
+  size         sizes against their budgets; fails when one is exceeded
+  check        gofmt, vet, staticcheck, tsc
+  clean        remove what was built
+EOT
+}
+
+say() { printf '\n== %s\n' "$*" >&2; }
+
+# setup_node installs the tools of package-lock.json, once per version of it.
+setup_node() {
+	stamp=node_modules/.portolan-stamp
+	want=$(cksum package-lock.json)
+	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && [ -x "$node" ] && return 0
+	command -v npm >/dev/null || { echo 'build.sh: npm is needed (Debian: apt-get install npm)' >&2; exit 1; }
+	say 'npm packages'
+	npm ci --silent --no-audit --no-fund
+	printf '%s' "$want" >"$stamp"
+}
+
+# setup_chromium installs Debian's Chromium where there is none.
+setup_chromium() {
+	[ -n "${CHROMIUM:-}" ] && [ -x "$CHROMIUM" ] && { export CHROMIUM; return 0; }
+	CHROMIUM=$(command -v chromium || command -v chromium-browser || true)
+	if [ -z "$CHROMIUM" ]; then
+		say 'Chromium'
+		sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+		$sudo apt-get update -qq
+		$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
+		CHROMIUM=$(command -v chromium)
+	fi
+	export CHROMIUM
+}
+
+# go_wasm PACKAGE OUT builds one module, byte for byte the same in any folder.
+go_wasm() {
+	GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false ${3:-} -ldflags='-s -w -buildid=' -o "$2" "$1"
+}
+
+# wasm_exec wraps the toolchain's own loader so that it lives in a scope it is given.
+wasm_exec() {
+	mkdir -p wasm/js/gen
+	exec_js=$(go env GOROOT)/lib/wasm/wasm_exec.js
+	{
+		echo '// Made by build.sh from the Go toolchain; not kept in the repository.'
+		echo 'export function loadGo(globalThis) {'
+		cat "$exec_js"
+		echo 'return globalThis.Go'
+		echo '}'
+	} >wasm/js/gen/wasm_exec.js.new
+	cmp -s wasm/js/gen/wasm_exec.js.new wasm/js/gen/wasm_exec.js 2>/dev/null &&
+		rm wasm/js/gen/wasm_exec.js.new || mv wasm/js/gen/wasm_exec.js.new wasm/js/gen/wasm_exec.js
+}
+
+bundle() {
+	"$node" node_modules/esbuild/bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
+}
+
+build_wasm() {
+	setup_node
+	say 'npm package'
+	wasm_exec
+	mkdir -p "$dist/npm"
+	go_wasm ./wasm "$dist/npm/portolan.wasm" -gcflags=all=-l
+	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm"; fi
+	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" --external:./worker.js
+	bundle wasm/js/worker.ts --outfile="$dist/npm/worker.js"
+	cp wasm/js/types.ts "$dist/npm/index.d.ts"
+	cp wasm/js/package.json LICENSE "$dist/npm/"
+	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
+}
+
+build_web() {
+	[ -f "$dist/npm/index.js" ] || build_wasm
+	say 'demo page'
+	rm -rf "$dist/demo" && mkdir -p "$dist/demo"
+	cp -R web/demo/page/. "$dist/demo/"
+	cp -R "$dist/npm" "$dist/demo/portolan"
+}
+
+build_bin() {
+	mkdir -p "$dist/bin"
+	go build -trimpath -o "$dist/bin/portolan" ./cmd/portolan
+}
+
+verb_up() {
+	build_wasm && build_web && build_bin
+	case " $* " in *' --check '*) setup_chromium ;; esac
+	exec "$dist/bin/portolan" up --root "$dist/demo" "$@"
+}
+
+verb_test() {
+	setup_node
+	setup_chromium
+	build_wasm && build_web && build_bin
+	verb_check
+	say 'Go, native'
+	go test -race ./...
+	say 'Go, js/wasm'
+	PATH="$root/node_modules/.bin:$PATH" GOOS=js GOARCH=wasm go test \
+		-exec "$(go env GOROOT)/lib/wasm/go_js_wasm_exec" ./registry/ ./registry/rawjson/ ./wasm/...
+	say 'TypeScript'
+	"$node" --test 'wasm/js/**/*.test.ts'
+	say 'End to end'
+	"$node" --test --test-concurrency=1 'testdata/e2e/**/*.test.ts'
+	verb_size
+}
+
+verb_check() {
+	setup_node
+	wasm_exec
+	say 'gofmt, vet, staticcheck, tsc'
+	unformatted=$(gofmt -l $(git ls-files '*.go'))
+	[ -z "$unformatted" ] || { echo "not formatted: $unformatted" >&2; exit 1; }
+	go vet ./...
+	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/...
+	go tool staticcheck ./...
+	GOOS=js GOARCH=wasm go tool -n staticcheck >/dev/null 2>&1 || true
+	node_modules/.bin/tsc -p .
+}
+
+gz() { gzip -9 -c "$1" | wc -c | tr -d ' '; }
+
+# budget NAME FILE LIMIT prints one line and remembers an excess.
+budget() {
+	n=$(gz "$2")
+	printf '%-24s %9d bytes raw %9d gzip %9d budget\n' "$1" "$(wc -c <"$2")" "$n" "$3"
+	[ "$n" -le "$3" ] || { echo "over budget: $1" >&2; over=1; }
+}
+
+verb_size() {
+	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
+	say 'sizes'
+	over=0
+	budget portolan.wasm "$dist/npm/portolan.wasm" 900000
+	if [ -f "$dist/npm/portolan-sdk.wasm" ]; then budget portolan-sdk.wasm "$dist/npm/portolan-sdk.wasm" 3700000; fi
+	budget index.js "$dist/npm/index.js" 15000
+	budget worker.js "$dist/npm/worker.js" 20000
+	return $over
+}
+
+verb=${1:-}
+[ $# -gt 0 ] && shift
+case "$verb" in
+up) verb_up "$@" ;;
+test) verb_test ;;
+wasm) build_wasm ;;
+web) build_web ;;
+bench) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
+conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
+size) verb_size ;;
+check) verb_check ;;
+clean) rm -rf "$dist" wasm/js/gen ;;
+*) usage >&2; exit 2 ;;
+esac

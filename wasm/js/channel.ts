@@ -1,0 +1,32 @@
+import type * as types from './types.ts'
+
+export const portChannel: typeof types.portChannel = (port) => {
+  const listener = (e: MessageEvent) => channel.onmessage?.(e.data)
+  const channel: types.Channel = {
+    onmessage: null,
+    post: (message, transfer) => port.postMessage(message, transfer ?? []),
+    close() {
+      port.removeEventListener('message', listener)
+      if (port.terminate) port.terminate()
+      else port.close?.()
+    },
+  }
+  port.addEventListener('message', listener)
+  port.start?.()
+  return channel
+}
+
+/** Two channels that are each other's other end, in one realm. Messages arrive in a later microtask, as objects. */
+export function channelPair(): [types.Channel, types.Channel] {
+  const make = (other: () => types.Channel): types.Channel => {
+    let open = true
+    return {
+      onmessage: null,
+      post: (message) => queueMicrotask(() => { if (open) other().onmessage?.(message) }),
+      close: () => { open = false },
+    }
+  }
+  const a = make(() => b)
+  const b: types.Channel = make(() => a)
+  return [a, b]
+}

@@ -1,0 +1,31 @@
+import { RegistryError } from './errors.ts'
+import { toolFor } from './convert.ts'
+import type { Dialect, GetToolsOptions, Tool, ToolDefinition, ToolInfo } from './types.ts'
+
+const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
+
+/** A tool is converted once per dialect, when it is first asked for. */
+const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(dialects.map((d) => [d, new WeakMap()]))
+
+/** The tools that pass the filter, in the dialect's form. */
+export function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
+  const { format = 'openai', servers, include, exclude } = options
+  const cache = converted.get(format)
+  if (!cache) {
+    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, { hint: `Known are ${dialects.join(', ')}.` })
+  }
+  const out: Tool[] = []
+  for (const t of tools) {
+    if (servers && !servers.includes(t.server)) continue
+    if (include && !matches(include, t.name)) continue
+    if (exclude && matches(exclude, t.name)) continue
+    let entry = cache.get(t.definition)
+    if (entry?.name !== t.name) cache.set(t.definition, (entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) }))
+    out.push(entry.tool)
+  }
+  return out
+}
+
+function matches(patterns: string[], name: string): boolean {
+  return patterns.some((p) => p === name || (p.endsWith('*') && name.startsWith(p.slice(0, -1))))
+}

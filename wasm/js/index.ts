@@ -1,0 +1,61 @@
+import { compile, ignore } from './compile.ts'
+import { RegistryError } from './errors.ts'
+import { launch } from './launch.ts'
+import { explainWasm } from './explain.ts'
+import { checkOptions, startOptions } from './options.ts'
+import { PageRegistry } from './registry.ts'
+import { openSecrets } from './secrets.ts'
+import { ConfigStore, needSecretStore, storageFor } from './storage.ts'
+import type * as types from './types.ts'
+import { watchPage } from './watch.ts'
+
+export { portChannel } from './channel.ts'
+export { serveRegistry } from './serve.ts'
+export { RegistryError }
+export type * from './types.ts'
+
+export const createRegistry: typeof types.createRegistry = async (options = {}) => {
+  checkOptions(options)
+  if (options.rememberSecrets) needSecretStore()
+  const report = options.onProgress ?? ignore
+  const compiled = compile(options.wasm, report).catch((e: unknown) => { throw explainWasm(e) })
+  compiled.catch(ignore) // reported below, once storage has been read
+  const store = new ConfigStore(storageFor(options.storage), options.rememberSecrets ? await openSecrets() : undefined)
+  await store.load()
+  for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
+  const hints = await store.hints()
+  const module = await within(options.signal, compiled)
+  report({ loaded: 1, total: 1, phase: 'start' })
+  const { channel, mode } = await launch(options.mode, { module, options: startOptions(options, hints) })
+
+  let begun = false
+  const registry = new PageRegistry(channel, {
+    mode,
+    onElicitation: options.onElicitation,
+    onHints: (h) => store.saveHints(h),
+    onConfig: (name, patch) => { if (begun) store.change(name, patch) },
+    onClose: watchPage((m) => registry.tell(m)),
+  })
+  try {
+    await registry.attach(options.signal)
+    // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
+    await Promise.all([...store.servers].map(([name, config]) =>
+      registry.addServer(name, config).catch((e: unknown) => { if (options.servers?.[name]) throw e })))
+    begun = true
+  } catch (e) {
+    await registry.close()
+    throw e
+  }
+  report({ loaded: 1, total: 1, phase: 'ready' })
+  return registry
+}
+
+export const connectRegistry: typeof types.connectRegistry = (channel) =>
+  new PageRegistry(channel, { mode: 'remote' }).attach()
+
+async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work
+  const aborted = () => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
+  if (signal.aborted) throw aborted()
+  return Promise.race([work, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted()), { once: true }))])
+}

@@ -1,0 +1,70 @@
+import { RegistryError } from './errors.ts'
+import { checkConfig } from './registry.ts'
+import type { StartOptions } from './protocol.ts'
+import type { RegistryOptions } from './types.ts'
+
+const bad = (message: string, hint?: string) => new RegistryError('invalid_option', message, hint ? { hint } : {})
+
+const positive = (v: unknown) => typeof v === 'number' && v > 0 && Number.isFinite(v)
+const whole = (v: unknown) => Number.isSafeInteger(v) && (v as number) > 0
+const isFunction = (v: unknown) => typeof v === 'function'
+const isObject = (v: unknown) => typeof v === 'object' && v !== null
+
+/** What each option must be; an option that is not here is unknown. */
+const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
+  wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
+  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'worker' or 'main'"],
+  servers: [isObject, 'an object of server configurations by name'],
+  proxy: [(v) => typeof v === 'string', 'a URL template'],
+  storage: [(v) => v === 'local' || v === 'memory' || (isObject(v) && ['get', 'set', 'remove'].every((k) => isFunction((v as never)[k]))), "'local', 'memory' or an object with get, set and remove"],
+  rememberSecrets: [(v) => typeof v === 'boolean', 'a boolean'],
+  failureThreshold: [whole, 'a whole number above 0'],
+  cooldownMs: [positive, 'a number of milliseconds above 0'],
+  timeoutMs: [positive, 'a number of milliseconds above 0'],
+  callTimeoutMs: [positive, 'a number of milliseconds above 0'],
+  idleTimeoutMs: [positive, 'a number of milliseconds above 0'],
+  validate: [(v) => typeof v === 'boolean', 'a boolean'],
+  limits: [isObject, 'an object of limits'],
+  onElicitation: [isFunction, 'a function'],
+  onProgress: [isFunction, 'a function'],
+  signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
+}
+
+const limitNames = ['responseBytes', 'eventBytes', 'errorBytes', 'definitionBytes', 'depth', 'pages',
+  'toolsPerServer', 'tools', 'listBytes', 'resultBytes', 'eventsPerSecond']
+
+/** Throws a RegistryError that names what is wrong with the options. */
+export function checkOptions(options: RegistryOptions): void {
+  if (!isObject(options)) throw bad('the options are not an object')
+  for (const [key, value] of Object.entries(options)) {
+    const check = checks[key as keyof RegistryOptions]
+    if (!check) throw bad(`unknown option "${key}"`, `Known are ${Object.keys(checks).join(', ')}.`)
+    if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
+  }
+  if (options.mode === 'shared') throw bad("mode 'shared' is not there yet", "Use 'auto'.")
+  if (options.proxy !== undefined) checkProxy(options.proxy)
+  for (const [key, value] of Object.entries(options.limits ?? {})) {
+    if (!limitNames.includes(key)) throw bad(`unknown limit "${key}"`, `Known are ${limitNames.join(', ')}.`)
+    if (!whole(value)) throw bad(`limit "${key}" is not a whole number above 0`)
+  }
+  for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
+}
+
+function checkProxy(template: string): void {
+  if (!template.includes('{href}')) {
+    throw bad('the proxy template has no {href}', 'Write it as https://proxy.example/?url={href}.')
+  }
+  if (!URL.canParse(template.replace('{href}', 'x')) || !/^https?:/i.test(template)) {
+    throw bad('the proxy template is not an http(s) URL', 'Write it as https://proxy.example/?url={href}.')
+  }
+}
+
+/** What of the options the module needs to know. */
+export function startOptions(o: RegistryOptions, hints: string | undefined): StartOptions {
+  return {
+    proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
+    callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs, validate: o.validate,
+    limits: o.limits as Record<string, number> | undefined,
+    elicit: !!o.onElicitation, hints,
+  }
+}

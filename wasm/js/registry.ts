@@ -1,0 +1,334 @@
+import { convertTools } from './gettools.ts'
+import { fromWire, RegistryError } from './errors.ts'
+import type { Attached, Called, Request, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import { textOf } from './text.ts'
+import type * as types from './types.ts'
+
+type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: RegistryError): void
+  onProgress?: ((p: types.ToolProgress) => void) | undefined
+}
+
+/** What whoever made a registry wants to hear and to end with it. */
+export interface Owner {
+  mode: string
+  onHints?(hints: string): void
+  onElicitation?: types.RegistryOptions['onElicitation']
+  /** A change of configuration that was accepted. */
+  onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
+  onClose?(): void
+}
+
+/** How much later than the module's own deadline the page gives a call up. */
+const grace = 200
+
+/** The registry as a page sees it: an image of the host's state, and requests to it. */
+export class PageRegistry implements types.Registry {
+  readonly mode: string
+  version = ''
+  private readonly channel: types.Channel
+  private readonly owner: Owner
+  private readonly waiting = new Map<number, Waiting>()
+  private last = 0
+  private resultBytes = 0
+  private callTimeoutMs = 0
+  private dead: RegistryError | undefined
+
+  private status: types.Snapshot['status'] = 'idle'
+  private servers: types.Snapshot['servers'] = {}
+  private readonly lists = new Map<string, types.ToolInfo[]>()
+  private readonly arriving = new Map<string, types.ToolInfo[]>()
+  private index: Map<string, types.ToolInfo> | undefined
+  private changes = 0
+  private snapshot: types.Snapshot | undefined
+  private readonly listeners = new Set<() => void>()
+  private notifying = false
+
+  constructor(channel: types.Channel, owner: Owner) {
+    this.channel = channel
+    this.owner = owner
+    this.mode = owner.mode
+    channel.onmessage = (m) => this.receive(m as ToPage)
+  }
+
+  /** Joins the host; resolves once its state is here. */
+  async attach(signal?: AbortSignal): Promise<this> {
+    const a = await this.ask<Attached>({ method: 'attach' }, { signal })
+    this.version = a.version
+    this.resultBytes = a.resultBytes
+    this.callTimeoutMs = a.callTimeoutMs
+    return this
+  }
+
+  async addServer(name: string, config: types.ServerConfig): Promise<void> {
+    checkName(name)
+    checkConfig(config, name)
+    await this.ask({ method: 'addServer', name, config })
+    this.owner.onConfig?.(name, config)
+  }
+
+  async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
+    checkName(name)
+    const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<types.ServerConfig>
+    checkConfig(config, name)
+    await this.ask({ method: 'updateServer', name, config })
+    this.owner.onConfig?.(name, config)
+  }
+
+  async removeServer(name: string): Promise<void> {
+    checkName(name)
+    await this.ask({ method: 'removeServer', name })
+    this.owner.onConfig?.(name, null)
+  }
+
+  async setEnabled(name: string, enabled: boolean): Promise<void> {
+    checkName(name)
+    await this.ask({ method: 'setEnabled', name, enabled })
+    this.owner.onConfig?.(name, { enabled })
+  }
+
+  async retry(name: string): Promise<void> {
+    checkName(name)
+    await this.ask({ method: 'retry', name })
+  }
+
+  async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
+    await this.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
+    return this.getSnapshot()
+  }
+
+  getTools = ((options?: types.GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as types.Registry['getTools']
+
+  has(name: string): boolean {
+    this.index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
+    return this.index.has(name)
+  }
+
+  async dispatch(name: string, args: Record<string, unknown> | string, options?: types.DispatchOptions): Promise<string> {
+    return (await this.call(name, args, options)).text
+  }
+
+  async call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
+    if (typeof name !== 'string') throw new RegistryError('invalid_arguments', 'the tool\'s name is not a string')
+    const { timeoutMs, onProgress, signal } = options
+    if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
+    const answer = await this.ask<Called>(
+      { method: 'call', name, args: argumentText(args), timeoutMs, progress: !!onProgress },
+      { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
+    )
+    const { server, tool, isError, durationMs, value, raw } = answer
+    const result = value as { content?: types.ContentBlock[]; structuredContent?: unknown }
+    const { text, truncated } = answer.text !== undefined ? { text: answer.text, truncated: answer.truncated } : textOf(result, this.resultBytes, raw)
+    return {
+      text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs,
+      ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),
+      ...(truncated && { truncated }),
+    }
+  }
+
+  getHealth(): Record<string, types.ServerHealth> {
+    return Object.fromEntries(Object.entries(this.servers).map(([name, { config: _, ...health }]) => [name, health]))
+  }
+
+  getSnapshot = (): types.Snapshot => {
+    this.snapshot ??= Object.freeze({
+      status: this.status,
+      version: this.changes,
+      servers: this.servers,
+      tools: [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)!),
+    })
+    return this.snapshot
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    const own = () => listener()
+    this.listeners.add(own)
+    return () => void this.listeners.delete(own)
+  }
+
+  async close(): Promise<void> {
+    if (this.dead) return
+    const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
+    // A host that does not answer is left all the same.
+    const left = this.owner.mode === 'remote' ? Promise.resolve() : this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
+    this.dead = closed
+    await left
+    this.end(closed)
+    this.channel.close()
+    this.owner.onClose?.()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Tells the host that the network or the user has come back, or that the network has gone. */
+  tell(m: { method: 'online'; online: boolean } | { method: 'wake' }): void {
+    if (!this.dead) this.ask(m).catch(() => {})
+  }
+
+  /** Ends everything under way with an error. */
+  end(error: RegistryError): void {
+    this.dead = error
+    for (const w of [...this.waiting.values()]) w.reject(error)
+    this.waiting.clear()
+  }
+
+  private ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
+    if (this.dead) return Promise.reject(this.dead)
+    if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
+    return new Promise<T>((resolve, reject) => {
+      const id = ++this.last
+      const done = () => {
+        this.waiting.delete(id)
+        clearTimeout(timer)
+        o.signal?.removeEventListener('abort', abort)
+      }
+      const leave = (e: RegistryError) => {
+        done()
+        this.post({ cancel: id })
+        reject(e)
+      }
+      const abort = () => leave(aborted(o.signal!))
+      const timer = o.giveUpMs === undefined ? undefined : setTimeout(
+        () => leave(new RegistryError('timeout', 'no answer in time', { retryable: true })), o.giveUpMs)
+      this.waiting.set(id, {
+        resolve: (v) => (done(), resolve(v as T)),
+        reject: (e) => (done(), reject(e)),
+        onProgress: o.onProgress,
+      })
+      o.signal?.addEventListener('abort', abort)
+      try {
+        this.post({ id, ...body } as Request)
+      } catch (e) {
+        done()
+        reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))
+      }
+    })
+  }
+
+  private post(m: ToHost): void {
+    this.channel.post(m)
+  }
+
+  private receive(m: ToPage): void {
+    if ('id' in m) {
+      const w = this.waiting.get(m.id)
+      if (!w) return
+      if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
+      else if ('error' in m) w.reject(fromWire(m.error))
+      else w.resolve(m.result)
+      return
+    }
+    switch (m.event) {
+      case 'state': {
+        const servers = { ...this.servers }
+        for (const [name, s] of Object.entries(m.servers)) {
+          if (s) servers[name] = s
+          else delete servers[name]
+        }
+        this.servers = servers
+        this.status = m.status
+        return this.changed()
+      }
+      case 'tools':
+        return this.receiveTools(m)
+      case 'hints':
+        return this.owner.onHints?.(m.hints)
+      case 'elicit':
+        return void this.elicit(m.ask, m.request)
+      case 'crashed': {
+        const e = fromWire(m.error)
+        this.end(e)
+        this.servers = Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
+          [name, { ...s, status: 'error' as const, lastError: e.message, errorCode: e.code }]))
+        this.lists.clear()
+        return this.changed()
+      }
+    }
+  }
+
+  private receiveTools(m: ToolsEvent): void {
+    let list = this.arriving.get(m.server)
+    if (m.first || !list) this.arriving.set(m.server, (list = []))
+    for (const { name, tool, definition } of m.tools) list.push({ name, server: m.server, tool, definition })
+    if (!m.last) return
+    this.arriving.delete(m.server)
+    if (list.length) this.lists.set(m.server, list)
+    else this.lists.delete(m.server)
+    this.index = undefined
+    this.changed()
+  }
+
+  private async elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
+    try {
+      const answer = await this.owner.onElicitation?.(request)
+      this.post({ elicited: ask, answer: answer ?? { action: 'decline' } })
+    } catch (e) {
+      this.post({ elicited: ask, error: String(e) })
+    }
+  }
+
+  private changed(): void {
+    this.changes++
+    this.snapshot = undefined
+    if (this.notifying) return
+    this.notifying = true
+    queueMicrotask(() => {
+      this.notifying = false
+      for (const listener of [...this.listeners]) shielded(listener)
+    })
+  }
+}
+
+/** A listener's own fault is reported as the page's, and stops nothing of ours. */
+function shielded(fn: () => void): void {
+  try {
+    fn()
+  } catch (e) {
+    queueMicrotask(() => { throw e })
+  }
+}
+
+const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
+
+/** The JSON text of a call's arguments; text is passed on as it is, so that big integers keep their digits. */
+function argumentText(args: unknown): string {
+  if (typeof args === 'string') {
+    if (args.trim() === '') return '{}'
+    try {
+      if (isObject(JSON.parse(args))) return args
+    } catch { /* told below */ }
+    throw new RegistryError('invalid_arguments', 'the arguments are not the JSON text of an object')
+  }
+  if (args === undefined || args === null) return '{}'
+  if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
+  try {
+    return JSON.stringify(args)
+  } catch (e) {
+    throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, { cause: e })
+  }
+}
+
+function isObject(v: unknown): v is Record<string, unknown> {
+  return typeof v === 'object' && v !== null && !Array.isArray(v)
+}
+
+function checkName(name: unknown): void {
+  if (typeof name !== 'string') throw new RegistryError('invalid_config', "the server's name is not a string")
+}
+
+/** What only a URL parser can tell; the module checks the rest. */
+export function checkConfig(config: Partial<types.ServerConfig>, server: string): void {
+  if (!isObject(config)) throw new RegistryError('invalid_config', 'the configuration is not an object', { server })
+  const { url } = config
+  if (url === undefined) return
+  if (typeof url !== 'string' || (!url.startsWith('builtin:') && !URL.canParse(url))) {
+    throw new RegistryError('invalid_config', `the url ${JSON.stringify(url)} is not valid`, {
+      server, hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
+    })
+  }
+}

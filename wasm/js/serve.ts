@@ -1,0 +1,87 @@
+import { RegistryError, toWire } from './errors.ts'
+import type { Attached, Request, ToHost, ToPage } from './protocol.ts'
+import { toolParts } from './toolparts.ts'
+import type * as types from './types.ts'
+
+/**
+ * The other end of connectRegistry, on top of any registry: an options page or
+ * a side panel uses the one that a background script holds.
+ */
+export const serveRegistry: typeof types.serveRegistry = (registry, channel) => {
+  const running = new Map<number, AbortController>()
+  let known: types.Snapshot | undefined
+  const post = (m: ToPage) => channel.post(m)
+
+  const update = () => {
+    const now = registry.getSnapshot()
+    if (now === known) return
+    for (const [server, tools] of changedLists(known, now)) {
+      for (const part of toolParts(server, tools)) post(part)
+    }
+    const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
+    for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
+    for (const name of Object.keys(known?.servers ?? {})) if (!now.servers[name]) servers[name] = null
+    known = now
+    post({ event: 'state', status: now.status, servers })
+  }
+
+  let stop = () => {}
+  const answer = async (m: Request): Promise<unknown> => {
+    if (m.method === 'attach') {
+      stop()
+      known = undefined
+      update()
+      stop = registry.subscribe(update)
+      return { version: registry.version, resultBytes: Number.MAX_SAFE_INTEGER, callTimeoutMs: 3_600_000 } satisfies Attached
+    }
+    const ends = new AbortController()
+    running.set(m.id, ends)
+    try {
+      return await perform(registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
+    } finally {
+      running.delete(m.id)
+      update()
+    }
+  }
+  channel.onmessage = (raw) => {
+    const m = raw as ToHost
+    if ('cancel' in m) return running.get(m.cancel)?.abort()
+    if (!('id' in m)) return
+    answer(m).then((result) => post({ id: m.id, result: result ?? null }), (e: unknown) => post({ id: m.id, error: toWire(e) }))
+  }
+  return () => {
+    stop()
+    channel.onmessage = null
+    for (const ends of running.values()) ends.abort()
+  }
+}
+
+async function perform(registry: types.Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
+  switch (m.method) {
+    case 'addServer': return registry.addServer(m.name, m.config)
+    case 'updateServer': return registry.updateServer(m.name, m.config)
+    case 'removeServer': return registry.removeServer(m.name)
+    case 'retry': return registry.retry(m.name)
+    case 'setEnabled': return registry.setEnabled(m.name, m.enabled)
+    case 'discover': return void await registry.discover(m.names, { signal })
+    case 'call': {
+      const { server, tool, isError, durationMs, text, truncated, content, structuredContent } =
+        await registry.call(m.name, m.args, { signal, timeoutMs: m.timeoutMs, onProgress: m.progress ? onProgress : undefined })
+      return { server, tool, isError, durationMs, text, truncated, value: { content, structuredContent } }
+    }
+    default: throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
+  }
+}
+
+/** The lists that differ between two snapshots, by server. */
+function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, types.ToolInfo[]> {
+  const was = Map.groupBy(before?.tools ?? [], (t) => t.server)
+  const is = Map.groupBy(now.tools, (t) => t.server)
+  const changed = new Map<string, types.ToolInfo[]>()
+  for (const server of new Set([...was.keys(), ...is.keys()])) {
+    const a = was.get(server) ?? []
+    const b = is.get(server) ?? []
+    if (a.length !== b.length || a.some((t, i) => t !== b[i])) changed.set(server, b)
+  }
+  return changed
+}
