@@ -81,6 +81,9 @@ func (n *Node) Delete(key string) {
 	}
 }
 
+// Is reports whether n is there and of the given kind.
+func (n *Node) Is(kind byte) bool { return n != nil && n.Kind == kind }
+
 // Text returns the string that n holds, and whether it is one. A nil Node is none.
 func (n *Node) Text() (string, bool) {
 	if n == nil || n.Kind != 's' {

@@ -1,0 +1,164 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// Keywords by the type that they constrain, in the order in which a missing
+// type is inferred. Gemini has those before the bar; the others are described.
+var typeKeywords = []struct {
+	name            string
+	kept, described []string
+}{
+	{"object", strings.Fields("properties required minProperties maxProperties"),
+		strings.Fields("additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies")},
+	{"array", strings.Fields("items minItems maxItems"),
+		strings.Fields("prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems")},
+	{"string", strings.Fields("minLength maxLength pattern"),
+		strings.Fields("contentEncoding contentMediaType contentSchema")},
+	{"number", strings.Fields("minimum maximum"),
+		strings.Fields("exclusiveMinimum exclusiveMaximum multipleOf")},
+}
+
+// geminiFormats are the formats that Gemini knows, by type.
+var geminiFormats = map[string][]string{
+	"string":  {"enum", "date-time"},
+	"number":  {"float", "double"},
+	"integer": {"int32", "int64"},
+}
+
+func inferType(s *rawjson.Node) []string {
+	for _, row := range typeKeywords {
+		for _, key := range slices.Concat(row.kept, row.described) {
+			if s.Get(key) != nil {
+				return []string{row.name}
+			}
+		}
+	}
+	if s.Get("format") != nil {
+		return []string{"string"}
+	}
+	return nil
+}
+
+// geminiPart translates what a schema says about one type.
+func (c *converter) geminiPart(v *view, t string, enum []*rawjson.Node, path string, depth int) *rawjson.Node {
+	s := v.schema
+	out := rawjson.NewObject()
+	out.Set("type", rawjson.NewString(t))
+	if format, ok := s.Get("format").Text(); ok && slices.Contains(geminiFormats[t], format) {
+		out.Set("format", s.Get("format"))
+	}
+	for _, row := range typeKeywords {
+		if row.name != t && !(row.name == "number" && t == "integer") {
+			continue
+		}
+		for _, key := range row.kept {
+			if value := s.Get(key); value != nil && key != "items" && key != "properties" && key != "required" {
+				out.Set(key, value)
+			}
+		}
+	}
+	switch t {
+	case "object":
+		c.geminiProperties(v, out, path, depth)
+	case "array":
+		out.Set("items", c.geminiItems(v, path, depth))
+	case "string":
+		if len(enum) > 0 {
+			out.Set("enum", rawjson.NewArray(enum...))
+		}
+	}
+	return out
+}
+
+func (c *converter) geminiProperties(v *view, out *rawjson.Node, path string, depth int) {
+	source := v.schema.Get("properties")
+	if source == nil {
+		source = rawjson.NewObject()
+	}
+	known := map[string]bool{}
+	properties := rawjson.NewObject()
+	for i, name := range source.Keys {
+		known[name] = true
+		properties.Keys = append(properties.Keys, name)
+		properties.Values = append(properties.Values, c.geminiAt(source.Values[i], path+"/properties"+pointerStep(name), depth+1, v.refs))
+	}
+	if len(properties.Keys) > 0 {
+		out.Set("properties", properties)
+	}
+	required := v.schema.Get("required")
+	if required == nil {
+		return
+	}
+	here, missing := rawjson.NewArray(), rawjson.NewArray()
+	for _, n := range required.Values {
+		if name, _ := n.Text(); known[name] {
+			here.Values = append(here.Values, n)
+		} else {
+			missing.Values = append(missing.Values, n)
+		}
+	}
+	if len(here.Values) > 0 {
+		out.Set("required", here)
+	}
+	if len(missing.Values) > 0 {
+		v.notes = append(v.notes, c.note(path, "required", missing))
+	}
+}
+
+// geminiItems makes a list of a tuple; its order is noted elsewhere.
+func (c *converter) geminiItems(v *view, path string, depth int) *rawjson.Node {
+	items := v.schema.Get("items")
+	if prefix := v.schema.Get("prefixItems"); prefix != nil {
+		list := slices.Clone(prefix.Values)
+		if items.Is('o') {
+			list = append(list, items)
+		}
+		return c.geminiAt(union("anyOf", list...), path+"/prefixItems", depth+1, v.refs)
+	}
+	if items == nil {
+		items = rawjson.NewObject()
+	}
+	return c.geminiAt(items, path+"/items", depth+1, v.refs)
+}
+
+// geminiNotes describes the keywords that Gemini lacks. Those of types that the
+// schema excludes constrain nothing, and neither does false.
+func (c *converter) geminiNotes(v *view, types []string, path string) {
+	for i, key := range v.schema.Keys {
+		value := v.schema.Values[i]
+		if skip := geminiSilent(key, value, types); !skip {
+			v.notes = append(v.notes, c.note(path, key, value))
+		}
+	}
+}
+
+func geminiSilent(key string, value *rawjson.Node, types []string) bool {
+	switch key {
+	case "type", "nullable", "enum", "const", "title", "description", "default", "$defs", "definitions":
+		return true // said elsewhere
+	case "format":
+		format, _ := value.Text()
+		return slices.ContainsFunc(types, func(t string) bool { return slices.Contains(geminiFormats[t], format) })
+	case "additionalProperties", "unevaluatedProperties", "unevaluatedItems":
+		if value.Kind == 'b' || len(value.Keys) == 0 {
+			return true
+		}
+	}
+	if value.Kind == 'b' && !isTrue(value) {
+		return true
+	}
+	for _, row := range typeKeywords {
+		if slices.Contains(row.kept, key) {
+			return true
+		}
+		if slices.Contains(row.described, key) {
+			return !slices.Contains(types, row.name) && !(row.name == "number" && slices.Contains(types, "integer"))
+		}
+	}
+	return false
+}

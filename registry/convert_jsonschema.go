@@ -1,0 +1,119 @@
+package registry
+
+import (
+	"slices"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// Bounds of one schema in the dialects that take JSON Schema. They are far
+// above real tools; the largest seen has 700 schemas.
+const (
+	maxSchemaDepth = 64
+	maxSchemas     = 10_000
+)
+
+// jsonSchema returns the input schema as JSON Schema 2020-12 with a plain
+// object as its root. If accepts is not nil, properties of the root whose names
+// it refuses move into the description.
+func (c *converter) jsonSchema(accepts func(key string) bool) *rawjson.Node {
+	c.budget = maxSchemas
+	v := c.rootView()
+	if accepts != nil {
+		c.dropProperties(&v, accepts)
+	}
+	out := c.copySchema(v.schema, "", 0)
+	describeSchema(out, v.notes)
+	c.root = out
+	c.dropDangling(out, "")
+	return out
+}
+
+func (c *converter) dropProperties(v *view, accepts func(string) bool) {
+	old := v.schema.Get("properties")
+	kept := rawjson.NewObject()
+	for i, name := range old.Keys {
+		if accepts(name) {
+			kept.Set(name, old.Values[i])
+			continue
+		}
+		c.lose("/properties"+pointerStep(name), "property: its name is refused, moved into the description")
+		v.notes = append(v.notes, "property "+compact(rawjson.NewString(name))+": "+clip(compact(old.Values[i])))
+	}
+	v.schema.Set("properties", kept)
+	if required := v.schema.Get("required"); required != nil {
+		list := slices.DeleteFunc(slices.Clone(required.Values), func(n *rawjson.Node) bool {
+			name, _ := n.Text()
+			return !accepts(name)
+		})
+		v.schema.Set("required", rawjson.NewArray(list...))
+	}
+}
+
+// copySchema returns s and its subschemas, each in shape.
+func (c *converter) copySchema(s *rawjson.Node, path string, depth int) *rawjson.Node {
+	if depth > maxSchemaDepth || !c.spend(1) {
+		c.lose(path, "cut: the schema is too large")
+		out := rawjson.NewObject()
+		describeSchema(out, []string{"cut: the schema is too large"})
+		return out
+	}
+	out, notes := c.shape(s, path)
+	for i, key := range out.Keys {
+		out.Values[i] = c.copyKeyword(key, out.Values[i], path+pointerStep(key), depth+1)
+	}
+	if slices.Contains(typesOf(out.Get("type")), "array") && out.Get("items") == nil {
+		out.Set("items", rawjson.NewObject()) // OpenAI refuses an array without items
+	}
+	describeSchema(out, notes)
+	return out
+}
+
+func (c *converter) copyKeyword(key string, v *rawjson.Node, path string, depth int) *rawjson.Node {
+	switch keywordShapes[key] {
+	case 'S':
+		if v.Kind == 'o' || key == "items" {
+			return c.copySchema(v, path, depth)
+		}
+	case 'M':
+		out := rawjson.NewObject()
+		out.Keys = v.Keys
+		for i, s := range v.Values {
+			out.Values = append(out.Values, c.copySchema(s, path+pointerStep(v.Keys[i]), depth))
+		}
+		return out
+	case 'L':
+		out := rawjson.NewArray()
+		for i, s := range v.Values {
+			out.Values = append(out.Values, c.copySchema(s, path+"/"+itoa(i), depth))
+		}
+		return out
+	}
+	return v
+}
+
+// dropDangling moves references that lead nowhere, or out of the document, into
+// the description: a vendor refuses the request for them.
+func (c *converter) dropDangling(s *rawjson.Node, path string) {
+	if ref := s.Get("$ref"); ref != nil {
+		if pointer, _ := ref.Text(); c.lookup(pointer) == nil {
+			s.Delete("$ref")
+			describeSchema(s, []string{c.note(path, "$ref", ref)})
+		}
+	}
+	for i, key := range s.Keys {
+		v, path := s.Values[i], path+pointerStep(key)
+		switch keywordShapes[key] {
+		case 'S':
+			c.dropDangling(v, path)
+		case 'M', 'L':
+			for j, s := range v.Values {
+				step := itoa(j)
+				if v.Kind == 'o' {
+					step = v.Keys[j]
+				}
+				c.dropDangling(s, path+pointerStep(step))
+			}
+		}
+	}
+}
