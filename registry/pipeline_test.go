@@ -1,0 +1,561 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A harbour is a server at the session seam whose behaviour a test sets.
+type harbour struct {
+	mu       sync.Mutex
+	connects int
+	lists    int
+	calls    int
+	closes   int
+	notify   registry.Notify
+	released int
+
+	connect func(ctx context.Context) error
+	list    func(ctx context.Context, cursor *string) (*registry.ToolPage, error)
+	call    func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error)
+}
+
+func (h *harbour) Info() registry.SessionInfo {
+	return registry.SessionInfo{Transport: "streamable-http", ProtocolVersion: "2025-11-25", ListChanged: true}
+}
+
+func (h *harbour) ListTools(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
+	h.mu.Lock()
+	h.lists++
+	h.mu.Unlock()
+	if h.list != nil {
+		return h.list(ctx, cursor)
+	}
+	return h.page("echo"), nil
+}
+
+func (h *harbour) page(names ...string) *registry.ToolPage {
+	p := &registry.ToolPage{Release: func() { h.mu.Lock(); h.released++; h.mu.Unlock() }}
+	for _, n := range names {
+		p.Tools = append(p.Tools, registry.ToolDef{Name: n, Def: registry.Raw(`{"name":"` + n + `","inputSchema":{"type":"object"}}`)})
+	}
+	return p
+}
+
+func (h *harbour) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+	h.mu.Lock()
+	h.calls++
+	h.mu.Unlock()
+	if h.call != nil {
+		return h.call(ctx, call)
+	}
+	return &registry.ToolOutput{Result: registry.Raw(`{"content":[{"type":"text","text":"ok"}]}`)}, nil
+}
+
+func (h *harbour) Close(context.Context) error {
+	h.mu.Lock()
+	h.closes++
+	h.mu.Unlock()
+	return nil
+}
+
+// chart returns a registry over harbours by server name, with those servers added.
+func chart(t *testing.T, opts registry.Options, harbours map[string]*harbour) *registry.Registry {
+	t.Helper()
+	opts.Connect = func(ctx context.Context, name string, _ registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+		h := harbours[name]
+		h.mu.Lock()
+		h.connects++
+		h.notify = notify
+		h.mu.Unlock()
+		if h.connect != nil {
+			if err := h.connect(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return h, nil
+	}
+	r := registry.New(&opts)
+	t.Cleanup(func() { _ = r.Close() })
+	for name := range harbours {
+		if err := r.Add(name, registry.ServerConfig{URL: "https://" + name + ".example/mcp"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func names(r *registry.Registry) []string {
+	var out []string
+	for _, t := range r.Tools(registry.Filter{}) {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+func health(t *testing.T, r *registry.Registry, name string) registry.ServerHealth {
+	t.Helper()
+	h, ok := r.Health(name)
+	if !ok {
+		t.Fatalf("no server %q", name)
+	}
+	return h
+}
+
+func TestDiscoverOneBadServerHidesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		r := chart(t, registry.Options{Timeout: time.Second}, map[string]*harbour{
+			"good": {}, "silent": {connect: silent},
+			"broken": {connect: func(context.Context) error { return &registry.StatusError{Code: 500} }},
+		})
+		if got, _ := r.Status(); got != registry.StatusIdle {
+			t.Errorf("status before discover: %s", got)
+		}
+		began := time.Now()
+		err := r.Discover(t.Context())
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("took %v, want the one silent server's 1s", took)
+		}
+		var failed []string
+		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
+			var s *registry.ServerError
+			if errors.As(e, &s) {
+				failed = append(failed, s.Server)
+			}
+		}
+		slices.Sort(failed)
+		if diff := cmp.Diff([]string{"broken", "silent"}, failed); diff != "" {
+			t.Errorf("failed servers (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"good__echo"}, names(r)); diff != "" {
+			t.Errorf("tools (-want +got):\n%s", diff)
+		}
+		if got, _ := r.Status(); got != registry.StatusPartial {
+			t.Errorf("status: %s", got)
+		}
+	})
+}
+
+func TestDiscoverSharesOneConnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{connect: func(context.Context) error { time.Sleep(time.Second); return nil }}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if err := r.Discover(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if h.connects != 1 || h.lists != 1 {
+			t.Errorf("%d connects and %d lists, want 1 and 1", h.connects, h.lists)
+		}
+	})
+}
+
+func TestDiscoverAbandonedByAllEndsTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan struct{})
+		h := &harbour{connect: func(ctx context.Context) error { <-ctx.Done(); close(ended); return ctx.Err() }}
+		r := chart(t, registry.Options{Timeout: time.Hour}, map[string]*harbour{"a": h})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Discover(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		<-ended
+		if got := health(t, r, "a"); got.ConsecutiveFailures != 0 {
+			t.Errorf("the caller's leaving counted as a failure: %+v", got)
+		}
+	})
+}
+
+func TestListBudgets(t *testing.T) {
+	next := func(s string) *string { return &s }
+	for _, tt := range []struct {
+		name    string
+		limits  registry.Limits
+		page    func(h *harbour, i int) *registry.ToolPage
+		tools   int
+		lists   int
+		warning string
+	}{
+		{"two pages, empty cursor", registry.Limits{}, func(h *harbour, i int) *registry.ToolPage {
+			p := h.page("t" + strconv.Itoa(i))
+			if i == 0 {
+				p.NextCursor = next("")
+			}
+			return p
+		}, 2, 2, ""},
+		{"repeated cursor", registry.Limits{}, func(h *harbour, i int) *registry.ToolPage {
+			p := h.page("t" + strconv.Itoa(i))
+			p.NextCursor = next("again")
+			return p
+		}, 2, 2, "repeats"},
+		{"endless pages", registry.Limits{Pages: 5}, func(h *harbour, i int) *registry.ToolPage {
+			p := h.page("t" + strconv.Itoa(i))
+			p.NextCursor = next(strconv.Itoa(i))
+			return p
+		}, 5, 5, "5 pages"},
+		{"too many tools", registry.Limits{ToolsPerServer: 3}, func(h *harbour, i int) *registry.ToolPage {
+			p := h.page("a"+strconv.Itoa(i), "b"+strconv.Itoa(i))
+			p.NextCursor = next(strconv.Itoa(i))
+			return p
+		}, 3, 2, "3 tools"},
+		{"same name twice", registry.Limits{}, func(h *harbour, i int) *registry.ToolPage {
+			return h.page("x", "y", "x")
+		}, 2, 1, "twice"},
+		{"too many bytes", registry.Limits{ListBytes: 100}, func(h *harbour, i int) *registry.ToolPage {
+			p := h.page("t" + strconv.Itoa(i))
+			p.Bytes, p.NextCursor = 60, next(strconv.Itoa(i))
+			return p
+		}, 2, 2, "100 bytes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &harbour{}
+			i := -1
+			h.list = func(context.Context, *string) (*registry.ToolPage, error) { i++; return tt.page(h, i), nil }
+			r := chart(t, registry.Options{Limits: tt.limits}, map[string]*harbour{"s": h})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got := health(t, r, "s")
+			if got.ToolCount != tt.tools || h.lists != tt.lists {
+				t.Errorf("%d tools in %d pages, want %d in %d", got.ToolCount, h.lists, tt.tools, tt.lists)
+			}
+			if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tt.warning) || (tt.warning == "") != (warned == "") {
+				t.Errorf("warnings %q, want %q", warned, tt.warning)
+			}
+		})
+	}
+}
+
+func TestListKeepsWhatArrivedBeforeAFailure(t *testing.T) {
+	h := &harbour{}
+	more := "more"
+	h.list = func(_ context.Context, cursor *string) (*registry.ToolPage, error) {
+		if cursor != nil {
+			return nil, &registry.StatusError{Code: 500}
+		}
+		p := h.page("first")
+		p.NextCursor = &more
+		return p, nil
+	}
+	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+	if err := r.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := health(t, r, "s"); got.ToolCount != 1 || len(got.Warnings) != 1 {
+		t.Errorf("health %+v", got)
+	}
+}
+
+func TestSuspendedServerLeavesTheListAndComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		var down atomic.Bool
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			if down.Load() {
+				return nil, registry.Because(registry.ErrNetwork, "refused")
+			}
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		down.Store(true)
+		for range 3 {
+			if err := r.Discover(t.Context()); err == nil {
+				t.Fatal("no error")
+			}
+		}
+		got := health(t, r, "s")
+		if !got.Suspended || got.Status != registry.ServerFailed || got.ErrorCode != "network" || got.RetryAt.IsZero() {
+			t.Errorf("health %+v", got)
+		}
+		if len(names(r)) != 0 {
+			t.Errorf("models still see %v", names(r))
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); !errors.Is(err, registry.ErrSuspended) {
+			t.Errorf("dispatch: %v", err)
+		}
+		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrSuspended) {
+			t.Errorf("discover: %v", err)
+		}
+		down.Store(false)
+		time.Sleep(time.Until(got.RetryAt) + time.Millisecond)
+		synctest.Wait()
+		if got := health(t, r, "s"); got.Suspended || got.Status != registry.ServerConnected {
+			t.Errorf("after the cooldown: %+v", got)
+		}
+		if diff := cmp.Diff([]string{"s__echo"}, names(r)); diff != "" {
+			t.Errorf("tools (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOfflineFailuresDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{connect: func(context.Context) error { return registry.ErrNetwork }}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		r.SetOnline(false)
+		for range 5 {
+			_ = r.Discover(t.Context())
+		}
+		if got := health(t, r, "s"); got.Suspended || got.LastError == "" {
+			t.Errorf("health %+v", got)
+		}
+	})
+}
+
+func TestDispatchSendsAgainOnlyWhatDidNotRun(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		first           error
+		calls, connects int
+		ok              bool
+	}{
+		{"expired session", registry.Because(registry.ErrSessionExpired, "404"), 2, 2, true},
+		{"network", registry.Because(registry.ErrNetwork, "reset"), 1, 1, false},
+		{"500", &registry.StatusError{Code: 500}, 1, 1, false},
+		{"protocol", registry.ErrProtocol, 1, 1, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &harbour{}
+				h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+					if h.calls == 1 {
+						return nil, tt.first
+					}
+					return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+				}
+				r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+				if err := r.Discover(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				_, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"})
+				if (err == nil) != tt.ok || h.calls != tt.calls || h.connects != tt.connects {
+					t.Errorf("err %v, %d calls, %d connects; want ok %v, %d, %d", err, h.calls, h.connects, tt.ok, tt.calls, tt.connects)
+				}
+			})
+		})
+	}
+}
+
+func TestDispatchDeadlines(t *testing.T) {
+	wait := func(ctx context.Context) (*registry.ToolOutput, error) { <-ctx.Done(); return nil, ctx.Err() }
+	for _, tt := range []struct {
+		name     string
+		progress time.Duration // between reports; 0: none
+		timeout  time.Duration
+		want     time.Duration
+	}{
+		{"idle", 0, 0, 30 * time.Second},
+		{"progress keeps it alive until the total", 20 * time.Second, 0, 120 * time.Second},
+		{"the call's own", 0, 2 * time.Second, 2 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &harbour{call: func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+					for tt.progress > 0 && ctx.Err() == nil {
+						select {
+						case <-time.After(tt.progress):
+							call.OnProgress(registry.Progress{Progress: 1})
+						case <-ctx.Done():
+						}
+					}
+					return wait(ctx)
+				}}
+				r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+				_ = r.Discover(t.Context())
+				began := time.Now()
+				_, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo", Timeout: tt.timeout})
+				if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != tt.want {
+					t.Errorf("%v after %v, want a deadline after %v", err, time.Since(began), tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCallerAbortIsNotTheServersFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) { <-ctx.Done(); return nil, ctx.Err() }}
+		r := chart(t, registry.Options{FailureThreshold: 1}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := r.Dispatch(ctx, registry.Call{Name: "s__echo"})
+		if !errors.Is(err, context.Canceled) || registry.Explain(err).Code != "aborted" {
+			t.Errorf("error %v", err)
+		}
+		if got := health(t, r, "s"); got.Suspended || got.Status != registry.ServerConnected {
+			t.Errorf("health %+v", got)
+		}
+	})
+}
+
+func TestListChangedRefreshesAtMostOncePerSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		for range 500 {
+			h.notify(registry.Notice{ToolsChanged: true})
+			time.Sleep(10 * time.Millisecond)
+		}
+		if h.lists < 5 || h.lists > 7 {
+			t.Errorf("%d lists in 5 s of changes", h.lists)
+		}
+		if h.released != h.lists-1 {
+			t.Errorf("%d of %d replaced pages were released", h.released, h.lists-1)
+		}
+		_ = r.Close()
+	})
+}
+
+func TestSessionThatDiedIsReplacedByTheNextCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		h.notify(registry.Notice{Err: registry.ErrProtocol})
+		if got := health(t, r, "s"); got.Status != registry.ServerDisconnected || got.ToolCount != 1 {
+			t.Errorf("health %+v", got)
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); err != nil {
+			t.Error(err)
+		}
+		if h.connects != 2 {
+			t.Errorf("%d connects", h.connects)
+		}
+	})
+}
+
+func TestRemoveDuringDiscover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{connect: func(ctx context.Context) error { time.Sleep(time.Second); return nil }}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		time.AfterFunc(time.Second/2, func() {
+			if err := r.Remove("s"); err != nil {
+				t.Error(err)
+			}
+		})
+		_ = r.Discover(t.Context())
+		if snap := r.Snapshot(); len(snap.Servers) != 0 || len(snap.Tools) != 0 {
+			t.Errorf("snapshot %+v", snap)
+		}
+		_ = r.Close()
+		if h.closes != 1 {
+			t.Errorf("the session that came too late was closed %d times", h.closes)
+		}
+	})
+}
+
+func TestFilterAndSwitches(t *testing.T) {
+	h := &harbour{}
+	h.list = func(context.Context, *string) (*registry.ToolPage, error) { return h.page("a", "b", "c"), nil }
+	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+	_ = r.Discover(t.Context())
+	cfg, _ := r.Config("s")
+	cfg.DenyTools = []string{"b"}
+	if err := r.Update("s", cfg); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"s__a", "s__c"}, names(r)); diff != "" {
+		t.Errorf("with deny (-want +got):\n%s", diff)
+	}
+	if h.connects != 1 {
+		t.Errorf("a filter reconnected: %d connects", h.connects)
+	}
+	if got := health(t, r, "s"); got.ToolCount != 2 || got.ToolTotal != 3 {
+		t.Errorf("health %+v", got)
+	}
+	if err := r.SetEnabled("s", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__a"}); !errors.Is(err, registry.ErrDisabled) {
+		t.Errorf("dispatch on a disabled server: %v", err)
+	}
+	if _, err := r.Dispatch(t.Context(), registry.Call{Name: "nope"}); !errors.Is(err, registry.ErrUnknownTool) {
+		t.Errorf("dispatch of an unknown tool: %v", err)
+	}
+	_ = r.Close()
+	if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__a"}); !errors.Is(err, registry.ErrClosed) {
+		t.Errorf("dispatch after close: %v", err)
+	}
+}
+
+func TestSnapshotIsStableAndEventsAreOrdered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if r.Snapshot() != r.Snapshot() {
+			t.Error("two snapshots of one state")
+		}
+		var versions []uint64
+		cancel := r.Subscribe(func(registry.Event) {
+			snap := r.Snapshot() // a subscriber may use the registry
+			versions = append(versions, snap.Version)
+		})
+		_ = r.Discover(t.Context())
+		synctest.Wait()
+		if len(versions) == 0 || !slices.IsSorted(versions) {
+			t.Errorf("versions %v", versions)
+		}
+		cancel()
+		before := len(versions)
+		_ = r.SetEnabled("s", false)
+		if len(versions) != before {
+			t.Error("told after cancel")
+		}
+		_ = r.Close()
+	})
+}
+
+func TestPanicsOfSessionsAreErrors(t *testing.T) {
+	h := &harbour{call: func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) { panic("surprise") }}
+	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+	_ = r.Discover(t.Context())
+	if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); !errors.Is(err, registry.ErrProtocol) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAddRefusesWhatCannotWork(t *testing.T) {
+	r := chart(t, registry.Options{}, nil)
+	for _, tt := range []struct {
+		name string
+		cfg  registry.ServerConfig
+	}{
+		{"", registry.ServerConfig{URL: "https://a.example"}},
+		{"a\nb", registry.ServerConfig{URL: "https://a.example"}},
+		{strings.Repeat("x", 65), registry.ServerConfig{URL: "https://a.example"}},
+		{"ftp", registry.ServerConfig{URL: "ftp://a.example"}},
+		{"none", registry.ServerConfig{}},
+		{"user", registry.ServerConfig{URL: "https://me:pw@a.example/"}},
+		{"header", registry.ServerConfig{URL: "https://a.example", Headers: map[string]string{"X\n": "y"}}},
+		{"value", registry.ServerConfig{URL: "https://a.example", Headers: map[string]string{"X": "a\r\nb"}}},
+		{"agent", registry.ServerConfig{URL: "https://a.example", Headers: map[string]string{"User-Agent": "x"}}},
+		{"transport", registry.ServerConfig{URL: "https://a.example", Transport: "carrier pigeon"}},
+	} {
+		if err := r.Add(tt.name, tt.cfg); !errors.Is(err, registry.ErrInvalidConfig) {
+			t.Errorf("Add(%q, %+v): %v", tt.name, tt.cfg, err)
+		}
+	}
+}
