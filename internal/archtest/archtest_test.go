@@ -1,0 +1,153 @@
+// Package archtest holds DESIGN.md's table of rooms and imports as a test.
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/portolan-mcp/portolan/"
+
+// A rule says what the packages below a folder may import directly, beside the
+// standard library and their own room.
+type rule struct {
+	room   string   // path below the module; the longest that matches counts
+	may    []string // rooms and modules
+	noStd  []string // standard packages that are off limits
+	js     bool     // may import syscall/js
+	reason string
+}
+
+var lean = []string{"fmt", "encoding/json", "net/url", "log", "regexp", "reflect", "text/template", "crypto/*", "net", "net/http", "os/exec"}
+
+var rules = []rule{
+	{room: "registry", may: []string{"registry/rawjson"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
+	{room: "registry/rawjson", noStd: lean, reason: "linked into the page's module"},
+	{room: "registry/sdksession", may: []string{"registry", "registry/rawjson", "github.com/modelcontextprotocol/go-sdk"}, reason: "the seam on go-sdk"},
+	{room: "registry/registrytest", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp"}, reason: "real servers for tests"},
+	{room: "wasm", js: true, may: []string{"registry", "registry/rawjson", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/jsbridge", "wasm/internal/plane"}, noStd: lean, reason: "the page's module"},
+	{room: "wasm/internal/api", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "wasm/internal/demo", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "wasm/internal/plane", js: true, may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "wasm/internal/jsbridge", js: true, may: []string{"registry", "registry/rawjson", "wasm/internal/api"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "wasm/sdk", js: true, may: []string{"registry", "registry/rawjson", "registry/sdksession", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/jsbridge", "github.com/modelcontextprotocol/go-sdk", "github.com/hack-pad/safejs"}, reason: "the module on go-sdk"},
+	{room: "cmd/portolan", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
+	{room: "testdata", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
+	{room: "internal/archtest", reason: "this test"},
+}
+
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	Deps       []string
+}
+
+// list runs go list for one target and returns the module's packages.
+func list(t *testing.T, goos, goarch string, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Standard,Imports,Deps"}, args...)...)
+	cmd.Env = append(cmd.Environ(), "GOOS="+goos, "GOARCH="+goarch)
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func within(path, room string) bool { return path == room || strings.HasPrefix(path, room+"/") }
+
+func ruleFor(path string) *rule {
+	var best *rule
+	for i := range rules {
+		if r := &rules[i]; within(path, r.room) && (best == nil || len(r.room) > len(best.room)) {
+			best = r
+		}
+	}
+	return best
+}
+
+func forbids(patterns []string, imp string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "/*")
+		return imp == p || wild && within(imp, prefix)
+	})
+}
+
+func TestDirectImports(t *testing.T) {
+	for _, target := range [][2]string{{"linux", "amd64"}, {"js", "wasm"}} {
+		seen := 0
+		for _, p := range list(t, target[0], target[1], "./...") {
+			path := strings.TrimPrefix(p.ImportPath, module)
+			r := ruleFor(path)
+			if r == nil {
+				t.Errorf("%s: no rule for this room; add it to DESIGN.md and here", path)
+				continue
+			}
+			seen++
+			for _, imp := range p.Imports {
+				if problem := check(r, path, imp); problem != "" {
+					t.Errorf("%s/%s: %s imports %s: %s (%s)", target[0], target[1], path, imp, problem, r.reason)
+				}
+			}
+		}
+		if seen < 5 {
+			t.Errorf("%s: only %d packages were checked", target[0], seen)
+		}
+	}
+}
+
+func check(r *rule, path, imp string) string {
+	own, ours := strings.CutPrefix(imp, module)
+	switch {
+	case ours && within(own, r.room) && ruleFor(own) == r:
+		return ""
+	case ours && slices.Contains(r.may, own):
+		return ""
+	case ours:
+		return "another room"
+	case imp == "syscall/js":
+		if !r.js {
+			return "only js rooms touch syscall/js"
+		}
+		return ""
+	case strings.Contains(strings.Split(imp, "/")[0], "."):
+		if !slices.ContainsFunc(r.may, func(m string) bool { return within(imp, m) }) {
+			return "a module that the room does not use"
+		}
+		return ""
+	case forbids(r.noStd, imp):
+		return "too heavy or off limits here"
+	}
+	return ""
+}
+
+// TestDefaultModuleStaysLean checks what the page's module links, all the way down.
+func TestDefaultModuleStaysLean(t *testing.T) {
+	pkgs := list(t, "js", "wasm", "./wasm")
+	if len(pkgs) != 1 {
+		t.Fatalf("%d packages", len(pkgs))
+	}
+	for _, dep := range pkgs[0].Deps {
+		// log/slog is imported for the type in registry.Options; the linker drops
+		// it, as the size budget shows, since no method of it is used.
+		if dep == "net/http" || strings.HasPrefix(dep, "github.com/modelcontextprotocol/") || strings.HasPrefix(dep, "github.com/hack-pad/") {
+			t.Errorf("the default module links %s", dep)
+		}
+	}
+}
