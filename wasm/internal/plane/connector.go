@@ -1,0 +1,157 @@
+package plane
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// Options say how a [Connector] connects. The zero value is the good default.
+type Options struct {
+	// Limits bound what one server can make the platform hold or do.
+	Limits registry.Limits
+	// Elicit asks the user on behalf of a server; nil does not announce the capability.
+	Elicit registry.Elicit
+	// Proxy is where requests of servers with Proxy set go: a template such as
+	// "https://proxy.example/?url={href}". {href} becomes the percent-encoded
+	// URL. "" sends them directly.
+	Proxy string
+	// ClientName and ClientVersion introduce the client; "portolan" and "0" if empty.
+	ClientName, ClientVersion string
+	// Hints is what is known of endpoints from earlier; nil starts without.
+	Hints *Hints
+}
+
+// A Connector opens sessions over one [Platform].
+type Connector struct {
+	platform Platform
+	opts     Options
+	hints    *Hints
+	budget   *budget
+
+	impl         []byte // the Implementation object that introduces the client
+	capabilities []byte // a ClientCapabilities object
+	meta         []byte // what each modern request carries, as members
+	exchanges    atomic.Uint32
+	groups       atomic.Uint32
+}
+
+// New returns a connector over p, which nothing else uses.
+func New(p Platform, opts *Options) *Connector {
+	c := &Connector{platform: p, budget: newBudget()}
+	if opts != nil {
+		c.opts = *opts
+	}
+	c.opts.Limits = c.opts.Limits.WithDefaults()
+	if c.hints = c.opts.Hints; c.hints == nil {
+		c.hints = &Hints{}
+	}
+	if c.opts.ClientName == "" {
+		c.opts.ClientName = "portolan"
+	}
+	if c.opts.ClientVersion == "" {
+		c.opts.ClientVersion = "0"
+	}
+	p.Bound(c.opts.Limits)
+	c.capabilities = []byte("{}")
+	if c.opts.Elicit != nil {
+		c.capabilities = []byte(`{"elicitation":{"form":{}}}`)
+	}
+	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
+	c.meta = member(nil, metaVersion, modern)
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", c.capabilities)
+	return c
+}
+
+const metaVersion = "io.modelcontextprotocol/protocolVersion"
+
+func object(members []byte) []byte {
+	return append(append([]byte{'{'}, members...), '}')
+}
+
+// Connect opens a session; it is a [registry.Connect].
+func (c *Connector) Connect(ctx context.Context, name string, cfg registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	d := &dial{c: c, name: name, cfg: cfg, notify: notify}
+	if d.notify == nil {
+		d.notify = func(registry.Notice) {}
+	}
+	var ok bool
+	if d.href, d.home, ok = c.platform.Resolve(cfg.URL, ""); !ok {
+		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
+	}
+	d.origin = d.home
+	if cfg.Proxy && c.opts.Proxy != "" {
+		if _, d.origin, ok = c.platform.Resolve(d.via(d.href), ""); !ok {
+			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
+		}
+	}
+	for key, value := range cfg.Headers {
+		d.headers = append(d.headers, key, value)
+	}
+	s, err := d.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// A dial is one attempt to connect: what all sessions that it tries share.
+type dial struct {
+	c       *Connector
+	name    string
+	cfg     registry.ServerConfig
+	notify  registry.Notify
+	href    string   // the endpoint, normalized
+	home    string   // the endpoint's origin
+	origin  string   // the origin that requests go to
+	headers []string // the configured ones
+}
+
+// via is the URL to fetch for href: href itself or the proxy's.
+func (d *dial) via(href string) string {
+	if !d.cfg.Proxy || d.c.opts.Proxy == "" {
+		return href
+	}
+	return strings.ReplaceAll(d.c.opts.Proxy, "{href}", encodeURIComponent(href))
+}
+
+// encodeURIComponent is ECMAScript's, for a URL that the platform normalized.
+func encodeURIComponent(s string) string {
+	const hex = "0123456789ABCDEF"
+	b := make([]byte, 0, len(s)+32)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
+			b = append(b, c)
+			continue
+		}
+		b = append(b, '%', hex[c>>4], hex[c&15])
+	}
+	return string(b)
+}
+
+// remember notes what worked.
+func (d *dial) remember(info registry.SessionInfo) {
+	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged})
+}
+
+func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
+
+// infoOf reads what InitializeResult and DiscoverResult have in common.
+func infoOf(result, server []byte) registry.SessionInfo {
+	changed, _ := rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
+	return registry.SessionInfo{
+		Transport:     "streamable-http",
+		ServerName:    getString(server, "name"),
+		ServerVersion: getString(server, "version"),
+		Instructions:  getString(result, "instructions"),
+		ListChanged:   changed,
+	}
+}

@@ -1,0 +1,79 @@
+package plane
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// mailboxSize bounds the events that wait for one reader. Progress beyond it is
+// dropped; answers and ends always fit.
+const mailboxSize = 1000
+
+// A mailbox carries events from the platform's callbacks, which must not block,
+// to the one goroutine that waits for them.
+type mailbox struct {
+	p    Platform
+	wake chan struct{}
+
+	mu     sync.Mutex
+	events []Event
+	closed bool
+}
+
+func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
+
+func (m *mailbox) put(e Event) {
+	m.mu.Lock()
+	drop := m.closed || e.Kind == Progress && len(m.events) >= mailboxSize
+	if !drop {
+		m.events = append(m.events, e)
+	}
+	m.mu.Unlock()
+	if drop {
+		freeEvent(m.p, e)
+		return
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the oldest event; not ok if the timer fired first. The error is ctx's.
+func (m *mailbox) next(ctx context.Context, timer <-chan time.Time) (e Event, ok bool, err error) {
+	for {
+		m.mu.Lock()
+		if len(m.events) > 0 {
+			e = m.events[0]
+			m.events = m.events[1:]
+			m.mu.Unlock()
+			return e, true, nil
+		}
+		m.mu.Unlock()
+		select {
+		case <-m.wake:
+		case <-timer:
+			return Event{}, false, nil
+		case <-ctx.Done():
+			return Event{}, false, context.Cause(ctx)
+		}
+	}
+}
+
+// close frees what nobody took and whatever still comes.
+func (m *mailbox) close() {
+	m.mu.Lock()
+	events := m.events
+	m.events, m.closed = nil, true
+	m.mu.Unlock()
+	for _, e := range events {
+		freeEvent(m.p, e)
+	}
+}
+
+func freeEvent(p Platform, e Event) {
+	if e.Kind == Tools || e.Kind == Output {
+		p.Free(e.Table)
+	}
+}

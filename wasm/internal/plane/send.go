@@ -1,0 +1,288 @@
+package plane
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// An rpc is one request to the server.
+type rpc struct {
+	op       int64 // opOther, opList or opCall
+	method   string
+	params   []byte // members
+	headers  []string
+	progress func(registry.Progress)
+	// head takes the response's headers, of interest when connecting.
+	head func(header string)
+	// quiet requests are not cancelled by a notification: those that connect (2025-11-25, basic/utilities/cancellation).
+	quiet bool
+}
+
+// send makes one request and waits for its answer: a Tools, Output or Message
+// event. It returns promptly when ctx ends, having told the server.
+func (s *Session) send(ctx context.Context, r *rpc) (Event, error) {
+	platform := s.d.c.platform
+	mail := newMailbox(platform)
+	defer mail.close()
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return Event{}, errClosed
+	}
+	s.lastID += opStep
+	id := s.lastID | r.op
+	s.calls[id] = mail
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.calls, id)
+		s.mu.Unlock()
+	}()
+
+	var meta []byte
+	if r.progress != nil {
+		meta = rawMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
+	}
+	if s.modern() {
+		meta = joinMembers(meta, s.d.c.meta)
+	}
+	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
+	if s.modern() {
+		x.Header = append(x.Header, "Mcp-Method", r.method)
+	}
+	x.Header = append(x.Header, r.headers...)
+	x.Head = r.head != nil && !s.sse()
+	x.Once = r.op == opCall
+	if !s.sse() {
+		x.Awaits = id
+	}
+	w := &wait{s: s, r: r, id: id, mail: mail, exchange: x.ID}
+	s.start(x, mail)
+	e, err := w.answer(ctx)
+	if err != nil && ctx.Err() != nil {
+		if !r.quiet {
+			s.cancelled(id)
+		}
+		s.abort(w.exchange)
+	}
+	return e, err
+}
+
+// A wait is one request between its sending and its answer.
+type wait struct {
+	s        *Session
+	r        *rpc
+	id       int64
+	mail     *mailbox
+	exchange uint32
+
+	lastID string // of the stream that broke off
+	stuck  int    // reconnects in a row that brought no new event id
+}
+
+func (w *wait) answer(ctx context.Context) (Event, error) {
+	for {
+		e, _, err := w.mail.next(ctx, nil)
+		if err != nil {
+			return Event{}, err
+		}
+		switch e.Kind {
+		case Tools, Output:
+			return e, nil
+		case Message:
+			if rpc := rpcError([]byte(e.Text)); rpc != nil {
+				return Event{}, rpc
+			}
+			return e, nil
+		case Progress:
+			if w.r.progress != nil {
+				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: e.Text})
+			}
+		case Head:
+			if w.r.head != nil {
+				w.r.head(e.Header)
+			}
+		case Refused:
+			if w.lastID == "" {
+				return Event{}, refused(e, w.id, w.s.sessionID != "")
+			}
+			if err := w.refusedAgain(e); err != nil {
+				return Event{}, err
+			}
+			if err := w.resume(ctx, e); err != nil {
+				return Event{}, err
+			}
+		case End:
+			if w.s.sse() && e.Why == EOF {
+				continue // the POST was accepted; the answer comes on the stream
+			}
+			if e.Why != EOF && e.Why != Network || w.s.modern() || w.s.sse() || e.LastID == "" && w.lastID == "" {
+				return Event{}, failed(e)
+			}
+			if err := w.resume(ctx, e); err != nil {
+				return Event{}, err
+			}
+		}
+	}
+}
+
+// refusedAgain reads a refusal of the GET that should have resumed the stream.
+// The call may have run, so that the session's end is not this call's error.
+func (w *wait) refusedAgain(e Event) error {
+	if e.Status >= 500 || e.Status == 429 {
+		return nil
+	}
+	err := refused(e, w.id, false)
+	if w.s.sessionID != "" && e.Status == 404 {
+		w.s.over(&expiredError{err})
+	}
+	return registry.Because(registry.ErrNetwork, "the response broke off and could not be resumed: "+err.Error())
+}
+
+// maxStuck bounds reconnects that bring nothing new.
+const maxStuck = 5
+
+// resume opens the stream again after a while (2025-11-25, basic/transports, resumability).
+func (w *wait) resume(ctx context.Context, e Event) error {
+	if e.LastID != "" && e.LastID != w.lastID {
+		w.lastID, w.stuck = e.LastID, 0
+	} else if w.stuck++; w.stuck > maxStuck {
+		return failed(e)
+	}
+	timer := time.NewTimer(reconnectDelay(e.Retry, w.stuck))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.s.ctx.Done():
+		return errClosed
+	}
+	x := w.s.exchange("GET", w.s.d.href, nil)
+	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
+	x.Awaits = w.id
+	w.exchange = x.ID
+	w.s.start(x, w.mail)
+	return nil
+}
+
+// The bounds of a server's retry and of our own backoff.
+const (
+	minRetry = 500 * time.Millisecond
+	maxRetry = 30 * time.Second
+)
+
+// reconnectDelay is the server's retry if it gave one, else a second that
+// doubles with every attempt that led to nothing.
+func reconnectDelay(retry time.Duration, stuck int) time.Duration {
+	if retry < 0 {
+		retry = time.Second << min(stuck, 5)
+	}
+	return min(max(retry, minRetry), maxRetry)
+}
+
+// exchange fills in what all requests to the server have in common.
+func (s *Session) exchange(method, href string, body []byte) Exchange {
+	x := Exchange{ID: s.d.c.exchanges.Add(1), Group: s.group, Method: method, URL: s.d.via(href), Body: body}
+	x.Header = make([]string, 0, len(s.d.headers)+16)
+	x.Header = append(x.Header, s.d.headers...)
+	switch method {
+	case "POST":
+		x.Header = append(x.Header, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	case "GET":
+		x.Header = append(x.Header, "Accept", "text/event-stream")
+	}
+	if s.sse() {
+		return x
+	}
+	if s.info.ProtocolVersion != "" {
+		x.Header = append(x.Header, "MCP-Protocol-Version", s.info.ProtocolVersion)
+	}
+	if s.sessionID != "" {
+		x.Header = append(x.Header, "Mcp-Session-Id", s.sessionID)
+	}
+	return x
+}
+
+// start hands an exchange to the platform on the session's account.
+func (s *Session) start(x Exchange, mail *mailbox) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		mail.put(Event{Kind: End, Last: true, Why: Gone})
+		return
+	}
+	s.live[x.ID] = struct{}{}
+	s.mu.Unlock()
+	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
+}
+
+// abort ends an exchange that nobody waits for any more.
+func (s *Session) abort(id uint32) {
+	s.mu.Lock()
+	delete(s.live, id)
+	s.mu.Unlock()
+	s.d.c.platform.Cancel(id)
+}
+
+// cancelled tells the server that nobody waits for a request. From 2026-07-28
+// on the end of the exchange itself says so.
+func (s *Session) cancelled(id int64) {
+	if s.modern() {
+		return
+	}
+	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
+	s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+}
+
+// postTime bounds how long a message without an answer may occupy a connection.
+const postTime = 5 * time.Second
+
+// post sends a notification or a response. The channel is closed when the
+// server has taken it, or has not within postTime.
+func (s *Session) post(message []byte) <-chan struct{} {
+	done := make(chan struct{})
+	mail := newMailbox(s.d.c.platform)
+	x := s.exchange("POST", s.postURL, message)
+	if s.modern() {
+		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
+	}
+	s.start(x, mail)
+	s.mu.Lock()
+	closed := s.closed
+	if !closed {
+		s.running.Add(1)
+	}
+	s.mu.Unlock()
+	if closed {
+		close(done)
+		return done
+	}
+	go func() {
+		defer s.running.Done()
+		defer close(done)
+		defer mail.close()
+		timer := time.NewTimer(postTime)
+		defer timer.Stop()
+		for {
+			e, ok, err := mail.next(s.ctx, timer.C)
+			if !ok || err != nil {
+				s.abort(x.ID)
+				return
+			}
+			if e.Last {
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// answers reports the id of the request that message answers.
+func answers(message []byte) (int64, bool) {
+	return rawjson.Int(get(message, "id"))
+}

@@ -1,0 +1,178 @@
+package plane
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A Session is a [registry.Session] of one server.
+type Session struct {
+	d     *dial
+	group uint32
+	// info, sessionID and initialized are written while connecting only.
+	info        registry.SessionInfo
+	sessionID   string
+	initialized <-chan struct{} // closed when notifications/initialized was answered
+	// post to: the endpoint, or what HTTP+SSE named.
+	postURL string
+
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // goroutines of this session
+
+	mu       sync.Mutex
+	lastID   int64
+	calls    map[int64]*mailbox            // by request id
+	live     map[uint32]struct{}           // exchanges under way
+	asked    map[string]context.CancelFunc // elicitations of the server, by raw request id
+	assumed  bool                          // the era is a hint that no answer has confirmed
+	settled  bool                          // an answer came; the optional stream may open
+	closed   bool
+	released bool // notified that the session is over
+}
+
+func (d *dial) session(info registry.SessionInfo) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	ready := make(chan struct{})
+	close(ready)
+	return &Session{
+		d: d, group: d.c.groups.Add(1), info: info, postURL: d.href, initialized: ready,
+		ctx: ctx, cancel: cancel,
+		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]context.CancelFunc{},
+	}
+}
+
+func (s *Session) modern() bool { return s.info.ProtocolVersion == modern }
+
+func (s *Session) sse() bool { return s.info.Transport == "sse" }
+
+// Info tells what was negotiated, or, where a hint spared the negotiation, what is assumed.
+func (s *Session) Info() registry.SessionInfo { return s.info }
+
+// goroutine runs f until the session's end; Close waits for it.
+func (s *Session) goroutine(f func()) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.running.Done()
+		defer func() {
+			if recover() != nil {
+				s.over(registry.Because(registry.ErrProtocol, "a message could not be handled"))
+			}
+		}()
+		f()
+	}()
+}
+
+// over tells the registry, once, that the session has ended by itself.
+func (s *Session) over(err error) {
+	s.mu.Lock()
+	told := s.released || s.closed
+	s.released = true
+	s.mu.Unlock()
+	if !told {
+		s.d.notify(registry.Notice{Err: err})
+	}
+}
+
+// settle runs after an answer: the session works, so that what can wait may begin.
+func (s *Session) settle() {
+	s.mu.Lock()
+	first, assumed := !s.settled, s.assumed
+	s.settled, s.assumed = true, false
+	s.mu.Unlock()
+	if assumed {
+		s.d.remember(s.info)
+	}
+	if first && s.info.ListChanged && !s.sse() {
+		s.goroutine(s.watch)
+	}
+}
+
+// doubt reads the error of a request on a session whose era was only assumed: a
+// refusal means that the server is of another era by now, and has run nothing.
+func (s *Session) doubt(err error, op int64) error {
+	s.mu.Lock()
+	assumed := s.assumed
+	s.mu.Unlock()
+	if !assumed {
+		return err
+	}
+	again := isRefusal(err)
+	if op == opList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
+		again = true // a preflight refused, a page of HTML
+	}
+	if !again {
+		return err
+	}
+	s.d.forget()
+	return &expiredError{err}
+}
+
+// closeTime bounds how long Close waits for the server's goodbye.
+const closeTime = time.Second
+
+// Close ends the session. Calls under way fail; a server that gave a session id
+// is told, for a second at most.
+func (s *Session) Close(ctx context.Context) error {
+	if !s.shut() {
+		return nil
+	}
+	if s.sessionID != "" && !s.sse() {
+		s.goodbye(ctx)
+	}
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// drop ends a session that connecting gave up.
+func (s *Session) drop() { s.shut() }
+
+func (s *Session) shut() bool {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return false
+	}
+	s.closed = true
+	calls, live := s.calls, s.live
+	s.calls, s.live = map[int64]*mailbox{}, map[uint32]struct{}{}
+	s.mu.Unlock()
+	s.cancel()
+	for id := range live {
+		s.d.c.platform.Cancel(id)
+	}
+	for _, mail := range calls {
+		mail.put(Event{Kind: End, Last: true, Why: Gone})
+	}
+	return true
+}
+
+func (s *Session) goodbye(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	mail := newMailbox(s.d.c.platform)
+	defer mail.close()
+	x := s.exchange("DELETE", s.d.href, nil)
+	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
+	if _, _, err := mail.next(ctx, nil); err != nil {
+		s.d.c.platform.Cancel(x.ID)
+	}
+}

@@ -1,0 +1,184 @@
+package plane
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// maxTTL bounds how long a server can make its list count as fresh.
+const maxTTL = 24 * time.Hour
+
+// ListTools fetches one page.
+func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
+	r := &rpc{op: opList, method: "tools/list"}
+	if cursor != nil {
+		r.params = member(nil, "cursor", *cursor)
+	}
+	early := !isDone(s.initialized)
+	e, err := s.send(ctx, r)
+	if err != nil && early && isRefusal(err) {
+		// The list overtook notifications/initialized, and this server minds.
+		if err := s.ready(ctx); err != nil {
+			return nil, err
+		}
+		e, err = s.send(ctx, r)
+	}
+	if err != nil {
+		return nil, s.doubt(err, opList)
+	}
+	if e.Kind != Tools {
+		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/list has no list of tools")
+	}
+	s.settle()
+	return s.page(e), nil
+}
+
+func isDone(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// ready waits until the server has taken notifications/initialized.
+func (s *Session) ready(ctx context.Context) error {
+	select {
+	case <-s.initialized:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// page makes a ToolPage of a Tools event, which has one name a line.
+func (s *Session) page(e Event) *registry.ToolPage {
+	platform, table := s.d.c.platform, e.Table
+	page := &registry.ToolPage{Bytes: e.Bytes, Release: func() { platform.Free(table) }}
+	var headers map[uint32]bool
+	if e.Extra != "" {
+		headers = s.extra(page, []byte(e.Extra))
+	}
+	if e.Text == "" {
+		return page
+	}
+	count := strings.Count(e.Text, "\n") + 1
+	values := make([]Value, count)
+	page.Tools = make([]registry.ToolDef, 0, count)
+	rest := e.Text
+	for i := range values {
+		var name string
+		name, rest, _ = strings.Cut(rest, "\n")
+		v := &values[i]
+		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
+		if headers[v.index] {
+			if err := v.readBindings(); err != nil {
+				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
+				continue
+			}
+		}
+		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
+	}
+	return page
+}
+
+func (v *Value) readBindings() error {
+	def, err := v.JSON()
+	if err == nil {
+		v.bind, err = bindings(def)
+	}
+	return err
+}
+
+// extra reads what is not the same for every page.
+func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers map[uint32]bool) {
+	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
+		var d registry.Drop
+		words := []*string{&d.Name, &d.Reason}
+		_ = rawjson.Elements(drop, func(word []byte) error {
+			if len(words) > 0 {
+				*words[0], _ = rawjson.String(word)
+				words = words[1:]
+			}
+			return nil
+		})
+		page.Dropped = append(page.Dropped, d)
+		return nil
+	})
+	if next, ok := rawjson.String(get(extra, "next")); ok {
+		page.NextCursor = &next
+	}
+	if ttl, ok := rawjson.Float(get(extra, "ttl")); ok && ttl > 0 {
+		page.TTL = time.Duration(min(ttl, float64(maxTTL/time.Millisecond))) * time.Millisecond
+	}
+	_ = rawjson.Elements(get(extra, "headers"), func(index []byte) error {
+		if i, ok := rawjson.Int(index); ok {
+			if headers == nil {
+				headers = map[uint32]bool{}
+			}
+			headers[uint32(i)] = true
+		}
+		return nil
+	})
+	return headers
+}
+
+// CallTool runs one tool, asking the user on the server's behalf if need be.
+func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	arguments := call.Arguments
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	params := rawMember(member(nil, "name", call.Tool), "arguments", arguments)
+	r := &rpc{op: opCall, method: "tools/call", params: params, progress: call.OnProgress}
+	if s.modern() {
+		r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
+	}
+	rounds := rounds{s: s}
+	for {
+		e, err := s.send(ctx, r)
+		if err != nil {
+			return nil, s.doubt(err, opCall)
+		}
+		s.settle()
+		if e.Kind == Output {
+			return &registry.ToolOutput{
+				Result:  &Value{p: s.d.c.platform, table: e.Table, size: e.Bytes},
+				IsError: e.IsError,
+			}, nil
+		}
+		more, err := rounds.next(ctx, get([]byte(e.Text), "result"))
+		if err != nil {
+			return nil, err
+		}
+		r.params = joinMembers(bytes.Clone(params), more)
+	}
+}
+
+// callHeaders are the Mcp-Param-* headers that the tool's definition asks for.
+func (s *Session) callHeaders(call registry.ToolCall) []string {
+	if v, ok := call.Def.(*Value); ok {
+		return paramHeaders(v.bind, call.Arguments)
+	}
+	if call.Def == nil {
+		return nil
+	}
+	def, err := call.Def.JSON()
+	if err != nil || !bytes.Contains(def, []byte("x-mcp-header")) {
+		return nil
+	}
+	bound, err := bindings(def)
+	if err != nil {
+		return nil
+	}
+	return paramHeaders(bound, call.Arguments)
+}
