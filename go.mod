@@ -2,10 +2,12 @@ module github.com/portolan-mcp/portolan
 
 go 1.26
 
-require github.com/modelcontextprotocol/go-sdk v1.8.0
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/modelcontextprotocol/go-sdk v1.8.0
+)
 
 require (
-	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hack-pad/safejs v0.1.0 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect

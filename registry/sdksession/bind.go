@@ -22,10 +22,11 @@ func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 		}
 		res, err := next.RoundTrip(req.WithContext(ctx))
 		if err != nil {
+			ended := ctx.Err()
 			stop()
 			cancel()
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
+			if ended != nil {
+				return nil, ended
 			}
 			return nil, registry.Because(registry.ErrNetwork, clean(err).Error())
 		}

@@ -31,9 +31,11 @@ func (x *exchange) fail(err error) error {
 type outcome struct {
 	headers http.Header // to add to the request: Mcp-Param-*
 	endless bool        // the answer is a subscription: no cap on its length
+	raw     bool        // keep the result from the SDK and put it here
 
 	mu      sync.Mutex
 	id      string // of the latest request
+	result  []byte
 	err     error
 	refused bool // that error is a 4xx without a JSON-RPC error
 }
@@ -41,7 +43,21 @@ type outcome struct {
 func (o *outcome) begin(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.id, o.err, o.refused = id, nil, false
+	o.id, o.result, o.err, o.refused = id, nil, nil, false
+}
+
+func (o *outcome) keep(id string, result []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.id == id {
+		o.result = result
+	}
+}
+
+func (o *outcome) kept() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.result
 }
 
 // set keeps the first error of the latest request.

@@ -67,6 +67,7 @@ func (r *rawResult) UnmarshalJSON(b []byte) error {
 // request sends one request and returns the server's result as it stands. The
 // error is classified; onProgress may be nil.
 func (s *session) request(caller context.Context, method string, members []byte, out *outcome, onProgress progressFunc) ([]byte, error) {
+	out.raw = true
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	stop := context.AfterFunc(s.calls, cancel)
@@ -81,6 +82,9 @@ func (s *session) request(caller context.Context, method string, members []byte,
 	result, err := mcp.CallCustomMethod[*rawParams, *rawResult](withOutcome(ctx, out), s.sdk, private+method, params)
 	if err != nil {
 		return nil, s.classify(caller, out, err)
+	}
+	if kept := out.kept(); kept != nil {
+		return kept, nil
 	}
 	if len(result.text) == 0 {
 		return nil, registry.Because(registry.ErrProtocol, "the answer has no result")

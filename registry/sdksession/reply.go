@@ -76,57 +76,35 @@ func (w *wire) unexpected(res *http.Response, media string) error {
 	return registry.Because(registry.ErrProtocol, what)
 }
 
-// pick returns from the JSON text of an answer the response to x: the text
-// itself, or an element of a batch (MCP 2025-03-26). A JSON-RPC error that names
-// no request is the answer to this one.
+// pick returns from the JSON text of an answer what the SDK is to take for the
+// response to x: from the text itself, or from an element of a batch (MCP
+// 2025-03-26). A JSON-RPC error that names no request is the answer to this one.
 func (w *wire) pick(text []byte, x *exchange) ([]byte, error) {
-	if err := rawjson.Valid(text, w.limits.Depth); err != nil {
-		return nil, registry.Because(registry.ErrProtocol, err.Error())
-	}
-	found := text
 	if rawjson.Kind(text) == 'a' {
-		found = nil
-		if err := rawjson.Elements(text, func(v []byte) error {
-			if isResponseTo(v, x.id) {
+		var found []byte
+		err := rawjson.Elements(text, func(v []byte) error {
+			if e, err := open(v); err == nil && e.answers(x.id) {
 				found = v
 			}
 			return nil
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, registry.Because(registry.ErrProtocol, err.Error())
 		}
+		text = found
 	}
-	if isResponseTo(found, x.id) {
-		return found, nil
-	}
-	if rpc := rpcError(found, w.limits.Depth); rpc != nil && !hasID(found) {
-		return nil, rpc
+	e, err := open(text)
+	switch {
+	case err != nil:
+		return nil, registry.Because(registry.ErrProtocol, err.Error())
+	case e.answers(x.id):
+		return x.settle(text, &e, w.limits.Depth), nil
+	case e.id == nil || rawjson.Kind(e.id) == '0':
+		if rpc := e.rpcError(); rpc != nil {
+			return nil, rpc
+		}
 	}
 	return nil, registry.Because(registry.ErrProtocol, "the body is no response to the request")
-}
-
-// isResponseTo reports whether text is a JSON-RPC response with that id.
-func isResponseTo(text []byte, id string) bool {
-	if rawjson.Kind(text) != 'o' {
-		return false
-	}
-	var matches, answers bool
-	rawjson.Members(text, func(key string, value []byte) error {
-		switch key {
-		case "id":
-			matches = string(value) == id
-		case "result":
-			answers = true
-		case "error":
-			answers = answers || rawjson.Kind(value) == 'o'
-		}
-		return nil
-	})
-	return matches && answers
-}
-
-func hasID(text []byte) bool {
-	id, ok := rawjson.Get(text, "id")
-	return ok && rawjson.Kind(id) != '0'
 }
 
 // readBounded reads all of r, at most max bytes.

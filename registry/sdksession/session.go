@@ -103,6 +103,9 @@ func (s *session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	if rawjson.Kind(text) != 'o' {
 		return nil, registry.Because(registry.ErrProtocol, "the result is not an object")
 	}
+	if err := rawjson.Valid(text, s.limits.Depth); err != nil {
+		return nil, registry.Because(registry.ErrProtocol, err.Error())
+	}
 	raw, _ := rawjson.Get(text, "isError")
 	isError, _ := rawjson.Bool(raw)
 	return &registry.ToolOutput{Result: registry.Raw(text), IsError: isError}, nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // detailBytes is how much of an error body is shown.
@@ -38,7 +37,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		if req.Context().Err() != nil {
 			return nil, req.Context().Err()
 		}
-		rpc := rpcError(body, w.limits.Depth)
+		rpc := rpcError(body)
 		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isCredentials(res.StatusCode) {
 			w.undiscovered.Store(true)
 		}
@@ -80,28 +79,12 @@ func (w *wire) forgot(req *http.Request, code int, rpc *registry.RPCError) bool 
 }
 
 // rpcError reads body as a JSON-RPC response with an error; nil if it is not.
-func rpcError(body []byte, depth int) *registry.RPCError {
-	if rawjson.Kind(body) != 'o' || rawjson.Valid(body, depth) != nil {
+func rpcError(body []byte) *registry.RPCError {
+	e, err := open(body)
+	if err != nil {
 		return nil
 	}
-	raw, ok := rawjson.Get(body, "error")
-	if !ok || rawjson.Kind(raw) != 'o' {
-		return nil
-	}
-	code, ok := rawjson.Get(raw, "code")
-	if !ok {
-		return nil
-	}
-	rpc := new(registry.RPCError)
-	if rpc.Code, ok = rawjson.Int(code); !ok {
-		return nil
-	}
-	message, _ := rawjson.Get(raw, "message")
-	rpc.Message, _ = rawjson.String(message)
-	if data, ok := rawjson.Get(raw, "data"); ok {
-		rpc.Data = bytes.Clone(data)
-	}
-	return rpc
+	return e.rpcError()
 }
 
 // detail makes the start of an error body fit to be shown.

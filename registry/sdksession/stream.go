@@ -68,26 +68,40 @@ func (s *stream) step() {
 		s.finish(errEventTooLarge)
 		return
 	}
-	if len(e.data) > 0 && !s.wanted(&e) {
-		e.data = nil
+	if len(e.data) > 0 {
+		e.data = s.message(e.data)
 	}
 	s.write(e)
-	if len(e.data) > 0 && s.x.isCall() && isResponseTo(e.data, s.x.id) {
+}
+
+// message returns what the SDK is to see of a message; nil means nothing.
+func (s *stream) message(text []byte) []byte {
+	m, err := open(text)
+	if err != nil {
+		s.garbage = true
+		return nil
+	}
+	if m.method != nil {
+		if rawjson.Valid(text, s.wire.limits.Depth) != nil || !s.wire.rate.admit(time.Now()) {
+			return nil
+		}
+		return text
+	}
+	x := s.x
+	if s.wire.sse {
+		x = s.wire.waiting(m.id)
+	}
+	if x == nil || !x.isCall() || !m.answers(x.id) {
+		return nil
+	}
+	if !s.wire.sse {
 		s.err = io.EOF
 		s.body.Close()
 	}
-}
-
-// wanted says whether the SDK should see the event's message.
-func (s *stream) wanted(e *event) bool {
-	if rawjson.Kind(e.data) != 'o' || rawjson.Valid(e.data, s.wire.limits.Depth) != nil {
-		s.garbage = true
-		return false
-	}
-	if _, asks := rawjson.Get(e.data, "method"); asks {
-		return s.wire.rate.admit(time.Now())
-	}
-	return true
+	// What is kept must outlive the scanner's buffer.
+	text = bytes.Clone(text)
+	m, _ = open(text)
+	return x.settle(text, &m, s.wire.limits.Depth)
 }
 
 // endpoint passes on where a legacy server wants messages sent, if that is the
@@ -135,32 +149,24 @@ func (s *stream) finish(err error) {
 		s.err = s.req.Context().Err()
 		return
 	}
-	var failure error
+	var lost error
 	switch {
 	case errors.Is(err, errEventTooLarge):
-		failure = registry.Because(registry.ErrTooLarge, "the event stream is over the limit")
+		lost = registry.Because(registry.ErrTooLarge, "the event stream is over the limit")
 	case s.resuming && s.x.isCall():
 		return
 	case s.garbage:
-		failure = registry.Because(registry.ErrProtocol, "the event stream ended without a valid answer")
+		lost = registry.Because(registry.ErrProtocol, "the event stream ended without a valid answer")
 	case errors.Is(err, io.EOF):
-		failure = registry.Because(registry.ErrNetwork, "the event stream ended before the answer")
+		lost = registry.Because(registry.ErrNetwork, "the event stream ended before the answer")
 	default:
-		failure = registry.Because(registry.ErrNetwork, err.Error())
+		lost = registry.Because(registry.ErrNetwork, err.Error())
 	}
-	s.x.fail(failure)
+	s.x.fail(lost)
 	switch {
 	case s.x.isCall():
-		s.out.Write(failureEvent(s.x.id, failure))
+		s.write(event{data: failure(s.x.id, lost)})
 	case s.wire.sse:
-		s.wire.lost(failure)
+		s.wire.lost(lost)
 	}
-}
-
-// failureEvent is an event that ends the request id with an error.
-func failureEvent(id string, err error) []byte {
-	b := append([]byte(`data: {"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"error":{"code":-32603,"message":`...)
-	b = rawjson.AppendString(b, err.Error())
-	return append(b, "}}\n\n"...)
 }

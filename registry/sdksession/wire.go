@@ -1,13 +1,14 @@
 package sdksession
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +34,17 @@ type wire struct {
 	expired      atomic.Bool            // the server no longer knows it
 	denied       atomic.Pointer[error]  // how server/discover was answered with 401 or 403
 	undiscovered atomic.Bool            // server/discover was answered with a refusal
+	pending      sync.Map               // legacy SSE: *exchange by id
+}
+
+// waiting returns the request of a legacy session that id answers, or nil. Its
+// answer comes on another connection than it went.
+func (w *wire) waiting(id []byte) *exchange {
+	x, ok := w.pending.Load(string(id))
+	if !ok {
+		return nil
+	}
+	return x.(*exchange)
 }
 
 // A roundTrip is an [http.RoundTripper] that is a function.
@@ -73,6 +85,10 @@ func (w *wire) guard(next http.RoundTripper) http.RoundTripper {
 		if denied := w.denied.Load(); denied != nil && x.method == "initialize" {
 			return nil, x.fail(*denied)
 		}
+		if w.sse && x.isCall() {
+			w.pending.Store(x.id, x)
+			context.AfterFunc(req.Context(), func() { w.pending.Delete(x.id) })
+		}
 		res, err := next.RoundTrip(req)
 		switch {
 		case err == nil:
@@ -84,7 +100,7 @@ func (w *wire) guard(next http.RoundTripper) http.RoundTripper {
 			// The server has the call, so this is no expiry, after which it were sent again.
 			err = x.fail(registry.Because(registry.ErrNetwork, "the rest of the answer is lost: "+err.Error()))
 			res = answer(req, http.StatusOK, "text/event-stream")
-			res.Body = io.NopCloser(bytes.NewReader(failureEvent(x.id, err)))
+			res.Body = io.NopCloser(strings.NewReader("data: " + string(failure(x.id, err)) + "\n\n"))
 			return res, nil
 		}
 		return nil, x.fail(err)
