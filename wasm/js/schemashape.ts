@@ -1,0 +1,107 @@
+// The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
+
+export type Schema = Record<string, unknown>
+
+// What a keyword's value must look like. The table of registry/convert_shape.go.
+const shapes = new Map<string, string>(
+  Object.entries({
+    s: 'title description format pattern $ref',
+    n: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+    i: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
+    b: 'uniqueItems nullable deprecated readOnly writeOnly',
+    a: 'examples',
+    e: 'enum',
+    t: 'type',
+    r: 'required',
+    S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems',
+    M: 'properties patternProperties $defs definitions dependentSchemas',
+    L: 'anyOf oneOf allOf prefixItems',
+    '-': '$schema $id $anchor $comment $vocabulary $dynamicAnchor',
+  }).flatMap(([shape, keywords]) => keywords.split(' ').map((k): [string, string] => [k, shape])),
+)
+
+export const shapeOf = (keyword: string) => shapes.get(keyword)
+
+const types = 'object array string number integer boolean null'.split(' ')
+const isType = (v: unknown) => types.includes(v as string)
+const isText = (v: unknown) => typeof v === 'string'
+const isBool = (v: unknown) => typeof v === 'boolean'
+
+export const isObject = (v: unknown): v is Schema => typeof v === 'object' && v !== null && !Array.isArray(v)
+export const isSchema = (v: unknown) => isObject(v) || isBool(v)
+
+const isList = (v: unknown): v is unknown[] => Array.isArray(v) && v.length > 0
+
+const checks: Record<string, (v: unknown) => boolean> = {
+  s: isText,
+  n: (v) => typeof v === 'number',
+  i: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
+  b: isBool,
+  a: Array.isArray,
+  e: isList,
+  L: isList,
+  t: (v) => isType(v) || (isList(v) && v.every(isType)),
+  r: (v) => Array.isArray(v) && v.every(isText),
+  S: isSchema,
+  M: isObject,
+}
+
+/** Sets a member, also one that JavaScript would take for the prototype. */
+export function set(o: Schema, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
+  else o[key] = value
+}
+
+export const get = (o: unknown, key: string): unknown => (isObject(o) && Object.hasOwn(o, key) ? o[key] : undefined)
+
+export const json = (v: unknown) => JSON.stringify(v)
+
+/** The first 300 characters. */
+export function clip(s: string): string {
+  if (s.length <= 300) return s
+  const characters = [...s]
+  return characters.length > 300 ? characters.slice(0, 300).join('') + '…' : s
+}
+
+/** How a keyword reads in a description. */
+export const note = (keyword: string, value: unknown) => keyword + ': ' + clip(json(value))
+
+/** The different values of a list, in order. */
+export function distinct<T>(list: T[]): T[] {
+  return [...new Map(list.map((v) => [json(v), v])).values()]
+}
+
+export function describeSchema(s: Schema, notes: string[]): void {
+  if (!notes.length) return
+  const text = notes.join('; ')
+  s.description = s.description ? `${s.description} (${text})` : text
+}
+
+export function shape(s: unknown): [out: Schema, notes: string[]] {
+  const out: Schema = {}
+  const notes: string[] = []
+  if (!isObject(s)) return [s === false ? { not: {} } : out, notes]
+  for (const [key, v] of Object.entries(s)) {
+    const kind = shapeOf(key) ?? ''
+    if (kind === '-' || (key === 'additionalItems' && Array.isArray(s.items))) continue
+    if (key === 'items' && isList(v)) {
+      // the tuple of the drafts before 2020-12
+      out.prefixItems = v
+      if (isSchema(s.additionalItems)) out.items = s.additionalItems
+    } else if (/^exclusiveM..imum$/.test(key) && isBool(v)) {
+      // draft 4; see below
+    } else if (checks[kind]?.(v) === false) {
+      notes.push(note(key, v))
+    } else {
+      set(out, key, kind === 'r' || (kind === 't' && Array.isArray(v)) ? distinct(v as string[]) : v)
+    }
+  }
+  for (const side of ['Minimum', 'Maximum']) {
+    const inclusive = side.toLowerCase()
+    if (s['exclusive' + side] === true && inclusive in out) {
+      out['exclusive' + side] = out[inclusive]
+      delete out[inclusive]
+    }
+  }
+  return [out, notes]
+}

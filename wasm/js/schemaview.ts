@@ -1,0 +1,141 @@
+// The second step of convert.ts: references followed, allOf merged, unions of
+// objects folded. It does what registry/convert_merge.go and convert_root.go do, which say why.
+
+import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
+
+/** A schema whose own keywords say all there is to say at its level. */
+export interface View {
+  schema: Schema
+  notes: string[]
+  refs: string[]
+  cycle?: string
+}
+
+/** The schema of one tool, and what is left of the budget for visiting it. */
+export interface Source {
+  root: unknown
+  left: number
+}
+
+const tooLarge = 'cut: the schema is too large'
+
+export function view(c: Source, s: unknown, refs: string[]): View {
+  if (--c.left < 0) return { schema: {}, notes: [tooLarge], refs }
+  const [schema, notes] = shape(s)
+  const v: View = { schema, notes, refs }
+  const ref = schema.$ref as string | undefined
+  if (ref !== undefined) {
+    delete schema.$ref
+    const target = lookup(c.root, ref)
+    if (target === undefined) notes.push(note('$ref', ref))
+    else if (refs.includes(ref)) return { ...v, cycle: ref }
+    else {
+      c.left -= Math.floor(json(target).length / 2000)
+      merge(v, view(c, target, [...refs, ref]))
+    }
+  }
+  const list = schema.allOf as unknown[] | undefined
+  delete schema.allOf
+  for (const s of list ?? []) merge(v, view(c, s, v.refs))
+  return v
+}
+
+function merge(v: View, w: View): void {
+  v.notes.push(...w.notes)
+  v.refs = [...new Set([...v.refs, ...w.refs])]
+  if (w.cycle !== undefined) v.notes.push(note('$ref', w.cycle))
+  for (const [key, theirs] of Object.entries(w.schema)) {
+    const ours = get(v.schema, key)
+    if (ours === undefined) set(v.schema, key, theirs)
+    else if (['$defs', 'definitions', 'title'].includes(key) || json(ours) === json(theirs)) continue
+    else if (key === 'description') v.schema[key] = ours + ' ' + theirs
+    else if (key === 'properties') v.schema[key] = bothProperties(ours as Schema, theirs as Schema)
+    else if (key === 'required') v.schema[key] = distinct([...(ours as string[]), ...(theirs as string[])])
+    else {
+      const common = key === 'type' ? commonTypes(typesOf(ours), typesOf(theirs)) : []
+      if (common.length) v.schema[key] = common.length > 1 ? common : common[0]
+      else v.notes.push(note(key, theirs))
+    }
+  }
+}
+
+function bothProperties(a: Schema, b: Schema): Schema {
+  const out = { ...a }
+  for (const [key, s] of Object.entries(b)) {
+    const old = get(out, key)
+    set(out, key, old !== undefined && json(old) !== json(s) ? { allOf: [old, s] } : s)
+  }
+  return out
+}
+
+export const typesOf = (t: unknown): string[] => (t === undefined ? [] : ([] as string[]).concat(t as string))
+
+function commonTypes(a: string[], b: string[]): string[] {
+  const has = (t: string) => b.includes(t) || (t === 'integer' && b.includes('number'))
+  return distinct(a.flatMap((t) => (has(t) ? [t] : t === 'number' && has('integer') ? ['integer'] : [])))
+}
+
+/** Follows a JSON pointer in a fragment. Nothing is fetched. */
+export function lookup(root: unknown, ref: string): unknown {
+  let pointer: string
+  try {
+    pointer = decodeURIComponent(ref.slice(1))
+  } catch {
+    return
+  }
+  if (ref[0] !== '#' || (pointer && pointer[0] !== '/')) return
+  let n = root
+  for (const step of pointer.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    n = Array.isArray(n) ? (/^(0|[1-9]\d*)$/.test(key) ? n[+key] : undefined) : get(n, key)
+  }
+  return isSchema(n) ? n : undefined
+}
+
+/** The input schema as a plain object. */
+export function rootView(c: Source): View {
+  let v: View = { schema: {}, notes: [], refs: [] }
+  if (isObject(c.root)) {
+    v = view(c, c.root, ['#'])
+    if (v.cycle !== undefined) v = { schema: {}, notes: [note('$ref', v.cycle)], refs: [] }
+  }
+  const s = v.schema
+  for (const key of ['anyOf', 'oneOf']) if (key in s) fold(c, v, key)
+  for (const key of ['enum', 'const', 'not']) {
+    if (key in s) v.notes.push(note(key, s[key]))
+    delete s[key]
+  }
+  if ('type' in s && !typesOf(s.type).includes('object')) v.notes.push(note('type', s.type))
+  s.type = 'object'
+  s.properties ??= {}
+  return v
+}
+
+/** Turns a union of objects into one object with the properties of all. */
+export function fold(c: Source, v: View, key: string): void {
+  const alternatives = v.schema[key] as unknown[]
+  delete v.schema[key]
+  const added = new Map<string, unknown[]>()
+  const forms: string[] = []
+  let required: string[] | undefined
+  for (const s of alternatives) {
+    const w = view(c, s, v.refs).schema
+    const needs = (w.required ?? []) as string[]
+    required = required ? required.filter((name) => needs.includes(name)) : needs
+    const properties = Object.entries((w.properties ?? {}) as Schema)
+    const names = [...needs, ...properties.map(([name]) => name).filter((name) => !needs.includes(name)).map((name) => name + '?')]
+    forms.push(names.length ? names.join(', ') : json(w))
+    for (const [name, p] of properties) added.set(name, [...(added.get(name) ?? []), p])
+  }
+  const properties = { ...(v.schema.properties as Schema | undefined) }
+  for (const [name, list] of added) {
+    const different = distinct(list)
+    const s = different.length > 1 ? { anyOf: different } : list[0]
+    const old = get(properties, name)
+    if (old === undefined) set(properties, name, s)
+    else if (list.length === alternatives.length) set(properties, name, { allOf: [old, s] })
+  }
+  v.schema.properties = properties
+  if (required?.length) v.schema.required = distinct([...((v.schema.required ?? []) as string[]), ...required])
+  v.notes.push((key === 'oneOf' ? 'exactly' : 'at least') + ' one of these forms: ' + clip(forms.join(' | ')))
+}
