@@ -16,10 +16,10 @@ import (
 // request's context end, and nothing is kept in between: what a handler wrote
 // can be read at once.
 type Net struct {
-	working sync.WaitGroup // handlers
-
 	mu       sync.Mutex
 	handlers map[string]http.Handler // by origin
+	open     int                     // requests whose handler has not returned
+	idle     chan struct{}           // closed while open is 0
 	requests []*http.Request
 }
 
@@ -29,13 +29,12 @@ var ErrUnreachable = errors.New("connection refused")
 // NewNet returns an empty network. When the test ends, it fails if a handler is
 // still at work 10 s later: a session left a request open.
 func NewNet(t testing.TB) *Net {
-	n := &Net{handlers: make(map[string]http.Handler)}
+	n := &Net{handlers: make(map[string]http.Handler), idle: make(chan struct{})}
+	close(n.idle)
 	t.Cleanup(func() {
-		idle := make(chan struct{})
-		go func() {
-			n.working.Wait()
-			close(idle)
-		}()
+		n.mu.Lock()
+		idle := n.idle
+		n.mu.Unlock()
 		select {
 		case <-idle:
 		case <-time.After(10 * time.Second):
@@ -68,7 +67,9 @@ func (n *Net) RoundTrip(req *http.Request) (*http.Response, error) {
 	n.mu.Lock()
 	h := n.handlers[req.URL.Scheme+"://"+req.URL.Host]
 	if h != nil {
-		n.working.Add(1)
+		if n.open++; n.open == 1 {
+			n.idle = make(chan struct{})
+		}
 		n.requests = append(n.requests, req.Clone(context.Background()))
 	}
 	n.mu.Unlock()
@@ -88,7 +89,7 @@ func (n *Net) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	w := newResponse(serverCtx)
 	go func() {
-		defer n.working.Done()
+		defer n.done()
 		defer gone()
 		defer w.end()
 		defer func() {
@@ -108,6 +109,14 @@ func (n *Net) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, ctx.Err()
 	case <-w.broken:
 		return nil, io.ErrUnexpectedEOF
+	}
+}
+
+func (n *Net) done() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.open--; n.open == 0 {
+		close(n.idle)
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 // an origin.
 func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
+		if err := w.done.Err(); err != nil {
+			return nil, err
+		}
 		ctx, cancel := context.WithCancel(req.Context())
 		stop := context.AfterFunc(w.done, cancel)
 		if exchangeOf(ctx).method == "server/discover" && w.probe > 0 {
