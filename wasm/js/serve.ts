@@ -75,8 +75,8 @@ async function perform(registry: types.Registry, m: Request, signal: AbortSignal
 
 /** The lists that differ between two snapshots, by server. */
 function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, types.ToolInfo[]> {
-  const was = Map.groupBy(before?.tools ?? [], (t) => t.server)
-  const is = Map.groupBy(now.tools, (t) => t.server)
+  const was = byServer(before?.tools ?? [])
+  const is = byServer(now.tools)
   const changed = new Map<string, types.ToolInfo[]>()
   for (const server of new Set([...was.keys(), ...is.keys()])) {
     const a = was.get(server) ?? []
@@ -84,4 +84,14 @@ function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): 
     if (a.length !== b.length || a.some((t, i) => t !== b[i])) changed.set(server, b)
   }
   return changed
+}
+
+function byServer(tools: readonly types.ToolInfo[]): Map<string, types.ToolInfo[]> {
+  const lists = new Map<string, types.ToolInfo[]>()
+  for (const t of tools) {
+    const list = lists.get(t.server)
+    if (list) list.push(t)
+    else lists.set(t.server, [t])
+  }
+  return lists
 }

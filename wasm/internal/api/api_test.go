@@ -1,0 +1,255 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
+	"github.com/portolan-mcp/portolan/wasm/internal/demo"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+// A page hears an API as the JavaScript host does.
+type page struct {
+	mu      sync.Mutex
+	answers map[int]string
+	order   []string
+	states  []string
+	tools   map[string][]registry.Tool
+	answer  chan int
+}
+
+func newPage() *page {
+	return &page{answers: map[int]string{}, tools: map[string][]registry.Tool{}, answer: make(chan int, 100)}
+}
+
+func (p *page) note(kind string, id int, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order = append(p.order, kind)
+	if kind != "progress" {
+		p.answers[id] = kind + " " + text
+		p.answer <- id
+	}
+}
+
+func (p *page) Reply(id int, result []byte)  { p.note("reply", id, string(result)) }
+func (p *page) Fail(id int, err []byte)      { p.note("fail", id, string(err)) }
+func (p *page) Progress(id int, json []byte) { p.note("progress", id, string(json)) }
+func (p *page) Called(id int, meta []byte, result registry.Payload) {
+	text, _ := result.JSON()
+	p.note("called", id, string(meta)+" "+string(text))
+}
+
+func (p *page) State(event []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order = append(p.order, "state")
+	p.states = append(p.states, string(event))
+}
+
+func (p *page) Tools(server string, tools []registry.Tool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order = append(p.order, "tools")
+	p.tools[server] = tools
+}
+
+// ask calls a method and returns its answer.
+func (p *page) ask(a *api.API, id int, method, params string) string {
+	a.Call(id, method, []byte(params))
+	<-p.answer
+	return p.answers[id]
+}
+
+func open(t *testing.T) (*api.API, *page, *registry.Registry) {
+	t.Helper()
+	refuse := func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
+		return nil, registry.Because(registry.ErrNetwork, "nobody listens")
+	}
+	reg := registry.New(&registry.Options{Connect: demo.Or(refuse)})
+	t.Cleanup(func() { _ = reg.Close() })
+	p := newPage()
+	return api.New(reg, p), p, reg
+}
+
+func TestMainJobThroughTheAPI(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, p, reg := open(t)
+		if got := p.ask(a, 1, "addServer", `{"name":"demo","config":{"url":"builtin:demo"}}`); got != "reply null" {
+			t.Fatal(got)
+		}
+		if got := p.ask(a, 2, "discover", `{}`); got != "reply null" {
+			t.Fatal(got)
+		}
+		if len(p.tools["demo"]) != 6 {
+			t.Fatalf("tools %v", p.tools)
+		}
+		if last := p.order[len(p.order)-2:]; !cmp.Equal(last, []string{"state", "reply"}) {
+			t.Errorf("the reply overtook the state: %v", p.order)
+		}
+		a.Dispatch(3, "demo__count", []byte(`{"to":2,"delayMs":1}`), 0, true)
+		<-p.answer
+		if got := p.answers[3]; !strings.HasPrefix(got, `called {"server":"demo","tool":"count","isError":false,`) || !strings.Contains(got, "counted to 2") {
+			t.Errorf("answer %s", got)
+		}
+		if n := strings.Count(strings.Join(p.order, " "), "progress"); n != 2 {
+			t.Errorf("%d reports of progress", n)
+		}
+		a.Dispatch(4, "demo__count", []byte(`{"to":100,"delayMs":1000}`), 0, false)
+		synctest.Wait()
+		a.Cancel(4)
+		<-p.answer
+		if got := p.answers[4]; !strings.Contains(got, `"code":"aborted"`) {
+			t.Errorf("answer %s", got)
+		}
+		_ = reg.Close()
+	})
+}
+
+func TestErrorsTeach(t *testing.T) {
+	a, p, _ := open(t)
+	p.ask(a, 1, "addServer", `{"name":"ok","config":{"url":"builtin:demo"}}`)
+	for i, tt := range []struct{ method, params, want string }{
+		{"nope", `{}`, `"code":"invalid_option"`},
+		{"addServer", `{"name":"x","config":{"url":"ftp://x"}}`, `"code":"invalid_config"`},
+		{"addServer", `{"name":"x","config":{"url":"https://x.example","colour":"red"}}`, `unknown field \"colour\"`},
+		{"addServer", `{"name":"x","config":{"url":7}}`, `url is not a string`},
+		{"addServer", `{"name":"x","config":null}`, `not an object`},
+		{"addServer", `{"name":7,"config":{"url":"builtin:demo"}}`, `name is not a string`},
+		{"addServer", `{"name":"ok","config":{"url":"builtin:demo"}}`, `exists`},
+		{"addServer", `{"name":"x","config":{"url":"https://x.example","headers":{"A":1}}}`, `header \"A\" is not a string`},
+		{"addServer", `{"name":"x","config":{"url":"https://x.example","timeoutMs":-1}}`, `timeoutMs`},
+		{"addServer", `{"name":"x","config":{"url":"https://x.example","tools":{"allow":"a"}}}`, `tools.allow`},
+		{"updateServer", `{"name":"gone","config":{}}`, `"code":"unknown_server"`},
+		{"removeServer", `{"name":"gone"}`, `"code":"unknown_server"`},
+		{"setEnabled", `{"name":"ok","enabled":"yes"}`, `not a boolean`},
+		{"discover", `{"names":["gone"]}`, `"code":"unknown_server"`},
+	} {
+		if got := p.ask(a, 10+i, tt.method, tt.params); !strings.HasPrefix(got, "fail ") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s %s: %s, want %s", tt.method, tt.params, got, tt.want)
+		}
+	}
+}
+
+// TestSecretsStayInside checks that a header's value leaves in no state, and does
+// not follow the server to another origin.
+func TestSecretsStayInside(t *testing.T) {
+	a, p, reg := open(t)
+	p.ask(a, 1, "addServer", `{"name":"s","config":{"url":"https://one.example/mcp","headers":{"Authorization":"Bearer canary"}}}`)
+	p.ask(a, 2, "discover", `{}`)
+	p.ask(a, 3, "updateServer", `{"name":"s","config":{"headers":{"Authorization":"[redacted]","X-Team":"blue"}}}`)
+	cfg, _ := reg.Config("s")
+	if diff := cmp.Diff(map[string]string{"Authorization": "Bearer canary", "X-Team": "blue"}, cfg.Headers); diff != "" {
+		t.Errorf("headers after a patch (-want +got):\n%s", diff)
+	}
+	p.ask(a, 4, "updateServer", `{"name":"s","config":{"url":"https://two.example/mcp"}}`)
+	if cfg, _ = reg.Config("s"); len(cfg.Headers) != 0 {
+		t.Errorf("headers moved to another origin: %v", cfg.Headers)
+	}
+	all := strings.Join(p.states, "\n")
+	for _, text := range p.answers {
+		all += text
+	}
+	if strings.Contains(all, "canary") {
+		t.Errorf("the secret left: %s", all)
+	}
+	if !strings.Contains(all, `"Authorization":"[redacted]"`) {
+		t.Error("no redacted header was shown")
+	}
+}
+
+// TestWireGoldens writes what Go says as TypeScript that tsc checks against
+// protocol.ts, so that the two cannot drift apart.
+func TestWireGoldens(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("// Made by: go test ./wasm/internal/api -run WireGoldens -update\n")
+	b.WriteString("import type { WireError } from '../../wasm/js/errors.ts'\n")
+	b.WriteString("import type { StateEvent } from '../../wasm/js/protocol.ts'\n")
+	b.WriteString("import type { ToolProgress } from '../../wasm/js/types.ts'\n\n")
+	golden := func(name, json, typ string) {
+		b.WriteString("export const " + name + " = " + json + " satisfies " + typ + "\n")
+	}
+	when := time.UnixMilli(1_790_000_000_000)
+	full := registry.ServerHealth{
+		Status: registry.ServerConnected, ToolCount: 2, ToolTotal: 3, Transport: "sse", ProtocolVersion: "2024-11-05",
+		ServerName: "srv", ServerVersion: "1", LastSuccessful: when, LastConnected: when, Latency: 1500 * time.Microsecond,
+		Warnings: []string{"tool \"x\" dropped: no name"},
+	}
+	failing := registry.ServerHealth{
+		Status: registry.ServerFailed, Suspended: true, LastError: "http status 503", ErrorCode: "http_status",
+		Hint: "later", ConsecutiveFailures: 3, RetryAt: when,
+	}
+	cfg := registry.ServerConfig{
+		URL: "https://a.example/mcp", Headers: map[string]string{"Authorization": "secret"}, Proxy: true,
+		Transport: "sse", Timeout: time.Second, AllowTools: []string{"a"}, DenyTools: []string{},
+	}
+	state := func(h registry.ServerHealth, c registry.ServerConfig) string {
+		return `{"event":"state","status":"ready","servers":{"s":` + string(api.EncodeServer(h, c)) + `,"gone":null}}`
+	}
+	golden("connected", state(full, cfg), "StateEvent")
+	golden("suspended", state(failing, registry.ServerConfig{URL: "builtin:demo", Disabled: true}), "StateEvent")
+	golden("never", state(registry.ServerHealth{Status: registry.ServerDisconnected}, registry.ServerConfig{URL: "builtin:demo"}), "StateEvent")
+	golden("progress", string(api.EncodeProgress(registry.Progress{Progress: 1, Total: 2, Message: "half"})), "ToolProgress")
+	golden("refused", string(api.EncodeError(&registry.ServerError{Server: "s", Op: "connect", Err: &registry.StatusError{Code: 401}})), "WireError")
+
+	const file = "../../../testdata/wire/goldens.ts"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("the wire has changed; run with -update and let tsc judge (-want +got):\n%s", diff)
+	}
+	if strings.Contains(b.String(), "secret") {
+		t.Error("a secret is in the goldens")
+	}
+}
+
+func TestParseStart(t *testing.T) {
+	s, err := api.ParseStart([]byte(`{"proxy":"https://p/?u={href}","failureThreshold":5,"timeoutMs":250.5,"limits":{"pages":3},"elicit":true,"hints":"h"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Proxy != "https://p/?u={href}" || s.Options.FailureThreshold != 5 || s.Options.Timeout != 250500*time.Microsecond ||
+		s.Options.Limits.Pages != 3 || s.Options.Limits.Depth != 128 || !s.Elicit || s.Hints != "h" {
+		t.Errorf("start %+v", s)
+	}
+	for _, bad := range []string{`[]`, `{"colour":1}`, `{"proxy":1}`, `{"limits":{"pages":0}}`, `{"limits":{"toes":10}}`, `{"limits":7}`} {
+		if _, err := api.ParseStart([]byte(bad)); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+func FuzzApplyConfig(f *testing.F) {
+	f.Add(`{"url":"https://x.example","headers":{"A":"b"},"tools":{"allow":["x"]}}`)
+	f.Add(`{"headers":null,"timeoutMs":1e400}`)
+	f.Fuzz(func(t *testing.T, patch string) {
+		cfg := registry.ServerConfig{URL: "https://a.example", Headers: map[string]string{"A": "secret"}}
+		if api.ApplyConfig(&cfg, []byte(patch)) != nil {
+			return
+		}
+		if !json.Valid(api.EncodeConfig(cfg)) {
+			t.Errorf("%q gives the invalid %s", patch, api.EncodeConfig(cfg))
+		}
+		if cfg.Headers["A"] == "secret" && !strings.HasPrefix(strings.ToLower(cfg.URL), "https://a.example") {
+			t.Errorf("%q moved the secret to %s", patch, cfg.URL)
+		}
+	})
+}
