@@ -46,7 +46,7 @@ func (c *converter) view(s *rawjson.Node, path string, refs []string) view {
 	if list := v.schema.Get("allOf"); list != nil {
 		v.schema.Delete("allOf")
 		for i, s := range list.Values {
-			v.merge(c, c.view(s, path+"/allOf/"+itoa(i), v.refs), path)
+			v.merge(c, c.view(s, path+"/allOf/"+itoa(i), refs), path)
 		}
 	}
 	return v

@@ -36,7 +36,7 @@ export function view(c: Source, s: unknown, refs: string[]): View {
   }
   const list = schema.allOf as unknown[] | undefined
   delete schema.allOf
-  for (const s of list ?? []) merge(v, view(c, s, v.refs))
+  for (const s of list ?? []) merge(v, view(c, s, refs))
   return v
 }
 
