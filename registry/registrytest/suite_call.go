@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -217,6 +218,37 @@ func testElicitation(t *testing.T, dial Dial) {
 			t.Errorf("%s: answer %s", url, got)
 		}
 	}
+	t.Run("on the GET stream", func(t *testing.T) {
+		ask := make(chan struct{})
+		s := &Script{Session: "s1"}
+		s.On("GET", func(w http.ResponseWriter, req *http.Request, m Message) {
+			Body("text/event-stream", ": open\n\n")(w, req, m)
+			select {
+			case <-ask:
+				Body("", "data: {\"jsonrpc\":\"2.0\",\"id\":\"e\",\"method\":\"elicitation/create\",\"params\":{\"message\":\"Which colour?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}}\n\n")(w, req, m)
+			case <-req.Context().Done():
+			}
+			<-req.Context().Done()
+		})
+		s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m Message) {
+			select {
+			case ask <- struct{}{}: // what is sent while no stream is open is lost
+			case <-time.After(time.Second):
+			}
+			answer, _ := s.Await("", req.Context().Done())
+			Reply(w, m, `{"content":[{"type":"text","text":`+strconv.Quote(string(answer.Result))+`}]}`)
+		})
+		p := connect(t, dial, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"action":"decline"}`), nil }})
+		ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
+		defer cancel()
+		out, err := p.CallTool(ctx, registry.ToolCall{Tool: "t", Arguments: []byte(`{}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := out.Result.JSON(); !strings.Contains(string(text), "decline") {
+			t.Errorf("result %s", text)
+		}
+	})
 	s := new(Script)
 	connect(t, dial, s, Options{})
 	if m := s.Received("initialize"); strings.Contains(string(m[0].Params), "elicitation") || strings.Contains(string(m[0].Params), "roots") {

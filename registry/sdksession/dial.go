@@ -77,7 +77,7 @@ func (c *Connector) dial(ctx context.Context, d *dialing) (*session, error) {
 
 // newSession prepares a session that is not connected yet.
 func (c *Connector) newSession(d *dialing) *session {
-	s := &session{name: d.name, notify: d.notify, limits: c.opts.Limits, elicit: c.opts.Elicit, ended: make(chan struct{})}
+	s := &session{name: d.name, notify: d.notify, limits: c.opts.Limits, elicit: c.opts.Elicit, ended: make(chan struct{}), listening: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.calls, s.cancelCalls = context.WithCancel(s.ctx)
 	transport := d.transport

@@ -1,6 +1,7 @@
 package sdksession
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -20,17 +21,19 @@ const (
 	// origin to requests: a seventh stalls without a word.
 	streamsPerOrigin = 2
 	maxReconnects    = 8
+	listenerTime     = 500 * time.Millisecond
 	longLived        = time.Minute // a stream that lasted so long has done well
 )
 
 // listen opens, off the critical path, the stream on which the server tells that
 // its list changed: subscriptions/listen from 2026-07-28 on, before that the
-// optional GET stream. Legacy SSE has one anyway.
+// optional GET stream, on which some servers ask the user too. Legacy SSE has one
+// anyway.
 func (s *session) listen() {
-	if !s.info.ListChanged || s.wire != nil && s.wire.sse || s.wire == nil && !s.isModern() {
-		return
-	}
-	if s.wire != nil && !s.wire.streams.take(s.wire.endpoint) {
+	wanted := s.info.ListChanged || s.elicit != nil && !s.isModern()
+	if !wanted || s.wire != nil && s.wire.sse || s.wire == nil && !s.isModern() ||
+		s.wire != nil && !s.wire.streams.take(s.wire.endpoint) {
+		close(s.listening)
 		return
 	}
 	s.background.Add(1)
@@ -39,11 +42,14 @@ func (s *session) listen() {
 		if s.wire != nil {
 			defer s.wire.streams.give(s.wire.endpoint)
 		}
-		open := s.openGet
 		if s.isModern() {
-			open = s.openSubscription
+			close(s.listening)
+			s.keepOpen(s.openSubscription)
+			return
 		}
-		s.keepOpen(open)
+		started := sync.OnceFunc(func() { close(s.listening) })
+		defer started()
+		s.keepOpen(func(lastID *string, retry *time.Duration) bool { return s.openGet(lastID, retry, started) })
 	}()
 }
 
@@ -79,8 +85,9 @@ func (s *session) openSubscription(*string, *time.Duration) (again bool) {
 }
 
 // openGet reads one GET stream until it ends. Whatever is not a stream of events
-// is a refusal, which the specification allows.
-func (s *session) openGet(lastID *string, retry *time.Duration) (again bool) {
+// is a refusal, which the specification allows. It calls started when the server
+// has answered.
+func (s *session) openGet(lastID *string, retry *time.Duration, started func()) (again bool) {
 	req, err := http.NewRequestWithContext(s.calls, http.MethodGet, s.wire.endpoint.String(), nil)
 	if err != nil {
 		return false
@@ -93,6 +100,7 @@ func (s *session) openGet(lastID *string, retry *time.Duration) (again bool) {
 		req.Header.Set("Last-Event-Id", *lastID)
 	}
 	res, err := s.wire.chain().RoundTrip(req)
+	started()
 	if err != nil {
 		return errors.Is(err, registry.ErrNetwork) || isStatus(err, 500, 502, 503, 504, 429)
 	}
@@ -124,6 +132,21 @@ func (s *session) readMessages(body io.Reader, lastID *string, retry *time.Durat
 		if _, isRequest := msg.(*jsonrpc.Request); isRequest && !s.tap.inject(msg) {
 			return
 		}
+	}
+}
+
+// awaitListener gives the stream a moment to open before a call that may make the
+// server ask the user on it: what is sent before is lost.
+func (s *session) awaitListener(ctx context.Context) {
+	if s.elicit == nil {
+		return
+	}
+	timer := time.NewTimer(listenerTime)
+	defer timer.Stop()
+	select {
+	case <-s.listening:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

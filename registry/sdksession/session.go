@@ -33,6 +33,7 @@ type session struct {
 	ended       chan struct{} // closed when the SDK's connection has ended
 	closing     atomic.Bool
 	background  sync.WaitGroup // the listener
+	listening   chan struct{}  // closed when the listener's first stream is open, or will not be
 
 	mu       sync.Mutex
 	death    error                // why the session ends, if a layer below knows
@@ -79,6 +80,7 @@ func (s *session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	if rawjson.Kind(arguments) != 'o' || rawjson.Valid(arguments, s.limits.Depth) != nil {
 		return nil, registry.Because(registry.ErrInvalidArguments, "arguments are not one JSON object")
 	}
+	s.awaitListener(ctx)
 	out := new(outcome)
 	if s.isModern() && s.wire != nil {
 		out.headers = paramHeaders(s.bindingsFor(call), arguments)
