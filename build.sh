@@ -119,7 +119,7 @@ verb_test() {
 	say 'TypeScript'
 	"$node" --test 'wasm/js/**/*.test.ts'
 	say 'End to end'
-	"$node" --test --test-concurrency=1 'testdata/e2e/**/*.test.ts'
+	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts'
 	verb_size
 }
 

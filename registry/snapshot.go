@@ -71,6 +71,17 @@ func (r *Registry) Health(name string) (ServerHealth, bool) {
 	return r.health(s), true
 }
 
+// Config returns a server's configuration, header values included.
+func (r *Registry) Config(name string) (ServerConfig, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.servers[name]
+	if s == nil {
+		return ServerConfig{}, false
+	}
+	return s.cfg.clone(), true
+}
+
 func (r *Registry) health(s *server) ServerHealth {
 	h := ServerHealth{
 		Status: s.status(), Suspended: s.breaker.suspended,
@@ -138,9 +149,6 @@ type Filter struct {
 }
 
 func (f Filter) admits(t *Tool) bool {
-	if len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server) {
-		return false
-	}
 	if len(f.Include) > 0 && !matches(f.Include, t.Name) {
 		return false
 	}
@@ -168,7 +176,7 @@ func (r *Registry) visibleTools(f Filter) []Tool {
 	var tools []Tool
 	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
 		s := r.servers[name]
-		if !s.visible() {
+		if !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
 			continue
 		}
 		for _, t := range s.offered {
