@@ -1,0 +1,114 @@
+// Sorting JSON-RPC messages: what concerns Go crosses as a few numbers and
+// words, or, where Go has to read it, as text. Payloads stay in the tables.
+
+import { type Bounds, Kind, Op } from './plane-events.ts';
+import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
+import type { Tables } from './plane-tables.ts';
+import { readTools } from './plane-tools.ts';
+
+/** Hands an event of one exchange to Go. `last` ends the exchange. */
+export type Emit = (kind: number, last: boolean, ...fields: (number | string)[]) => void;
+
+/** A message that Go reads itself may be this long; tools have no say in what is larger. */
+const MESSAGE_CHARS = 1 << 20;
+const BATCH = 1000;
+
+/** Notifications that mean something to a client of tools, beside progress and list changes. */
+const HEEDED = new Set(['notifications/cancelled']);
+
+export interface Reader {
+  bounds: Bounds;
+  tables: Tables;
+  emit: Emit;
+  /** The id of the request whose answer ends the exchange, or 0. */
+  awaits: number;
+  /** Counts one event that nobody asked for; false if there were too many this second. */
+  spend(): boolean;
+}
+
+/** Sorts what one body or event held: a message, or a batch of them (2025-03-26). */
+export function readMessages(r: Reader, parsed: unknown, text: string): void {
+  if (!Array.isArray(parsed)) return readMessage(r, parsed, text, text.length);
+  const each = Math.ceil(text.length / Math.max(parsed.length, 1));
+  const ours = (m: unknown): boolean => isObject(m) && m['id'] === r.awaits && !('method' in m);
+  // The answer that ends the exchange comes last, lest it cuts off the others.
+  for (const m of parsed.slice(0, BATCH)) if (!ours(m)) readMessage(r, m, undefined, each);
+  for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each);
+}
+
+function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
+  if (!isObject(m)) return;
+  if (typeof m['method'] === 'string') readUnasked(r, m, m['method'], text);
+  else if ('result' in m || 'error' in m) readAnswer(r, m, text, bytes);
+}
+
+function readUnasked(r: Reader, m: JsonObject, method: string, text: string | undefined): void {
+  if (!r.spend()) return;
+  const params = isObject(m['params']) ? m['params'] : {};
+  if ('id' in m) {
+    const id = m['id'];
+    if (typeof id === 'number' || typeof id === 'string') emitText(r, m, text, false);
+  } else if (method === 'notifications/progress') {
+    const { progressToken, progress, total, message } = params;
+    if (typeof progressToken !== 'number' || typeof progress !== 'number') return;
+    r.emit(Kind.Progress, false, progressToken, progress, typeof total === 'number' ? total : 0,
+      typeof message === 'string' ? message.slice(0, 1000) : '');
+  } else if (method === 'notifications/tools/list_changed') {
+    r.emit(Kind.Changed, false);
+  } else if (HEEDED.has(method)) {
+    emitText(r, m, text, false);
+  }
+}
+
+function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number): void {
+  let id = m['id'];
+  if (id === null && r.awaits !== 0 && isObject(m['error'])) {
+    // A server that could not read the request cannot name it either.
+    id = r.awaits;
+    m = { ...m, id };
+    text = undefined;
+  }
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
+  const last = id === r.awaits;
+  const result = m['result'];
+  if (isObject(result)) {
+    const op = id & Op.Mask;
+    if (op === Op.List) {
+      const list = readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
+      if (list) return r.emit(Kind.Tools, last, id, r.tables.addPage(list.tools), bytes, list.names, list.extra);
+      m = { id, result: {} };
+      text = undefined;
+    } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
+      if (measure(result, r.bounds.depth) < 0) {
+        m = { id, error: { code: -32603, message: `the result is nested deeper than ${r.bounds.depth}` } };
+        text = undefined;
+      } else {
+        const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined;
+        const table = r.tables.addResult(result, raw?.length ?? bytes, raw);
+        return r.emit(Kind.Output, last, id, table, bytes, result['isError'] === true ? 1 : 0);
+      }
+    }
+  }
+  emitText(r, m, text, last);
+}
+
+// Go walks what it gets, so that depth and length are bounded here.
+function emitText(r: Reader, m: JsonObject, text: string | undefined, last: boolean): void {
+  if (measure(m, r.bounds.depth) < 0) {
+    if (last) r.emit(Kind.Message, true, tooMuch(m['id'], 'nested too deep'));
+    return;
+  }
+  text ??= JSON.stringify(m);
+  if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, text);
+  const error = isObject(m['error']) ? m['error'] : undefined;
+  if (error) {
+    const message = typeof error['message'] === 'string' ? error['message'].slice(0, 1000) : '';
+    r.emit(Kind.Message, last, JSON.stringify({ id: m['id'], error: { code: error['code'], message } }));
+  } else if (last) {
+    r.emit(Kind.Message, true, tooMuch(m['id'], 'too large'));
+  }
+}
+
+function tooMuch(id: unknown, what: string): string {
+  return JSON.stringify({ id, error: { code: -32603, message: `the answer is ${what}` } });
+}

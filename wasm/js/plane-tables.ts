@@ -1,0 +1,71 @@
+// The values that the platform keeps for Go: tool definitions by page, and
+// results until the host takes them.
+
+/** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
+const UNTAKEN_BYTES = 64 << 20;
+
+export interface TakenResult {
+  value: unknown;
+  /** The result's JSON text, kept where `value` may have lost digits of a number. */
+  raw?: string;
+}
+
+interface Result extends TakenResult { bytes: number }
+
+export class Tables {
+  readonly #pages = new Map<number, readonly unknown[]>();
+  readonly #results = new Map<number, Result>(); // oldest first
+  #untaken = 0;
+  #last = 0;
+
+  addPage(tools: readonly unknown[]): number {
+    const table = this.#next();
+    this.#pages.set(table, tools);
+    return table;
+  }
+
+  addResult(value: unknown, bytes: number, raw: string | undefined): number {
+    const table = this.#next();
+    this.#results.set(table, raw === undefined ? { value, bytes } : { value, bytes, raw });
+    this.#untaken += bytes;
+    for (const oldest of this.#results.keys()) {
+      if (this.#untaken <= UNTAKEN_BYTES || oldest === table) break;
+      this.release(oldest);
+    }
+    return table;
+  }
+
+  tool(table: number, index: number): unknown {
+    return this.#pages.get(table)?.[index];
+  }
+
+  take(table: number): TakenResult | undefined {
+    const result = this.#results.get(table);
+    this.release(table);
+    return result && (result.raw === undefined ? { value: result.value } : { value: result.value, raw: result.raw });
+  }
+
+  release(table: number): void {
+    this.#pages.delete(table);
+    const result = this.#results.get(table);
+    if (result && this.#results.delete(table)) this.#untaken -= result.bytes;
+  }
+
+  text(table: number, index: number): string | undefined {
+    const tool = this.tool(table, index);
+    if (tool !== undefined) return JSON.stringify(tool);
+    const result = this.#results.get(table);
+    return result && (result.raw ?? JSON.stringify(result.value));
+  }
+
+  get size(): number {
+    return this.#pages.size + this.#results.size;
+  }
+
+  // Table 0 is never used; numbers wrap far below 2^32, past tables that are still there.
+  #next(): number {
+    do this.#last = (this.#last % 0x7fffffff) + 1;
+    while (this.#pages.has(this.#last) || this.#results.has(this.#last));
+    return this.#last;
+  }
+}

@@ -1,0 +1,338 @@
+// The platform under package plane: fetch, framing and JSON.parse for the Go
+// module. It decides nothing of MCP; platform.go is the contract. It needs no
+// DOM: it runs in windows, workers, service workers and Node 20.
+
+import { BodyTooLarge, readStart, readText } from './plane-body.ts';
+import { type Bounds, Kind, Why } from './plane-events.ts';
+import { readMessages } from './plane-messages.ts';
+import { type TakenResult, Tables } from './plane-tables.ts';
+import { SseScanner } from './sse.ts';
+
+export type { TakenResult } from './plane-tables.ts';
+
+export interface PlaneOptions {
+  /** Default: the global fetch, looked up at each request. */
+  fetch?: typeof fetch;
+}
+
+/** Set by platform_js.go: takes the events of all exchanges. */
+type Deliver = (exchange: number, kind: number, last: number, ...fields: (number | string)[]) => void;
+
+const WANT_HEAD = 1, ONCE = 2;
+
+/** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
+const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
+
+/** Response headers that Go reads. */
+const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate'];
+
+interface Exchange {
+  readonly id: number;
+  readonly group: number;
+  readonly awaits: number;
+  readonly flags: number;
+  readonly abort: AbortController;
+  over: boolean;
+  /** When a stream that has answered is cut off, in ms of performance.now(). */
+  until: number;
+}
+
+export class Plane {
+  deliver: Deliver = () => {};
+
+  readonly #fetch: typeof fetch;
+  readonly #tables = new Tables();
+  readonly #live = new Map<number, Exchange>();
+  readonly #draining = new Set<Exchange>();
+  #sweeper = false;
+  readonly #spent = new Map<number, { second: number; events: number }>();
+  readonly #protocols = new Map<string, string>(); // of origins, once known
+  #bounds: Bounds = { response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200 };
+
+  constructor(options: PlaneOptions = {}) {
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  }
+
+  /** The tool definition behind a handle, undefined once its page was released. */
+  tool(table: number, index: number): unknown {
+    return this.#tables.tool(table, index);
+  }
+
+  /** The result behind a handle; it can be taken once. */
+  takeResult(table: number): TakenResult | undefined {
+    return this.#tables.take(table);
+  }
+
+  /** Drops a table. Unknown ones are ignored. */
+  release(table: number): void {
+    this.#tables.release(table);
+  }
+
+  /** How many tables and exchanges are held, for tests of leaks. */
+  get held(): { tables: number; exchanges: number } {
+    return { tables: this.#tables.size, exchanges: this.#live.size + this.#draining.size };
+  }
+
+  // What follows is called by platform_js.go.
+
+  bound(response: number, event: number, error: number, definition: number, depth: number, rate: number): void {
+    this.#bounds = { response, event, error, definition, depth, rate };
+  }
+
+  resolve(base: string, ref: string): string | undefined {
+    try {
+      const url = new URL(ref, base);
+      url.hash = '';
+      if (url.username || url.password) return undefined;
+      return url.protocol === 'http:' || url.protocol === 'https:' ? `${url.origin}\n${url.href}` : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  text(table: number, index: number): string | undefined {
+    return this.#tables.text(table, index);
+  }
+
+  multiplexed(origin: string): boolean {
+    const protocol = this.#protocols.get(origin);
+    return protocol === 'h2' || protocol === 'h3';
+  }
+
+  /** `head` is method, URL, and names and values of headers, one a line. */
+  start(id: number, group: number, awaits: number, flags: number, head: string, body: string): void {
+    const lines = head.split('\n');
+    const headers: [string, string][] = [];
+    for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
+    const x: Exchange = { id, group, awaits, flags, abort: new AbortController(), over: false, until: 0 };
+    this.#live.set(id, x);
+    void this.#run(x, lines[0]!, lines[1]!, headers, body);
+  }
+
+  cancel(id: number): void {
+    const x = this.#live.get(id);
+    if (!x) return;
+    this.#live.delete(id);
+    x.over = true;
+    x.abort.abort();
+  }
+
+  async #run(x: Exchange, method: string, url: string, headers: [string, string][], body: string): Promise<void> {
+    let response: Response;
+    try {
+      response = await this.#request(x, method, url, headers, body);
+    } catch {
+      return this.#end(x, Why.Network, '');
+    }
+    if (x.over) return;
+    try {
+      await this.#read(x, method, response);
+    } catch (error) {
+      if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, `response over ${this.#bounds.response} bytes`);
+      else this.#end(x, Why.Network, 'the response broke off');
+    }
+  }
+
+  async #request(x: Exchange, method: string, url: string, headers: [string, string][], body: string): Promise<Response> {
+    const init: RequestInit & { duplex?: 'half' } = {
+      method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error', cache: 'no-store',
+    };
+    if (body === '') return this.#fetch(url, init);
+    const origin = this.#learnProtocol(url);
+    if ((x.flags & ONCE) === 0 || !this.multiplexed(origin)) return this.#fetch(url, { ...init, body });
+    // A streamed body cannot be sent a second time: the browser does not retry
+    // behind our back when a reused connection dies (HTTP/2 and newer only).
+    let pulled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled = true;
+        controller.enqueue(new TextEncoder().encode(body));
+        controller.close();
+      },
+    }, { highWaterMark: 0 });
+    try {
+      return await this.#fetch(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
+    } catch (error) {
+      this.#protocols.set(origin, 'no streams');
+      if (pulled || x.over) throw error;
+      return this.#fetch(url, { ...init, body });
+    }
+  }
+
+  // Resource timing tells the protocol of an earlier exchange with the origin,
+  // if the server lets it (Timing-Allow-Origin).
+  #learnProtocol(url: string): string {
+    const origin = new URL(url).origin;
+    if (this.#protocols.has(origin) || typeof performance.getEntriesByName !== 'function') return origin;
+    const entries = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
+    const protocol = entries.at(-1)?.nextHopProtocol;
+    if (protocol) this.#protocols.set(origin, protocol);
+    return origin;
+  }
+
+  async #read(x: Exchange, method: string, response: Response): Promise<void> {
+    const { status } = response;
+    if (!response.ok) {
+      const text = await readStart(response, this.#bounds.error);
+      return this.#emit(x, Kind.Refused, true, status, headerLines(response.headers), text);
+    }
+    if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, false, status, headerLines(response.headers));
+    if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
+      this.#end(x, Why.EOF, '');
+      if (response.body) await this.#drain(x, response.body.getReader());
+      return;
+    }
+    const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+    if (type === 'text/event-stream') return this.#readEvents(x, response);
+    if (x.awaits === 0 || !(type === '' || type === 'application/json' || type.endsWith('+json'))) {
+      response.body?.cancel().catch(() => {});
+      return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`);
+    }
+    const text = await readText(response, this.#bounds.response);
+    if (x.over) return;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      return this.#end(x, Why.NotMCP, 'the response is not JSON');
+    }
+    readMessages(this.#reader(x), parsed, text);
+    this.#end(x, Why.EOF, '');
+  }
+
+  async #readEvents(x: Exchange, response: Response): Promise<void> {
+    const reader = response.body!.getReader();
+    const { event: maxEvent, response: maxBody } = this.#bounds;
+    const sorted = this.#reader(x);
+    const scanner = new SseScanner(maxEvent, (name, data) => {
+      if (name === 'endpoint') {
+        if (x.awaits === 0 && this.#spend(x)) this.#emit(x, Kind.Endpoint, false, data.slice(0, 4096));
+        return;
+      }
+      if (this.#overspent(x) && !/"(?:result|error)"\s*:/.test(data)) {
+        this.#spend(x);
+        return;
+      }
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(data);
+      } catch {
+        return; // one bad event does not end a stream
+      }
+      readMessages(sorted, parsed, data);
+      if (x.over) scanner.stopped = true;
+    });
+    let size = 0;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        size += value.length;
+        if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
+        if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
+        if (x.awaits === 0 && this.#flooded(x)) return this.#cut(x, 'events, too many a second', scanner);
+        if (x.over) return await this.#drain(x, reader);
+      }
+    } catch {
+      return this.#end(x, Why.Network, 'the stream broke off', scanner);
+    }
+    scanner.end();
+    this.#end(x, Why.EOF, '', scanner);
+  }
+
+  #cut(x: Exchange, what: string, scanner: SseScanner): void {
+    this.#end(x, Why.TooLarge, what, scanner);
+    x.abort.abort();
+  }
+
+  // A body that is read to its end leaves the connection usable.
+  async #drain(x: Exchange, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    if (x.abort.signal.aborted) return;
+    this.#draining.add(x);
+    x.until = performance.now() + DRAIN_MS;
+    this.#sweep();
+    try {
+      for (let size = 0; size <= DRAIN_BYTES; ) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        size += value.length;
+      }
+      x.abort.abort();
+    } catch {
+      // The stream broke off, or was cut off: nobody waits for it.
+    } finally {
+      this.#draining.delete(x);
+    }
+  }
+
+  // One timer for all streams that have answered, and none while there are none.
+  #sweep(): void {
+    if (this.#sweeper || this.#draining.size === 0) return;
+    this.#sweeper = true;
+    const timer: unknown = setTimeout(() => {
+      this.#sweeper = false;
+      const now = performance.now();
+      for (const x of this.#draining) if (x.until <= now) x.abort.abort();
+      this.#sweep();
+    }, DRAIN_MS);
+    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.(); // Node: let the process end
+  }
+
+  #reader(x: Exchange) {
+    return {
+      bounds: this.#bounds,
+      tables: this.#tables,
+      awaits: x.awaits,
+      emit: (kind: number, last: boolean, ...fields: (number | string)[]) => this.#emit(x, kind, last, ...fields),
+      spend: () => this.#spend(x),
+    };
+  }
+
+  #emit(x: Exchange, kind: number, last: boolean, ...fields: (number | string)[]): void {
+    if (x.over) {
+      if (kind === Kind.Tools || kind === Kind.Output) this.#tables.release(fields[1] as number);
+      return;
+    }
+    if (last) {
+      x.over = true;
+      this.#live.delete(x.id);
+    }
+    this.deliver(x.id, kind, last ? 1 : 0, ...fields);
+  }
+
+  #end(x: Exchange, why: Why, detail: string, scanner?: SseScanner): void {
+    const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : '';
+    this.#emit(x, Kind.End, true, why, detail, lastId, scanner?.retry ?? -1);
+  }
+
+  #spending(x: Exchange): { second: number; events: number } {
+    const second = Math.floor(performance.now() / 1000);
+    let spent = this.#spent.get(x.group);
+    if (!spent || spent.second !== second) {
+      if (this.#spent.size > 1000) this.#spent.clear();
+      this.#spent.set(x.group, (spent = { second, events: 0 }));
+    }
+    return spent;
+  }
+
+  #spend(x: Exchange): boolean {
+    return ++this.#spending(x).events <= this.#bounds.rate;
+  }
+
+  #overspent(x: Exchange): boolean {
+    return this.#spending(x).events >= this.#bounds.rate;
+  }
+
+  #flooded(x: Exchange): boolean {
+    return this.#spending(x).events > this.#bounds.rate * 10;
+  }
+}
+
+function headerLines(headers: Headers): string {
+  const lines: string[] = [];
+  for (const name of HEADERS) {
+    const value = headers.get(name);
+    if (value !== null) lines.push(name, value.slice(0, 8192));
+  }
+  return lines.join('\n');
+}
