@@ -35,7 +35,6 @@ func (c *converter) view(s *rawjson.Node, path string, refs []string) view {
 			v.notes = append(v.notes, c.note(path, "$ref", ref))
 		case slices.Contains(refs, pointer):
 			v.cycle = pointer
-			return v
 		default:
 			// Copying a large target costs more, or a thousand references would
 			// make a thousand copies of it.

@@ -28,7 +28,7 @@ export function view(c: Source, s: unknown, refs: string[]): View {
     delete schema.$ref
     const target = lookup(c.root, ref)
     if (target === undefined) notes.push(note('$ref', ref))
-    else if (refs.includes(ref)) return { ...v, cycle: ref }
+    else if (refs.includes(ref)) v.cycle = ref
     else {
       c.left -= Math.floor(json(target).length / 2000)
       merge(v, view(c, target, [...refs, ref]))
