@@ -4,6 +4,5 @@ package registry
 // result.go are being written: whoever adds the real one deletes it here, and
 // the last one deletes this file.
 
-func Arguments(raw []byte) error                             { return nil }
-func Validate(schema, args []byte) error                     { return nil }
-func Text(result []byte, maxBytes int) (string, bool, error) { return string(result), false, nil }
+func Arguments(raw []byte) error         { return nil }
+func Validate(schema, args []byte) error { return nil }
