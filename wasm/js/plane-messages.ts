@@ -80,7 +80,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
       text = undefined;
     } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
       if (measure(result, r.bounds.depth) < 0) {
-        m = { id, error: { code: -32603, message: `the result is nested deeper than ${r.bounds.depth}` } };
+        m = { id }; // which Go reads as no answer at all
         text = undefined;
       } else {
         const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined;
@@ -92,23 +92,18 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   emitText(r, m, text, last);
 }
 
-// Go walks what it gets, so that depth and length are bounded here.
+// Go walks what it gets, so that depth and length are bounded here. Of what is
+// beyond only the id remains, and of an error its code and the start of its message.
 function emitText(r: Reader, m: JsonObject, text: string | undefined, last: boolean): void {
-  if (measure(m, r.bounds.depth) < 0) {
-    if (last) r.emit(Kind.Message, true, tooMuch(m['id'], 'nested too deep'));
-    return;
+  const deep = measure(m, r.bounds.depth) < 0;
+  if (!deep) {
+    text ??= JSON.stringify(m);
+    if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, text);
   }
-  text ??= JSON.stringify(m);
-  if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, text);
-  const error = isObject(m['error']) ? m['error'] : undefined;
-  if (error) {
-    const message = typeof error['message'] === 'string' ? error['message'].slice(0, 1000) : '';
-    r.emit(Kind.Message, last, JSON.stringify({ id: m['id'], error: { code: error['code'], message } }));
-  } else if (last) {
-    r.emit(Kind.Message, true, tooMuch(m['id'], 'too large'));
-  }
-}
-
-function tooMuch(id: unknown, what: string): string {
-  return JSON.stringify({ id, error: { code: -32603, message: `the answer is ${what}` } });
+  if (!last) return;
+  const { id, error } = m;
+  if (!isObject(error)) return r.emit(Kind.Message, true, JSON.stringify({ id }));
+  const { code, message } = error;
+  const words = typeof message === 'string' ? message.slice(0, 1000) : '';
+  r.emit(Kind.Message, true, JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }));
 }

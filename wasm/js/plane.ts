@@ -178,7 +178,8 @@ export class Plane {
     }
     if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, false, status, headerLines(response.headers));
     if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
-      this.#end(x, Why.EOF, '');
+      if (x.awaits === 0) this.#end(x, Why.EOF, '');
+      else this.#end(x, Why.NotMCP, `status ${status} to a request`);
       if (response.body) await this.#drain(x, response.body.getReader());
       return;
     }
@@ -197,13 +198,14 @@ export class Plane {
       return this.#end(x, Why.NotMCP, 'the response is not JSON');
     }
     readMessages(this.#reader(x), parsed, text);
-    this.#end(x, Why.EOF, '');
+    this.#end(x, Why.NotMCP, 'the response has no answer');
   }
 
   async #readEvents(x: Exchange, response: Response): Promise<void> {
     const reader = response.body!.getReader();
     const { event: maxEvent, response: maxBody } = this.#bounds;
     const sorted = this.#reader(x);
+    let nonsense = false;
     const scanner = new SseScanner(maxEvent, (name, data) => {
       if (name === 'endpoint') {
         if (x.awaits === 0 && this.#spend(x)) this.#emit(x, Kind.Endpoint, false, data.slice(0, 4096));
@@ -217,7 +219,8 @@ export class Plane {
       try {
         parsed = JSON.parse(data);
       } catch {
-        return; // one bad event does not end a stream
+        nonsense = true; // one bad event does not end a stream
+        return;
       }
       readMessages(sorted, parsed, data);
       if (x.over) scanner.stopped = true;
@@ -237,7 +240,8 @@ export class Plane {
       return this.#end(x, Why.Network, 'the stream broke off', scanner);
     }
     scanner.end();
-    this.#end(x, Why.EOF, '', scanner);
+    if (nonsense && x.awaits !== 0) this.#end(x, Why.NotMCP, 'the stream has events that are not JSON', scanner);
+    else this.#end(x, Why.EOF, '', scanner);
   }
 
   #cut(x: Exchange, what: string, scanner: SseScanner): void {

@@ -35,28 +35,50 @@ func failed(e Event) error {
 	return registry.ErrNetwork
 }
 
-// refused turns a Refused event into the error of request id. session says that
-// the request named one.
-func refused(e Event, id int64, session bool) error {
+// refused turns a Refused event into an error. withSession says that the
+// request named the session.
+func (s *Session) refused(e Event, withSession bool) error {
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(e.Header)}
 	body := []byte(e.Text)
+	var rpc *registry.RPCError
 	if rawjson.Valid(body, 64) == nil {
-		if rpc := rpcError(body); rpc != nil {
-			if answered, ok := rawjson.Int(get(body, "id")); ok && answered == id {
-				if e.Status < 500 {
-					return rpc
-				}
-				return errors.Join(rpc, status)
-			}
-			status.Detail = detail(rpc.Message)
-		}
-	} else if kind := headerOf(e.Header, "content-type"); !strings.Contains(kind, "html") {
-		status.Detail = detail(e.Text)
+		rpc = rpcError(body)
 	}
-	if session && (e.Status == 404 || e.Status == 400) {
+	switch {
+	case rpc != nil:
+		rpc.Message = s.d.redact(rpc.Message)
+		status.Detail = detail(rpc.Message)
+	case !strings.Contains(headerOf(e.Header, "content-type"), "html"):
+		status.Detail = s.d.redact(detail(e.Text))
+	}
+	switch {
+	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
 		return &expiredError{status}
+	case rpc != nil && e.Status < 500 && e.Status != 401 && e.Status != 403:
+		return rpc
 	}
 	return status
+}
+
+// forgot reports whether a refusal means that the server no longer knows the
+// session: 404 (2025-11-25, session management), or a 400 as many servers
+// answer it, unless a JSON-RPC error names another fault.
+func forgot(status int, rpc *registry.RPCError) bool {
+	return status == 404 || status == 400 &&
+		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(strings.ToLower(rpc.Message), "session"))
+}
+
+// redact hides the configured header values, should a server repeat them.
+func (d *dial) redact(text string) string {
+	for i := 1; i < len(d.headers); i += 2 {
+		_, credential, _ := strings.Cut(d.headers[i], " ")
+		for _, secret := range []string{d.headers[i], credential} {
+			if len(secret) >= 4 {
+				text = strings.ReplaceAll(text, secret, "[redacted]")
+			}
+		}
+	}
+	return text
 }
 
 // An expiredError is a refusal that means: connect again, nothing has run.

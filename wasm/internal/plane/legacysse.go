@@ -74,11 +74,14 @@ func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
 		case Refused, End:
 			err := failed(e)
 			if e.Kind == Refused {
-				err = refused(e, 0, false)
+				err = s.refused(e, false)
+			}
+			if e.Kind == End && e.Why == EOF {
+				err = registry.Because(registry.ErrNetwork, "the event stream ended")
 			}
 			tell(err)
-			s.failAll(e)
 			s.over(err)
+			s.failAll(e)
 			return
 		}
 	}

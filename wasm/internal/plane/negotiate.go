@@ -29,6 +29,7 @@ func (d *dial) connect(ctx context.Context) (*Session, error) {
 	case hint.Version == modern:
 		s := d.session(registry.SessionInfo{Transport: "streamable-http", ProtocolVersion: modern, ListChanged: hint.ListChanged})
 		s.assumed = true
+		s.watchIfUseful()
 		return s, nil
 	case isLegacy(hint.Version):
 		s, err := d.initialize(ctx)
@@ -69,6 +70,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			s.info = infoOf(result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
 			s.info.ProtocolVersion = modern
 			d.remember(s.info)
+			s.watchIfUseful()
 			return s, nil
 		}
 		if ctx.Err() != nil {
@@ -117,6 +119,7 @@ func (d *dial) initialize(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	d.remember(s.info)
+	s.watchIfUseful()
 	return s, nil
 }
 

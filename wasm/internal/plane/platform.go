@@ -65,7 +65,7 @@ const (
 	opOther int64 = iota
 	opList
 	opCall
-	opStep // ids of one session are this far apart
+	opStep = 4 // ids of one session are this far apart
 )
 
 // A Kind says what an [Event] tells.

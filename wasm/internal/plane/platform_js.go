@@ -89,7 +89,9 @@ func (p *jsPlatform) Text(table, index uint32) ([]byte, error) {
 
 func (p *jsPlatform) Free(table uint32) { p.obj.Call("release", table) }
 
-func (p *jsPlatform) Multiplexed(origin string) bool { return p.obj.Call("multiplexed", origin).Truthy() }
+func (p *jsPlatform) Multiplexed(origin string) bool {
+	return p.obj.Call("multiplexed", origin).Truthy()
+}
 
 // deliver is called by plane.ts: (exchange, kind, last, fields of the kind…).
 func (p *jsPlatform) deliver(_ js.Value, args []js.Value) any {

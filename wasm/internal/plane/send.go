@@ -29,9 +29,9 @@ func (s *Session) send(ctx context.Context, r *rpc) (Event, error) {
 	mail := newMailbox(platform)
 	defer mail.close()
 	s.mu.Lock()
-	if s.closed {
+	if err := s.ended; err != nil {
 		s.mu.Unlock()
-		return Event{}, errClosed
+		return Event{}, err
 	}
 	s.lastID += opStep
 	id := s.lastID | r.op
@@ -95,6 +95,7 @@ func (w *wait) answer(ctx context.Context) (Event, error) {
 			return e, nil
 		case Message:
 			if rpc := rpcError([]byte(e.Text)); rpc != nil {
+				rpc.Message = w.s.d.redact(rpc.Message)
 				return Event{}, rpc
 			}
 			return e, nil
@@ -108,7 +109,7 @@ func (w *wait) answer(ctx context.Context) (Event, error) {
 			}
 		case Refused:
 			if w.lastID == "" {
-				return Event{}, refused(e, w.id, w.s.sessionID != "")
+				return Event{}, w.s.refused(e, true)
 			}
 			if err := w.refusedAgain(e); err != nil {
 				return Event{}, err
@@ -136,7 +137,7 @@ func (w *wait) refusedAgain(e Event) error {
 	if e.Status >= 500 || e.Status == 429 {
 		return nil
 	}
-	err := refused(e, w.id, false)
+	err := w.s.refused(e, false)
 	if w.s.sessionID != "" && e.Status == 404 {
 		w.s.over(&expiredError{err})
 	}
@@ -211,7 +212,7 @@ func (s *Session) exchange(method, href string, body []byte) Exchange {
 // start hands an exchange to the platform on the session's account.
 func (s *Session) start(x Exchange, mail *mailbox) {
 	s.mu.Lock()
-	if s.closed {
+	if s.ended != nil {
 		s.mu.Unlock()
 		mail.put(Event{Kind: End, Last: true, Why: Gone})
 		return
@@ -239,11 +240,15 @@ func (s *Session) cancelled(id int64) {
 	s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
 }
 
-// postTime bounds how long a message without an answer may occupy a connection.
-const postTime = 5 * time.Second
+// The bounds of messages without an answer: how long one may occupy a
+// connection, and how many may at once, lest a flood of pings takes them all.
+const (
+	postTime = 5 * time.Second
+	maxPosts = 16
+)
 
 // post sends a notification or a response. The channel is closed when the
-// server has taken it, or has not within postTime.
+// server has taken it, or has not within postTime, or when too many are under way.
 func (s *Session) post(message []byte) <-chan struct{} {
 	done := make(chan struct{})
 	mail := newMailbox(s.d.c.platform)
@@ -251,21 +256,27 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	if s.modern() {
 		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
 	}
-	s.start(x, mail)
 	s.mu.Lock()
-	closed := s.closed
-	if !closed {
+	full := s.ended != nil || s.posts >= maxPosts
+	if !full {
+		s.posts++
 		s.running.Add(1)
 	}
 	s.mu.Unlock()
-	if closed {
+	if full {
 		close(done)
 		return done
 	}
+	s.start(x, mail)
 	go func() {
 		defer s.running.Done()
 		defer close(done)
-		defer mail.close()
+		defer func() {
+			s.mu.Lock()
+			s.posts--
+			s.mu.Unlock()
+			mail.close()
+		}()
 		timer := time.NewTimer(postTime)
 		defer timer.Stop()
 		for {

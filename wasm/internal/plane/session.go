@@ -17,22 +17,24 @@ type Session struct {
 	info        registry.SessionInfo
 	sessionID   string
 	initialized <-chan struct{} // closed when notifications/initialized was answered
-	// post to: the endpoint, or what HTTP+SSE named.
-	postURL string
+	postURL     string          // the endpoint, or what HTTP+SSE named
+	works       chan struct{}   // closed by the first answer after connecting
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
 	running sync.WaitGroup // goroutines of this session
 
-	mu       sync.Mutex
-	lastID   int64
-	calls    map[int64]*mailbox            // by request id
-	live     map[uint32]struct{}           // exchanges under way
-	asked    map[string]context.CancelFunc // elicitations of the server, by raw request id
-	assumed  bool                          // the era is a hint that no answer has confirmed
-	settled  bool                          // an answer came; the optional stream may open
-	closed   bool
-	released bool // notified that the session is over
+	mu      sync.Mutex
+	lastID  int64
+	calls   map[int64]*mailbox            // by request id
+	live    map[uint32]struct{}           // exchanges under way
+	asked   map[string]context.CancelFunc // elicitations of the server, by raw request id
+	assumed bool                          // the era is a hint that no answer has confirmed
+	settled bool                          // an answer came; the optional stream may open
+	bound   map[string][]binding          // of the listed tools that have some
+	posts   int
+	ended   error // set when the session is over, by Close or by itself
+	closed  bool
 }
 
 func (d *dial) session(info registry.SessionInfo) *Session {
@@ -41,7 +43,8 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	close(ready)
 	return &Session{
 		d: d, group: d.c.groups.Add(1), info: info, postURL: d.href, initialized: ready,
-		ctx: ctx, cancel: cancel,
+		works: make(chan struct{}),
+		ctx:   ctx, cancel: cancel,
 		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]context.CancelFunc{},
 	}
 }
@@ -76,15 +79,17 @@ func (s *Session) goroutine(f func()) {
 // over tells the registry, once, that the session has ended by itself.
 func (s *Session) over(err error) {
 	s.mu.Lock()
-	told := s.released || s.closed
-	s.released = true
+	told := s.ended != nil
+	if !told {
+		s.ended = err
+	}
 	s.mu.Unlock()
 	if !told {
 		s.d.notify(registry.Notice{Err: err})
 	}
 }
 
-// settle runs after an answer: the session works, so that what can wait may begin.
+// settle runs after an answer: the session works, so that what was assumed holds.
 func (s *Session) settle() {
 	s.mu.Lock()
 	first, assumed := !s.settled, s.assumed
@@ -93,8 +98,8 @@ func (s *Session) settle() {
 	if assumed {
 		s.d.remember(s.info)
 	}
-	if first && s.info.ListChanged && !s.sse() {
-		s.goroutine(s.watch)
+	if first {
+		close(s.works)
 	}
 }
 
@@ -152,6 +157,9 @@ func (s *Session) shut() bool {
 		return false
 	}
 	s.closed = true
+	if s.ended == nil {
+		s.ended = errClosed
+	}
 	calls, live := s.calls, s.live
 	s.calls, s.live = map[int64]*mailbox{}, map[uint32]struct{}{}
 	s.mu.Unlock()

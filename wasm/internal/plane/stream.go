@@ -7,14 +7,34 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
+// streamDelay is how long the first request after connecting has the
+// connection to itself.
+const streamDelay = 250 * time.Millisecond
+
 // maxQuiet bounds the attempts in a row to open the optional stream that failed.
 const maxQuiet = 8
+
+// watchIfUseful opens the optional stream where the server announces list
+// changes, or may put a question to the user on it.
+func (s *Session) watchIfUseful() {
+	if s.info.ListChanged || s.d.c.opts.Elicit != nil && !s.modern() {
+		s.goroutine(s.watch)
+	}
+}
 
 // watch keeps the stream open on which the server announces list changes: the
 // standalone GET stream, or subscriptions/listen from 2026-07-28 on. It is
 // optional: nothing waits for it, and where the server or the budget refuses
 // it, the list is as fresh as the last discover.
 func (s *Session) watch() {
+	timer := time.NewTimer(streamDelay)
+	defer timer.Stop()
+	select {
+	case <-s.works:
+	case <-timer.C:
+	case <-s.ctx.Done():
+		return
+	}
 	budget, origin := s.d.c.budget, s.d.origin
 	lastID := ""
 	for failures := 0; failures < maxQuiet; {

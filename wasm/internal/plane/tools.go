@@ -77,15 +77,28 @@ func (s *Session) page(e Event) *registry.ToolPage {
 		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
 		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
-		if headers[v.index] {
+		if headers[v.index] && s.modern() {
 			if err := v.readBindings(); err != nil {
 				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
 				continue
 			}
+			s.bind(name, v.bind)
 		}
 		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
 	}
 	return page
+}
+
+// maxBound bounds the tools whose bindings a session keeps for calls without a definition.
+const maxBound = 1000
+
+func (s *Session) bind(tool string, b []binding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bound == nil || len(s.bound) >= maxBound {
+		s.bound = map[string][]binding{}
+	}
+	s.bound[tool] = b
 }
 
 func (v *Value) readBindings() error {
@@ -170,7 +183,10 @@ func (s *Session) callHeaders(call registry.ToolCall) []string {
 		return paramHeaders(v.bind, call.Arguments)
 	}
 	if call.Def == nil {
-		return nil
+		s.mu.Lock()
+		bound := s.bound[call.Tool]
+		s.mu.Unlock()
+		return paramHeaders(bound, call.Arguments)
 	}
 	def, err := call.Def.JSON()
 	if err != nil || !bytes.Contains(def, []byte("x-mcp-header")) {
