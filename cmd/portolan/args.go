@@ -1,0 +1,104 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/sdksession"
+)
+
+// headerFlag collects --header 'K: V', which may be given several times.
+type headerFlag map[string]string
+
+func (h headerFlag) String() string { return "" }
+
+func (h headerFlag) Set(text string) error {
+	name, value, ok := strings.Cut(text, ":")
+	if !ok {
+		return fmt.Errorf("want 'Name: value'") // without the text: it may hold a key
+	}
+	h[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	return nil
+}
+
+// newFlags returns a flag set that reports its errors to its caller only.
+func newFlags(name string) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	return flags
+}
+
+// parse reads flags before, between and after the other arguments, which it returns.
+func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			if err == flag.ErrHelp {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: %v", errUsage, err)
+		}
+		if args = flags.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	return rest, nil
+}
+
+// newRegistry returns a registry with one server for each URL, and their names in
+// the order of the URLs.
+func newRegistry(urls []string, headers map[string]string) (*registry.Registry, []string, error) {
+	connector := sdksession.New(&sdksession.Options{ClientName: "portolan-cli"})
+	r := registry.New(&registry.Options{Connect: connector.Connect})
+	var names []string
+	taken := make(map[string]bool)
+	for _, u := range urls {
+		name := serverName(u, taken)
+		taken[name] = true
+		if err := r.Add(name, registry.ServerConfig{URL: u, Headers: headers}); err != nil {
+			r.Close()
+			return nil, nil, fmt.Errorf("%w: %v", errUsage, err)
+		}
+		names = append(names, name)
+	}
+	return r, names, nil
+}
+
+// serverName makes a name that reads well before a tool's: the host of the URL,
+// with a number where another server has that name.
+func serverName(rawURL string, taken map[string]bool) string {
+	base := "server"
+	if u, err := url.Parse(rawURL); err == nil && u.Host != "" {
+		base = hostName(u.Hostname())
+	}
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+	return name
+}
+
+// hostName writes a host so that a tool's name can begin with it: names of models'
+// functions begin with a letter and hold no dots.
+func hostName(host string) string {
+	if ip := net.ParseIP(host); ip != nil {
+		if ip.IsLoopback() {
+			return "localhost"
+		}
+		host = "ip-" + host
+	}
+	host = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, host)
+	if host[0] >= '0' && host[0] <= '9' {
+		host = "host-" + host
+	}
+	return host[:min(len(host), 32)]
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A callFailure is what call --json prints when there is no answer.
+type callFailure struct {
+	Error struct {
+		Code      string `json:"code"`
+		Message   string `json:"message"`
+		Status    int    `json:"status,omitempty"`
+		Hint      string `json:"hint,omitempty"`
+		Retryable bool   `json:"retryable"`
+	} `json:"error"`
+}
+
+var errTool = errors.New("the tool answered with an error")
+
+// call calls one tool and prints its answer: the text, or with --json the whole
+// result as the server wrote it. An answer with isError fails the command.
+func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("call")
+	headers := make(headerFlag)
+	flags.Var(headers, "header", "")
+	asJSON := flags.Bool("json", false, "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) < 2 || len(rest) > 3:
+		return fmt.Errorf("%w: want URL TOOL and JSON arguments", errUsage)
+	}
+	arguments := []byte("{}")
+	if len(rest) == 3 {
+		arguments = []byte(rest[2])
+		var object map[string]json.RawMessage
+		if json.Unmarshal(arguments, &object) != nil || object == nil {
+			return fmt.Errorf("%w: the arguments are not a JSON object", errUsage)
+		}
+	}
+	r, _, err := newRegistry(rest[:1], headers)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	result, err := dispatch(ctx, r, rest[1], arguments, stderr)
+	if err != nil {
+		if *asJSON {
+			x := registry.Explain(err)
+			var failure callFailure
+			failure.Error.Code, failure.Error.Message, failure.Error.Status = x.Code, err.Error(), x.Status
+			failure.Error.Hint, failure.Error.Retryable = x.Hint, x.Retryable
+			if err := printJSON(stdout, failure); err != nil {
+				return err
+			}
+		}
+		return err
+	}
+	if *asJSON {
+		text, err := result.Payload.JSON()
+		if err != nil {
+			return err
+		}
+		if err := printJSON(stdout, json.RawMessage(text)); err != nil {
+			return err
+		}
+	} else {
+		text, _, err := result.Text(0)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, printable(text))
+	}
+	if result.IsError {
+		return errTool
+	}
+	return nil
+}
+
+func dispatch(ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer) (*registry.Result, error) {
+	if err := r.Discover(ctx); err != nil {
+		return nil, err
+	}
+	name := ""
+	for _, t := range r.Tools(registry.Filter{}) {
+		if t.RawName == tool || t.Name == tool {
+			name = t.Name
+		}
+	}
+	if name == "" {
+		return nil, registry.Because(registry.ErrUnknownTool, tool)
+	}
+	return r.Dispatch(ctx, registry.Call{Name: name, Arguments: arguments, OnProgress: func(p registry.Progress) {
+		if p.Message != "" {
+			fmt.Fprintln(stderr, printable(p.Message))
+		}
+	}})
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// demoServer is an MCP server to try things with: each tool shows one thing that a
+// result or a call can be.
+func demoServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "portolan-demo", Version: "1"}, &mcp.ServerOptions{
+		Instructions: "A server to try Portolan with. Nothing here has an effect.",
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Returns the text that it is given."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+			Text string `json:"text" jsonschema:"what to return"`
+		}) (*mcp.CallToolResult, any, error) {
+			return text(in.Text), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Adds two numbers."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+			A float64 `json:"a"`
+			B float64 `json:"b"`
+		}) (*mcp.CallToolResult, any, error) {
+			return text(fmt.Sprint(in.A + in.B)), nil, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "reverse", Description: "Reverses a text and counts its letters; the answer is structured."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
+			Text string `json:"text"`
+		}) (*mcp.CallToolResult, reversed, error) {
+			runes := []rune(in.Text)
+			var b strings.Builder
+			for i := len(runes) - 1; i >= 0; i-- {
+				b.WriteRune(runes[i])
+			}
+			return nil, reversed{b.String(), len(runes)}, nil
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "countdown", Description: "Counts down slowly and reports progress."}, countdown)
+	mcp.AddTool(s, &mcp.Tool{Name: "picture", Description: "Returns a small picture."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			data, err := base64.StdEncoding.DecodeString(pixel)
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{MIMEType: "image/png", Data: data}}}, nil, err
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: "fail", Description: "Always answers that it failed."},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			result := text("This tool fails on purpose.")
+			result.IsError = true
+			return result, nil, nil
+		})
+	return s
+}
+
+type reversed struct {
+	Text   string `json:"text"`
+	Length int    `json:"length"`
+}
+
+func text(s string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+}
+
+func countdown(ctx context.Context, req *mcp.CallToolRequest, in struct {
+	From    int `json:"from,omitempty" jsonschema:"1 to 60; 5 if left out"`
+	DelayMs int `json:"delayMs,omitempty" jsonschema:"0 to 1000; 200 if left out"`
+}) (*mcp.CallToolResult, any, error) {
+	from, delay := in.From, time.Duration(in.DelayMs)*time.Millisecond
+	if from < 1 || from > 60 {
+		from = 5
+	}
+	if delay <= 0 || delay > time.Second {
+		delay = 200 * time.Millisecond
+	}
+	ticks := time.NewTicker(delay)
+	defer ticks.Stop()
+	for i := range from {
+		if token := req.Params.GetProgressToken(); token != nil {
+			req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				ProgressToken: token, Progress: float64(i + 1), Total: float64(from), Message: fmt.Sprint(from - i),
+			})
+		}
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+	return text("Lift-off."), nil, nil
+}
+
+// pixel is a PNG of one transparent pixel.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

@@ -1,0 +1,81 @@
+// Command portolan is Portolan's local binary: it lists and calls the tools of MCP
+// servers with the same registry as the browser, and serves the demo page.
+//
+//	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
+//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+//	portolan up [--listen 127.0.0.1:0] [--check]
+//
+// It exits with 0 when all is done, 1 when the operation failed (the message is on
+// stderr, what --json promises is on stdout all the same), and 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+const usage = `usage:
+  portolan tools URL… [--header 'K: V'] [--format openai|anthropic|gemini|openai-responses] [--json]
+  portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+  portolan up [--listen 127.0.0.1:0] [--check]
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// errUsage is what a command returns for arguments it cannot use.
+var errUsage = errors.New("wrong usage")
+
+// A command runs with its arguments and writes its results to stdout, what it has
+// to say besides to stderr.
+type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+
+var commands = map[string]command{"tools": tools, "call": call, "up": up}
+
+// An exitCode is the code of another program that ends this one.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return 2
+	}
+	cmd, ok := commands[args[0]]
+	if !ok {
+		if args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
+			fmt.Fprint(stdout, usage)
+			return 0
+		}
+		fmt.Fprintf(stderr, "portolan: unknown command %q\n%s", args[0], usage)
+		return 2
+	}
+	err := cmd(ctx, args[1:], stdout, stderr)
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	case errors.Is(err, errUsage):
+		fmt.Fprintf(stderr, "portolan %s: %v\n%s", args[0], err, usage)
+		return 2
+	default:
+		fmt.Fprintf(stderr, "portolan %s: %v\n", args[0], err)
+		return 1
+	}
+}

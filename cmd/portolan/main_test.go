@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// start serves what up serves.
+func start(t *testing.T) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "portolan/portolan.wasm": {Data: []byte("\x00asm")}})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		merged, stop := context.WithCancel(req.Context())
+		defer stop()
+		defer context.AfterFunc(ctx, stop)()
+		handler.ServeHTTP(w, req.WithContext(merged))
+	}))
+	server.Start()
+	t.Cleanup(func() {
+		cancel() // streams hold the server open
+		server.Close()
+	})
+	return server.URL
+}
+
+func portolan(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestTools(t *testing.T) {
+	base := start(t)
+	code, out, errs := portolan(t, "tools", base+"/mcp", base+"/sse", "--json")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	var list struct {
+		Servers map[string]struct{ Status, Transport string }
+		Tools   []struct{ Name, Server, Tool string }
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct{ Status, Transport string }{
+		"localhost": {"connected", "streamable-http"}, "localhost_2": {"connected", "sse"},
+	}
+	if d := cmp.Diff(want, list.Servers); d != "" {
+		t.Errorf("servers (-want +got):\n%s", d)
+	}
+	if len(list.Tools) != 12 || list.Tools[0].Name != "localhost__add" {
+		t.Errorf("tools %v", list.Tools)
+	}
+}
+
+func TestToolsInEveryDialect(t *testing.T) {
+	base := start(t)
+	for _, format := range []string{"openai", "openai-responses", "anthropic", "gemini"} {
+		code, out, errs := portolan(t, "tools", "--format", format, base+"/mcp")
+		var tools []map[string]any
+		if err := json.Unmarshal([]byte(out), &tools); code != 0 || err != nil || len(tools) != 6 {
+			t.Errorf("%s: exit code %d, %v, %d tools, %s", format, code, err, len(tools), errs)
+		}
+	}
+}
+
+func TestToolsOfTheServersThatWork(t *testing.T) {
+	base := start(t)
+	code, out, errs := portolan(t, "tools", base+"/nowhere", base+"/mcp")
+	if code != 1 || !strings.Contains(out, "localhost_2__echo") || !strings.Contains(errs, "404") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+func TestCall(t *testing.T) {
+	base := start(t)
+	for _, row := range []struct {
+		name string
+		args []string
+		code int
+		out  string // in stdout
+		errs string // in stderr
+	}{
+		{"raw name", []string{base + "/mcp", "echo", `{"text":"hé"}`}, 0, "hé", ""},
+		{"model name", []string{base + "/sse", "localhost__add", `{"a":1,"b":2}`}, 0, "3", ""},
+		{"json", []string{"--json", base + "/mcp", "reverse", `{"text":"abc"}`}, 0, `"text": "cba"`, ""},
+		{"progress", []string{base + "/mcp", "countdown", `{"from":2,"delayMs":1}`}, 0, "Lift-off.", "2\n1\n"},
+		{"is error", []string{base + "/mcp", "fail"}, 1, "on purpose", "answered with an error"},
+		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "unknown tool"},
+		{"no server", []string{base + "/nowhere", "echo", "--json"}, 1, `"status": 404`, "404"},
+		{"not an object", []string{base + "/mcp", "echo", `[1]`}, 2, "", "not a JSON object"},
+		{"no tool", []string{base + "/mcp"}, 2, "", "usage:"},
+		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
+		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
+		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, out, errs := portolan(t, append([]string{"call"}, row.args...)...)
+			if code != row.code || !strings.Contains(out, row.out) || !strings.Contains(errs, row.errs) {
+				t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", code, row.code, out, errs)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"}, {"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
+		if code, out, errs := portolan(t, args...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
+		}
+	}
+	if code, out, _ := portolan(t, "help"); code != 0 || !strings.Contains(out, "usage:") {
+		t.Errorf("help: exit code %d, %q", code, out)
+	}
+}
+
+func TestUpServesUntilItIsInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	r, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"up", "--root", t.TempDir()}, w, io.Discard)
+		w.Close()
+	}()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "Portolan is at ")
+	if err != nil || !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	// An open stream must not keep it from ending.
+	res, err := http.Get(url + "sse")
+	if err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	defer res.Body.Close()
+	interrupt()
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d", got)
+	}
+}
+
+func TestSiteHeaders(t *testing.T) {
+	base := start(t)
+	get := func(method, path string) http.Header {
+		req, err := http.NewRequest(method, base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res.Header
+	}
+	if got := get("GET", "/portolan/portolan.wasm").Get("Content-Type"); got != "application/wasm" {
+		t.Errorf("wasm: Content-Type %q", got)
+	}
+	if got := get("GET", "/").Get("Content-Security-Policy"); !strings.Contains(got, "'wasm-unsafe-eval'") {
+		t.Errorf("page: policy %q", got)
+	}
+	preflight := get("OPTIONS", "/mcp")
+	if preflight.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
+		t.Errorf("preflight: %v", preflight)
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A listing is what tools --json prints.
+type listing struct {
+	Servers map[string]serverEntry `json:"servers"`
+	// Tools are toolEntry values, or with --format what that dialect has.
+	Tools  []any       `json:"tools"`
+	Losses []lossEntry `json:"losses,omitempty"`
+}
+
+type serverEntry struct {
+	URL             string   `json:"url"`
+	Status          string   `json:"status"`
+	ToolCount       int      `json:"toolCount"`
+	Transport       string   `json:"transport,omitempty"`
+	ProtocolVersion string   `json:"protocolVersion,omitempty"`
+	Error           string   `json:"error,omitempty"`
+	Hint            string   `json:"hint,omitempty"`
+	Warnings        []string `json:"warnings,omitempty"`
+}
+
+type toolEntry struct {
+	Name       string          `json:"name"`
+	Server     string          `json:"server"`
+	Tool       string          `json:"tool"`
+	Definition json.RawMessage `json:"definition"`
+}
+
+type lossEntry struct {
+	Tool string `json:"tool"`
+	Path string `json:"path"`
+	What string `json:"what"`
+}
+
+// tools lists the tools of all the servers that are named. One that fails hides
+// none of the others.
+func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("tools")
+	headers := make(headerFlag)
+	flags.Var(headers, "header", "")
+	format := flags.String("format", "", "")
+	asJSON := flags.Bool("json", false, "")
+	urls, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(urls) == 0:
+		return fmt.Errorf("%w: name at least one URL", errUsage)
+	case *format != "" && !slices.Contains(registry.Dialects(), registry.Dialect(*format)):
+		return fmt.Errorf("%w: unknown format %q", errUsage, *format)
+	}
+	r, names, err := newRegistry(urls, headers)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	failed := r.Discover(ctx)
+	list, err := newListing(r, names, registry.Dialect(*format))
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		entry := list.Servers[name]
+		entry.URL = urls[i]
+		list.Servers[name] = entry
+		for _, warning := range entry.Warnings {
+			fmt.Fprintf(stderr, "portolan tools: server %s: %s\n", name, warning)
+		}
+	}
+	if err := list.print(stdout, *format, *asJSON); err != nil {
+		return err
+	}
+	return failed
+}
+
+func newListing(r *registry.Registry, names []string, format registry.Dialect) (*listing, error) {
+	list := &listing{Servers: make(map[string]serverEntry), Tools: []any{}}
+	for _, name := range names {
+		health, _ := r.Health(name)
+		list.Servers[name] = serverEntry{
+			Status: health.Status, ToolCount: health.ToolCount, Transport: health.Transport,
+			ProtocolVersion: health.ProtocolVersion, Error: health.LastError, Hint: health.Hint, Warnings: health.Warnings,
+		}
+	}
+	for _, tool := range r.Tools(registry.Filter{}) {
+		def, err := tool.Def.JSON()
+		if err != nil {
+			return nil, err
+		}
+		if format == "" {
+			list.Tools = append(list.Tools, toolEntry{tool.Name, tool.Server, tool.RawName, def})
+			continue
+		}
+		converted, losses, err := registry.Convert(format, tool.Name, tool.Server, def)
+		if err != nil {
+			return nil, err
+		}
+		list.Tools = append(list.Tools, json.RawMessage(converted))
+		for _, loss := range losses {
+			list.Losses = append(list.Losses, lossEntry{tool.Name, loss.Path, loss.What})
+		}
+	}
+	return list, nil
+}
+
+// print writes the listing: whole with --json, the tools alone with --format, and
+// else a line for each tool.
+func (list *listing) print(w io.Writer, format string, asJSON bool) error {
+	switch {
+	case asJSON:
+		return printJSON(w, list)
+	case format != "":
+		return printJSON(w, list.Tools)
+	}
+	for _, t := range list.Tools {
+		entry := t.(toolEntry)
+		var def struct{ Description string }
+		json.Unmarshal(entry.Definition, &def) // a description of another type is shown as none
+		line, _, _ := strings.Cut(strings.TrimSpace(def.Description), "\n")
+		if _, err := fmt.Fprintf(w, "%-40s %s\n", printable(entry.Name), printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// printable leaves out of a server's words what would move a terminal's cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}

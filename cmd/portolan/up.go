@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// up serves the demo page, with the package it loads, and a demo MCP server, until
+// ctx ends. With --check it drives the page once in a browser instead, and ends
+// with that program's exit code.
+func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("up")
+	listen := flags.String("listen", "127.0.0.1:0", "")
+	check := flags.Bool("check", false, "")
+	root := flags.String("root", "", "")
+	rest, err := parse(flags, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	}
+	if err := loopbackOnly(*listen); err != nil {
+		return err
+	}
+	if *root == "" {
+		if *root, err = findUpward(filepath.Join("dist", "demo", "index.html")); err != nil {
+			return errors.New("there is no dist/demo here; run ./build.sh web first")
+		}
+		*root = filepath.Dir(*root)
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	url := "http://" + listener.Addr().String() + "/"
+	server := &http.Server{
+		Handler:           site(os.DirFS(*root)),
+		ReadHeaderTimeout: 10 * time.Second,
+		// Streams stay open as long as a page likes; they end with the server.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	fmt.Fprintf(stdout, "Portolan is at %s\n", url)
+
+	if *check {
+		err = runCheck(ctx, url, stdout, stderr)
+	} else {
+		select {
+		case err = <-served:
+			return err
+		case <-ctx.Done():
+		}
+	}
+	return errors.Join(err, shutdown(server))
+}
+
+// shutdown lets requests end for a moment, then closes what is still open.
+func shutdown(server *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return server.Close()
+}
+
+// loopbackOnly refuses addresses that others could reach: the demo server has no
+// authentication.
+func loopbackOnly(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: --listen: %v", errUsage, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%w: --listen: %s is not a loopback address", errUsage, host)
+	}
+	return nil
+}
+
+// runCheck drives the page at url in a browser.
+func runCheck(ctx context.Context, url string, stdout, stderr io.Writer) error {
+	script, err := findUpward(filepath.Join("web", "demo", "check.mjs"))
+	if err != nil {
+		return errors.New("--check needs the repository: there is no web/demo/check.mjs")
+	}
+	repository := filepath.Dir(filepath.Dir(filepath.Dir(script)))
+	node := filepath.Join(repository, "node_modules", ".bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		node = "node"
+	}
+	cmd := exec.CommandContext(ctx, node, script, url)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = repository, stdout, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
+		return exitCode(exit.ExitCode())
+	}
+	return err
+}
+
+// findUpward looks for path in the working directory and the directories above it,
+// then beside the binary and above that.
+func findUpward(path string) (string, error) {
+	var starts []string
+	if dir, err := os.Getwd(); err == nil {
+		starts = append(starts, dir)
+	}
+	if exe, err := os.Executable(); err == nil {
+		starts = append(starts, filepath.Dir(exe))
+	}
+	for _, dir := range starts {
+		for {
+			candidate := filepath.Join(dir, path)
+			if _, err := os.Stat(candidate); err == nil {
+				return candidate, nil
+			}
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				break
+			}
+			dir = parent
+		}
+	}
+	return "", fmt.Errorf("find %s: %w", path, os.ErrNotExist)
+}
