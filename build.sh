@@ -61,7 +61,8 @@ wasm_exec() {
 	{
 		echo '// Made by build.sh from the Go toolchain; not kept in the repository.'
 		echo 'export function loadGo(globalThis) {'
-		cat "$exec_js"
+		# Its one bare use of fs means the scope's, too.
+		sed 's/\([^.]\)fs\.writeSync(/\1globalThis.fs.writeSync(/' "$exec_js"
 		echo 'return globalThis.Go'
 		echo '}'
 	} >wasm/js/gen/wasm_exec.js.new
@@ -70,7 +71,7 @@ wasm_exec() {
 }
 
 bundle() {
-	"$node" node_modules/esbuild/bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
+	node_modules/.bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
 }
 
 build_wasm() {
@@ -79,7 +80,7 @@ build_wasm() {
 	wasm_exec
 	mkdir -p "$dist/npm"
 	go_wasm ./wasm "$dist/npm/portolan.wasm" -gcflags=all=-l
-	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm"; fi
+	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm" -gcflags=all=-l; fi
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" --external:./worker.js
 	bundle wasm/js/worker.ts --outfile="$dist/npm/worker.js"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"

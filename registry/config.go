@@ -153,12 +153,16 @@ func checkURL(url string) error {
 	return nil
 }
 
-// forbiddenHeaders are set by the protocol or refused by browsers (facts: a
-// custom User-Agent makes Firefox send a preflight that fails).
-var forbiddenHeaders = map[string]bool{
-	"host": true, "content-length": true, "connection": true, "transfer-encoding": true,
-	"user-agent": true, "accept": true, "content-type": true, "origin": true, "cookie": true,
-	"mcp-session-id": true, "mcp-protocol-version": true, "mcp-method": true, "mcp-name": true, "last-event-id": true,
+// forbiddenHeader reports whether the protocol sets the header, or browsers refuse
+// it: a custom User-Agent makes Firefox send a preflight that fails.
+func forbiddenHeader(name string) bool {
+	switch strings.ToLower(name) {
+	case "host", "content-length", "connection", "transfer-encoding",
+		"user-agent", "accept", "content-type", "origin", "cookie",
+		"mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id":
+		return true
+	}
+	return false
 }
 
 func checkHeader(name, value string) error {
@@ -170,7 +174,7 @@ func checkHeader(name, value string) error {
 			return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
 		}
 	}
-	if forbiddenHeaders[strings.ToLower(name)] {
+	if forbiddenHeader(name) {
 		return Because(ErrInvalidConfig, `header "`+name+`" is set by the protocol and cannot be configured`)
 	}
 	for i := 0; i < len(value); i++ {

@@ -3,8 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
-	"sort"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,7 +26,7 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 				targets = append(targets, s)
 			}
 		}
-		sort.Slice(targets, func(i, j int) bool { return targets[i].name < targets[j].name })
+		slices.SortFunc(targets, func(a, b *server) int { return strings.Compare(a.name, b.name) })
 	}
 	for _, name := range names {
 		switch s := r.servers[name]; {

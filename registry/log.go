@@ -2,7 +2,13 @@
 
 package registry
 
-import "context"
+import (
+	"context"
+	"log/slog"
+)
+
+// Logger is what [Options.Logger] takes.
+type Logger = *slog.Logger
 
 // log writes one debug record. Names and errors only: no headers, arguments or results.
 func (r *Registry) log(msg string, args ...any) {

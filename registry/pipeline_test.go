@@ -395,7 +395,10 @@ func TestDispatchDeadlines(t *testing.T) {
 
 func TestCallerAbortIsNotTheServersFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &harbour{call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) { <-ctx.Done(); return nil, ctx.Err() }}
+		h := &harbour{call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
 		r := chart(t, registry.Options{FailureThreshold: 1}, map[string]*harbour{"s": h})
 		_ = r.Discover(t.Context())
 		ctx, cancel := context.WithCancel(t.Context())

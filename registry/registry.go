@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 )
@@ -26,9 +25,9 @@ type Options struct {
 	Limits Limits
 	// Validate checks arguments against a tool's inputSchema before they are sent.
 	Validate bool
-	// Logger receives debug records, without secrets; nil means none. It is not
-	// used in a browser (see log_js.go).
-	Logger *slog.Logger
+	// Logger, a *slog.Logger, receives debug records, without secrets; nil means
+	// none. There is none in a browser (see log_js.go).
+	Logger Logger
 	// Clock tells the time for health; nil means time.Now.
 	Clock func() time.Time
 }

@@ -152,8 +152,8 @@ export class Host {
       reply: (id: number, result: string) => this.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => this.settle(id, (id) => ({ id, error: JSON.parse(error) })),
       called: (id: number, meta: string, table: number) => {
-        const { value, raw } = this.plane.takeResult(table)
-        this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value, raw } satisfies Called }))
+        const taken = this.plane.takeResult(table)
+        this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: taken?.value, raw: taken?.raw } satisfies Called }))
       },
       calledText: (id: number, meta: string, text: string) =>
         this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),

@@ -11,12 +11,25 @@ export type Boot = Record<string, unknown>
  * ends unasked has crashed.
  */
 export async function run(module: WebAssembly.Module, boot: Boot): Promise<void> {
-  const scope = Object.create(globalThis) as Record<string, unknown>
-  scope.portolan = boot
-  scope.fetch = (...args: Parameters<typeof fetch>) => fetch(...args)
+  const scope = Object.create(globalThis, Object.fromEntries(Object.entries({
+    portolan: boot,
+    // What insists on the real global as its this.
+    crypto: globalThis.crypto,
+    performance: globalThis.performance,
+    fetch: (...args: Parameters<typeof fetch>) => fetch(...args),
+    // Node's own are not for the module: Go's loader fills in harmless ones.
+    process: undefined,
+    fs: undefined,
+  }).map(([name, value]) => [name, { value, writable: true }])))
   const go = new (loadGo(scope))()
   const instance = await instantiate(module, go.importObject)
-  await go.run(instance)
+  try {
+    await go.run(instance)
+  } finally {
+    // Timers and callbacks of a program that has ended lead nowhere.
+    for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
+    go._resume = () => {}
+  }
 }
 
 async function instantiate(module: WebAssembly.Module, imports: WebAssembly.Imports): Promise<WebAssembly.Instance> {

@@ -120,7 +120,7 @@ export class PageRegistry implements types.Registry {
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
     )
     const { server, tool, isError, durationMs, value, raw } = answer
-    const result = value as { content?: types.ContentBlock[]; structuredContent?: unknown }
+    const result = (value ?? {}) as { content?: types.ContentBlock[]; structuredContent?: unknown }
     const { text, truncated } = answer.text !== undefined ? { text: answer.text, truncated: answer.truncated } : textOf(result, this.resultBytes, raw)
     return {
       text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs,

@@ -3,7 +3,6 @@
 package jsbridge
 
 import (
-	"encoding/binary"
 	"strings"
 	"syscall/js"
 
@@ -44,12 +43,16 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	for i, t := range tools {
 		names[i] = t.Name
 		table, index := t.Def.(handle).Handle()
-		raw = binary.LittleEndian.AppendUint32(raw, table)
-		raw = binary.LittleEndian.AppendUint32(raw, index)
+		raw = appendUint32(appendUint32(raw, table), index)
 	}
 	handles := js.Global().Get("Uint8Array").New(len(raw))
 	js.CopyBytesToJS(handles, raw)
 	b.boot.Call("tools", server, strings.Join(names, "\n"), handles)
+}
+
+// appendUint32 writes in the byte order of WebAssembly.
+func appendUint32(b []byte, v uint32) []byte {
+	return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 }
 
 // encodeTools writes [{"name","tool","definition"}…] for definitions held as text.

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSocket, type AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type Page } from 'playwright-core'
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The flags under which Debian's Chromium runs headless here, as root too. */
+const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+export function launchChromium(extra: string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: [...flags, ...extra] })
+}
+
+/** A page that fails the test when anything in it goes wrong unnoticed. */
+export async function openPage(browser: Browser, url: string, allow?: RegExp): Promise<Page & { faults: string[] }> {
+  const page = await browser.newPage() as Page & { faults: string[] }
+  page.faults = []
+  page.on('pageerror', (e) => page.faults.push(`page error: ${e.message}`))
+  page.on('console', (m) => { if (m.type() === 'error' && !allow?.test(m.text())) page.faults.push(`console: ${m.text()}`) })
+  await page.goto(url)
+  return page
+}
+
+const types: Record<string, string> = {
+  '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm', '.json': 'application/json',
+}
+
+export interface Listening { url: string; close(): Promise<void> }
+
+export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Listening> {
+  const server: Server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => new Promise((resolve) => { server.closeAllConnections(); server.close(() => resolve()) }),
+  }
+}
+
+/** Serves a folder's files. */
+export function serveFolder(dir: string, headers: Record<string, string> = {}): Promise<Listening> {
+  return listen(async (req, res) => {
+    const path = normalize(new URL(req.url ?? '/', 'http://x').pathname)
+    const file = join(dir, path.endsWith('/') ? `${path}index.html` : path)
+    const found = await stat(file).catch(() => undefined)
+    if (!found?.isFile() || !file.startsWith(dir)) return void res.writeHead(404).end()
+    res.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-length': found.size, ...headers })
+    createReadStream(file).pipe(res)
+  })
+}
+
+export async function freePort(): Promise<number> {
+  const socket = createSocket()
+  await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve))
+  const { port } = socket.address() as AddressInfo
+  await new Promise((resolve) => socket.close(resolve))
+  return port
+}
+
+/** A program that a test has started and stops. */
+export interface Running { output(): string; exited: Promise<number | null>; stop(): Promise<void> }
+
+export function launch(command: string, args: string[], env: Record<string, string> = {}): Running {
+  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  let output = ''
+  child.stdout.on('data', (chunk) => { output += chunk })
+  child.stderr.on('data', (chunk) => { output += chunk })
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('exit', resolve)
+    child.on('error', (e) => { output += e.message; resolve(-1) })
+  })
+  const signal = (name: NodeJS.Signals) => { try { process.kill(-child.pid!, name) } catch { /* gone already */ } }
+  return {
+    output: () => output,
+    exited,
+    async stop() {
+      signal('SIGTERM')
+      const late = setTimeout(() => signal('SIGKILL'), 3000)
+      await exited
+      clearTimeout(late)
+      signal('SIGKILL') // what it left behind in its group
+    },
+  }
+}
+
+/** Starts a program and waits until its output matches. */
+export async function start(command: string, args: string[], ready: RegExp, env: Record<string, string> = {}): Promise<Running & { ready: RegExpMatchArray }> {
+  const running = launch(command, args, env)
+  let code: number | null | undefined
+  running.exited.then((c) => { code = c })
+  for (let i = 0; i < 600; i++) {
+    const m = running.output().match(ready)
+    if (m) return { ...running, ready: m }
+    if (code !== undefined) break
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  await running.stop()
+  throw new Error(`${command} ${args.join(' ')} ended with ${code} or was not ready in time:\n${running.output()}`)
+}
+
+/** Waits until the address answers anything at all. */
+export async function answering(url: string): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    try {
+      await fetch(url, { signal: AbortSignal.timeout(1000) }).then((r) => r.body?.cancel())
+      return
+    } catch (e) {
+      if ((e as Error).name === 'TimeoutError') return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  throw new Error(`${url} does not answer`)
+}
