@@ -181,7 +181,7 @@ const (
 // doubles with every attempt that led to nothing.
 func reconnectDelay(retry time.Duration, stuck int) time.Duration {
 	if retry < 0 {
-		retry = time.Second << min(stuck, 5)
+		retry = time.Second << min(max(stuck, 0), 5)
 	}
 	return min(max(retry, minRetry), maxRetry)
 }

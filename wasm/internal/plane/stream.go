@@ -3,15 +3,13 @@ package plane
 import (
 	"context"
 	"time"
-
-	"github.com/portolan-mcp/portolan/registry"
 )
 
 // streamDelay is how long the first request after connecting has the
 // connection to itself.
 const streamDelay = 250 * time.Millisecond
 
-// maxQuiet bounds the attempts in a row to open the optional stream that failed.
+// maxQuiet bounds the attempts in a row that brought nothing.
 const maxQuiet = 8
 
 // watchIfUseful opens the optional stream where the server announces list
@@ -36,39 +34,39 @@ func (s *Session) watch() {
 		return
 	}
 	budget, origin := s.d.c.budget, s.d.origin
-	lastID := ""
-	for failures := 0; failures < maxQuiet; {
+	var st optionalStream
+	failures, brief := 0, 0
+	for failures < maxQuiet {
 		counted := !s.d.c.platform.Multiplexed(origin)
 		if counted && !budget.wait(s.ctx, origin, optionalStreams) {
 			return
 		}
-		e, opened := s.stream(lastID)
+		e := s.stream(&st)
 		if counted {
 			budget.release(origin)
 		}
-		if s.ctx.Err() != nil || e.Kind == Refused && !s.retriable(e) || e.Kind == End && e.Why > Network {
+		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network {
 			return
 		}
-		if opened {
-			failures = 0
+		if e.Kind == Refused && e.Status < 500 && e.Status != 429 {
+			if st.opened && e.Status == 404 && s.sessionID != "" {
+				s.over(s.refused(e, true)) // it worked before: not the stream is unknown, but the session
+			}
+			return
+		}
+		if st.lasted {
+			failures, brief = 0, 0
 		} else {
-			failures++
+			brief++
+			if !st.progress {
+				failures++
+			}
 		}
-		if e.LastID != "" {
-			lastID = e.LastID
-		}
-		if !pause(s.ctx, reconnectDelay(retryOf(e), failures)) {
+		// A server may ask to be polled (SEP-1699), but not faster and faster.
+		if !pause(s.ctx, max(reconnectDelay(retryOf(e), brief), reconnectDelay(-1, brief-1))) {
 			return
 		}
 	}
-}
-
-// retriable reports whether a refused stream is worth another attempt.
-func (s *Session) retriable(e Event) bool {
-	if e.Status == 404 && s.sessionID != "" {
-		s.over(&expiredError{&registry.StatusError{Code: e.Status}})
-	}
-	return e.Status >= 500 || e.Status == 429
 }
 
 func retryOf(e Event) time.Duration {
@@ -81,9 +79,16 @@ func retryOf(e Event) time.Duration {
 // longLived is how long a stream must have lasted to count as one that works.
 const longLived = 10 * time.Second
 
-// stream runs one exchange of the optional stream to its end. opened says that
-// it worked for a while.
-func (s *Session) stream(lastID string) (e Event, opened bool) {
+// An optionalStream is what watch knows from one attempt to the next.
+type optionalStream struct {
+	lastID   string
+	opened   bool // some attempt was accepted
+	lasted   bool // the last attempt worked for a while
+	progress bool // the last attempt brought a new event id
+}
+
+// stream runs one exchange of the optional stream to its end.
+func (s *Session) stream(st *optionalStream) Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
 	var x Exchange
@@ -104,8 +109,9 @@ func (s *Session) stream(lastID string) (e Event, opened bool) {
 		x.Awaits = id
 	} else {
 		x = s.exchange("GET", s.d.href, nil)
-		if lastID != "" {
-			x.Header = append(x.Header, "Last-Event-ID", lastID)
+		x.Head = true
+		if st.lastID != "" {
+			x.Header = append(x.Header, "Last-Event-ID", st.lastID)
 		}
 	}
 	began := time.Now()
@@ -114,16 +120,23 @@ func (s *Session) stream(lastID string) (e Event, opened bool) {
 		e, _, err := mail.next(s.ctx, nil)
 		if err != nil {
 			s.abort(x.ID)
-			return Event{Kind: End, Why: Gone}, false
+			return Event{Kind: End, Why: Gone}
 		}
+		st.lasted = time.Since(began) > longLived
 		switch e.Kind {
+		case Head:
+			st.opened = true
 		case Message: // listen was answered: refused, or ended in good order
 			if rpcError([]byte(e.Text)) != nil {
-				return Event{Kind: End, Why: NotMCP}, false
+				return Event{Kind: End, Why: NotMCP}
 			}
-			return Event{Kind: End, Retry: -1}, time.Since(began) > longLived
+			return Event{Kind: End, Retry: -1}
 		case Refused, End:
-			return e, time.Since(began) > longLived
+			st.progress = e.LastID != "" && e.LastID != st.lastID
+			if st.progress {
+				st.lastID = e.LastID
+			}
+			return e
 		}
 	}
 }

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+// Runs the package's tests under js/wasm on the real plane.ts:
+//   GOOS=js GOARCH=wasm go test -exec "node $PWD/testdata/exec.mjs" .
+// Node 22 or newer, for it strips the types.
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Plane } from '../../../js/plane.ts';
+
+globalThis.Plane = Plane;
+const goroot = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+createRequire(import.meta.url)(join(goroot, 'lib/wasm/wasm_exec_node.js'));
