@@ -2,8 +2,10 @@
 # Runs the official conformance suite's client scenarios (all but auth and
 # extensions), each for every protocol version that it names, and prints a table.
 #
-#	testdata/conformance/run.sh native
-#	testdata/conformance/run.sh wasm [COMMAND]
+#	testdata/conformance/run.sh                          all of the following
+#	testdata/conformance/run.sh native [COMMAND]         driver/main.go
+#	testdata/conformance/run.sh wasm [COMMAND]           driver.mjs with dist/npm/portolan.wasm
+#	testdata/conformance/run.sh wasm-sdk                 the same with dist/npm/portolan-sdk.wasm
 #
 # COMMAND is the client under test; the suite appends the server's URL to it.
 # ONLY=name runs one scenario.
@@ -13,7 +15,12 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 suite="$root/node_modules/@modelcontextprotocol/conformance/dist/index.js"
 node="$root/node_modules/.bin/node"
 [ -x "$node" ] || node=node
-mode=${1:-native}
+if [ $# -eq 0 ]; then
+	status=0
+	for mode in native wasm wasm-sdk; do "$0" $mode || status=1; done
+	exit $status
+fi
+mode=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
@@ -25,8 +32,12 @@ native)
 wasm)
 	command=${2:-$node $root/testdata/conformance/driver.mjs}
 	;;
+wasm-sdk)
+	export WASM=portolan-sdk.wasm
+	command="$node $root/testdata/conformance/driver.mjs"
+	;;
 *)
-	echo "usage: run.sh native|wasm [COMMAND]" >&2
+	echo "usage: run.sh [native|wasm|wasm-sdk [COMMAND]]" >&2
 	exit 2
 	;;
 esac
