@@ -58,6 +58,19 @@ export function memberText(text: string, key: string): string | undefined {
   return found;
 }
 
+/** The texts of the elements of the array that `text` is. `text` has to be valid JSON. */
+export function elementTexts(text: string): string[] {
+  const found: string[] = [];
+  let at = skipSpace(text, text.indexOf('[') + 1);
+  while (at < text.length && text[at] !== ']') {
+    const to = skipValue(text, at);
+    found.push(text.slice(at, to));
+    at = skipSpace(text, to);
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return found;
+}
+
 function skipSpace(text: string, at: number): number {
   while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++;
   return at;

@@ -2,7 +2,7 @@
 // words, or, where Go has to read it, as text. Payloads stay in the tables.
 
 import { type Bounds, Kind, Op } from './plane-events.ts';
-import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
+import { type JsonObject, elementTexts, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
 import type { Tables } from './plane-tables.ts';
 import { readTools } from './plane-tools.ts';
 
@@ -75,7 +75,11 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     const op = id & Op.Mask;
     if (op === Op.List) {
       const list = readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
-      if (list) return r.emit(Kind.Tools, last, id, r.tables.addPage(list.tools), bytes, list.names, list.extra);
+      if (list) {
+        const source = text !== undefined && mayLoseDigits(text) ? text : undefined;
+        const table = r.tables.addPage(list.tools, source === undefined ? undefined : () => toolTexts(source, list.places));
+        return r.emit(Kind.Tools, last, id, table, bytes, list.names, list.extra);
+      }
       m = { id, result: {} };
       text = undefined;
     } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
@@ -90,6 +94,11 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     }
   }
   emitText(r, m, text, last);
+}
+
+function toolTexts(text: string, places: readonly number[]): string[] {
+  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]');
+  return places.map((place) => all[place] ?? 'null');
 }
 
 // Go walks what it gets, so that depth and length are bounded here. Of what is

@@ -12,15 +12,18 @@ export interface TakenResult {
 
 interface Result extends TakenResult { bytes: number }
 
+interface Page { readonly tools: readonly unknown[]; texts?: () => readonly string[] }
+
 export class Tables {
-  readonly #pages = new Map<number, readonly unknown[]>();
+  readonly #pages = new Map<number, Page>();
   readonly #results = new Map<number, Result>(); // oldest first
   #untaken = 0;
   #last = 0;
 
-  addPage(tools: readonly unknown[]): number {
+  /** `texts`, if given, splits the page into the tools' own texts, which a double's digits would not give back. */
+  addPage(tools: readonly unknown[], texts?: () => readonly string[]): number {
     const table = this.#next();
-    this.#pages.set(table, tools);
+    this.#pages.set(table, texts ? { tools, texts } : { tools });
     return table;
   }
 
@@ -36,7 +39,7 @@ export class Tables {
   }
 
   tool(table: number, index: number): unknown {
-    return this.#pages.get(table)?.[index];
+    return this.#pages.get(table)?.tools[index];
   }
 
   take(table: number): TakenResult | undefined {
@@ -52,7 +55,13 @@ export class Tables {
   }
 
   text(table: number, index: number): string | undefined {
-    const tool = this.tool(table, index);
+    const page = this.#pages.get(table);
+    if (page?.texts) {
+      const texts = page.texts();
+      page.texts = () => texts;
+      return texts[index];
+    }
+    const tool = page?.tools[index];
     if (tool !== undefined) return JSON.stringify(tool);
     const result = this.#results.get(table);
     return result && (result.raw ?? JSON.stringify(result.value));

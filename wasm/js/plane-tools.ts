@@ -12,6 +12,8 @@ export interface ToolBounds {
 
 export interface ToolList {
   tools: unknown[];
+  /** Where each tool stood in the answer's list. */
+  places: number[];
   /** The tools' names, one a line. */
   names: string;
   /** '' or JSON, as platform.go describes it. */
@@ -26,8 +28,9 @@ const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
 export function readTools(result: Record<string, unknown>, bytes: number, annotated: boolean, bounds: ToolBounds): ToolList | undefined {
   const list: unknown = result['tools'];
   if (!Array.isArray(list)) return undefined;
-  const tools: unknown[] = [], names: string[] = [], drops: [string, string][] = [], headers: number[] = [];
-  for (const tool of list) {
+  const tools: unknown[] = [], places: number[] = [], names: string[] = [], drops: [string, string][] = [], headers: number[] = [];
+  for (let place = 0; place < list.length; place++) {
+    const tool = list[place];
     const reason = refuse(tool, bytes, bounds);
     if (reason !== '') {
       if (drops.length < DROPS) drops.push([nameOf(tool), reason]);
@@ -35,6 +38,7 @@ export function readTools(result: Record<string, unknown>, bytes: number, annota
     }
     if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) headers.push(tools.length);
     tools.push(tool);
+    places.push(place);
     names.push(tool.name);
   }
   const extra: Record<string, unknown> = {};
@@ -43,7 +47,7 @@ export function readTools(result: Record<string, unknown>, bytes: number, annota
   if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs'];
   if (headers.length > 0) extra['headers'] = headers;
   const more = Object.keys(extra).length > 0;
-  return { tools, names: names.join('\n'), extra: more ? JSON.stringify(extra) : '' };
+  return { tools, places, names: names.join('\n'), extra: more ? JSON.stringify(extra) : '' };
 }
 
 function nameOf(tool: unknown): string {
