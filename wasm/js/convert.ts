@@ -3,7 +3,7 @@
 // and says what is done and why; testdata/convert holds both to one result.
 
 import { geminiParameters } from './gemini.ts'
-import { clip, describeSchema, isObject, json, note, set, shape, shapeOf, type Schema } from './schemashape.ts'
+import { clip, describeSchema, hasShape, isBool, isObject, json, note, set, shape, shapeOf, type Schema } from './schemashape.ts'
 import { lookup, rootView, typesOf, type Source } from './schemaview.ts'
 import type { Dialect, Tool } from './types.ts'
 
@@ -34,6 +34,11 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
 }
 
 function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
+  const root = c.root
+  if (isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) && Object.keys(root.properties).every(accepts)) {
+    const { $schema: _, ...out } = root
+    return out
+  }
   const { schema, notes } = rootView(c)
   const properties = Object.entries(schema.properties as Schema)
   schema.properties = Object.fromEntries(properties.filter(([key]) => accepts(key)))
@@ -44,6 +49,29 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   dropDangling(out, out)
   return out
 }
+
+/**
+ * Whether a schema is already what copySchema would make of it, as nearly all
+ * are: finding out costs a fifth of copying, and the page waits for it.
+ */
+function isPlain(s: unknown, c: Source, depth: number): boolean {
+  if (!isObject(s) || depth > 64 || --c.left < 0) return false
+  for (const key in s) {
+    if (depth ? key === '$schema' : atRoot.has(key)) return false
+    const v = s[key]
+    const kind = key === '$schema' ? 's' : shapeOf(key)
+    if (kind && (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))) return false
+    const plain = (s: unknown) => isPlain(s, c, depth + 1)
+    if (kind === 'S' && !plain(v) && (key === 'items' || !isBool(v))) return false
+    if (kind === 'M' && !Object.values(v as Schema).every(plain)) return false
+    if (kind === 'L' && !(v as unknown[]).every(plain)) return false
+    if ((kind === 'r' || kind === 't') && Array.isArray(v) && new Set(v).size < v.length) return false
+  }
+  return 'items' in s || (s.type !== 'array' && !(Array.isArray(s.type) && s.type.includes('array')))
+}
+
+/** What a vendor refuses at the root; see rootView. */
+const atRoot = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'])
 
 function copySchema(c: Source, s: unknown, depth: number): Schema {
   if (depth > 64 || --c.left < 0) return { description: 'cut: the schema is too large' }

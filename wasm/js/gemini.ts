@@ -65,7 +65,7 @@ function gemini(c: Source, v: View, depth: number): Schema {
 
 /** One schema of alternatives. Beside anyOf nothing may stand, so that its description moves to the first. */
 function assemble(v: View, list: Schema[], nullable: boolean): Schema {
-  const parts = distinct(list)
+  const parts = list.length > 1 ? distinct(list) : list
   const { title, default: fallback, description } = v.schema
   const isUnion = parts.length > 1
   if (isUnion && fallback !== undefined) v.notes.push(note('default', fallback))

@@ -25,7 +25,7 @@ export const shapeOf = (keyword: string) => shapes.get(keyword)
 const types = 'object array string number integer boolean null'.split(' ')
 const isType = (v: unknown) => types.includes(v as string)
 const isText = (v: unknown) => typeof v === 'string'
-const isBool = (v: unknown) => typeof v === 'boolean'
+export const isBool = (v: unknown) => typeof v === 'boolean'
 
 export const isObject = (v: unknown): v is Schema => typeof v === 'object' && v !== null && !Array.isArray(v)
 export const isSchema = (v: unknown) => isObject(v) || isBool(v)
@@ -45,6 +45,8 @@ const checks: Record<string, (v: unknown) => boolean> = {
   S: isSchema,
   M: isObject,
 }
+
+export const hasShape = (kind: string, v: unknown) => checks[kind]?.(v) !== false
 
 /** Sets a member, also one that JavaScript would take for the prototype. */
 export function set(o: Schema, key: string, value: unknown): void {
@@ -88,9 +90,9 @@ export function shape(s: unknown): [out: Schema, notes: string[]] {
       // the tuple of the drafts before 2020-12
       out.prefixItems = v
       if (isSchema(s.additionalItems)) out.items = s.additionalItems
-    } else if (/^exclusiveM..imum$/.test(key) && isBool(v)) {
+    } else if (isBool(v) && /^exclusiveM..imum$/.test(key)) {
       // draft 4; see below
-    } else if (checks[kind]?.(v) === false) {
+    } else if (!hasShape(kind, v)) {
       notes.push(note(key, v))
     } else {
       set(out, key, kind === 'r' || (kind === 't' && Array.isArray(v)) ? distinct(v as string[]) : v)
