@@ -49,9 +49,10 @@ setup_chromium() {
 	export CHROMIUM
 }
 
-# go_wasm PACKAGE OUT builds one module, byte for byte the same in any folder.
+# go_wasm PACKAGE OUT [FLAG] builds one module, byte for byte the same in any folder.
+# The older collector is 13 KB gzip smaller; on one thread it is as fast.
 go_wasm() {
-	GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false ${3:-} -ldflags='-s -w -buildid=' -o "$2" "$1"
+	GOEXPERIMENT=nogreenteagc GOOS=js GOARCH=wasm go build -trimpath -buildvcs=false ${3:-} -ldflags='-s -w -buildid=' -o "$2" "$1"
 }
 
 # wasm_exec wraps the toolchain's own loader so that it lives in a scope it is given.

@@ -3,9 +3,9 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -21,12 +21,11 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	var problems []error
 	var targets []*server
 	if len(names) == 0 {
-		for _, s := range r.servers {
-			if !s.cfg.Disabled {
+		for _, name := range slices.Sorted(maps.Keys(r.servers)) {
+			if s := r.servers[name]; !s.cfg.Disabled {
 				targets = append(targets, s)
 			}
 		}
-		slices.SortFunc(targets, func(a, b *server) int { return strings.Compare(a.name, b.name) })
 	}
 	for _, name := range names {
 		switch s := r.servers[name]; {

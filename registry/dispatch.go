@@ -134,7 +134,7 @@ func (r *Registry) checkArguments(t *Tool, args []byte) error {
 	if err := Arguments(args); err != nil {
 		return err
 	}
-	if !r.opts.Validate || t.Def == nil {
+	if r.opts.Validate == nil || t.Def == nil {
 		return nil
 	}
 	def, err := t.Def.JSON()
@@ -145,5 +145,5 @@ func (r *Registry) checkArguments(t *Tool, args []byte) error {
 	if !ok {
 		return nil
 	}
-	return Validate(schema, args)
+	return r.opts.Validate(schema, args)
 }

@@ -23,8 +23,10 @@ type Options struct {
 	IdleTimeout time.Duration
 	// Limits bound what servers can make the registry hold.
 	Limits Limits
-	// Validate checks arguments against a tool's inputSchema before they are sent.
-	Validate bool
+	// Validate, if not nil, checks a call's arguments against the tool's
+	// inputSchema before they are sent; [Validate] is the one to pass. It is a
+	// function so that modules without it do not link it (20 KB).
+	Validate func(schema, args []byte) error
 	// Logger, a *slog.Logger, receives debug records, without secrets; nil means
 	// none. There is none in a browser (see log_js.go).
 	Logger Logger

@@ -63,7 +63,7 @@ function checkProxy(template: string): void {
 export function startOptions(o: RegistryOptions, hints: string | undefined): StartOptions {
   return {
     proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
-    callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs, validate: o.validate,
+    callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
     elicit: !!o.onElicitation, hints,
   }

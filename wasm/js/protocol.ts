@@ -71,7 +71,6 @@ export interface StartOptions {
   timeoutMs?: number
   callTimeoutMs?: number
   idleTimeoutMs?: number
-  validate?: boolean
   limits?: Record<string, number>
   elicit?: boolean
   hints?: string

@@ -31,8 +31,6 @@ func ParseStart(json []byte) (Start, error) {
 			s.Hints, ok = rawjson.String(value)
 		case "elicit":
 			s.Elicit, ok = rawjson.Bool(value)
-		case "validate":
-			o.Validate, ok = rawjson.Bool(value)
 		case "failureThreshold":
 			var n int64
 			n, ok = rawjson.Int(value)
