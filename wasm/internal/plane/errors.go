@@ -18,7 +18,7 @@ const (
 )
 
 // failed turns an End event into the error of whoever still waited.
-func failed(e Event) error {
+func failed(e *Event) error {
 	switch e.Why {
 	case EOF:
 		return registry.Because(registry.ErrNetwork, "the response ended before the answer")
@@ -37,7 +37,7 @@ func failed(e Event) error {
 
 // refused turns a Refused event into an error. withSession says that the
 // request named the session.
-func (s *Session) refused(e Event, withSession bool) error {
+func (s *Session) refused(e *Event, withSession bool) error {
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(e.Header)}
 	body := []byte(e.Text)
 	var rpc *registry.RPCError

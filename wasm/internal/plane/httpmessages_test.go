@@ -16,7 +16,7 @@ func (r *httpExchange) readEvents(body io.Reader) {
 	var event, lastID string
 	id, retry, size, total := "", time.Duration(-1), 0, 0
 	end := func(why Reason, text string) {
-		r.emit(Event{Kind: End, Last: true, Why: why, Text: text, LastID: lastID, Retry: retry})
+		r.emit(&Event{Kind: End, Last: true, Why: why, Text: text, LastID: lastID, Retry: retry})
 	}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, r.p.limits.EventBytes+16)
@@ -97,7 +97,7 @@ func splitLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 
 func (r *httpExchange) event(name, text string) {
 	if name == "endpoint" {
-		r.emit(Event{Kind: Endpoint, Text: text})
+		r.emit(&Event{Kind: Endpoint, Text: text})
 		return
 	}
 	if name != "" && name != "message" {
@@ -146,17 +146,17 @@ func (r *httpExchange) message(text json.RawMessage) {
 	switch {
 	case m.Method != nil && !r.spend():
 	case m.Method != nil && m.ID != nil:
-		r.emit(Event{Kind: Message, Text: string(text)})
+		r.emit(&Event{Kind: Message, Text: string(text)})
 	case m.Method != nil:
 		switch *m.Method {
 		case "notifications/progress":
 			if token, err := strconv.ParseInt(string(m.Params.ProgressToken), 10, 64); err == nil {
-				r.emit(Event{Kind: Progress, RPC: token, Progress: m.Params.Progress, Total: m.Params.Total, Text: m.Params.Message})
+				r.emit(&Event{Kind: Progress, RPC: token, Progress: m.Params.Progress, Total: m.Params.Total, Text: m.Params.Message})
 			}
 		case "notifications/tools/list_changed":
-			r.emit(Event{Kind: Changed})
+			r.emit(&Event{Kind: Changed})
 		case "notifications/cancelled":
-			r.emit(Event{Kind: Message, Text: string(text)})
+			r.emit(&Event{Kind: Message, Text: string(text)})
 		}
 	default:
 		r.answer(text, m.ID, m.Result, m.Error)
@@ -187,13 +187,13 @@ func (r *httpExchange) answer(text, rawID json.RawMessage, result map[string]jso
 			}
 		case opCall:
 			if kind := string(result["resultType"]); kind == "" || kind == `"complete"` {
-				r.emit(Event{Kind: Output, Last: last, RPC: id, Table: r.p.add(raw), Bytes: len(text),
+				r.emit(&Event{Kind: Output, Last: last, RPC: id, Table: r.p.add(raw), Bytes: len(text),
 					IsError: string(result["isError"]) == "true"})
 				return
 			}
 		}
 	}
-	r.emit(Event{Kind: Message, Last: last, Text: string(text)})
+	r.emit(&Event{Kind: Message, Last: last, Text: string(text)})
 }
 
 func resultText(text json.RawMessage) json.RawMessage {
@@ -202,10 +202,10 @@ func resultText(text json.RawMessage) json.RawMessage {
 	return m.Result
 }
 
-func (r *httpExchange) tools(result map[string]json.RawMessage) (Event, bool) {
+func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(result["tools"], &list); err != nil || list == nil {
-		return Event{}, false
+		return nil, false
 	}
 	var kept []json.RawMessage
 	var names []string
@@ -236,7 +236,7 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (Event, bool) {
 	if ttl := result["ttlMs"]; ttl != nil {
 		extra["ttl"] = ttl
 	}
-	e := Event{Kind: Tools, Table: r.p.add(kept...), Text: strings.Join(names, "\n")}
+	e := &Event{Kind: Tools, Table: r.p.add(kept...), Text: strings.Join(names, "\n")}
 	if len(extra) > 0 {
 		text, _ := json.Marshal(extra)
 		e.Extra = string(text)

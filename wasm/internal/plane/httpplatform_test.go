@@ -100,7 +100,7 @@ func (p *httpPlatform) Cancel(id uint32) {
 	}
 }
 
-func (p *httpPlatform) Start(x Exchange, sink Sink) {
+func (p *httpPlatform) Start(x *Exchange, sink Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
 	p.live[x.ID] = cancel
@@ -117,7 +117,7 @@ func (p *httpPlatform) Start(x Exchange, sink Sink) {
 // An httpExchange is one exchange under way.
 type httpExchange struct {
 	p    *httpPlatform
-	x    Exchange
+	x    *Exchange
 	ctx  context.Context
 	sink Sink
 
@@ -129,7 +129,7 @@ type httpExchange struct {
 	nonsense bool
 }
 
-func (r *httpExchange) emit(e Event) {
+func (r *httpExchange) emit(e *Event) {
 	if r.over {
 		freeEvent(r.p, e)
 		return
@@ -144,7 +144,7 @@ func (r *httpExchange) emit(e Event) {
 }
 
 func (r *httpExchange) end(why Reason, text string) {
-	r.emit(Event{Kind: End, Last: true, Why: why, Text: text, Retry: -1})
+	r.emit(&Event{Kind: End, Last: true, Why: why, Text: text, Retry: -1})
 }
 
 func (r *httpExchange) run() {
@@ -172,11 +172,11 @@ func (r *httpExchange) run() {
 func (r *httpExchange) read(res *http.Response) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, int64(r.p.limits.ErrorBytes)))
-		r.emit(Event{Kind: Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: string(text)})
+		r.emit(&Event{Kind: Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: string(text)})
 		return
 	}
 	if r.x.Head {
-		r.emit(Event{Kind: Head, Status: res.StatusCode, Header: headerLines(res.Header)})
+		r.emit(&Event{Kind: Head, Status: res.StatusCode, Header: headerLines(res.Header)})
 	}
 	if r.x.Awaits != 0 && (res.StatusCode == 202 || res.StatusCode == 204) {
 		r.end(NotMCP, "a status without an answer")

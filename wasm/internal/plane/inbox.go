@@ -15,11 +15,11 @@ type route struct {
 }
 
 // Deliver runs on the platform's callback; a message that breaks it ends the exchange.
-func (r *route) Deliver(e Event) {
+func (r *route) Deliver(e *Event) {
 	defer func() {
 		if recover() != nil {
 			r.s.abort(r.exchange)
-			r.mail.put(Event{Kind: End, Last: true, Why: NotMCP, Text: "a message could not be handled"})
+			r.mail.put(&Event{Kind: End, Last: true, Why: NotMCP, Text: "a message could not be handled"})
 		}
 	}()
 	if e.Last {
@@ -43,7 +43,7 @@ func (r *route) Deliver(e Event) {
 	}
 }
 
-func (s *Session) toCall(id int64, e Event) bool {
+func (s *Session) toCall(id int64, e *Event) bool {
 	s.mu.Lock()
 	mail := s.calls[id]
 	s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Session) changed() {
 }
 
 // message sorts a JSON-RPC message that the platform did not take apart.
-func (s *Session) message(e Event) {
+func (s *Session) message(e *Event) {
 	text := []byte(e.Text)
 	method, isCall := rawjson.String(get(text, "method"))
 	if !isCall {

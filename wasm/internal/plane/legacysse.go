@@ -57,7 +57,7 @@ func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
 		}
 	}
 	for {
-		e, _, err := mail.next(s.ctx, nil)
+		e, err := mail.next(s.ctx)
 		if err != nil {
 			tell(err)
 			return
@@ -102,7 +102,7 @@ func (s *Session) setEndpoint(ref string) error {
 }
 
 // failAll ends every call that waits for the stream that has ended.
-func (s *Session) failAll(e Event) {
+func (s *Session) failAll(e *Event) {
 	s.mu.Lock()
 	calls := s.calls
 	s.calls = map[int64]*mailbox{}
@@ -112,6 +112,6 @@ func (s *Session) failAll(e Event) {
 		why = Network // an EOF on a call's own exchange means "accepted"
 	}
 	for _, mail := range calls {
-		mail.put(Event{Kind: End, Last: true, Why: why, Text: "the event stream ended"})
+		mail.put(&Event{Kind: End, Last: true, Why: why, Text: "the event stream ended"})
 	}
 }

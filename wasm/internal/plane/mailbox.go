@@ -3,7 +3,6 @@ package plane
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 // mailboxSize bounds the events that wait for one reader. Progress beyond it is
@@ -17,13 +16,13 @@ type mailbox struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	events []Event
+	events []*Event
 	closed bool
 }
 
 func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
 
-func (m *mailbox) put(e Event) {
+func (m *mailbox) put(e *Event) {
 	m.mu.Lock()
 	drop := m.closed || e.Kind == Progress && len(m.events) >= mailboxSize
 	if !drop {
@@ -40,23 +39,21 @@ func (m *mailbox) put(e Event) {
 	}
 }
 
-// next returns the oldest event; not ok if the timer fired first. The error is ctx's.
-func (m *mailbox) next(ctx context.Context, timer <-chan time.Time) (e Event, ok bool, err error) {
+// next returns the oldest event once there is one. The error is ctx's.
+func (m *mailbox) next(ctx context.Context) (*Event, error) {
 	for {
 		m.mu.Lock()
 		if len(m.events) > 0 {
-			e = m.events[0]
+			e := m.events[0]
 			m.events = m.events[1:]
 			m.mu.Unlock()
-			return e, true, nil
+			return e, nil
 		}
 		m.mu.Unlock()
 		select {
 		case <-m.wake:
-		case <-timer:
-			return Event{}, false, nil
 		case <-ctx.Done():
-			return Event{}, false, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
@@ -72,7 +69,7 @@ func (m *mailbox) close() {
 	}
 }
 
-func freeEvent(p Platform, e Event) {
+func freeEvent(p Platform, e *Event) {
 	if e.Kind == Tools || e.Kind == Output {
 		p.Free(e.Table)
 	}

@@ -17,7 +17,7 @@ type Platform interface {
 	Resolve(base, ref string) (href, origin string, ok bool)
 	// Start begins an exchange. Its events go to sink, in order, never two at
 	// once, none before Start has returned.
-	Start(x Exchange, sink Sink)
+	Start(x *Exchange, sink Sink)
 	// Cancel ends an exchange, request and body. Events already under way may
 	// still arrive; a Last event is not promised any more. Unknown ids are ignored.
 	Cancel(id uint32)
@@ -32,7 +32,7 @@ type Platform interface {
 }
 
 // A Sink takes the events of one exchange. Deliver does not block.
-type Sink interface{ Deliver(Event) }
+type Sink interface{ Deliver(*Event) }
 
 // An Exchange is one HTTP request and all that is read from its response.
 // Credentials are omitted, redirects are errors, caches are bypassed.

@@ -47,7 +47,7 @@ func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {
 
 // Start packs method, URL and headers into one string, one a line: each
 // argument costs a crossing.
-func (p *jsPlatform) Start(x Exchange, sink Sink) {
+func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 	var head strings.Builder
 	head.WriteString(x.Method)
 	head.WriteByte('\n')
@@ -97,7 +97,7 @@ func (p *jsPlatform) Multiplexed(origin string) bool {
 func (p *jsPlatform) deliver(_ js.Value, args []js.Value) any {
 	defer func() { _ = recover() }() // a panic here would end the module
 	id := uint32(args[0].Int())
-	e := Event{Kind: Kind(args[1].Int()), Last: args[2].Int() != 0, Retry: -1}
+	e := &Event{Kind: Kind(args[1].Int()), Last: args[2].Int() != 0, Retry: -1}
 	switch e.Kind {
 	case Head:
 		e.Status, e.Header = args[3].Int(), args[4].String()

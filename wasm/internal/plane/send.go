@@ -24,14 +24,14 @@ type rpc struct {
 
 // send makes one request and waits for its answer: a Tools, Output or Message
 // event. It returns promptly when ctx ends, having told the server.
-func (s *Session) send(ctx context.Context, r *rpc) (Event, error) {
+func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	platform := s.d.c.platform
 	mail := newMailbox(platform)
 	defer mail.close()
 	s.mu.Lock()
 	if err := s.ended; err != nil {
 		s.mu.Unlock()
-		return Event{}, err
+		return nil, err
 	}
 	s.lastID += opStep
 	id := s.lastID | r.op
@@ -84,11 +84,11 @@ type wait struct {
 	stuck  int    // reconnects in a row that brought no new event id
 }
 
-func (w *wait) answer(ctx context.Context) (Event, error) {
+func (w *wait) answer(ctx context.Context) (*Event, error) {
 	for {
-		e, _, err := w.mail.next(ctx, nil)
+		e, err := w.mail.next(ctx)
 		if err != nil {
-			return Event{}, err
+			return nil, err
 		}
 		switch e.Kind {
 		case Tools, Output:
@@ -96,7 +96,7 @@ func (w *wait) answer(ctx context.Context) (Event, error) {
 		case Message:
 			if rpc := rpcError([]byte(e.Text)); rpc != nil {
 				rpc.Message = w.s.d.redact(rpc.Message)
-				return Event{}, rpc
+				return nil, rpc
 			}
 			return e, nil
 		case Progress:
@@ -109,23 +109,23 @@ func (w *wait) answer(ctx context.Context) (Event, error) {
 			}
 		case Refused:
 			if w.lastID == "" {
-				return Event{}, w.s.refused(e, true)
+				return nil, w.s.refused(e, true)
 			}
 			if err := w.refusedAgain(e); err != nil {
-				return Event{}, err
+				return nil, err
 			}
 			if err := w.resume(ctx, e); err != nil {
-				return Event{}, err
+				return nil, err
 			}
 		case End:
 			if w.s.sse() && e.Why == EOF {
 				continue // the POST was accepted; the answer comes on the stream
 			}
 			if e.Why != EOF && e.Why != Network || w.s.modern() || w.s.sse() || e.LastID == "" && w.lastID == "" {
-				return Event{}, failed(e)
+				return nil, failed(e)
 			}
 			if err := w.resume(ctx, e); err != nil {
-				return Event{}, err
+				return nil, err
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (w *wait) answer(ctx context.Context) (Event, error) {
 
 // refusedAgain reads a refusal of the GET that should have resumed the stream.
 // The call may have run, so that the session's end is not this call's error.
-func (w *wait) refusedAgain(e Event) error {
+func (w *wait) refusedAgain(e *Event) error {
 	if e.Status >= 500 || e.Status == 429 {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (w *wait) refusedAgain(e Event) error {
 const maxStuck = 5
 
 // resume opens the stream again after a while (2025-11-25, basic/transports, resumability).
-func (w *wait) resume(ctx context.Context, e Event) error {
+func (w *wait) resume(ctx context.Context, e *Event) error {
 	if e.LastID != "" && e.LastID != w.lastID {
 		w.lastID, w.stuck = e.LastID, 0
 	} else if w.stuck++; w.stuck > maxStuck {
@@ -187,8 +187,8 @@ func reconnectDelay(retry time.Duration, stuck int) time.Duration {
 }
 
 // exchange fills in what all requests to the server have in common.
-func (s *Session) exchange(method, href string, body []byte) Exchange {
-	x := Exchange{ID: s.d.c.exchanges.Add(1), Group: s.group, Method: method, URL: s.d.via(href), Body: body}
+func (s *Session) exchange(method, href string, body []byte) *Exchange {
+	x := &Exchange{ID: s.d.c.exchanges.Add(1), Group: s.group, Method: method, URL: s.d.via(href), Body: body}
 	x.Header = make([]string, 0, len(s.d.headers)+16)
 	x.Header = append(x.Header, s.d.headers...)
 	switch method {
@@ -210,11 +210,11 @@ func (s *Session) exchange(method, href string, body []byte) Exchange {
 }
 
 // start hands an exchange to the platform on the session's account.
-func (s *Session) start(x Exchange, mail *mailbox) {
+func (s *Session) start(x *Exchange, mail *mailbox) {
 	s.mu.Lock()
 	if s.ended != nil {
 		s.mu.Unlock()
-		mail.put(Event{Kind: End, Last: true, Why: Gone})
+		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		return
 	}
 	s.live[x.ID] = struct{}{}
@@ -277,11 +277,11 @@ func (s *Session) post(message []byte) <-chan struct{} {
 			s.mu.Unlock()
 			mail.close()
 		}()
-		timer := time.NewTimer(postTime)
-		defer timer.Stop()
+		ctx, cancel := context.WithTimeout(s.ctx, postTime)
+		defer cancel()
 		for {
-			e, ok, err := mail.next(s.ctx, timer.C)
-			if !ok || err != nil {
+			e, err := mail.next(ctx)
+			if err != nil {
 				s.abort(x.ID)
 				return
 			}

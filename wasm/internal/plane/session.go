@@ -168,7 +168,7 @@ func (s *Session) shut() bool {
 		s.d.c.platform.Cancel(id)
 	}
 	for _, mail := range calls {
-		mail.put(Event{Kind: End, Last: true, Why: Gone})
+		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 	}
 	return true
 }
@@ -180,7 +180,7 @@ func (s *Session) goodbye(ctx context.Context) {
 	defer mail.close()
 	x := s.exchange("DELETE", s.d.href, nil)
 	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
-	if _, _, err := mail.next(ctx, nil); err != nil {
+	if _, err := mail.next(ctx); err != nil {
 		s.d.c.platform.Cancel(x.ID)
 	}
 }

@@ -69,7 +69,7 @@ func (s *Session) watch() {
 	}
 }
 
-func retryOf(e Event) time.Duration {
+func retryOf(e *Event) time.Duration {
 	if e.Kind != End {
 		return -1
 	}
@@ -88,10 +88,10 @@ type optionalStream struct {
 }
 
 // stream runs one exchange of the optional stream to its end.
-func (s *Session) stream(st *optionalStream) Event {
+func (s *Session) stream(st *optionalStream) *Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
-	var x Exchange
+	var x *Exchange
 	if s.modern() {
 		s.mu.Lock()
 		s.lastID += opStep
@@ -117,10 +117,10 @@ func (s *Session) stream(st *optionalStream) Event {
 	began := time.Now()
 	s.start(x, mail)
 	for {
-		e, _, err := mail.next(s.ctx, nil)
+		e, err := mail.next(s.ctx)
 		if err != nil {
 			s.abort(x.ID)
-			return Event{Kind: End, Why: Gone}
+			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived
 		switch e.Kind {
@@ -128,9 +128,9 @@ func (s *Session) stream(st *optionalStream) Event {
 			st.opened = true
 		case Message: // listen was answered: refused, or ended in good order
 			if rpcError([]byte(e.Text)) != nil {
-				return Event{Kind: End, Why: NotMCP}
+				return &Event{Kind: End, Why: NotMCP}
 			}
-			return Event{Kind: End, Retry: -1}
+			return &Event{Kind: End, Retry: -1}
 		case Refused, End:
 			st.progress = e.LastID != "" && e.LastID != st.lastID
 			if st.progress {

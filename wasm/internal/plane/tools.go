@@ -58,7 +58,7 @@ func (s *Session) ready(ctx context.Context) error {
 }
 
 // page makes a ToolPage of a Tools event, which has one name a line.
-func (s *Session) page(e Event) *registry.ToolPage {
+func (s *Session) page(e *Event) *registry.ToolPage {
 	platform, table := s.d.c.platform, e.Table
 	page := &registry.ToolPage{Bytes: e.Bytes, Release: func() { platform.Free(table) }}
 	var headers map[uint32]bool
