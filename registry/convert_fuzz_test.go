@@ -131,7 +131,7 @@ func checkJSONSchema(t *testing.T, c *converter, v any) {
 		t.Fatalf("array without items: %v", s)
 	}
 	for key, v := range s {
-		shape := keywordShapes[key]
+		shape := keywordShape(key)
 		if !hasShape(shape, mustParse(t, mustMarshal(t, v))) || shape == '-' {
 			t.Fatalf("ill-formed %s: %v", key, v)
 		}
@@ -209,7 +209,7 @@ func checkGemini(t *testing.T, v any, root bool) {
 	if typ == "array" {
 		checkGemini(t, s["items"], false)
 	}
-	if format, ok := s["format"].(string); ok && !slices.Contains(geminiFormats[typ], format) {
+	if format, ok := s["format"].(string); ok && !isGeminiFormat(typ, format) {
 		t.Fatalf("format of %v", s)
 	}
 }

@@ -2,32 +2,37 @@ package registry
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // Keywords by the type that they constrain, in the order in which a missing
-// type is inferred. Gemini has those before the bar; the others are described.
+// type is inferred: those that Gemini has are kept, the others described.
 var typeKeywords = []struct {
 	name            string
 	kept, described []string
 }{
-	{"object", strings.Fields("properties required minProperties maxProperties"),
-		strings.Fields("additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies")},
-	{"array", strings.Fields("items minItems maxItems"),
-		strings.Fields("prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems")},
-	{"string", strings.Fields("minLength maxLength pattern"),
-		strings.Fields("contentEncoding contentMediaType contentSchema")},
-	{"number", strings.Fields("minimum maximum"),
-		strings.Fields("exclusiveMinimum exclusiveMaximum multipleOf")},
+	{"object", []string{"properties", "required", "minProperties", "maxProperties"},
+		[]string{"additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "dependencies"}},
+	{"array", []string{"items", "minItems", "maxItems"},
+		[]string{"prefixItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems", "additionalItems"}},
+	{"string", []string{"minLength", "maxLength", "pattern"},
+		[]string{"contentEncoding", "contentMediaType", "contentSchema"}},
+	{"number", []string{"minimum", "maximum"},
+		[]string{"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
 }
 
-// geminiFormats are the formats that Gemini knows, by type.
-var geminiFormats = map[string][]string{
-	"string":  {"enum", "date-time"},
-	"number":  {"float", "double"},
-	"integer": {"int32", "int64"},
+// isGeminiFormat reports whether Gemini knows a format of a type.
+func isGeminiFormat(t, format string) bool {
+	switch t {
+	case "string":
+		return format == "enum" || format == "date-time"
+	case "number":
+		return format == "float" || format == "double"
+	case "integer":
+		return format == "int32" || format == "int64"
+	}
+	return false
 }
 
 func inferType(s *rawjson.Node) []string {
@@ -49,7 +54,7 @@ func (c *converter) geminiPart(v *view, t string, enum []*rawjson.Node, path str
 	s := v.schema
 	out := rawjson.NewObject()
 	out.Set("type", rawjson.NewString(t))
-	if format, ok := s.Get("format").Text(); ok && slices.Contains(geminiFormats[t], format) {
+	if format, ok := s.Get("format").Text(); ok && isGeminiFormat(t, format) {
 		out.Set("format", s.Get("format"))
 	}
 	for _, row := range typeKeywords {
@@ -143,7 +148,7 @@ func geminiSilent(key string, value *rawjson.Node, types []string) bool {
 		return true // said elsewhere
 	case "format":
 		format, _ := value.Text()
-		return slices.ContainsFunc(types, func(t string) bool { return slices.Contains(geminiFormats[t], format) })
+		return slices.ContainsFunc(types, func(t string) bool { return isGeminiFormat(t, format) })
 	case "additionalProperties", "unevaluatedProperties", "unevaluatedItems":
 		if value.Kind == 'b' || len(value.Keys) == 0 {
 			return true

@@ -70,7 +70,7 @@ func (c *converter) copySchema(s *rawjson.Node, path string, depth int) *rawjson
 }
 
 func (c *converter) copyKeyword(key string, v *rawjson.Node, path string, depth int) *rawjson.Node {
-	switch keywordShapes[key] {
+	switch keywordShape(key) {
 	case 'S':
 		if v.Kind == 'o' || key == "items" {
 			return c.copySchema(v, path, depth)
@@ -103,7 +103,7 @@ func (c *converter) dropDangling(s *rawjson.Node, path string) {
 	}
 	for i, key := range s.Keys {
 		v, path := s.Values[i], path+pointerStep(key)
-		switch keywordShapes[key] {
+		switch keywordShape(key) {
 		case 'S':
 			c.dropDangling(v, path)
 		case 'M', 'L':

@@ -34,31 +34,40 @@ func (c *converter) spend(n int) bool {
 	return c.nodes <= c.budget
 }
 
-// What a keyword's value must look like, by keyword. A vendor that checks
-// schemas refuses ill-formed ones, and with them the whole request.
-var keywordShapes = shapes(map[byte]string{
-	's': "title description format pattern $ref",
-	'n': "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
-	'i': "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
-	'b': "uniqueItems nullable deprecated readOnly writeOnly",
-	'a': "examples",
-	'e': "enum",
-	't': "type",
-	'r': "required",
-	'S': "items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems",
-	'M': "properties patternProperties $defs definitions dependentSchemas",
-	'L': "anyOf oneOf allOf prefixItems",
-	'-': "$schema $id $anchor $comment $vocabulary $dynamicAnchor",
-})
-
-func shapes(byShape map[byte]string) map[string]byte {
-	m := map[string]byte{}
-	for shape, keywords := range byShape {
-		for _, k := range strings.Fields(keywords) {
-			m[k] = shape
-		}
+// keywordShape tells by keyword what its value must look like, 0 for anything. A
+// vendor that checks schemas refuses ill-formed ones, and with them the whole
+// request. It is a switch, not a map, because a map is built, and its code
+// linked, in modules that never convert.
+func keywordShape(keyword string) byte {
+	switch keyword {
+	case "title", "description", "format", "pattern", "$ref":
+		return 's'
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return 'n'
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+		"minContains", "maxContains":
+		return 'i'
+	case "uniqueItems", "nullable", "deprecated", "readOnly", "writeOnly":
+		return 'b'
+	case "examples":
+		return 'a'
+	case "enum":
+		return 'e'
+	case "type":
+		return 't'
+	case "required":
+		return 'r'
+	case "items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not",
+		"unevaluatedItems", "unevaluatedProperties", "additionalItems":
+		return 'S'
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return 'M'
+	case "anyOf", "oneOf", "allOf", "prefixItems":
+		return 'L'
+	case "$schema", "$id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor":
+		return '-'
 	}
-	return m
+	return 0
 }
 
 func hasShape(shape byte, v *rawjson.Node) bool {
@@ -116,7 +125,7 @@ func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, note
 	}
 	for i, key := range s.Keys {
 		v := s.Values[i]
-		switch shape := keywordShapes[key]; {
+		switch shape := keywordShape(key); {
 		case shape == '-' || key == "additionalItems" && s.Get("items").Is('a'):
 		case key == "items" && hasShape('L', v): // the tuple of the drafts before 2020-12
 			out.Set("prefixItems", v)

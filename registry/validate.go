@@ -83,18 +83,18 @@ func (v *validator) passes(s, value *rawjson.Node, depth int) (ok, sure bool) {
 	return ok, sure
 }
 
-// understood are the keywords that are checked here or that assert nothing.
-var understood = keywordSet(`$ref type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
-	minLength maxLength minItems maxItems uniqueItems minProperties maxProperties required properties
-	additionalProperties items prefixItems allOf anyOf oneOf not
-	title description default examples deprecated readOnly writeOnly $schema $id $comment $defs definitions`)
-
-func keywordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, word := range strings.Fields(words) {
-		set[word] = true
+// isUnderstood reports whether a keyword is checked here or asserts nothing.
+func isUnderstood(keyword string) bool {
+	switch keyword {
+	case "$ref", "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum",
+		"exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems", "maxItems",
+		"uniqueItems", "minProperties", "maxProperties", "required", "properties",
+		"additionalProperties", "items", "prefixItems", "allOf", "anyOf", "oneOf", "not", "title",
+		"description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema",
+		"$id", "$comment", "$defs", "definitions":
+		return true
 	}
-	return set
+	return false
 }
 
 func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
@@ -109,7 +109,7 @@ func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
 		return
 	}
 	for _, key := range s.Keys {
-		v.unsure = v.unsure || !understood[key]
+		v.unsure = v.unsure || !isUnderstood(key)
 	}
 	if value.Kind == '0' && isTrue(s.Get("nullable")) {
 		return
