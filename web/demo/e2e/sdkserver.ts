@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { listen, type Listening } from './harness.ts'
+
+const schema = { type: 'object', properties: {} } as const
+
+/**
+ * A server on the official TypeScript SDK, with tools that a test can steer:
+ * raw (says its arguments as they arrived), wait (until it is cancelled), steps
+ * (progress). It notes what it was asked, and open to pages of any origin.
+ */
+export async function sdkServer(tools: unknown[] = []): Promise<Listening & { calls: string[]; headers: Record<string, string | undefined>[] }> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const calls: string[] = []
+  const headers: Record<string, string | undefined>[] = []
+  const bodies: string[] = []
+
+  function program(): Server {
+    const server = new Server({ name: 'steered', version: '1' }, { capabilities: { tools: { listChanged: true } } })
+    server.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [...['raw', 'wait', 'steps'].map((name) => ({ name, inputSchema: schema })), ...tools] as never,
+    }))
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+      const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
+      calls.push(params.name)
+      if (params.name === 'raw') return text(bodies.at(-1)!)
+      if (params.name === 'wait') {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        calls.push('cancelled')
+        return text('too late')
+      }
+      const { steps, everyMs } = params.arguments as { steps: number; everyMs: number }
+      for (let i = 1; i <= steps; i++) {
+        await new Promise((resolve) => setTimeout(resolve, everyMs))
+        await sendNotification({ method: 'notifications/progress', params: { progressToken: params._meta!.progressToken!, progress: i, total: steps } })
+      }
+      return text('done')
+    })
+    return server
+  }
+
+  const listening = await listen(async (req, res) => {
+    res.setHeader('access-control-allow-origin', '*')
+    res.setHeader('access-control-expose-headers', 'mcp-session-id')
+    res.setHeader('access-control-allow-headers', '*, authorization')
+    res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
+    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
+    headers.push({ authorization: req.headers.authorization })
+    const chunks: Buffer[] = []
+    for await (const c of req) chunks.push(c as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    if (body.includes('tools/call')) bodies.push(body)
+    const id = req.headers['mcp-session-id'] as string | undefined
+    let transport = id === undefined ? undefined : sessions.get(id)
+    if (!transport) {
+      if (id !== undefined) return void res.writeHead(404).end()
+      transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (s) => void sessions.set(s, transport!) })
+      await program().connect(transport as never)
+    }
+    await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)
+  })
+  return { ...listening, url: `${listening.url}/mcp`, calls, headers }
+}
