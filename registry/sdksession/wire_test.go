@@ -1,0 +1,153 @@
+package sdksession
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+func TestEncodeHeader(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"", ""},
+		{"us-west1", "us-west1"},
+		{"a b", "a b"},
+		{" a", "=?base64?IGE=?="},
+		{"a\t", "=?base64?YQk=?="},
+		{"a\tb", "=?base64?YQli?="},
+		{"a\nb", "=?base64?YQpi?="},
+		{"é", "=?base64?w6k=?="},
+		{"\x7f", "=?base64?fw==?="},
+		{"=?base64?x?=", "=?base64?PT9iYXNlNjQ/eD89?="},
+		{"=?base64?x", "=?base64?x"},
+	} {
+		if got := encodeHeader(row.text); got != row.want {
+			t.Errorf("encodeHeader(%q) = %q, want %q", row.text, got, row.want)
+		}
+	}
+}
+
+func TestEncodeURIComponent(t *testing.T) {
+	const text = "https://a.example/x y?q=ä&r='(1)'#f~"
+	if got, want := encodeURIComponent(text), "https%3A%2F%2Fa.example%2Fx%20y%3Fq%3D%C3%A4%26r%3D'(1)'%23f~"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestSameOrigin(t *testing.T) {
+	for _, row := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://a/x", "https://a:443/y", true},
+		{"http://a", "http://a:80", true},
+		{"http://a", "https://a", false},
+		{"http://a", "http://a:8080", false},
+		{"http://a", "http://b", false},
+		{"http://[::1]:1/", "http://[::1]:1/x", true},
+	} {
+		a, errA := url.Parse(row.a)
+		b, errB := url.Parse(row.b)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		if sameOrigin(a, b) != row.same {
+			t.Errorf("%s and %s: same origin %v", row.a, row.b, !row.same)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	r := newRate(3)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	admitted := 0
+	for range 10 {
+		if r.admit(now) {
+			admitted++
+		}
+	}
+	if admitted != 3 {
+		t.Errorf("%d admitted in one second, want 3", admitted)
+	}
+	if !r.admit(now.Add(time.Second)) {
+		t.Error("none admitted a second later")
+	}
+}
+
+// A URL may hold a key, and so may what a server writes; neither is for errors.
+func TestErrorsKeepSecrets(t *testing.T) {
+	err := clean(&url.Error{Op: "Post", URL: "https://a.example/?key=s3cr3t", Err: errors.New("refused")})
+	if !errors.Is(err, registry.ErrNetwork) || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("%v", err)
+	}
+	w := &wire{headers: map[string]string{"Authorization": "Bearer s3cr3t", "X": "a"}}
+	if got := w.redact("no: Bearer s3cr3t, s3cr3t"); strings.Contains(got, "s3cr3t") {
+		t.Error(got)
+	}
+	if got := detail([]byte("a\x1b[2J\nb\xff" + strings.Repeat("x", 10000))); strings.ContainsAny(got, "\x1b\n") || len(got) > detailBytes {
+		t.Errorf("%.100q, %d bytes", got, len(got))
+	}
+}
+
+func TestClampRetry(t *testing.T) {
+	for ms, want := range map[int]time.Duration{-1: 500 * time.Millisecond, 0: 500 * time.Millisecond, 700: 700 * time.Millisecond, 1 << 40: 30 * time.Second} {
+		if got := clampRetry(ms); got != want {
+			t.Errorf("clampRetry(%d) = %v, want %v", ms, got, want)
+		}
+	}
+}
+
+func TestStreamBudget(t *testing.T) {
+	var b streamBudget
+	a, c := &url.URL{Scheme: "https", Host: "a"}, &url.URL{Scheme: "https", Host: "c"}
+	if !b.take(a) || !b.take(a) || b.take(a) {
+		t.Error("want two streams to an origin")
+	}
+	if !b.take(c) {
+		t.Error("origins share a budget")
+	}
+	b.give(a)
+	if !b.take(a) {
+		t.Error("a stream that was given back is lost")
+	}
+}
+
+// A body ends with its request and with its session.
+func TestBodiesEndWithTheirContexts(t *testing.T) {
+	for _, which := range []string{"request", "session"} {
+		request, cancelRequest := context.WithCancel(t.Context())
+		session, cancelSession := context.WithCancel(t.Context())
+		closed := make(chan struct{})
+		w := &wire{done: session}
+		rt := w.bindToContexts(roundTrip(func(req *http.Request) (*http.Response, error) {
+			res := answer(req, 200, "")
+			res.Body = &closeNotifier{closed: closed}
+			return res, nil
+		}))
+		req, err := http.NewRequestWithContext(request, "GET", "https://a.example", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rt.RoundTrip(req); err != nil {
+			t.Fatal(err)
+		}
+		if which == "request" {
+			cancelRequest()
+		} else {
+			cancelSession()
+		}
+		<-closed
+		cancelRequest()
+		cancelSession()
+	}
+}
+
+type closeNotifier struct{ closed chan struct{} }
+
+func (*closeNotifier) Read([]byte) (int, error) { select {} }
+func (c *closeNotifier) Close() error           { close(c.closed); return nil }
