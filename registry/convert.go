@@ -20,6 +20,13 @@ const (
 // Dialects lists every dialect.
 func Dialects() []Dialect { return []Dialect{OpenAI, OpenAIResponses, Anthropic, Gemini} }
 
+func (d Dialect) check() error {
+	if !slices.Contains(Dialects(), d) {
+		return errors.New(`unknown dialect "` + string(d) + `"; want openai, openai-responses, anthropic or gemini`)
+	}
+	return nil
+}
+
 // A Loss is one thing in a tool's schema that its dialect cannot express. It
 // went into the nearest description, as far as words can carry it.
 type Loss struct {
@@ -46,8 +53,8 @@ type Report struct {
 //
 // [Schema]: https://ai.google.dev/api/caching#Schema
 func Convert(d Dialect, name, server string, def []byte) (tool []byte, losses []Loss, err error) {
-	if !slices.Contains(Dialects(), d) {
-		return nil, nil, errors.New(`unknown dialect "` + string(d) + `"; want openai, openai-responses, anthropic or gemini`)
+	if err := d.check(); err != nil {
+		return nil, nil, err
 	}
 	c := &converter{tool: name}
 	node, err := rawjson.Parse(def, 0, 0)

@@ -1,0 +1,51 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// gone is a definition that the platform has let go of.
+type gone struct{}
+
+func (gone) Len() int              { return 2 }
+func (gone) JSON() ([]byte, error) { return nil, errors.New("released") }
+
+func TestExport(t *testing.T) {
+	b := &harbour{}
+	b.list = func(context.Context, *string) (*registry.ToolPage, error) {
+		return &registry.ToolPage{Tools: []registry.ToolDef{
+			{Name: "when", Def: registry.Raw(`{"name":"when","inputSchema":{"type":"object","properties":{"at":{"type":"string","format":"time"}}}}`)},
+			{Name: "gone", Def: gone{}},
+		}}, nil
+	}
+	r := chart(t, registry.Options{}, map[string]*harbour{"a": {}, "b": b})
+	if err := r.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, report, err := r.Export(registry.Gemini, registry.Filter{})
+	const want = `[{"name":"a__echo","description":"[a] echo"},` +
+		`{"name":"b__when","description":"[b] when","parameters":{"type":"object","properties":{"at":{"type":"string","description":"format: \"time\""}}}}]`
+	if err != nil || string(got) != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+	losses := []registry.Loss{
+		{Tool: "b__when", Path: "/properties/at", What: "format: moved into the description"},
+		{Tool: "b__gone", What: "tool: left out, its list was replaced"},
+	}
+	if diff := cmp.Diff(losses, report.Losses); diff != "" {
+		t.Errorf("losses (-want +got):\n%s", diff)
+	}
+
+	got, report, err = r.Export(registry.Anthropic, registry.Filter{Servers: []string{"none"}})
+	if err != nil || string(got) != "[]" || report.Losses != nil {
+		t.Errorf("got %s, %v, %v", got, report, err)
+	}
+	if _, _, err := r.Export("cohere", registry.Filter{Servers: []string{"none"}}); err == nil {
+		t.Error("an unknown dialect exports")
+	}
+}
