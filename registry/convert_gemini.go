@@ -2,7 +2,6 @@ package registry
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
@@ -113,8 +112,11 @@ func (c *converter) assemble(v *view, parts []*rawjson.Node, nullable bool, path
 	describeSchema(about, v.notes)
 	words, _ := about.Get("description").Text()
 	inner, _ := head.Get("description").Text()
-	if text := strings.TrimSpace(words + " " + inner); text != "" {
-		head.Set("description", rawjson.NewString(text))
+	if words != "" && inner != "" {
+		words += " "
+	}
+	if words += inner; words != "" {
+		head.Set("description", rawjson.NewString(words))
 	}
 	if len(parts) > 1 {
 		return union("anyOf", parts...)

@@ -94,6 +94,9 @@ func (c *converter) alternatives(v *view, key, path string, depth int) (parts []
 	for i, s := range list {
 		if isNull(s) {
 			null = true
+			if text, _ := s.Get("description").Text(); text != "" {
+				v.notes = append(v.notes, "null: "+text)
+			}
 			continue
 		}
 		if len(beside.Keys) > 0 {

@@ -73,7 +73,7 @@ function assemble(v: View, list: Schema[], nullable: boolean): Schema {
   const head = parts[0]!
   const about: Schema = { description: description || (isUnion && title) || undefined }
   describeSchema(about, v.notes)
-  const text = [about.description, head.description].filter(Boolean).join(' ').trim()
+  const text = [about.description, head.description].filter(Boolean).join(' ')
   if (text) head.description = text
   if (isUnion) return { anyOf: parts }
   if (title !== undefined) head.title ??= title
@@ -202,6 +202,10 @@ function alternatives(c: Source, v: View, key: string, depth: number): [parts: S
   const { [key]: list, title, description, default: fallback, nullable: _, $defs: _1, definitions: _2, ...beside } = v.schema
   v.schema = Object.fromEntries(Object.entries({ title, description, default: fallback }).filter(([, value]) => value !== undefined))
   const others: unknown[] = (list as unknown[]).filter((s) => !isNull(s))
+  for (const s of list as unknown[]) {
+    const text = isNull(s) && get(s, 'description')
+    if (text && typeof text === 'string') v.notes.push('null: ' + text)
+  }
   const parts = others.flatMap((s): Schema[] => {
     const part = geminiAt(c, Object.keys(beside).length ? { allOf: [s, beside] } : s, depth + 1, v.refs)
     return (part.anyOf as Schema[] | undefined) ?? [part]
