@@ -154,7 +154,7 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	} else if w.stuck++; w.stuck > maxStuck {
 		return failed(e)
 	}
-	timer := time.NewTimer(reconnectDelay(e.Retry, w.stuck))
+	timer := time.NewTimer(reconnectDelay(retryOf(e), w.stuck))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
