@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readTools } from './plane-tools.ts';
+
+const bounds = { definition: 1000, depth: 20 };
+const schema = { type: 'object' };
+const read = (result: Record<string, unknown>, annotated = false) =>
+  readTools(result, JSON.stringify(result).length, annotated, bounds);
+
+test('bad tools are left out with a reason, the others stay', () => {
+  let deep: unknown = {};
+  for (let i = 0; i < 30; i++) deep = { a: deep };
+  const good = { name: 'größe 1', inputSchema: schema, future: [1] };
+  const list = read({ tools: [
+    null, 7, [], 'x', { inputSchema: schema }, { name: '', inputSchema: schema }, { name: 1, inputSchema: schema },
+    { name: 'a\nb', inputSchema: schema }, { name: 'a\u007f', inputSchema: schema }, { name: 'a\ud800', inputSchema: schema },
+    { name: 'é'.repeat(129), inputSchema: schema }, { name: 'n' }, { name: 'n', inputSchema: [] }, { name: 'n', inputSchema: true },
+    { name: 'n', inputSchema: deep }, { name: 'n', description: 'd'.repeat(1001), inputSchema: schema },
+    { name: 'n', description: {}, inputSchema: schema }, good,
+  ] })!;
+  assert.deepEqual(list.tools, [good]);
+  assert.deepEqual(list.places, [17]);
+  assert.equal(list.names, 'größe 1');
+  const extra = JSON.parse(list.extra) as { drops: [string, string][] };
+  assert.equal(extra.drops.length, 17);
+  assert.ok(extra.drops.every(([name, reason]) => reason !== '' && name.length <= 256));
+});
+
+test('what is not in every answer goes into extra', () => {
+  assert.equal(read({ tools: [] })!.extra, '');
+  assert.deepEqual(JSON.parse(read({ tools: [], nextCursor: '', ttlMs: 5 })!.extra), { next: '', ttl: 5 });
+  const annotated = { name: 'a', inputSchema: { properties: { x: { type: 'string', 'x-mcp-header': 'X' } } } };
+  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] }, true)!.extra).headers, [0]);
+  assert.equal(read({ tools: {} }), undefined);
+  assert.equal(read({}), undefined);
+});
+
+test('drops are bounded', () => {
+  const list = read({ tools: Array.from({ length: 5000 }, () => null) })!;
+  assert.equal((JSON.parse(list.extra) as { drops: unknown[] }).drops.length, 1000);
+});

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { Kind, Why } from './plane-events.ts';
+import { Plane } from './plane.ts';
+
+type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
+
+let server: Server, origin: string;
+let handler: Handler = () => {};
+let aborted = 0; // requests whose client went away
+
+before(async () => {
+  server = createServer((req, res) => {
+    let body = '';
+    req.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => handler(req, res, body));
+    res.on('close', () => { if (!res.writableFinished) aborted++; });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+interface Seen { kind: number; last: boolean; fields: (number | string)[] }
+
+/** Starts an exchange and collects its events up to the last. */
+class Client {
+  readonly plane = new Plane();
+  readonly events: Seen[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(bounds: Partial<Record<'response' | 'event' | 'error' | 'rate', number>> = {}) {
+    this.plane.bound(bounds.response ?? 1 << 20, bounds.event ?? 1 << 16, bounds.error ?? 1000, 1 << 16, 64, bounds.rate ?? 50);
+    this.plane.deliver = (_id, kind, last, ...fields) => {
+      this.events.push({ kind, last: last === 1, fields });
+      this.#wake?.();
+    };
+  }
+
+  start(awaits: number, flags = 0, method = 'POST', headers = 'Content-Type\napplication/json'): void {
+    this.plane.start(1, 1, awaits, flags, `${method}\n${origin}/mcp\n${headers}`, method === 'POST' ? '{}' : '');
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  async run(awaits: number, flags = 0, method = 'POST'): Promise<Seen> {
+    this.start(awaits, flags, method);
+    await this.until(() => this.events.at(-1)?.last === true);
+    return this.events.at(-1)!;
+  }
+}
+
+/** A promise to resolve from outside. */
+function signal(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((r) => (resolve = r));
+  return { promise, resolve };
+}
+
+const LIST = 5, CALL = 6, OTHER = 4; // ids: the kind is in the low bits
+
+function answer(type: string, body: string | Buffer, headers: Record<string, string> = {}, status = 200): Handler {
+  return (_req, res) => res.writeHead(status, { 'content-type': type, ...headers }).end(body);
+}
+
+const json = (v: unknown) => answer('application/json', JSON.stringify(v));
+const events = (...messages: unknown[]) => answer('text/event-stream', messages.map((m) => `data: ${typeof m === 'string' ? m : JSON.stringify(m)}\n\n`).join(''));
+
+test('a list crosses as names, a call as a handle', async () => {
+  const tools = [{ name: 'a', inputSchema: {} }, { name: 'b', inputSchema: {} }];
+  for (const way of [json, events]) {
+    handler = way({ jsonrpc: '2.0', id: LIST, result: { tools } });
+    const client = new Client();
+    const seen = await client.run(LIST);
+    const [id, table, , names, extra] = seen.fields;
+    assert.deepEqual([seen.kind, id, names, extra], [Kind.Tools, LIST, 'a\nb', '']);
+    assert.deepEqual(client.plane.tool(table as number, 1), tools[1]);
+    assert.equal(client.plane.text(table as number, 1), JSON.stringify(tools[1]));
+    client.plane.release(table as number);
+    assert.equal(client.plane.tool(table as number, 1), undefined);
+
+    const result = { content: [{ type: 'text', text: 'ü' }], isError: true };
+    handler = way({ jsonrpc: '2.0', id: CALL, result });
+    const called = new Client();
+    const output = await called.run(CALL);
+    assert.deepEqual([output.kind, output.fields[0], output.fields[3]], [Kind.Output, CALL, 1]);
+    assert.deepEqual(called.plane.takeResult(output.fields[1] as number), { value: result });
+    assert.equal(called.plane.takeResult(output.fields[1] as number), undefined);
+    await called.until(() => true);
+    assert.equal(called.plane.held.tables, 0);
+  }
+});
+
+test('big integers keep their digits beside the value', async () => {
+  handler = answer('application/json', `{"jsonrpc":"2.0","result" : {"structuredContent":{"n":12345678901234567890}} ,"id":${CALL}}`);
+  const client = new Client();
+  const seen = await client.run(CALL);
+  assert.equal(client.plane.text(seen.fields[1] as number, 0), '{"structuredContent":{"n":12345678901234567890}}');
+  assert.equal(client.plane.takeResult(seen.fields[1] as number)?.raw, '{"structuredContent":{"n":12345678901234567890}}');
+
+  handler = answer('application/json', `{"id":${LIST},"result":{"tools":[null, {"name":"a","inputSchema":{"maximum":9223372036854775807}}]}}`);
+  const list = new Client();
+  const page = await list.run(LIST);
+  assert.equal(list.plane.text(page.fields[1] as number, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}');
+});
+
+test('other messages cross as text, in order, up to the answer', async () => {
+  const progress = { method: 'notifications/progress', params: { progressToken: CALL, progress: 1, total: 2, message: 'm' } };
+  const ping = { id: 'p', method: 'ping' };
+  const input = { id: CALL, result: { resultType: 'input_required' } };
+  handler = events(progress, { method: 'notifications/tools/list_changed' }, { method: 'notifications/message' }, 'nonsense', ping,
+    { id: 99, error: { code: 1, message: 'x' } }, input, progress);
+  const client = new Client();
+  await client.run(CALL);
+  assert.deepEqual(client.events, [
+    { kind: Kind.Progress, last: false, fields: [CALL, 1, 2, 'm'] },
+    { kind: Kind.Changed, last: false, fields: [] },
+    { kind: Kind.Message, last: false, fields: [JSON.stringify(ping)] },
+    { kind: Kind.Message, last: false, fields: [JSON.stringify({ id: 99, error: { code: 1, message: 'x' } })] },
+    { kind: Kind.Message, last: true, fields: [JSON.stringify(input)] },
+  ]);
+});
+
+test('a batch is taken apart, its answer last', async () => {
+  handler = json([{ id: CALL, result: {} }, { method: 'notifications/tools/list_changed' }, 7, { id: 3, method: 'ping' }]);
+  const client = new Client();
+  await client.run(CALL);
+  assert.deepEqual(client.events.map((e) => e.kind), [Kind.Changed, Kind.Message, Kind.Output]);
+});
+
+test('an error without an id answers the request', async () => {
+  handler = json({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'parse error' } });
+  const seen = await new Client().run(OTHER);
+  assert.deepEqual(JSON.parse(seen.fields[0] as string), { jsonrpc: '2.0', id: OTHER, error: { code: -32700, message: 'parse error' } });
+});
+
+const deep = `{"id":${CALL},"result":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`;
+
+for (const row of [
+  { name: 'not JSON', handler: answer('application/json', '{"a"'), why: Why.NotMCP },
+  { name: 'HTML', handler: answer('text/html', '<p>'), why: Why.NotMCP },
+  { name: '202', handler: answer('text/plain', '', {}, 202), why: Why.NotMCP },
+  { name: 'another id', handler: json({ id: 77, result: {} }), why: Why.NotMCP },
+  { name: 'a redirect', handler: answer('text/plain', '', { location: '/other' }, 307), why: Why.Network },
+  { name: 'a length over the limit', handler: answer('application/json', `"${'x'.repeat(2 << 20)}"`), why: Why.TooLarge },
+  { name: 'a gzip bomb', handler: answer('application/json', gzipSync('x'.repeat(8 << 20)), { 'content-encoding': 'gzip' }), why: Why.TooLarge },
+  { name: 'a brotli bomb', handler: answer('application/json', brotliCompressSync('x'.repeat(8 << 20)), { 'content-encoding': 'br' }), why: Why.TooLarge },
+  { name: 'a large event', handler: answer('text/event-stream', `data: ${'x'.repeat(1 << 17)}`), why: Why.TooLarge },
+  { name: 'a stream without an answer', handler: answer('text/event-stream', ': hi\n\n'), why: Why.EOF },
+  { name: 'a stream of nonsense', handler: answer('text/event-stream', 'data: {"a\n\n'), why: Why.NotMCP },
+]) {
+  test(`${row.name} ends the exchange and says why`, async () => {
+    handler = row.handler;
+    const seen = await new Client().run(CALL);
+    assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, row.why]);
+  });
+}
+
+test('a deep result is no result', async () => {
+  handler = answer('application/json', deep);
+  const seen = await new Client().run(CALL);
+  assert.deepEqual(seen.fields, [JSON.stringify({ id: CALL })]);
+});
+
+test('endless bodies are cut off at the limit', async () => {
+  const endless = (type: string, piece: string, status = 200): Handler => (_req, res) => {
+    res.writeHead(status, { 'content-type': type });
+    const write = () => {
+      while (!res.destroyed && res.write(piece.repeat(100)));
+    };
+    res.on('drain', write);
+    write();
+  };
+  for (const [type, piece] of [
+    ['application/json', 'xxxxxxxxxxxxxxxx'], ['text/event-stream', 'xxxxxxxxxxxxxxxx'],
+    ['text/event-stream', 'data: {"method":"notifications/x"}\n\n'], ['text/event-stream', 'data: x\n'],
+  ] as const) {
+    handler = endless(type, piece);
+    const seen = await new Client().run(CALL);
+    assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, Why.TooLarge], type + piece);
+  }
+  handler = endless('text/plain', 'xxxxxxxxxxxxxxxx', 500);
+  const seen = await new Client().run(CALL);
+  assert.equal(seen.kind, Kind.Refused);
+  assert.equal((seen.fields[2] as string).length, 1000);
+});
+
+test('a flood is dropped, the answer is not', async () => {
+  const flood = Array.from({ length: 3000 }, (_, i) => ({ method: 'notifications/progress', params: { progressToken: CALL, progress: i } }));
+  handler = events(...flood, { id: CALL, result: {} });
+  const client = new Client({ rate: 50 });
+  const seen = await client.run(CALL);
+  assert.equal(seen.kind, Kind.Output);
+  assert.ok(client.events.length <= 102, `${client.events.length} events`);
+});
+
+test('a flood on a stream that nobody waits for ends it', async () => {
+  handler = (_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write('data: {"method":"notifications/tools/list_changed"}\n\n'.repeat(2000));
+  };
+  const seen = await new Client({ rate: 50 }).run(0, 0, 'GET');
+  assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, Why.TooLarge]);
+});
+
+test('the end tells the last event id and retry', async () => {
+  handler = answer('text/event-stream', 'id: 7\nretry: 1234\n\n');
+  assert.deepEqual((await new Client().run(CALL)).fields, [Why.EOF, '', '7', 1234]);
+  handler = answer('text/event-stream', 'id: größe\n\n');
+  assert.deepEqual((await new Client().run(CALL)).fields, [Why.EOF, '', '', -1]);
+});
+
+test('the endpoint event and the head cross on streams', async () => {
+  handler = answer('text/event-stream', 'event: endpoint\ndata: /post?x=1\n\n', { 'mcp-session-id': 's1', 'set-cookie': 'a=b' });
+  const client = new Client();
+  await client.run(0, 1, 'GET');
+  assert.deepEqual(client.events.map((e) => [e.kind, ...e.fields]), [
+    [Kind.Head, 200, 'mcp-session-id\ns1\ncontent-type\ntext/event-stream'],
+    [Kind.Endpoint, '/post?x=1'],
+    [Kind.End, Why.EOF, '', '', -1],
+  ]);
+});
+
+test('headers go as they are, an empty one too', async () => {
+  let got: IncomingMessage['headers'] = {};
+  handler = (req, res) => {
+    got = req.headers;
+    res.writeHead(202).end();
+  };
+  const client = new Client();
+  client.start(0, 0, 'POST', 'Content-Type\napplication/json\nMcp-Param-X\n\nMcp-Name\n=?base64?w58=?=');
+  await client.until(() => client.events.length > 0);
+  assert.deepEqual([got['mcp-param-x'], got['mcp-name'], got['cookie']], ['', '=?base64?w58=?=', undefined]);
+  assert.deepEqual(client.events[0], { kind: Kind.End, last: true, fields: [Why.EOF, '', '', -1] });
+});
+
+test('a header that fetch refuses ends the exchange only', async () => {
+  const client = new Client();
+  client.start(CALL, 0, 'POST', 'X-A\nß漢');
+  await client.until(() => client.events.length > 0);
+  assert.deepEqual([client.events[0]!.kind, client.events[0]!.fields[0]], [Kind.End, Why.Network]);
+});
+
+test('cancelling ends request and body, before and after the head', async () => {
+  for (const begin of [() => {}, (res: ServerResponse) => res.writeHead(200, { 'content-type': 'application/json' }).write('{')]) {
+    const arrived = signal();
+    const gone = signal();
+    handler = (_req, res) => {
+      begin(res);
+      res.on('close', () => gone.resolve());
+      arrived.resolve();
+    };
+    const client = new Client();
+    client.start(CALL);
+    await arrived.promise;
+    client.plane.cancel(1);
+    await gone.promise;
+    assert.deepEqual(client.events, []);
+    assert.equal(client.plane.held.exchanges, 0);
+  }
+});
+
+test('a stream that has answered is let go', async () => {
+  const gone = signal();
+  handler = (_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(`data: ${JSON.stringify({ id: CALL, result: {} })}\n\n`);
+    res.on('close', () => gone.resolve());
+  };
+  const client = new Client();
+  assert.equal((await client.run(CALL)).kind, Kind.Output);
+  await gone.promise;
+});
+
+test('a streamed body falls back only if nothing was read of it', async () => {
+  const result = JSON.stringify({ id: CALL, result: {} });
+  const bodies: unknown[] = [];
+  const fake = (refuse: (body: ReadableStream) => Promise<void>) => async (_url: unknown, init?: RequestInit) => {
+    bodies.push(typeof init?.body);
+    if (typeof init?.body === 'object') {
+      await refuse(init.body as ReadableStream);
+      throw new TypeError('refused');
+    }
+    return new Response(result, { headers: { 'content-type': 'application/json' } });
+  };
+  const run = async (refuse: (body: ReadableStream) => Promise<void>): Promise<number> => {
+    bodies.length = 0;
+    const plane = new Plane({ fetch: fake(refuse) as typeof fetch });
+    const timing = performance.getEntriesByName;
+    performance.getEntriesByName = () => [{ nextHopProtocol: 'h2' }] as unknown as PerformanceEntryList;
+    try {
+      return await new Promise<number>((resolve) => {
+        plane.deliver = (_id, kind) => resolve(kind);
+        plane.start(1, 1, CALL, 2, 'POST\nhttps://a.example/mcp', '{}');
+      });
+    } finally {
+      performance.getEntriesByName = timing;
+    }
+  };
+  assert.equal(await run(async () => {}), Kind.Output);
+  assert.deepEqual(bodies, ['object', 'string']);
+  assert.equal(await run(async (body) => { await body.getReader().read(); }), Kind.End);
+  assert.deepEqual(bodies, ['object']);
+});
+
+test('results that nobody takes are bounded', async () => {
+  const plane = new Plane({ fetch: (async () => new Response(JSON.stringify({ id: CALL, result: { t: 'x'.repeat(9 << 20) } }), { headers: { 'content-type': 'application/json' } })) as typeof fetch });
+  for (let i = 1; i <= 10; i++) {
+    await new Promise<void>((resolve) => {
+      plane.deliver = () => resolve();
+      plane.start(i, 1, CALL, 0, 'POST\nhttps://a.example/mcp', '{}');
+    });
+  }
+  assert.ok(plane.held.tables <= 7, `${plane.held.tables} results`);
+});
+
+test('resolve normalizes, and takes http only', () => {
+  const plane = new Plane();
+  assert.equal(plane.resolve('HTTPS://A.example:443/x?y#z', ''), 'https://a.example\nhttps://a.example/x?y');
+  assert.equal(plane.resolve('https://a.example/sse', '/post?s=1'), 'https://a.example\nhttps://a.example/post?s=1');
+  assert.equal(plane.resolve('https://a.example/sse', '//b.example/x'), 'https://b.example\nhttps://b.example/x');
+  for (const bad of ['javascript:alert(1)', 'file:///etc', 'https://u:p@a.example/', 'http://']) {
+    assert.equal(plane.resolve('https://a.example/', bad), undefined, bad);
+  }
+});
