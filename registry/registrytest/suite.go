@@ -38,6 +38,7 @@ func RunSessionSuite(t *testing.T, dial Dial) {
 		"Statuses":     testStatuses,
 		"BadAnswers":   testBadAnswers,
 		"Framing":      testFraming,
+		"LostAnswers":  testLostAnswers,
 		"Limits":       testLimits,
 		"Legacy":       testLegacy,
 		"Requests":     testServerRequests,

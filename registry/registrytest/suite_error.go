@@ -119,6 +119,23 @@ func testStatuses(t *testing.T, dial Dial) {
 			t.Error("the call went to another origin")
 		}
 	})
+	t.Run("redirect within the origin", func(t *testing.T) {
+		s := new(Script)
+		s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m Message) {
+			if req.URL.Path == "/mcp" {
+				w.Header().Set("Location", "/other")
+				w.WriteHeader(http.StatusTemporaryRedirect)
+				return
+			}
+			Reply(w, m, `{"content":[]}`)
+		})
+		if err := connect(t, dial, s, Options{}).tryCall(); err == nil {
+			t.Error("the redirect was followed")
+		}
+		if n := len(s.Received("tools/call")); n != 1 {
+			t.Errorf("the call was sent %d times", n)
+		}
+	})
 }
 
 func testBadAnswers(t *testing.T, dial Dial) {

@@ -72,6 +72,32 @@ func testFraming(t *testing.T, dial Dial) {
 	})
 }
 
+// A call whose answer cannot be resumed has no answer, and was run: it must not
+// look expired, after which it were sent again.
+func testLostAnswers(t *testing.T, dial Dial) {
+	for name, step := range map[string]Step{
+		"405":  Status(405, ""),
+		"404":  Status(404, "gone"),
+		"html": Body("text/html", "hello"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &Script{Session: "s1"}
+			s.On("tools/call", Body("text/event-stream", "id: e1\ndata:\n\n"))
+			p := connect(t, dial, s.On("GET", step), Options{})
+			if err := p.tryCall(); err == nil || errors.Is(err, registry.ErrSessionExpired) || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v, want an error that ends the call alone", err)
+			}
+			if n := len(s.Received("tools/call")); n != 1 {
+				t.Errorf("the call was sent %d times", n)
+			}
+			// A 404 may rightly be held against the session, for what comes next.
+			if _, err := p.ListTools(p.ctx, nil); err != nil && !(name == "404" && errors.Is(err, registry.ErrSessionExpired)) {
+				t.Errorf("list tools: %v", err)
+			}
+		})
+	}
+}
+
 func testLimits(t *testing.T, dial Dial) {
 	large := `{"jsonrpc":"2.0","id":$id,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 100<<10) + `"}]}}`
 	endless := func(start, piece string, media string) Step {
@@ -180,6 +206,25 @@ func testLegacy(t *testing.T, dial Dial) {
 		if posts > 2 {
 			t.Errorf("%d POSTs to the SSE endpoint: the second session probed again", posts)
 		}
+	})
+	t.Run("refused call", func(t *testing.T) {
+		legacy := NewServer(nil)
+		h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if req.Method == http.MethodPost {
+				body, _ := io.ReadAll(req.Body)
+				if strings.Contains(string(body), `"tools/call"`) {
+					http.Error(w, "no", http.StatusInternalServerError)
+					return
+				}
+				req.Body = io.NopCloser(strings.NewReader(string(body)))
+			}
+			legacy.ServeHTTP(w, req)
+		})
+		p := connectTo(t, dial, h, Options{}, registry.ServerConfig{URL: origin + "/sse", Transport: "sse"})
+		if err := p.tryCall(); !hasStatus(err, 500) {
+			t.Errorf("%v, want status 500", err)
+		}
+		p.list(nil) // the session lives
 	})
 	t.Run("endpoint elsewhere", func(t *testing.T) {
 		elsewhere := new(Script)

@@ -127,6 +127,22 @@ func TestLegacySSEOnOneSignOnly(t *testing.T) {
 	}
 }
 
+// What the server has forgotten need not be deleted.
+func TestExpiredSessionsAreNotDeleted(t *testing.T) {
+	s := (&registrytest.Script{Session: "s1"}).On("tools/list", registrytest.Status(404, ""))
+	session, err := sdksession.New(&sdksession.Options{RoundTripper: newNet(t, s)}).Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.ListTools(t.Context(), nil); !errors.Is(err, registry.ErrSessionExpired) {
+		t.Errorf("%v, want ErrSessionExpired", err)
+	}
+	session.Close(t.Context())
+	if n := len(s.Received("DELETE")); n > 0 {
+		t.Errorf("%d DELETEs", n)
+	}
+}
+
 func TestProxy(t *testing.T) {
 	var seen []string
 	server := registrytest.NewServer(nil)
