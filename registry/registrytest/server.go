@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -27,8 +26,8 @@ type Server struct {
 	MCP *mcp.Server
 
 	mux       *http.ServeMux
-	cancelled chan string
-	calls     atomic.Int64
+	waiting   chan struct{}
+	cancelled chan struct{}
 }
 
 // NewServer returns a server; opts may be nil.
@@ -36,7 +35,7 @@ func NewServer(opts *ServerOptions) *Server {
 	if opts == nil {
 		opts = new(ServerOptions)
 	}
-	s := &Server{mux: http.NewServeMux(), cancelled: make(chan string, 100)}
+	s := &Server{mux: http.NewServeMux(), waiting: make(chan struct{}, 100), cancelled: make(chan struct{}, 100)}
 	s.MCP = mcp.NewServer(&mcp.Implementation{Name: "registrytest", Version: "1.2.3"}, &mcp.ServerOptions{
 		Instructions: "Use echo.", PageSize: opts.PageSize, SupportedProtocolVersions: opts.Versions,
 	})
@@ -53,11 +52,11 @@ func NewServer(opts *ServerOptions) *Server {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) { s.mux.ServeHTTP(w, req) }
 
-// Cancelled receives the name of each tool whose call was cancelled by the client.
-func (s *Server) Cancelled() <-chan string { return s.cancelled }
+// Waiting receives when a call of the tool "wait" has begun.
+func (s *Server) Waiting() <-chan struct{} { return s.waiting }
 
-// Calls is how many calls of tools have begun.
-func (s *Server) Calls() int { return int(s.calls.Load()) }
+// Cancelled receives when a call of the tool "wait" was cancelled by the client.
+func (s *Server) Cancelled() <-chan struct{} { return s.cancelled }
 
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
@@ -69,11 +68,7 @@ func textTool(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult,
 // arguments, and "wait", which answers when it is cancelled.
 func (s *Server) addTools() {
 	add := func(name, schema string, handler mcp.ToolHandler) {
-		s.MCP.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name + ".", InputSchema: json.RawMessage(schema)},
-			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				s.calls.Add(1)
-				return handler(ctx, req)
-			})
+		s.MCP.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name + ".", InputSchema: json.RawMessage(schema)}, handler)
 	}
 	add("echo", `{"type":"object","properties":{"text":{"type":"string"}}}`, textTool)
 	add("fail", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -100,8 +95,9 @@ func (s *Server) addTools() {
 		return textTool(ctx, req)
 	})
 	add("wait", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		s.waiting <- struct{}{}
 		<-ctx.Done()
-		s.cancelled <- "wait"
+		s.cancelled <- struct{}{}
 		return nil, ctx.Err()
 	})
 	add("region", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"depth":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}`, textTool)

@@ -92,8 +92,10 @@ func testCancel(t *testing.T, dial Dial) {
 			_, err := p.CallTool(ctx, registry.ToolCall{Tool: "wait", Arguments: []byte(`{}`)})
 			done <- err
 		}()
-		for server.Calls() == 0 && p.ctx.Err() == nil {
-			p.text("echo", `{}`)
+		select {
+		case <-server.Waiting():
+		case <-p.ctx.Done():
+			t.Fatalf("%s: the call did not begin", url)
 		}
 		cancel()
 		select {

@@ -41,9 +41,7 @@ func TestBuiltinServers(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		for server.Calls() < 2 && t.Context().Err() == nil {
-			s.CallTool(t.Context(), registry.ToolCall{Tool: "echo"})
-		}
+		<-server.Waiting()
 		cancel()
 	}()
 	if _, err := s.CallTool(ctx, registry.ToolCall{Tool: "wait"}); !errors.Is(err, context.Canceled) {
