@@ -135,7 +135,6 @@ func testDeadlines(t *testing.T, dial Dial) {
 	drip := Then(Body("text/event-stream", ": hello\n\n"), Silent)
 	for name, script := range map[string]*Script{
 		"silent":           new(Script).On("server/discover", Silent).On("initialize", Silent),
-		"silent discover":  new(Script).On("server/discover", Silent).On("initialize", Silent),
 		"stream of naught": new(Script).On("server/discover", drip).On("initialize", drip),
 		"body without end": new(Script).On("initialize", Then(Body("application/json", `{"jsonrpc":`), Silent)),
 	} {
@@ -149,6 +148,10 @@ func testDeadlines(t *testing.T, dial Dial) {
 			})
 		})
 	}
+	t.Run("silence to notifications/initialized", func(t *testing.T) {
+		p := connect(t, dial, new(Script).On("notifications/initialized", Silent), Options{})
+		p.list(nil)
+	})
 	for name, step := range map[string]Step{
 		"silent":           Silent,
 		"stream of naught": drip,

@@ -55,6 +55,11 @@ func (c *Connector) dial(ctx context.Context, d *dialing) (*session, error) {
 	case r = <-done:
 	case <-ctx.Done():
 		s.end()
+		go func() {
+			if r := <-done; r.sdk != nil { // it succeeded all the same
+				r.sdk.Close()
+			}
+		}()
 		return nil, ctx.Err()
 	}
 	if r.err != nil {

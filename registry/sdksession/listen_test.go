@@ -2,6 +2,7 @@ package sdksession_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +71,25 @@ func TestStreamsResumeWhereTheyEnded(t *testing.T) {
 			t.Errorf("%d changes, want 2", changes)
 		}
 	})
+}
+
+// Each ping costs a POST in return, so they are worth more than notifications.
+func TestFloodsOfRequestsAreBounded(t *testing.T) {
+	s := new(registrytest.Script)
+	s.On("tools/call", registrytest.Body("text/event-stream",
+		strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n", 10000)+"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{}}\n\n"))
+	c := sdksession.New(&sdksession.Options{RoundTripper: newNet(t, s)})
+	session, err := c.Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.CallTool(t.Context(), registry.ToolCall{Tool: "t"}); err != nil {
+		t.Error(err)
+	}
+	session.Close(t.Context())
+	if n := len(s.Received("")); n > 100 {
+		t.Errorf("%d pings were answered", n)
+	}
 }
 
 // Over HTTP/1.1 a browser has six connections to an origin.

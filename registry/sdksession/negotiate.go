@@ -31,7 +31,7 @@ func (c *Connector) negotiate(ctx context.Context, d *dialing, configured string
 	}
 	d.legacy = known.legacy
 	s, err := c.dial(ctx, d)
-	if err != nil && d.legacy && ctx.Err() == nil && !isStatus(err, 401, 403) {
+	if d.legacy && ctx.Err() == nil && isRefusal(err) {
 		// The server may have moved to a later protocol since it was last seen.
 		d.legacy = false
 		s, err = c.dial(ctx, d)
@@ -60,6 +60,17 @@ func (c *Connector) settle(ctx context.Context, d *dialing, s *session, err erro
 	}
 	c.remember(d.endpoint, k)
 	return s, nil
+}
+
+// isRefusal reports whether a server that is well and reachable did not take what
+// it was sent.
+func isRefusal(err error) bool {
+	var status *registry.StatusError
+	var rpc *registry.RPCError
+	if errors.As(err, &status) {
+		return status.Code >= 400 && status.Code < 500 && !isCredentials(status.Code)
+	}
+	return errors.As(err, &rpc) || errors.Is(err, registry.ErrProtocol)
 }
 
 func isStatus(err error, codes ...int) bool {

@@ -17,12 +17,13 @@ type rate struct {
 
 func newRate(perSecond int) *rate { return &rate{perSecond: perSecond} }
 
-func (r *rate) admit(now time.Time) bool {
+// admit says whether a message may pass that weighs so much.
+func (r *rate) admit(now time.Time, weight int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Sub(r.second) >= time.Second {
 		r.second, r.used = now, 0
 	}
-	r.used++
+	r.used += weight
 	return r.used <= r.perSecond
 }

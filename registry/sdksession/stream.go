@@ -74,6 +74,10 @@ func (s *stream) step() {
 	s.write(e)
 }
 
+// requestWeight is how many notifications a server's request counts for, since
+// each costs a POST in return.
+const requestWeight = 10
+
 // message returns what the SDK is to see of a message; nil means nothing.
 func (s *stream) message(text []byte) []byte {
 	m, err := open(text)
@@ -82,7 +86,11 @@ func (s *stream) message(text []byte) []byte {
 		return nil
 	}
 	if m.method != nil {
-		if rawjson.Valid(text, s.wire.limits.Depth) != nil || !s.wire.rate.admit(time.Now()) {
+		weight := 1
+		if m.id != nil {
+			weight = requestWeight
+		}
+		if rawjson.Valid(text, s.wire.limits.Depth) != nil || !s.wire.rate.admit(time.Now(), weight) {
 			return nil
 		}
 		return text

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -130,7 +131,7 @@ func (t *tap) Write(ctx context.Context, msg jsonrpc.Message) error {
 			}
 		}
 	}
-	err := t.conn.Write(withExchange(ctx, x), msg)
+	err := t.write(withExchange(ctx, x), msg, x.method)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -139,6 +140,27 @@ func (t *tap) Write(ctx context.Context, msg jsonrpc.Message) error {
 		go t.inject(&jsonrpc.Response{ID: req.ID, Error: err})
 	}
 	return nil
+}
+
+// initializedTime is how long the handshake waits until the server has taken
+// notifications/initialized. Some servers refuse requests that overtake it; none
+// that never acknowledges it may hold up the session.
+const initializedTime = 500 * time.Millisecond
+
+func (t *tap) write(ctx context.Context, msg jsonrpc.Message, method string) error {
+	if method != "notifications/initialized" {
+		return t.conn.Write(ctx, msg)
+	}
+	written := make(chan error, 1)
+	go func() { written <- t.conn.Write(ctx, msg) }()
+	timer := time.NewTimer(initializedTime)
+	defer timer.Stop()
+	select {
+	case err := <-written:
+		return err
+	case <-timer.C:
+		return nil
+	}
 }
 
 // Close implements [mcp.Connection].

@@ -67,14 +67,14 @@ func TestRate(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	admitted := 0
 	for range 10 {
-		if r.admit(now) {
+		if r.admit(now, 1) {
 			admitted++
 		}
 	}
 	if admitted != 3 {
 		t.Errorf("%d admitted in one second, want 3", admitted)
 	}
-	if !r.admit(now.Add(time.Second)) {
+	if !r.admit(now.Add(time.Second), 1) {
 		t.Error("none admitted a second later")
 	}
 }
