@@ -7,6 +7,9 @@ type Event struct {
 	// Tools says that the list of tools offered from Server may have changed,
 	// and not only its health.
 	Tools bool
+	// Minor says that no more has changed than when Server last succeeded, and
+	// how fast: what follows every call. A user interface need not hurry.
+	Minor bool
 }
 
 // Subscribe calls fn after every change, one call at a time and in order, with
@@ -29,7 +32,8 @@ func (r *Registry) changed(e Event) {
 	r.version++
 	r.snapshot = nil
 	if n := len(r.pending); n > 0 && r.pending[n-1].Server == e.Server {
-		r.pending[n-1].Tools = r.pending[n-1].Tools || e.Tools
+		last := &r.pending[n-1]
+		last.Tools, last.Minor = last.Tools || e.Tools, last.Minor && e.Minor
 		return
 	}
 	r.pending = append(r.pending, e)

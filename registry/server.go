@@ -125,7 +125,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error)
 	if r.offline && o == failed {
 		o = undecided
 	}
-	was := s.breaker.suspended
+	was, well := s.breaker.suspended, s.failure == nil && s.breaker.failures == 0
 	s.breaker.end(generation, o, now)
 	if o == succeeded {
 		s.lastSuccess = now
@@ -138,7 +138,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error)
 		r.retire(s, s.conn)
 		r.probeLater(s, s.breaker.retryAt.Sub(now))
 	}
-	r.changed(Event{Server: s.name, Tools: was != s.breaker.suspended})
+	r.changed(Event{Server: s.name, Tools: was != s.breaker.suspended, Minor: well && o == succeeded})
 }
 
 // probeLater refreshes a suspended server when its cooldown is over.

@@ -7,9 +7,12 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// flushDelay collects changes, so that fifty servers that connect at once are a
-// few messages and not hundreds.
-const flushDelay = 8 * time.Millisecond
+// Changes are collected, so that fifty servers that connect at once are a few
+// messages and not hundreds, and what every call changes is one in a while.
+const (
+	flushDelay = 8 * time.Millisecond
+	minorDelay = 250 * time.Millisecond
+)
 
 // events gathers what changed and tells the host, in order.
 type events struct {
@@ -18,7 +21,7 @@ type events struct {
 	mu     sync.Mutex
 	states map[string]bool // servers whose health changed
 	tools  map[string]bool // servers whose list changed
-	dirty  bool
+	due    time.Duration   // how soon the timer flushes; 0: nothing to flush
 	timer  *time.Timer
 
 	sending sync.Mutex // held while telling the host, so that an older state never comes last
@@ -41,9 +44,13 @@ func (e *events) note(ev registry.Event) {
 			e.tools[ev.Server] = true
 		}
 	}
-	if !e.dirty {
-		e.dirty = true
-		e.timer.Reset(flushDelay)
+	delay := flushDelay
+	if ev.Minor {
+		delay = minorDelay
+	}
+	if e.due == 0 || delay < e.due {
+		e.due = delay
+		e.timer.Reset(delay)
 	}
 }
 
@@ -53,12 +60,12 @@ func (e *events) flush() {
 	defer e.sending.Unlock()
 	e.mu.Lock()
 	states, tools := e.states, e.tools
-	if !e.dirty {
+	if e.due == 0 {
 		e.mu.Unlock()
 		return
 	}
 	e.states, e.tools = make(map[string]bool), make(map[string]bool)
-	e.dirty = false
+	e.due = 0
 	e.timer.Stop()
 	e.mu.Unlock()
 
