@@ -1,0 +1,26 @@
+import type { Registry, RegistryOptions } from '../../wasm/js/types.ts'
+import type { Variant } from './variant.ts'
+
+const params = new URLSearchParams(location.search)
+let registry: Registry
+
+const most = { toolsPerServer: 10_000, tools: 100_000, responseBytes: 64 << 20, listBytes: 64 << 20, resultBytes: 4 << 20 }
+
+globalThis.variant = {
+  async open() {
+    const { createRegistry } = await import('/npm/index.js' as string) as { createRegistry(o: RegistryOptions): Promise<Registry> }
+    registry = await createRegistry({
+      mode: (params.get('mode') ?? 'worker') as 'worker', limits: most,
+      wasm: params.get('wasm') ?? undefined,
+      storage: { get: (k) => sessionStorage.getItem(k), set: (k, v) => sessionStorage.setItem(k, v), remove: (k) => sessionStorage.removeItem(k) },
+    })
+    for (const name of Object.keys(registry.getSnapshot().servers)) await registry.removeServer(name)
+  },
+  async list(urls) {
+    urls.forEach((url, i) => void registry.addServer(`s${i}`, { url }))
+    await registry.discover()
+    return registry.getTools().length
+  },
+  call: (server, args) => registry.dispatch(`s${server}__tool_0`, args),
+  close: () => registry.close(),
+} satisfies Variant

@@ -1,0 +1,232 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
+import type { Variant } from './page/variant.ts'
+import { goals, print, type Table } from './report.ts'
+
+/**
+ * Benchmarks against peers, all in one run of one Chromium over the same servers,
+ * rounds interleaved, medians. Prints tables and asserts nothing.
+ *
+ *   ./build.sh bench [--rounds 5] [--only call,list] [--variants client2,portolan]
+ */
+declare global { var variant: Variant }
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const option = (name: string, fallback: string) => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at < 0 ? fallback : process.argv[at + 1]!
+}
+const rounds = Number(option('rounds', '5'))
+const only = option('only', '')
+const wanted = (part: string) => only === '' || only.split(',').includes(part)
+
+const all: Record<string, string> = {
+  floor: '/floor.html', client2: '/client2.html', sdk1: '/sdk1.html',
+  portolan: '/portolan.html?mode=worker', 'portolan-main': '/portolan.html?mode=main',
+  'portolan-sdk': '/portolan.html?mode=worker&wasm=/npm/portolan-sdk.wasm',
+}
+const variants = option('variants', Object.keys(all).join(',')).split(',')
+
+const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
+
+/** Serves the variants' pages and the built package, cacheable, as a site would. */
+async function serveSite(dir: string) {
+  const server = createServer(async (req, res) => {
+    const path = new URL(req.url!, 'http://x').pathname
+    const type = types[extname(path)] ?? 'text/plain'
+    try {
+      const body = path.endsWith('.html')
+        ? Buffer.from(`<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`)
+        : await readFile(path.startsWith('/npm/') ? join(root, 'dist', path) : join(dir, path))
+      res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(body)
+    } catch {
+      res.writeHead(404).end()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => { server.closeAllConnections(); server.close() } }
+}
+
+async function sizeOf(v: string, dir: string): Promise<number> {
+  const gz = async (file: string) => gzipSync(await readFile(file), { level: 9 }).length
+  if (!v.startsWith('portolan')) return gz(join(dir, `${v}.js`))
+  const npm = join(root, 'dist/npm')
+  const wasm = v === 'portolan-sdk' ? 'portolan-sdk.wasm' : 'portolan.wasm'
+  return (await Promise.all(['index.js', 'worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))
+await build({
+  entryPoints: ['floor', 'client2', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
+  outdir: dir, bundle: true, external: ['/npm/*'], format: 'esm', target: 'es2022', minify: true, logLevel: 'warning',
+})
+// The servers are a process of their own, so that their work is not the client's.
+const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })
+const [line] = await once(servers.stdout!, 'data') as [Buffer]
+const origins = JSON.parse(line.toString()) as string[]
+const site = await serveSite(dir)
+const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
+const context: BrowserContext = await chromium.launchPersistentContext(profile, {
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+})
+const cdp = await context.browser()!.newBrowserCDPSession()
+
+const tables: Record<string, Table> = {}
+function note(table: string, v: string, value: number): void {
+  ((tables[table] ??= {})[v] ??= []).push(value)
+}
+
+/** Opens a variant in a fresh page. */
+async function open(v: string): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(site.url + all[v])
+  await page.waitForFunction(() => !!globalThis.variant)
+  await page.evaluate(() => globalThis.variant.open())
+  return page
+}
+
+/** CPU seconds of the renderers until now: the page, and its workers. */
+async function rendererSeconds(session: CDPSession): Promise<number> {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  return processInfo.filter((p) => p.type === 'renderer').reduce((sum, p) => sum + p.cpuTime, 0)
+}
+
+const list = (page: Page, urls: string[], want: number) => page.evaluate(async ([urls, want]) => {
+  // How long the main thread is away at most, by messages that it sends itself.
+  let longest = 0
+  let running = true
+  const { port1, port2 } = new MessageChannel()
+  let last = performance.now()
+  port1.onmessage = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (running) port2.postMessage(0)
+  }
+  port2.postMessage(0)
+  const began = performance.now()
+  const n = await globalThis.variant.list(urls as string[])
+  const took = performance.now() - began
+  running = false
+  if (n !== want) throw new Error(`${n} tools, want ${want}`)
+  return { took, longest }
+}, [urls, want] as const)
+
+const parts: Record<string, (v: string, round: number) => Promise<void>> = {
+  async start(v) {
+    const page = await context.newPage()
+    for (const warm of [false, true]) {
+      await page.goto(site.url + all[v])
+      const t = await page.evaluate(async (url) => {
+        while (!globalThis.variant) await new Promise((resolve) => setTimeout(resolve, 1))
+        await globalThis.variant.open()
+        await globalThis.variant.list([url])
+        return performance.now()
+      }, `${origins[0]}/10`)
+      note(warm ? 'start to first list, warm cache, ms' : 'start to first list, again, ms', v, t)
+    }
+    await page.close()
+  },
+  async servers(v) {
+    for (const n of [1, 10, 50]) {
+      const page = await open(v)
+      const urls = origins.slice(0, n).map((o) => `${o}/50`)
+      note(`${n} servers x 50 tools, ms`, v, (await list(page, urls, n * 50)).took)
+      await page.close()
+    }
+  },
+  async tools(v) {
+    const page = await open(v)
+    const { took, longest } = await list(page, [`${origins[0]}/5000`], 5000)
+    note('5,000 tools, ms', v, took)
+    note('longest main-thread gap while 5,000 tools arrive, ms', v, longest)
+    await page.close()
+    const outputs = await open(v)
+    note('500 tools with output schemas, ms', v, (await list(outputs, [`${origins[0]}/500o`], 500)).took)
+    await outputs.close()
+  },
+  async call(v) {
+    const page = await open(v)
+    await list(page, [`${origins[0]}/10`], 10)
+    const run = (n: number, width: number, size: number) => page.evaluate(async ([n, width, size]) => {
+      const times: number[] = []
+      const began = performance.now()
+      let left = n
+      await Promise.all(Array.from({ length: width }, async () => {
+        while (left-- > 0) {
+          const t = performance.now()
+          const text = await globalThis.variant.call(0, { field_0: size })
+          if (text.length !== size) throw new Error(`${text.length} characters`)
+          times.push(performance.now() - t)
+        }
+      }))
+      times.sort((a, b) => a - b)
+      return { p50: times[times.length >> 1]!, all: performance.now() - began }
+    }, [n, width, size] as const)
+    await run(100, 1, 2)
+    const before = await rendererSeconds(cdp)
+    note('small call p50, ms', v, (await run(400, 1, 2)).p50)
+    note('CPU per call, ms', v, (await rendererSeconds(cdp) - before) / 400 * 1000)
+    note('16-way, ms per call', v, (await run(800, 16, 2)).all / 800)
+    note('10 KB result p50, ms', v, (await run(100, 1, 10_000)).p50)
+    note('1 MB result p50, ms', v, (await run(30, 1, 1_000_000)).p50)
+    await page.close()
+  },
+}
+
+for (const v of variants) note('download, gzip KB', v, await sizeOf(v, dir) / 1000)
+for (let round = 0; round < rounds; round++) {
+  for (const [name, part] of Object.entries(parts)) {
+    if (!wanted(name)) continue
+    // Another order each round, so that no variant always runs first.
+    for (let i = 0; i < variants.length; i++) await part(variants[(i + round) % variants.length]!, round)
+  }
+  process.stderr.write(`round ${round + 1} of ${rounds}\n`)
+}
+if (wanted('memory')) await memory()
+print(tables, 'client2')
+goals(tables)
+
+/** Linear memory of the module, on the main thread where a test can see it. */
+async function memory(): Promise<void> {
+  const page = await context.newPage()
+  await page.addInitScript(() => {
+    const real = WebAssembly.instantiate
+    WebAssembly.instantiate = (async (...args: Parameters<typeof real>) => {
+      const instance = await real(...args) as unknown as WebAssembly.Instance
+      const wasm = globalThis as unknown as { wasm: WebAssembly.Memory }
+      wasm.wasm = instance.exports.mem as WebAssembly.Memory
+      return instance
+    }) as unknown as typeof real
+  })
+  await page.goto(site.url + all['portolan-main'])
+  await page.waitForFunction(() => !!globalThis.variant)
+  await page.evaluate(() => globalThis.variant.open())
+  const megabytes = () => page.evaluate(() => (globalThis as unknown as { wasm: WebAssembly.Memory }).wasm.buffer.byteLength / 1e6)
+  note('wasm memory, MB: started', 'portolan-main', await megabytes())
+  await list(page, [`${origins[0]}/5000`], 5000)
+  note('wasm memory, MB: with 5,000 tools', 'portolan-main', await megabytes())
+  for (const calls of [1000, 10_000]) {
+    await page.evaluate(async (calls) => {
+      let left = calls
+      await Promise.all(Array.from({ length: 8 }, async () => { while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 }) }))
+    }, calls)
+    note(`wasm memory, MB: after ${calls} more calls`, 'portolan-main', await megabytes())
+  }
+  await page.close()
+}
+
+await context.close()
+site.close()
+servers.kill()
+for (const d of [dir, profile]) if (await stat(d).catch(() => false)) await rm(d, { recursive: true, force: true })
