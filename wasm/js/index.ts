@@ -31,6 +31,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   let begun = false
   const registry = new PageRegistry(channel, {
     mode,
+    validate: options.validate,
     onElicitation: options.onElicitation,
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => { if (begun) store.change(name, patch) },

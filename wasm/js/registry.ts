@@ -3,6 +3,7 @@ import { fromWire, RegistryError } from './errors.ts'
 import type { Attached, Called, Request, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { textOf } from './text.ts'
 import type * as types from './types.ts'
+import { validateArguments } from './validate.ts'
 
 type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
@@ -15,6 +16,8 @@ interface Waiting {
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner {
   mode: string
+  /** Check arguments against the tool's schema before they are sent. */
+  validate?: boolean | undefined
   onHints?(hints: string): void
   onElicitation?: types.RegistryOptions['onElicitation']
   /** A change of configuration that was accepted. */
@@ -103,8 +106,23 @@ export class PageRegistry implements types.Registry {
   getTools = ((options?: types.GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as types.Registry['getTools']
 
   has(name: string): boolean {
+    return !!this.find(name)
+  }
+
+  private find(name: string): types.ToolInfo | undefined {
     this.index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
-    return this.index.has(name)
+    return this.index.get(name)
+  }
+
+  /** Throws if the arguments do not fit the tool's schema. A tool that is not in the list is the host's to name. */
+  private validate(name: string, args: string): void {
+    const tool = this.find(name)
+    const problems = tool && validateArguments(tool.definition.inputSchema, JSON.parse(args))
+    if (problems) {
+      throw new RegistryError('invalid_arguments', `invalid arguments: ${problems}`, {
+        server: tool.server, hint: "Pass one JSON object that fits the tool's inputSchema.",
+      })
+    }
   }
 
   async dispatch(name: string, args: Record<string, unknown> | string, options?: types.DispatchOptions): Promise<string> {
@@ -115,8 +133,10 @@ export class PageRegistry implements types.Registry {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', 'the tool\'s name is not a string')
     const { timeoutMs, onProgress, signal } = options
     if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
+    const sent = argumentText(args)
+    if (this.owner.validate) this.validate(name, sent)
     const answer = await this.ask<Called>(
-      { method: 'call', name, args: argumentText(args), timeoutMs, progress: !!onProgress },
+      { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
     )
     const { server, tool, isError, durationMs, value, raw } = answer

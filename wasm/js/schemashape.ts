@@ -22,8 +22,8 @@ const shapes = new Map<string, string>(
 
 export const shapeOf = (keyword: string) => shapes.get(keyword)
 
-const types = 'object array string number integer boolean null'.split(' ')
-const isType = (v: unknown) => types.includes(v as string)
+export const typeNames = 'object array string number integer boolean null'.split(' ')
+const isType = (v: unknown) => typeNames.includes(v as string)
 const isText = (v: unknown) => typeof v === 'string'
 export const isBool = (v: unknown) => typeof v === 'boolean'
 

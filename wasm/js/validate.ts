@@ -1,0 +1,194 @@
+// Arguments against a tool's inputSchema. registry/validate.go says the rules
+// and the bounds; validate.test.ts holds both to the same verdicts.
+
+import { clip, distinct, get, isObject, isSchema, json, typeNames } from './schemashape.ts'
+import { lookup, typesOf } from './schemaview.ts'
+
+const maxDepth = 64
+const maxSteps = 20_000
+const maxProblems = 5
+/** A list no longer than this is searched for equal items pair by pair. */
+const comparable = 100
+
+// Checked here, or asserting nothing.
+const understood = new Set(('$ref type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength '
+  + 'minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items prefixItems '
+  + 'allOf anyOf oneOf not title description default examples deprecated readOnly writeOnly $schema $id $comment $defs definitions').split(' '))
+
+/**
+ * Says what of the arguments does not fit the schema: up to five places, each by
+ * its JSON pointer, and what is wanted there; undefined when nothing is known to
+ * be wrong. Values are never quoted: they may be secret. What the schema says in
+ * keywords that are not read here, pattern and format among them, counts as kept.
+ */
+export function validateArguments(schema: unknown, args: unknown): string | undefined {
+  let problems: string[] = []
+  let steps = 0
+  // Something was met that may hide a misfit: only what is certain is refused.
+  let unsure = false
+
+  const fail = (path: string, want: string) => {
+    if (problems.length < maxProblems) problems.push(clip(path || 'the arguments') + ': ' + clip(want))
+  }
+
+  function check(s: unknown, value: unknown, path: string, depth: number): void {
+    if (depth > maxDepth || ++steps > maxSteps || problems.length === maxProblems) {
+      unsure = true
+      return
+    }
+    if (s === false) fail(path, 'is not allowed')
+    if (!isObject(s)) return
+    unsure ||= !Object.keys(s).every((key) => understood.has(key))
+    if (value === null && s.nullable === true) return
+    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+    const types = typesOf(get(s, 'type'))
+    // A type that nobody knows is fulfilled by everything.
+    const fits = (t: string) => t === kind || !typeNames.includes(t) || (t === 'integer' && isWhole(value))
+    if (types.length && !types.some(fits)) return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
+
+    if (Object.hasOwn(s, 'const') && !equal(s.const, value)) fail(path, 'want ' + json(s.const))
+    const list = get(s, 'enum')
+    if (Array.isArray(list)) {
+      steps += list.length
+      if (!list.some((e) => equal(e, value))) fail(path, 'want one of ' + json(list))
+    }
+    if (isObject(value)) object(s, value, path, depth)
+    else if (Array.isArray(value)) array(s, value, path, depth)
+    else if (typeof value === 'number') number(s, value, path)
+    else if (typeof value === 'string' && ('minLength' in s || 'maxLength' in s)) count(s, 'Length', [...value].length, path, ' characters')
+    combined(s, value, path, depth)
+  }
+
+  function object(s: Schema, value: Schema, path: string, depth: number): void {
+    const names = Object.keys(value)
+    for (const name of listOf(s, 'required')) {
+      if (typeof name === 'string' && !Object.hasOwn(value, name)) fail(path + step(name), 'is required')
+    }
+    count(s, 'Properties', names.length, path, ' properties')
+    // A pattern may allow what additionalProperties does not; patterns are not read.
+    const others = 'patternProperties' in s ? undefined : get(s, 'additionalProperties')
+    for (const name of names) {
+      const own = get(get(s, 'properties'), name)
+      const schema = own === undefined ? others : own
+      if (schema === false && own === undefined) fail(path + step(name), 'there is no such property')
+      else if (schema !== undefined) check(schema, value[name], path + step(name), depth + 1)
+    }
+  }
+
+  function array(s: Schema, value: unknown[], path: string, depth: number): void {
+    count(s, 'Items', value.length, path, ' items')
+    let first = get(s, 'prefixItems')
+    let rest = get(s, 'items')
+    if (Array.isArray(rest)) [first, rest] = [rest, get(s, 'additionalItems')] // the tuple of the drafts before 2020-12
+    value.forEach((e, i) => {
+      const schema = Array.isArray(first) && i < first.length ? first[i] : rest
+      if (schema !== undefined) check(schema, e, `${path}/${i}`, depth + 1)
+    })
+    if (s.uniqueItems === true) {
+      // Of numbers with that many digits, parsing may have made one of two.
+      if (/\d{16}|e\+/.test(json(value))) unsure = true
+      else if (repeats(value)) fail(path, 'want items that differ')
+    }
+  }
+
+  function repeats(list: unknown[]): boolean {
+    if (distinct(list).length < list.length) return true
+    if (list.length <= comparable) return list.some((a, i) => list.slice(0, i).some((b) => equal(a, b)))
+    unsure = true
+    return false
+  }
+
+  function limit(s: Schema, keyword: string, path: string, words: string, fits: (limit: number) => boolean, unit = ''): void {
+    const l = get(s, keyword)
+    if (typeof l === 'number' && !fits(l)) fail(path, `want ${words} ${l}${unit}`)
+  }
+
+  function number(s: Schema, n: number, path: string): void {
+    limit(s, 'minimum', path, 'at least', (l) => n >= l)
+    limit(s, 'maximum', path, 'at most', (l) => n <= l)
+    limit(s, 'exclusiveMinimum', path, 'more than', (l) => n > l || alike(n, l))
+    limit(s, 'exclusiveMaximum', path, 'less than', (l) => n < l || alike(n, l))
+    limit(s, 'multipleOf', path, 'a multiple of', (l) => {
+      const quotient = n / l
+      if (l > 0 && Number.isFinite(quotient)) return Math.abs(quotient - Math.round(quotient)) < 1e-9 // decimal steps such as 0.1 are rounded
+      return (unsure = true)
+    })
+  }
+
+  function combined(s: Schema, value: unknown, path: string, depth: number): void {
+    const ref = get(s, '$ref')
+    if (typeof ref === 'string') {
+      const target = lookup(schema, ref)
+      if (target === undefined) unsure = true
+      else check(target, value, path, depth + 1)
+    }
+    for (const part of listOf(s, 'allOf')) check(part, value, path, depth + 1)
+    for (const keyword of ['anyOf', 'oneOf']) {
+      const alternatives = listOf(s, keyword)
+      if (!alternatives.length) continue
+      let maybe = 0
+      let surely = 0
+      for (const a of alternatives) {
+        const [ok, sure] = passes(a, value, depth + 1)
+        maybe += +ok
+        surely += +(ok && sure)
+      }
+      const one = keyword === 'oneOf'
+      if (!maybe || (one && surely > 1)) {
+        fail(path, `fits ${one ? Math.max(maybe, surely) : 'none'} of the ${alternatives.length} alternatives (${keyword})${one ? ', want 1' : ''}`)
+      }
+    }
+    if (isSchema(s.not)) {
+      const [ok, sure] = passes(s.not, value, depth + 1)
+      if (ok && sure) fail(path, 'must not fit ' + json(s.not))
+    }
+  }
+
+  function passes(s: unknown, value: unknown, depth: number): [ok: boolean, sure: boolean] {
+    const kept = problems
+    const was = unsure
+    problems = []
+    unsure = false
+    check(s, value, '', depth)
+    const answer: [boolean, boolean] = [!problems.length, !unsure]
+    problems = kept
+    unsure ||= was
+    return answer
+  }
+
+  function count(s: Schema, what: string, n: number, path: string, unit: string): void {
+    limit(s, 'min' + what, path, 'at least', (l) => !Number.isSafeInteger(l) || n >= l, unit)
+    limit(s, 'max' + what, path, 'at most', (l) => !Number.isSafeInteger(l) || n <= l, unit)
+  }
+
+  /** Whether two numbers may differ although they are equal as doubles. */
+  function alike(a: unknown, b: unknown): boolean {
+    if (a !== b || Math.abs(a as number) <= Number.MAX_SAFE_INTEGER) return false
+    return (unsure = true)
+  }
+
+  function equal(a: unknown, b: unknown): boolean {
+    if (typeof a === 'number') return alike(a, b) || a === b
+    if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => equal(e, b[i]))
+    if (!isObject(a) || !isObject(b)) return a === b
+    const names = Object.keys(a)
+    return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
+  }
+
+  check(schema, args, '', 0)
+  return problems.join('; ') || undefined
+}
+
+type Schema = Record<string, unknown>
+
+/** Integers too large for a double are whole, too. */
+const isWhole = (v: unknown) => Number.isInteger(v) || Math.abs(v as number) === Infinity
+
+function listOf(s: Schema, keyword: string): unknown[] {
+  const list = get(s, keyword)
+  return Array.isArray(list) ? list : []
+}
+
+const article = (noun: string) => (/^null/.test(noun) ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a ') + noun
+
+const step = (key: string) => '/' + key.replaceAll('~', '~0').replaceAll('/', '~1')
