@@ -5,56 +5,83 @@ const decoder = new TextDecoder('utf-8');
 /** Thrown when a body is larger than it may be. */
 export class BodyTooLarge extends Error {}
 
-/** The body as text; throws BodyTooLarge beyond `max` bytes. */
-export async function readText(response: Response, max: number): Promise<string> {
-  const { body, headers } = response;
-  if (!body) return '';
-  const length = headers.get('content-length');
-  if (length !== null && Number(length) > max) {
-    await body.cancel().catch(() => {});
+/** Thrown when a body is not JSON. */
+export class NotJson extends Error {}
+
+export interface Json { text: string; value: unknown }
+
+/** Parses the body; throws BodyTooLarge beyond `max` bytes, and NotJson. */
+export async function readJson(response: Response, max: number): Promise<Json> {
+  const length = Number(response.headers.get('content-length') ?? -1);
+  if (!response.body) throw new NotJson();
+  if (length > max) {
+    await response.body.cancel().catch(() => {});
     throw new BodyTooLarge();
   }
-  // A length says how much text() will hold only if nothing is compressed,
-  // which a cross-origin response does not tell.
-  if (length !== null && response.type !== 'cors' && !headers.has('content-encoding')) return response.text();
-  const { bytes, whole } = await readBytes(body, max);
-  if (!whole) throw new BodyTooLarge();
-  return decoder.decode(bytes);
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  for (let size = 0; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return parse(join(chunks, size)) ?? fail();
+    chunks.push(value);
+    size += value.length;
+    if (size > max) {
+      reader.cancel().catch(() => {});
+      throw new BodyTooLarge();
+    }
+    if (size !== length) continue;
+    // All that was announced is here; that the stream ends is one more task away
+    // and not waited for. (If the body was compressed this may be a beginning
+    // that is as long by chance: then it does not parse, and reading goes on.)
+    const json = parse(join(chunks, size));
+    if (!json) continue;
+    reader.read().catch(() => {});
+    return json;
+  }
+}
+
+function parse(bytes: Uint8Array): Json | undefined {
+  const text = decoder.decode(bytes);
+  try {
+    return { text, value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function fail(): never {
+  throw new NotJson();
 }
 
 /** The first `max` bytes of the body as text, or none of it if it cannot be read. */
 export async function readStart(response: Response, max: number): Promise<string> {
   if (!response.body) return '';
-  try {
-    const { bytes } = await readBytes(response.body, max);
-    return decoder.decode(bytes);
-  } catch {
-    return '';
-  }
-}
-
-async function readBytes(body: ReadableStream<Uint8Array>, max: number): Promise<{ bytes: Uint8Array; whole: boolean }> {
-  const reader = body.getReader();
+  const reader = response.body.getReader();
   const chunks: Uint8Array[] = [];
-  let size = 0, whole = true;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    size += value.length;
-    if (size > max) {
-      whole = false;
+  let size = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.length;
+      if (size <= max) continue;
       reader.cancel().catch(() => {});
       break;
     }
+  } catch {
+    return '';
   }
-  if (chunks.length === 1) return { bytes: whole ? chunks[0]! : chunks[0]!.subarray(0, max), whole };
-  const bytes = new Uint8Array(Math.min(size, max));
+  return decoder.decode(join(chunks, size).subarray(0, max));
+}
+
+function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0]!;
+  const bytes = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
-    const part = chunk.subarray(0, bytes.length - at);
-    bytes.set(part, at);
-    at += part.length;
+    bytes.set(chunk, at);
+    at += chunk.length;
   }
-  return { bytes, whole };
+  return bytes;
 }

@@ -2,7 +2,7 @@
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 
-import { BodyTooLarge, readStart, readText } from './plane-body.ts';
+import { BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
 import { type Bounds, Kind, Why } from './plane-events.ts';
 import { readMessages } from './plane-messages.ts';
 import { type TakenResult, Tables } from './plane-tables.ts';
@@ -22,6 +22,9 @@ const WANT_HEAD = 1, ONCE = 2;
 
 /** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
 const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
+
+/** How often the protocol of an origin is looked for. */
+const PROTOCOL_LOOKS = 4;
 
 /** Response headers that Go reads. */
 const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate'];
@@ -46,7 +49,7 @@ export class Plane {
   readonly #draining = new Set<Exchange>();
   #sweeper = false;
   readonly #spent = new Map<number, { second: number; events: number }>();
-  readonly #protocols = new Map<string, string>(); // of origins, once known
+  readonly #protocols = new Map<string, string | number>(); // of origins, or how often they were not told
   #bounds: Bounds = { response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200 };
 
   constructor(options: PlaneOptions = {}) {
@@ -129,14 +132,18 @@ export class Plane {
       await this.#read(x, method, response);
     } catch (error) {
       if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, `response over ${this.#bounds.response} bytes`);
+      else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON');
       else this.#end(x, Why.Network, 'the response broke off');
     }
   }
 
   async #request(x: Exchange, method: string, url: string, headers: [string, string][], body: string): Promise<Response> {
     const init: RequestInit & { duplex?: 'half' } = {
-      method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error', cache: 'no-store',
+      method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error',
     };
+    // Only a GET could be answered from a cache. With no-store, Chromium also
+    // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
+    if (method === 'GET') init.cache = 'no-store';
     if (body === '') return this.#fetch(url, init);
     const origin = this.#learnProtocol(url);
     if ((x.flags & ONCE) === 0 || !this.multiplexed(origin)) return this.#fetch(url, { ...init, body });
@@ -160,13 +167,13 @@ export class Plane {
   }
 
   // Resource timing tells the protocol of an earlier exchange with the origin,
-  // if the server lets it (Timing-Allow-Origin).
+  // if the server lets it (Timing-Allow-Origin). Looking is not free.
   #learnProtocol(url: string): string {
-    const origin = new URL(url).origin;
-    if (this.#protocols.has(origin) || typeof performance.getEntriesByName !== 'function') return origin;
-    const entries = performance.getEntriesByName(url, 'resource') as PerformanceResourceTiming[];
-    const protocol = entries.at(-1)?.nextHopProtocol;
-    if (protocol) this.#protocols.set(origin, protocol);
+    const origin = url.slice(0, url.indexOf('/', url.indexOf('//') + 2));
+    const known = this.#protocols.get(origin);
+    if (typeof known === 'string' || (known ?? 0) >= PROTOCOL_LOOKS) return origin;
+    const entries = performance.getEntriesByName?.(url, 'resource') as PerformanceResourceTiming[] | undefined;
+    this.#protocols.set(origin, entries?.at(-1)?.nextHopProtocol || (known ?? 0) + 1);
     return origin;
   }
 
@@ -189,15 +196,9 @@ export class Plane {
       response.body?.cancel().catch(() => {});
       return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`);
     }
-    const text = await readText(response, this.#bounds.response);
+    const { text, value } = await readJson(response, this.#bounds.response);
     if (x.over) return;
-    let parsed: unknown;
-    try {
-      parsed = JSON.parse(text);
-    } catch {
-      return this.#end(x, Why.NotMCP, 'the response is not JSON');
-    }
-    readMessages(this.#reader(x), parsed, text);
+    readMessages(this.#reader(x), value, text);
     this.#end(x, Why.NotMCP, 'the response has no answer');
   }
 
