@@ -1,4 +1,37 @@
 // Package registry is a client registry of MCP servers: it discovers the tools of
 // many servers at once, gives each a name of its own, converts them to the
 // forms that models take, and dispatches a model's call to the right server.
+//
+//	r := registry.New(&registry.Options{Connect: sdksession.New(nil).Connect})
+//	defer r.Close()
+//	_ = r.Add("docs", registry.ServerConfig{URL: "https://example.com/mcp"})
+//	if err := r.Discover(ctx); err != nil {
+//		log.Print(err) // names each server that failed; the others work
+//	}
+//	tools, _, _ := r.Export(registry.OpenAI, registry.Filter{})
+//	result, err := r.Dispatch(ctx, registry.Call{Name: "docs__search", Arguments: args})
+//
+// # The pipeline
+//
+// Discover connects to all enabled servers in parallel, through [Options.Connect],
+// and follows the pages of tools/list under the budgets of [Limits]. [ToolName]
+// gives each tool a name that depends on nothing but its server's name and its
+// own. [Convert] and [Registry.Export] write the four dialects. [Registry.Dispatch]
+// looks the name up, calls the tool under a deadline, and returns the answer whole.
+//
+// The package knows no transport and no JSON-RPC: between it and the protocol
+// stands [Session], over which definitions and results travel unopened as
+// [Payload].
+//
+// # Health
+//
+// Three failures in a row suspend a server; its tools leave the list that models
+// see, and it is probed again after a cooldown that grows from 5 s to 5 min with
+// jitter. Transport errors, 5xx, timeouts and answers that are not MCP count;
+// results with isError, other 4xx, the caller's own abort and being offline do not.
+//
+// # Errors
+//
+// Errors wrap the sentinels Err…, [*ServerError], [*StatusError] and [*RPCError];
+// [Explain] turns any of them into a stable code and a hint.
 package registry
