@@ -173,6 +173,19 @@ func testBadAnswers(t *testing.T, dial Dial) {
 			p.list(nil) // the session lives
 		})
 	}
+	t.Run("error without code", func(t *testing.T) {
+		for _, step := range []Step{
+			Body("application/json", `{"jsonrpc":"2.0","id":$id,"error":{"message":"why"}}`),
+			Body("text/event-stream", "data: {\"id\":$id,\"error\":{\"message\":\"why\"}}\n\n"),
+		} {
+			p := connect(t, dial, new(Script).On("tools/call", step), Options{})
+			var rpc *registry.RPCError
+			if err := p.tryCall(); !errors.As(err, &rpc) || rpc.Message != "why" {
+				t.Errorf("%v, want what the server says", err)
+			}
+			p.list(nil)
+		}
+	})
 	t.Run("html to everything", func(t *testing.T) {
 		step := Body("text/html", "<html>Hello</html>")
 		_, err := connectFails(t, dial, new(Script).On("server/discover", step).On("initialize", step), registry.ServerConfig{})

@@ -30,6 +30,7 @@ func testFraming(t *testing.T, dial Dial) {
 		"nonsense before":      "data: nonsense\n\ndata: [1]\n\ndata: " + fine + "\n\n",
 		"notification before":  "data: " + progress + "\n\ndata: " + fine + "\n\n",
 		"another id before":    "data: {\"jsonrpc\":\"2.0\",\"id\":\"other\",\"result\":{}}\n\ndata: " + fine + "\n\n",
+		"odd requests before":  "data: {\"id\":{},\"method\":\"ping\"}\n\ndata: {\"id\":1.5,\"method\":5}\n\ndata: {\"method\":\"notifications/cancelled\",\"params\":7}\n\ndata: {}\n\ndata: " + fine + "\n\n",
 		"more after":           "data: " + fine + "\n\ndata: " + fine + "\n\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package sdksession
 
 import (
 	"bytes"
+	"errors"
+	"strconv"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -9,7 +11,7 @@ import (
 
 // An envelope is a JSON-RPC message cut into its members; nil where it has none.
 type envelope struct {
-	id, method, result, fault []byte
+	id, method, params, result, fault []byte
 }
 
 // open cuts a message. It is an error if text is not one JSON object; how deep it
@@ -21,6 +23,8 @@ func open(text []byte) (e envelope, err error) {
 			e.id = value
 		case "method":
 			e.method = value
+		case "params":
+			e.params = value
 		case "result":
 			e.result = value
 		case "error":
@@ -36,6 +40,9 @@ func (e *envelope) answers(id string) bool {
 	return string(e.id) == id && e.method == nil && (e.result != nil || rawjson.Kind(e.fault) == 'o')
 }
 
+// maxDataDepth bounds the nesting of an error's data, which the SDK decodes.
+const maxDataDepth = 64
+
 // rpcError returns the error of a response, or nil.
 func (e *envelope) rpcError() *registry.RPCError {
 	if rawjson.Kind(e.fault) != 'o' {
@@ -49,32 +56,78 @@ func (e *envelope) rpcError() *registry.RPCError {
 	}
 	message, _ := rawjson.Get(e.fault, "message")
 	rpc.Message, _ = rawjson.String(message)
-	if data, ok := rawjson.Get(e.fault, "data"); ok {
+	if data, ok := rawjson.Get(e.fault, "data"); ok && rawjson.Valid(data, maxDataDepth) == nil {
 		rpc.Data = bytes.Clone(data)
 	}
 	return rpc
 }
 
-// settle takes the response to x, or what the SDK is to see in its place. A result
-// that the caller wants raw stays with the exchange: decoding it would cost time,
-// and one that nests too deep would take the session with it. Where the SDK has to
-// decode more than an empty object, depth bounds it.
-func (x *exchange) settle(text []byte, e *envelope, depth int) []byte {
+// settle takes the response to x and returns it in the form that the SDK accepts:
+// over anything else it would end the session. A result that the caller wants raw
+// stays with the exchange; the SDK sees an empty object. Depth bounds what it has
+// to decode.
+func (x *exchange) settle(e *envelope, depth int) []byte {
 	switch {
-	case e.result != nil && x.out != nil && x.out.raw:
+	case e.result == nil:
+		rpc := e.rpcError()
+		if rpc == nil { // it has no code, but perhaps a message
+			message, _ := rawjson.Get(e.fault, "message")
+			text, _ := rawjson.String(message)
+			rpc = &registry.RPCError{Message: text}
+		}
+		return failure(x.id, rpc)
+	case x.out != nil && x.out.raw:
 		x.out.keep(x.id, e.result)
-		return append(append([]byte(`{"jsonrpc":"2.0","id":`), x.id...), `,"result":{}}`...)
-	case rawjson.Valid(text, depth) != nil:
-		err := x.fail(registry.Because(registry.ErrProtocol, "the answer nests too deep"))
-		return failure(x.id, err)
+		return response(x.id, []byte("{}"))
+	case rawjson.Valid(e.result, depth) != nil:
+		return failure(x.id, x.fail(registry.Because(registry.ErrProtocol, "the answer nests too deep")))
 	default:
-		return text
+		return response(x.id, e.result)
 	}
+}
+
+// request returns a message that has a method in the form that the SDK accepts;
+// nil if it cannot be one. Depth bounds its params.
+func (e *envelope) request(depth int) []byte {
+	method, ok := rawjson.String(e.method)
+	if !ok {
+		return nil
+	}
+	b := []byte(`{"jsonrpc":"2.0"`)
+	if e.id != nil {
+		if _, isInt := rawjson.Int(e.id); !isInt && rawjson.Kind(e.id) != 's' {
+			return nil
+		}
+		b = append(append(b, `,"id":`...), e.id...)
+	}
+	b = rawjson.AppendString(append(b, `,"method":`...), method)
+	if kind := rawjson.Kind(e.params); kind == 'o' || kind == 'a' {
+		if rawjson.Valid(e.params, depth) != nil {
+			return nil
+		}
+		b = append(append(b, `,"params":`...), e.params...)
+	}
+	return append(b, '}')
+}
+
+func response(id string, result []byte) []byte {
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	b = append(append(b, `,"result":`...), result...)
+	return append(b, '}')
 }
 
 // failure is a response that ends the request id with an error.
 func failure(id string, err error) []byte {
+	code, message, data := int64(-32603), err.Error(), []byte(nil)
+	var rpc *registry.RPCError
+	if errors.As(err, &rpc) {
+		code, message, data = rpc.Code, rpc.Message, rpc.Data
+	}
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"error":{"code":-32603,"message":`...)
-	return append(rawjson.AppendString(b, err.Error()), "}}"...)
+	b = strconv.AppendInt(append(b, `,"error":{"code":`...), code, 10)
+	b = rawjson.AppendString(append(b, `,"message":`...), message)
+	if data != nil {
+		b = append(append(b, `,"data":`...), data...)
+	}
+	return append(b, "}}"...)
 }

@@ -98,7 +98,7 @@ func (w *wire) pick(text []byte, x *exchange) ([]byte, error) {
 	case err != nil:
 		return nil, registry.Because(registry.ErrProtocol, err.Error())
 	case e.answers(x.id):
-		return x.settle(text, &e, w.limits.Depth), nil
+		return x.settle(&e, w.limits.Depth), nil
 	case e.id == nil || rawjson.Kind(e.id) == '0':
 		if rpc := e.rpcError(); rpc != nil {
 			return nil, rpc

@@ -43,7 +43,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		}
 		if x.method == "server/discover" && rpc != nil {
 			// The SDK negotiates by the error's data.
-			res.Body = io.NopCloser(bytes.NewReader(body))
+			res.Body = io.NopCloser(bytes.NewReader(failure(x.id, rpc)))
 			return res, nil
 		}
 		status := &registry.StatusError{Code: res.StatusCode, Header: res.Header, Detail: w.redact(detail(body))}

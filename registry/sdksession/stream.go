@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // A stream reads a server's events and writes them for the SDK in the plainest
@@ -90,10 +89,10 @@ func (s *stream) message(text []byte) []byte {
 		if m.id != nil {
 			weight = requestWeight
 		}
-		if rawjson.Valid(text, s.wire.limits.Depth) != nil || !s.wire.rate.admit(time.Now(), weight) {
+		if !s.wire.rate.admit(time.Now(), weight) {
 			return nil
 		}
-		return text
+		return m.request(s.wire.limits.Depth)
 	}
 	x := s.x
 	if s.wire.sse {
@@ -107,9 +106,8 @@ func (s *stream) message(text []byte) []byte {
 		s.body.Close()
 	}
 	// What is kept must outlive the scanner's buffer.
-	text = bytes.Clone(text)
-	m, _ = open(text)
-	return x.settle(text, &m, s.wire.limits.Depth)
+	m.result = bytes.Clone(m.result)
+	return x.settle(&m, s.wire.limits.Depth)
 }
 
 // endpoint passes on where a legacy server wants messages sent, if that is the

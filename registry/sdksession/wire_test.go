@@ -105,8 +105,10 @@ func TestClampRetry(t *testing.T) {
 func TestStreamBudget(t *testing.T) {
 	var b streamBudget
 	a, c := &url.URL{Scheme: "https", Host: "a"}, &url.URL{Scheme: "https", Host: "c"}
-	if !b.take(a) || !b.take(a) || b.take(a) {
-		t.Error("want two streams to an origin")
+	for i, want := range []bool{true, true, false} {
+		if got := b.take(a); got != want {
+			t.Errorf("stream %d to an origin: %v, want %v", i+1, got, want)
+		}
 	}
 	if !b.take(c) {
 		t.Error("origins share a budget")

@@ -1,0 +1,74 @@
+package sdksession_test
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/registrytest"
+	"github.com/portolan-mcp/portolan/registry/sdksession"
+)
+
+// FuzzAnswer lets a server answer a call with anything at all. The call ends, what
+// it returns is an object, and the session lives.
+func FuzzAnswer(f *testing.F) {
+	for _, s := range []string{
+		`{"jsonrpc":"2.0","id":$id,"result":{"content":[]}}`,
+		`[{"jsonrpc":"2.0","id":$id,"result":{}},null]`,
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x","data":[1]}}`,
+		"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"error\":{\"code\":1}}\n\n",
+		"\xef\xbb\xbfid: 1\rretry: 1\rdata: {\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"id\":$id}\r\rdata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":$id}}\r\r",
+		"event: endpoint\ndata: http://elsewhere.example\n\n",
+	} {
+		for kind := range byte(4) {
+			f.Add([]byte(s), kind)
+		}
+	}
+	var body []byte
+	var kind byte
+	s := &registrytest.Script{Session: "s1"}
+	s.On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		media := []string{"application/json", "text/event-stream", "text/html", "application/json"}[kind%4]
+		w.Header().Set("Content-Type", media)
+		if kind%4 == 3 {
+			w.WriteHeader(400 + int(kind))
+		}
+		w.Write(bytes.ReplaceAll(body, []byte("$id"), m.ID))
+	})
+	var session registry.Session
+	f.Cleanup(func() {
+		if session != nil {
+			session.Close(context.Background())
+		}
+	})
+	net := registrytest.NewNet(f)
+	net.Handle("https://server.example", s)
+	f.Fuzz(func(t *testing.T, b []byte, k byte) {
+		body, kind = b, k
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if session == nil {
+			var err error
+			if session, err = sdksession.New(&sdksession.Options{RoundTripper: net}).Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) { panic(n.Err) /* nothing that a call is answered with ends the session */ }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer stop()
+		out, err := session.CallTool(short, registry.ToolCall{Tool: "t"})
+		if err == nil {
+			if text, err := out.Result.JSON(); err != nil || rawjson.Kind(text) != 'o' || rawjson.Valid(text, 128) != nil {
+				t.Errorf("result %q, %v", text, err)
+			}
+		} else if registry.Explain(err).Code == "internal" {
+			t.Errorf("%v is of no kind that a registry explains", err)
+		}
+		if _, err := session.ListTools(ctx, nil); err != nil {
+			t.Fatalf("after %q: %v", b, err)
+		}
+	})
+}
