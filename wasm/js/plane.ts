@@ -6,6 +6,7 @@ import { BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
 import { type Bounds, Kind, Why } from './plane-events.ts';
 import { readMessages } from './plane-messages.ts';
 import { type TakenResult, Tables } from './plane-tables.ts';
+import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
 
 export type { TakenResult } from './plane-tables.ts';
@@ -22,9 +23,6 @@ const WANT_HEAD = 1, ONCE = 2;
 
 /** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
 const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
-
-/** How often the protocol of an origin is looked for. */
-const PROTOCOL_LOOKS = 4;
 
 /** Response headers that Go reads. */
 const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate'];
@@ -49,11 +47,12 @@ export class Plane {
   readonly #draining = new Set<Exchange>();
   #sweeper = false;
   readonly #spent = new Map<number, { second: number; events: number }>();
-  readonly #protocols = new Map<string, string | number>(); // of origins, or how often they were not told
+  readonly #uploads: Uploads;
   #bounds: Bounds = { response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200 };
 
   constructor(options: PlaneOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#uploads = new Uploads(this.#fetch);
   }
 
   /** The tool definition behind a handle, undefined once its page was released. */
@@ -98,8 +97,7 @@ export class Plane {
   }
 
   multiplexed(origin: string): boolean {
-    const protocol = this.#protocols.get(origin);
-    return protocol === 'h2' || protocol === 'h3';
+    return this.#uploads.multiplexed(origin);
   }
 
   /** `head` is method, URL, and names and values of headers, one a line. */
@@ -138,43 +136,12 @@ export class Plane {
   }
 
   async #request(x: Exchange, method: string, url: string, headers: [string, string][], body: string): Promise<Response> {
-    const init: RequestInit & { duplex?: 'half' } = {
-      method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error',
-    };
+    const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error' };
     // Only a GET could be answered from a cache. With no-store, Chromium also
     // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
     if (method === 'GET') init.cache = 'no-store';
     if (body === '') return this.#fetch(url, init);
-    const origin = this.#learnProtocol(url);
-    if ((x.flags & ONCE) === 0 || !this.multiplexed(origin)) return this.#fetch(url, { ...init, body });
-    // A streamed body cannot be sent a second time: the browser does not retry
-    // behind our back when a reused connection dies (HTTP/2 and newer only).
-    let pulled = false;
-    const stream = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        pulled = true;
-        controller.enqueue(new TextEncoder().encode(body));
-        controller.close();
-      },
-    }, { highWaterMark: 0 });
-    try {
-      return await this.#fetch(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
-    } catch (error) {
-      this.#protocols.set(origin, 'no streams');
-      if (pulled || x.over) throw error;
-      return this.#fetch(url, { ...init, body });
-    }
-  }
-
-  // Resource timing tells the protocol of an earlier exchange with the origin,
-  // if the server lets it (Timing-Allow-Origin). Looking is not free.
-  #learnProtocol(url: string): string {
-    const origin = url.slice(0, url.indexOf('/', url.indexOf('//') + 2));
-    const known = this.#protocols.get(origin);
-    if (typeof known === 'string' || (known ?? 0) >= PROTOCOL_LOOKS) return origin;
-    const entries = performance.getEntriesByName?.(url, 'resource') as PerformanceResourceTiming[] | undefined;
-    this.#protocols.set(origin, entries?.at(-1)?.nextHopProtocol || (known ?? 0) + 1);
-    return origin;
+    return this.#uploads.send(url, init, body, (x.flags & ONCE) !== 0);
   }
 
   async #read(x: Exchange, method: string, response: Response): Promise<void> {

@@ -11,14 +11,20 @@ import (
 // maxAsked bounds the questions of one server that wait for its user at once.
 const maxAsked = 4
 
+// A question is one that the server has put and the user has not answered.
+type question struct {
+	cancel context.CancelFunc
+	during *mailbox // whose exchange brought it; a call that ends takes its questions along
+}
+
 // ask answers elicitation/create (2025-06-18 to 2025-11-25): the user's answer
 // is posted back when it is there.
-func (s *Session) ask(id, params []byte) {
+func (s *Session) ask(id, params []byte, during *mailbox) {
 	key := string(id)
 	s.goroutine(func() {
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
-		if !s.asking(key, cancel) {
+		if !s.asking(key, question{cancel, during}) {
 			s.post(replyError(id, codeInvalidParams, "too many questions at once"))
 			return
 		}
@@ -35,24 +41,35 @@ func (s *Session) ask(id, params []byte) {
 }
 
 // asking notes a question; false if there are too many or it was put already.
-func (s *Session) asking(key string, cancel context.CancelFunc) bool {
+func (s *Session) asking(key string, q question) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, twice := s.asked[key]; twice || len(s.asked) >= maxAsked {
 		return false
 	}
-	s.asked[key] = cancel
+	s.asked[key] = q
 	return true
 }
 
 // unask withdraws a question, by the raw id of its request.
 func (s *Session) unask(key string) {
 	s.mu.Lock()
-	cancel := s.asked[key]
+	q, ok := s.asked[key]
 	delete(s.asked, key)
 	s.mu.Unlock()
-	if cancel != nil {
-		cancel()
+	if ok {
+		q.cancel()
+	}
+}
+
+// unaskDuring withdraws the questions that a call brought up.
+func (s *Session) unaskDuring(call *mailbox) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.asked {
+		if q.during == call {
+			q.cancel()
+		}
 	}
 }
 

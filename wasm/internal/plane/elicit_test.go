@@ -112,7 +112,8 @@ func TestQuestionsAreBounded(t *testing.T) {
 	})
 	b := newBench(t, s, Options{Elicit: elicit})
 	session := b.connect(registry.ServerConfig{}, nil)
-	go session.CallTool(b.ctx, registry.ToolCall{Tool: "t"})
+	ctx, cancel := context.WithCancel(b.ctx)
+	go session.CallTool(ctx, registry.ToolCall{Tool: "t"})
 	for range maxAsked {
 		<-asked
 	}
@@ -121,7 +122,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 	close(more)
 	<-withdrawn
-	session.Close(b.ctx)
+	cancel() // the call takes the others along
 	for range maxAsked - 1 {
 		<-withdrawn
 	}

@@ -1,3 +1,5 @@
+//go:build !js
+
 package plane
 
 import (
@@ -269,22 +271,4 @@ func (r *httpExchange) judge(raw json.RawMessage) (name, reason string) {
 		return name, "the definition is too large"
 	}
 	return name, ""
-}
-
-func depth(text []byte) int {
-	d := json.NewDecoder(bytes.NewReader(text))
-	deep, most := 0, 0
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return most
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			deep++
-			most = max(most, deep)
-		case json.Delim('}'), json.Delim(']'):
-			deep--
-		}
-	}
 }

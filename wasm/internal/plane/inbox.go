@@ -37,7 +37,7 @@ func (r *route) Deliver(e *Event) {
 	case Changed:
 		r.s.changed()
 	case Message:
-		r.s.message(e)
+		r.s.message(e, r.mail)
 	default:
 		r.mail.put(e)
 	}
@@ -63,8 +63,9 @@ func (s *Session) changed() {
 	}
 }
 
-// message sorts a JSON-RPC message that the platform did not take apart.
-func (s *Session) message(e *Event) {
+// message sorts a JSON-RPC message that the platform did not take apart. mail
+// is whose exchange brought it.
+func (s *Session) message(e *Event, mail *mailbox) {
 	text := []byte(e.Text)
 	method, isCall := rawjson.String(get(text, "method"))
 	if !isCall {
@@ -84,7 +85,7 @@ func (s *Session) message(e *Event) {
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))
 	case method == "elicitation/create" && s.d.c.opts.Elicit != nil:
-		s.ask(id, get(text, "params"))
+		s.ask(id, get(text, "params"), mail)
 	default:
 		s.post(replyError(id, codeMethodNotFound, "method not found"))
 	}

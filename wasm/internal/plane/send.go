@@ -41,6 +41,7 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 		s.mu.Lock()
 		delete(s.calls, id)
 		s.mu.Unlock()
+		s.unaskDuring(mail)
 	}()
 
 	var meta []byte

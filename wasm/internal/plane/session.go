@@ -26,12 +26,12 @@ type Session struct {
 
 	mu      sync.Mutex
 	lastID  int64
-	calls   map[int64]*mailbox            // by request id
-	live    map[uint32]struct{}           // exchanges under way
-	asked   map[string]context.CancelFunc // elicitations of the server, by raw request id
-	assumed bool                          // the era is a hint that no answer has confirmed
-	settled bool                          // an answer came; the optional stream may open
-	bound   map[string][]binding          // of the listed tools that have some
+	calls   map[int64]*mailbox   // by request id
+	live    map[uint32]struct{}  // exchanges under way
+	asked   map[string]question  // elicitations of the server, by raw request id
+	assumed bool                 // the era is a hint that no answer has confirmed
+	settled bool                 // an answer came; the optional stream may open
+	bound   map[string][]binding // of the listed tools that have some
 	posts   int
 	ended   error // set when the session is over, by Close or by itself
 	closed  bool
@@ -45,7 +45,7 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 		d: d, group: d.c.groups.Add(1), info: info, postURL: d.href, initialized: ready,
 		works: make(chan struct{}),
 		ctx:   ctx, cancel: cancel,
-		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]context.CancelFunc{},
+		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]question{},
 	}
 }
 

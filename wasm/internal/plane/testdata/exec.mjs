@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs the package's tests under js/wasm on the real plane.ts:
-//   GOOS=js GOARCH=wasm go test -exec "node $PWD/testdata/exec.mjs" .
+//   GOOS=js GOARCH=wasm go test -exec "node --stack-size=8192 $PWD/testdata/exec.mjs" .
 // Node 22 or newer, for it strips the types.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -1,0 +1,67 @@
+// Requests that must not reach a server twice. Chromium sends a POST again,
+// silently, when a reused connection dies before the response; a streamed body
+// cannot be sent again (HTTP/2 and newer; HTTP/1.1 has no such body).
+
+/** How often the protocol of an origin is looked for. */
+const LOOKS = 4;
+
+export class Uploads {
+  readonly #fetch: typeof fetch;
+  readonly #protocols = new Map<string, string | number>(); // of origins, or how often they were not told
+
+  constructor(fetcher: typeof fetch) {
+    this.#fetch = fetcher;
+  }
+
+  /** Whether the origin is known to be spoken to over HTTP/2 or newer. */
+  multiplexed(origin: string): boolean {
+    const protocol = this.#protocols.get(origin);
+    return protocol === 'h2' || protocol === 'h3';
+  }
+
+  /**
+   * Sends the request; with `once`, as a stream where that works. If the
+   * network refuses the stream and has read nothing of it, the body goes plain.
+   */
+  async send(url: string, init: RequestInit, body: string, once: boolean): Promise<Response> {
+    const origin = this.#learn(url);
+    if (!once || !this.multiplexed(origin) || !streams()) return this.#fetch(url, { ...init, body });
+    let pulled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled = true;
+        controller.enqueue(new TextEncoder().encode(body));
+        controller.close();
+      },
+    }, { highWaterMark: 0 });
+    try {
+      return await this.#fetch(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
+    } catch (error) {
+      this.#protocols.set(origin, 'no streams');
+      if (pulled || init.signal?.aborted) throw error;
+      return this.#fetch(url, { ...init, body });
+    }
+  }
+
+  // Resource timing tells the protocol of an earlier exchange with the origin,
+  // if the server lets it (Timing-Allow-Origin). Looking is not free.
+  #learn(url: string): string {
+    const origin = url.slice(0, url.indexOf('/', url.indexOf('//') + 2));
+    const known = this.#protocols.get(origin);
+    if (typeof known === 'string' || (known ?? 0) >= LOOKS) return origin;
+    const entries = performance.getEntriesByName?.(url, 'resource') as PerformanceResourceTiming[] | undefined;
+    this.#protocols.set(origin, entries?.at(-1)?.nextHopProtocol || (known ?? 0) + 1);
+    return origin;
+  }
+}
+
+let supported: boolean | undefined;
+
+// A browser without streamed bodies would send the text "[object ReadableStream]".
+function streams(): boolean {
+  if (supported !== undefined) return supported;
+  let asked = false;
+  const init = { method: 'POST', body: new ReadableStream(), get duplex() { asked = true; return 'half'; } };
+  const typed = new Request('https://a.invalid/', init as RequestInit).headers.has('content-type');
+  return (supported = asked && !typed);
+}
