@@ -128,7 +128,7 @@ func judge(caller context.Context, err error) outcome {
 	switch {
 	case err == nil:
 		return succeeded
-	case caller != nil && caller.Err() != nil:
+	case caller.Err() != nil:
 		return undecided
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided

@@ -508,7 +508,7 @@ func TestSnapshotIsStableAndEventsAreOrdered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}
 		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
-		if r.Snapshot() != r.Snapshot() {
+		if one, two := r.Snapshot(), r.Snapshot(); one != two {
 			t.Error("two snapshots of one state")
 		}
 		var versions []uint64
