@@ -24,9 +24,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   await store.load()
   for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
   const hints = await store.hints()
-  const module = await within(options.signal, compiled)
-  report({ loaded: 1, total: 1, phase: 'start' })
-  const { channel, mode } = await launch(options.mode, { module, options: startOptions(options, hints) })
+  report({ loaded: 0, phase: 'start' })
+  const { channel, mode } = await launch(options.mode, within(options.signal, compiled), startOptions(options, hints))
 
   let begun = false
   const registry = new PageRegistry(channel, {

@@ -1,18 +1,25 @@
 import { channelPair, portChannel } from './channel.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { workerName, type Launch, type Launched } from './launching.ts'
+import type { StartOptions } from './protocol.ts'
 import type { Channel, RegistryOptions } from './types.ts'
 
 /** How long a worker's script may take to answer. */
 const launchTimeout = 15_000
 
-/** Starts a host where the mode says: URL worker, blob worker, main thread. */
-export async function launch(mode: RegistryOptions['mode'], l: Launch): Promise<{ channel: Channel; mode: string }> {
+/**
+ * Starts a host where the mode says: URL worker, blob worker, main thread. The
+ * worker starts while the module is still being compiled.
+ */
+export async function launch(
+  mode: RegistryOptions['mode'], compiled: Promise<WebAssembly.Module>, options: StartOptions,
+): Promise<{ channel: Channel; mode: string }> {
+  compiled.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
   if (mode !== 'main' && typeof Worker === 'function' && typeof document !== 'undefined') {
     for (const rung of [urlWorker, blobWorker]) {
       try {
-        return { channel: await inWorker(rung(), l), mode: 'worker' }
+        return { channel: await inWorker(rung(), compiled, options), mode: 'worker' }
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -24,8 +31,8 @@ export async function launch(mode: RegistryOptions['mode'], l: Launch): Promise<
       hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.", cause: why,
     })
   }
-  const { Host } = await import('./worker.js')
-  const host = await Host.start(l.module, l.options)
+  const [{ Host }, module] = await Promise.all([import('./worker.js'), compiled])
+  const host = await Host.start(module, options)
   const [page, end] = channelPair()
   host.attach(end)
   return { channel: page, mode: 'main' }
@@ -43,22 +50,32 @@ function blobWorker(): Worker {
   return worker
 }
 
-function inWorker(worker: Worker, l: Launch): Promise<Channel> {
+function inWorker(worker: Worker, compiled: Promise<WebAssembly.Module>, options: StartOptions): Promise<Channel> {
   return new Promise((resolve, reject) => {
-    const failed = (why: string) => settle(() => reject(new RegistryError('worker_failed', why)))
-    const timer = setTimeout(() => failed('the worker did not answer'), launchTimeout)
-    const settle = (then: () => void) => {
+    let over = false
+    const settle = () => {
+      over = true
       clearTimeout(timer)
       worker.onerror = worker.onmessageerror = worker.onmessage = null
-      then()
     }
-    worker.onerror = (e) => { e.preventDefault(); worker.terminate(); failed(e.message || 'the worker script could not be loaded') }
-    worker.onmessageerror = () => { worker.terminate(); failed('the module could not be handed to the worker') }
-    worker.onmessage = ({ data }: MessageEvent<Launched>) => settle(() => {
-      if ('launched' in data) return resolve(portChannel(worker))
+    const fail = (e: unknown) => {
+      settle()
       worker.terminate()
-      reject(fromWire(data.refused))
-    })
-    worker.postMessage(l)
+      reject(e)
+    }
+    const broken = (why: string) => fail(new RegistryError('worker_failed', why))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    worker.onerror = (e) => { e.preventDefault(); broken(e.message || 'the worker script could not be loaded') }
+    worker.onmessageerror = () => broken('the module could not be handed to the worker')
+    worker.onmessage = ({ data }: MessageEvent<Launched>) => {
+      if ('refused' in data) return fail(fromWire(data.refused))
+      settle()
+      resolve(portChannel(worker))
+    }
+    compiled.then((module) => {
+      if (over) return
+      timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
+      worker.postMessage({ module, options } satisfies Launch)
+    }).catch(fail)
   })
 }
