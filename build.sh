@@ -22,7 +22,9 @@ usage: ./build.sh VERB
 EOT
 }
 
-say() { printf '\n== %s\n' "$*" >&2; }
+# say names what comes next, and how many seconds have gone by.
+begun=$(date +%s)
+say() { printf '\n== %s (at %s s)\n' "$*" $(($(date +%s) - begun)) >&2; }
 
 # setup_node installs the tools of package-lock.json, once per version of it.
 setup_node() {
@@ -32,6 +34,17 @@ setup_node() {
 	command -v npm >/dev/null || { echo 'build.sh: npm is needed (Debian: apt-get install npm)' >&2; exit 1; }
 	say 'npm packages'
 	npm ci --silent --no-audit --no-fund
+	printf '%s' "$want" >"$stamp"
+}
+
+# setup_servers installs the MCP servers of others that the end-to-end tests run.
+setup_servers() {
+	setup_node
+	stamp=testdata/servers/node_modules/.portolan-stamp
+	want=$(cksum testdata/servers/package-lock.json)
+	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
+	say 'MCP servers for the tests'
+	(cd testdata/servers && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --silent --no-audit --no-fund)
 	printf '%s' "$want" >"$stamp"
 }
 
@@ -109,7 +122,7 @@ verb_up() {
 }
 
 verb_test() {
-	setup_node
+	setup_servers
 	setup_chromium
 	build_wasm && build_web && build_bin
 	verb_check
@@ -134,7 +147,8 @@ verb_check() {
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/...
 	go tool staticcheck ./...
-	GOOS=js GOARCH=wasm go tool -n staticcheck >/dev/null 2>&1 || true
+	# A program for this machine that reads the packages as js/wasm builds them.
+	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" ./wasm/... ./registry/...
 	node_modules/.bin/tsc -p .
 }
 
