@@ -144,14 +144,20 @@ func (d *dial) remember(info registry.SessionInfo) {
 
 func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
 
-// infoOf reads what InitializeResult and DiscoverResult have in common.
-func infoOf(result, server []byte) registry.SessionInfo {
-	changed, _ := rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
-	return registry.SessionInfo{
-		Transport:     "streamable-http",
-		ServerName:    getString(server, "name"),
-		ServerVersion: getString(server, "version"),
-		Instructions:  getString(result, "instructions"),
-		ListChanged:   changed,
+// negotiated takes what InitializeResult and DiscoverResult have in common.
+func (s *Session) negotiated(version string, result, server []byte) {
+	info := registry.SessionInfo{
+		Transport:       "streamable-http",
+		ProtocolVersion: version,
+		ServerName:      getString(server, "name"),
+		ServerVersion:   getString(server, "version"),
+		Instructions:    getString(result, "instructions"),
 	}
+	if s.sse {
+		info.Transport = "sse"
+	}
+	info.ListChanged, _ = rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
+	s.mu.Lock()
+	s.info = info
+	s.mu.Unlock()
 }

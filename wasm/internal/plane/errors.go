@@ -18,14 +18,14 @@ const (
 )
 
 // failed turns an End event into the error of whoever still waited.
-func failed(e *Event) error {
+func (s *Session) failed(e *Event) error {
 	switch e.Why {
 	case EOF:
 		return registry.Because(registry.ErrNetwork, "the response ended before the answer")
 	case TooLarge:
 		return registry.Because(registry.ErrTooLarge, e.Text)
 	case NotMCP:
-		return registry.Because(registry.ErrProtocol, e.Text)
+		return registry.Because(registry.ErrProtocol, s.d.redact(e.Text))
 	case Gone:
 		return errClosed
 	}

@@ -80,7 +80,7 @@ func (s *Session) message(e *Event, mail *mailbox) {
 		if method == "notifications/cancelled" {
 			s.unask(string(get(text, "params", "requestId")))
 		}
-	case s.modern():
+	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))

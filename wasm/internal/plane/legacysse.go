@@ -72,7 +72,7 @@ func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
 				}
 			}
 		case Refused, End:
-			err := failed(e)
+			err := s.failed(e)
 			if e.Kind == Refused {
 				err = s.refused(e, false)
 			}

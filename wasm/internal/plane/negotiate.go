@@ -67,8 +67,7 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			if !listsModern(get(result, "supportedVersions")) {
 				break
 			}
-			s.info = infoOf(result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
-			s.info.ProtocolVersion = modern
+			s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
 			d.remember(s.info)
 			s.watchIfUseful()
 			return s, nil
@@ -130,7 +129,9 @@ func (s *Session) initialize(ctx context.Context) error {
 	params = rawMember(params, "capabilities", s.d.c.capabilities)
 	params = rawMember(params, "clientInfo", s.d.c.impl)
 	e, err := s.send(ctx, &rpc{method: "initialize", params: params, quiet: true, head: func(header string) {
+		s.mu.Lock()
 		s.sessionID = headerOf(header, "mcp-session-id")
+		s.mu.Unlock()
 	}})
 	if err != nil {
 		return err
@@ -141,14 +142,9 @@ func (s *Session) initialize(ctx context.Context) error {
 	result := get([]byte(e.Text), "result")
 	version := getString(result, "protocolVersion")
 	if !isLegacy(version) {
-		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+detail(version))
+		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+s.d.redact(detail(version)))
 	}
-	transport := s.info.Transport
-	s.info = infoOf(result, get(result, "serverInfo"))
-	if transport != "" {
-		s.info.Transport = transport
-	}
-	s.info.ProtocolVersion = version
+	s.negotiated(version, result, get(result, "serverInfo"))
 	s.initialized = s.post(notification("notifications/initialized", nil, nil))
 	return nil
 }

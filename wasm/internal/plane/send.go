@@ -48,17 +48,17 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	if r.progress != nil {
 		meta = rawMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
 	}
-	if s.modern() {
+	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
 	}
 	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
-	if s.modern() {
+	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", r.method)
 	}
 	x.Header = append(x.Header, r.headers...)
-	x.Head = r.head != nil && !s.sse()
+	x.Head = r.head != nil && !s.sse
 	x.Once = r.op == opCall
-	if !s.sse() {
+	if !s.sse {
 		x.Awaits = id
 	}
 	w := &wait{s: s, r: r, id: id, mail: mail, exchange: x.ID}
@@ -119,11 +119,11 @@ func (w *wait) answer(ctx context.Context) (*Event, error) {
 				return nil, err
 			}
 		case End:
-			if w.s.sse() && e.Why == EOF {
+			if w.s.sse && e.Why == EOF {
 				continue // the POST was accepted; the answer comes on the stream
 			}
-			if e.Why != EOF && e.Why != Network || w.s.modern() || w.s.sse() || e.LastID == "" && w.lastID == "" {
-				return nil, failed(e)
+			if e.Why != EOF && e.Why != Network || w.s.modern || w.s.sse || e.LastID == "" && w.lastID == "" {
+				return nil, w.s.failed(e)
 			}
 			if err := w.resume(ctx, e); err != nil {
 				return nil, err
@@ -153,7 +153,7 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	if e.LastID != "" && e.LastID != w.lastID {
 		w.lastID, w.stuck = e.LastID, 0
 	} else if w.stuck++; w.stuck > maxStuck {
-		return failed(e)
+		return w.s.failed(e)
 	}
 	timer := time.NewTimer(reconnectDelay(retryOf(e), w.stuck))
 	defer timer.Stop()
@@ -198,11 +198,13 @@ func (s *Session) exchange(method, href string, body []byte) *Exchange {
 	case "GET":
 		x.Header = append(x.Header, "Accept", "text/event-stream")
 	}
-	if s.sse() {
+	if s.sse {
 		return x
 	}
-	if s.info.ProtocolVersion != "" {
-		x.Header = append(x.Header, "MCP-Protocol-Version", s.info.ProtocolVersion)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version := s.info.ProtocolVersion; version != "" {
+		x.Header = append(x.Header, "MCP-Protocol-Version", version)
 	}
 	if s.sessionID != "" {
 		x.Header = append(x.Header, "Mcp-Session-Id", s.sessionID)
@@ -234,7 +236,7 @@ func (s *Session) abort(id uint32) {
 // cancelled tells the server that nobody waits for a request. From 2026-07-28
 // on the end of the exchange itself says so.
 func (s *Session) cancelled(id int64) {
-	if s.modern() {
+	if s.modern {
 		return
 	}
 	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
@@ -254,7 +256,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	done := make(chan struct{})
 	mail := newMailbox(s.d.c.platform)
 	x := s.exchange("POST", s.postURL, message)
-	if s.modern() {
+	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
 	}
 	s.mu.Lock()

@@ -11,14 +11,18 @@ import (
 
 // A Session is a [registry.Session] of one server.
 type Session struct {
-	d     *dial
-	group uint32
-	// info, sessionID and initialized are written while connecting only.
+	d      *dial
+	group  uint32
+	modern bool          // 2026-07-28: no session, no initialize
+	sse    bool          // HTTP+SSE: answers come on the one stream
+	works  chan struct{} // closed by the first answer after connecting
+
+	// Written while connecting only; what callbacks of the platform may read
+	// meanwhile (info and sessionID, in exchange) under mu.
 	info        registry.SessionInfo
 	sessionID   string
 	initialized <-chan struct{} // closed when notifications/initialized was answered
 	postURL     string          // the endpoint, or what HTTP+SSE named
-	works       chan struct{}   // closed by the first answer after connecting
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -42,16 +46,12 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	ready := make(chan struct{})
 	close(ready)
 	return &Session{
-		d: d, group: d.c.groups.Add(1), info: info, postURL: d.href, initialized: ready,
-		works: make(chan struct{}),
-		ctx:   ctx, cancel: cancel,
+		d: d, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
+		info: info, postURL: d.href, initialized: ready, works: make(chan struct{}),
+		ctx: ctx, cancel: cancel,
 		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]question{},
 	}
 }
-
-func (s *Session) modern() bool { return s.info.ProtocolVersion == modern }
-
-func (s *Session) sse() bool { return s.info.Transport == "sse" }
 
 // Info tells what was negotiated, or, where a hint spared the negotiation, what is assumed.
 func (s *Session) Info() registry.SessionInfo { return s.info }
@@ -132,7 +132,7 @@ func (s *Session) Close(ctx context.Context) error {
 	if !s.shut() {
 		return nil
 	}
-	if s.sessionID != "" && !s.sse() {
+	if s.sessionID != "" && !s.sse {
 		s.goodbye(ctx)
 	}
 	done := make(chan struct{})

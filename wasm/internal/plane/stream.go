@@ -15,7 +15,7 @@ const maxQuiet = 8
 // watchIfUseful opens the optional stream where the server announces list
 // changes, or may put a question to the user on it.
 func (s *Session) watchIfUseful() {
-	if s.info.ListChanged || s.d.c.opts.Elicit != nil && !s.modern() {
+	if s.info.ListChanged || s.d.c.opts.Elicit != nil && !s.modern {
 		s.goroutine(s.watch)
 	}
 }
@@ -92,7 +92,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
 	var x *Exchange
-	if s.modern() {
+	if s.modern {
 		s.mu.Lock()
 		s.lastID += opStep
 		id := s.lastID

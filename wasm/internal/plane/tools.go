@@ -77,7 +77,7 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
 		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
-		if headers[v.index] && s.modern() {
+		if headers[v.index] && s.modern {
 			if err := v.readBindings(); err != nil {
 				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
 				continue
@@ -153,7 +153,7 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	}
 	params := rawMember(member(nil, "name", call.Tool), "arguments", arguments)
 	r := &rpc{op: opCall, method: "tools/call", params: params, progress: call.OnProgress}
-	if s.modern() {
+	if s.modern {
 		r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
 	rounds := rounds{s: s}
