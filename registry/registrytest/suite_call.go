@@ -223,6 +223,21 @@ func testElicitation(t *testing.T, dial Dial) {
 			t.Errorf("%s: answer %s", url, got)
 		}
 	}
+	t.Run("hostile questions", func(t *testing.T) {
+		ask := func(params string) string {
+			return "data: {\"jsonrpc\":\"2.0\",\"id\":\"e\",\"method\":\"elicitation/create\",\"params\":" + params + "}\n\n"
+		}
+		for _, params := range []string{
+			`{"message":"m","requestedSchema":{"$ref":"#"}}`,
+			`{"message":"m","requestedSchema":{"properties":{"a":` + strings.Repeat(`{"properties":{"a":`, 1000) + `1` + strings.Repeat(`}}`, 1000) + `}}}`,
+			`{"message":7,"requestedSchema":[]}`, `[]`, `null`, `{"mode":"url","url":"javascript:alert(1)","elicitationId":"1","message":"m"}`,
+		} {
+			s := new(Script).On("tools/call", Body("text/event-stream", strings.Repeat(ask(params), 10)+"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[]}}\n\n"))
+			p := connect(t, dial, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"action":"accept","content":{}}`), nil }})
+			p.call("t", `{}`)
+			p.list(nil)
+		}
+	})
 	t.Run("on the GET stream", func(t *testing.T) {
 		ask := make(chan struct{})
 		s := &Script{Session: "s1"}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -105,6 +106,9 @@ func (c *Connector) newSession(d *dialing) *session {
 		}
 	}
 	s.tap = newTap(transport, func() { s.tell(registry.Notice{ToolsChanged: true}) })
+	if s.elicit != nil {
+		s.tap.elicited = s.elicited
+	}
 	if s.wire != nil {
 		s.wire.version = s.tap.protocolVersion
 	}
@@ -118,11 +122,25 @@ func (s *session) client(c *Connector) *mcp.Client {
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 	}
 	if s.elicit != nil {
-		options.ElicitationHandler = s.answerElicitation
+		options.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: c.opts.ClientName, Version: c.opts.ClientVersion}, options)
+	client.AddReceivingMiddleware(survive)
 	register(client)
 	return client
+}
+
+// survive keeps a fault in the handling of one server's request from ending the
+// process.
+func survive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
+		defer func() {
+			if recover() != nil {
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client could not handle the request"}
+			}
+		}()
+		return next(ctx, method, req)
+	}
 }
 
 // begin completes a session after the handshake.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +70,48 @@ func FuzzAnswer(f *testing.F) {
 		}
 		if _, err := session.ListTools(ctx, nil); err != nil {
 			t.Fatalf("after %q: %v", b, err)
+		}
+	})
+}
+
+// FuzzServerRequest lets a server ask the client anything while a call runs. The
+// answer to the call comes, whatever becomes of the question.
+func FuzzServerRequest(f *testing.F) {
+	for _, s := range []string{
+		`"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","default":"x"}}}}`,
+		`"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"$ref":"#"}}`,
+		`"method":"elicitation/create","params":{"mode":"url","url":"https://a.example","elicitationId":"1"}`,
+		`"method":"elicitation/create","params":null`, `"method":"elicitation/create"`,
+		`"method":"sampling/createMessage","params":{}`, `"method":"roots/list"`, `"method":"ping","params":[]`,
+	} {
+		f.Add([]byte(s))
+	}
+	var request []byte
+	s := new(registrytest.Script)
+	s.On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write(slices.Concat([]byte(`data: {"id":"q",`), bytes.ReplaceAll(request, []byte("\n"), nil), []byte("}\n\n")))
+		w.Write(slices.Concat([]byte(`data: {"id":`), m.ID, []byte(`,"result":{}}`+"\n\n")))
+	})
+	elicit := func(_ context.Context, _ string, params []byte) ([]byte, error) {
+		if rawjson.Valid(params, 0) != nil {
+			panic("the host is asked in no JSON")
+		}
+		return []byte(`{"action":"accept","content":{}}`), nil
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		request = b
+		net := registrytest.NewNet(t)
+		net.Handle("https://server.example", s)
+		session, err := sdksession.New(&sdksession.Options{RoundTripper: net, Elicit: elicit}).Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.Close(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if _, err := session.CallTool(ctx, registry.ToolCall{Tool: "t"}); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

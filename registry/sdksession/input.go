@@ -2,10 +2,6 @@ package sdksession
 
 import (
 	"context"
-	"encoding/json"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -62,35 +58,9 @@ func (s *session) answerInput(ctx context.Context, result []byte) ([]byte, error
 func (s *session) answerOne(ctx context.Context, request []byte) ([]byte, error) {
 	raw, _ := rawjson.Get(request, "method")
 	method, _ := rawjson.String(raw)
-	if method != "elicitation/create" || s.elicit == nil {
+	if method != elicitation || s.elicit == nil {
 		return nil, registry.Because(registry.ErrProtocol, "the tool asks for input that this client did not offer to give")
 	}
 	params, _ := rawjson.Get(request, "params")
-	answer, err := s.elicit(ctx, s.name, params)
-	if err != nil {
-		return nil, err
-	}
-	if rawjson.Kind(answer) != 'o' || rawjson.Valid(answer, s.limits.Depth) != nil {
-		return nil, registry.Because(registry.ErrInvalidArguments, "the answer to an elicitation is not a JSON object")
-	}
-	return answer, nil
-}
-
-// answerElicitation serves elicitation/create of the versions before 2026-07-28,
-// where it is a request of the server's own.
-func (s *session) answerElicitation(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-	params, err := json.Marshal(req.Params)
-	if err != nil {
-		return nil, err
-	}
-	text, err := s.elicit(ctx, s.name, params)
-	if err != nil {
-		// The host's error is for its own eyes; the server learns that there is no answer.
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client could not ask the user"}
-	}
-	result := new(mcp.ElicitResult)
-	if err := json.Unmarshal(text, result); err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client has no valid answer"}
-	}
-	return result, nil
+	return s.ask(ctx, params)
 }

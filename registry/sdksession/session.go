@@ -32,6 +32,7 @@ type session struct {
 	cancelCalls context.CancelFunc
 	ended       chan struct{} // closed when the SDK's connection has ended
 	closing     atomic.Bool
+	questions   atomic.Int32   // elicitations that wait for the host
 	background  sync.WaitGroup // the listener
 	listening   chan struct{}  // closed when the listener's first stream is open, or will not be
 

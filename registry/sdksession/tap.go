@@ -21,6 +21,7 @@ import (
 type tap struct {
 	transport    mcp.Transport
 	toolsChanged func()
+	elicited     func(*jsonrpc.Request) // nil if the host does not ask its user
 
 	conn     mcp.Connection
 	incoming chan jsonrpc.Message
@@ -106,6 +107,10 @@ func (t *tap) consume(msg jsonrpc.Message) bool {
 	case *jsonrpc.Request:
 		switch {
 		case msg.IsCall():
+			if msg.Method == elicitation && t.elicited != nil {
+				t.elicited(msg)
+				return true
+			}
 		case msg.Method == "notifications/progress":
 			t.deliverProgress(msg.Params)
 			return true
