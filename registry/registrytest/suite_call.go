@@ -233,7 +233,9 @@ func testElicitation(t *testing.T, dial Dial) {
 			`{"message":7,"requestedSchema":[]}`, `[]`, `null`, `{"mode":"url","url":"javascript:alert(1)","elicitationId":"1","message":"m"}`,
 		} {
 			s := new(Script).On("tools/call", Body("text/event-stream", strings.Repeat(ask(params), 10)+"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[]}}\n\n"))
-			p := connect(t, dial, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) { return []byte(`{"action":"accept","content":{}}`), nil }})
+			p := connect(t, dial, s, Options{Elicit: func(context.Context, string, []byte) ([]byte, error) {
+				return []byte(`{"action":"accept","content":{}}`), nil
+			}})
 			p.call("t", `{}`)
 			p.list(nil)
 		}

@@ -115,3 +115,41 @@ func FuzzServerRequest(f *testing.F) {
 		}
 	})
 }
+
+// FuzzHandshake lets a server answer server/discover and initialize with anything.
+// Connecting ends, with a session or with an error that a registry explains.
+func FuzzHandshake(f *testing.F) {
+	for _, s := range []string{
+		`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":1}}}`,
+		`{"supportedVersions":["2099-01-01","2024-11-05"],"capabilities":null}`,
+		`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1","icons":[{}]}}`,
+		`{"protocolVersion":"2026-07-28","capabilities":{},"serverInfo":null,"instructions":7}`, `null`, `[]`, `{}`,
+	} {
+		f.Add([]byte(s), true)
+		f.Add([]byte(s), false)
+	}
+	f.Fuzz(func(t *testing.T, result []byte, discover bool) {
+		step := func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			registrytest.Reply(w, m, string(result))
+		}
+		s := new(registrytest.Script).On("initialize", step)
+		if discover {
+			s.On("server/discover", step)
+		}
+		net := registrytest.NewNet(t)
+		net.Handle("https://server.example", s)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		session, err := sdksession.New(&sdksession.Options{RoundTripper: net}).Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			if code := registry.Explain(err).Code; code == "internal" || code == "timeout" {
+				t.Errorf("%s: %v", code, err)
+			}
+			return
+		}
+		if session.Info().ProtocolVersion == "" {
+			t.Error("connected without a version")
+		}
+		session.Close(ctx)
+	})
+}
