@@ -98,6 +98,7 @@ build_wasm() {
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" --external:./worker.js
 	bundle wasm/js/worker.ts --outfile="$dist/npm/worker.js"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
+	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
 }

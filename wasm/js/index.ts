@@ -25,7 +25,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
   const hints = await store.hints()
   report({ loaded: 0, phase: 'start' })
-  const { channel, mode } = await launch(options.mode, within(options.signal, compiled), startOptions(options, hints))
+  const { channel, mode } = await launch(options, within(options.signal, compiled), startOptions(options, hints))
 
   let begun = false
   const registry = new PageRegistry(channel, {

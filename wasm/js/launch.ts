@@ -12,7 +12,7 @@ const launchTimeout = 15_000
  * worker starts while the module is still being compiled.
  */
 export async function launch(
-  mode: RegistryOptions['mode'], compiled: Promise<WebAssembly.Module>, options: StartOptions,
+  { mode, host: given }: RegistryOptions, compiled: Promise<WebAssembly.Module>, options: StartOptions,
 ): Promise<{ channel: Channel; mode: string }> {
   compiled.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
@@ -31,11 +31,23 @@ export async function launch(
       hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.", cause: why,
     })
   }
-  const [{ Host }, module] = await Promise.all([import('./worker.js'), compiled])
+  const [Host, module] = await Promise.all([given as HostClass | undefined ?? importHost(), compiled])
   const host = await Host.start(module, options)
   const [page, end] = channelPair()
   host.attach(end)
   return { channel: page, mode: 'main' }
+}
+
+type HostClass = typeof import('./worker.js').Host
+
+async function importHost(): Promise<HostClass> {
+  try {
+    return (await import('./worker.js')).Host
+  } catch (e) {
+    throw new RegistryError('load_failed', `worker.js could not be loaded: ${(e as Error).message}`, {
+      hint: "Serve worker.js beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.", cause: e,
+    })
+  }
 }
 
 // Bundlers look for exactly this expression.

@@ -14,6 +14,7 @@ const isObject = (v: unknown) => typeof v === 'object' && v !== null
 const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
   mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'worker' or 'main'"],
+  host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
   proxy: [(v) => typeof v === 'string', 'a URL template'],
   storage: [(v) => v === 'local' || v === 'memory' || (isObject(v) && ['get', 'set', 'remove'].every((k) => isFunction((v as never)[k]))), "'local', 'memory' or an object with get, set and remove"],

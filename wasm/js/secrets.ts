@@ -1,4 +1,4 @@
-import { originOf, type SecretStore } from './storage.ts'
+import { noSecretStore, originOf, type SecretStore } from './storage.ts'
 
 const dbName = 'portolan'
 
@@ -8,7 +8,7 @@ const dbName = 'portolan'
  * and origin are authenticated with each value, so that it opens for no other.
  */
 export async function openSecrets(): Promise<SecretStore> {
-  const db = await openDB()
+  const db = await openDB().catch((e: unknown) => { throw noSecretStore(e) }) // a sandboxed frame may not
   const key = await masterKey(db)
   const context = (server: string, url: string) => new TextEncoder().encode(JSON.stringify([server, originOf(url)]))
   return {
@@ -32,7 +32,7 @@ export async function openSecrets(): Promise<SecretStore> {
   }
 }
 
-function openDB(): Promise<IDBDatabase> {
+async function openDB(): Promise<IDBDatabase> {
   const open = indexedDB.open(dbName, 1)
   open.onupgradeneeded = () => {
     open.result.createObjectStore('keys')

@@ -109,9 +109,10 @@ export interface SecretStore {
 }
 
 export function needSecretStore(): void {
-  if (typeof indexedDB === 'undefined' || !globalThis.crypto?.subtle) {
-    throw new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
-      hint: 'Use it in a page of a secure origin (https or localhost).',
-    })
-  }
+  if (typeof indexedDB === 'undefined' || !globalThis.crypto?.subtle) throw noSecretStore()
 }
+
+export const noSecretStore = (cause?: unknown) =>
+  new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
+    hint: 'Use it in a page of a secure origin (https or localhost) that may store data.', cause,
+  })

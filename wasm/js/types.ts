@@ -17,6 +17,11 @@ export interface RegistryOptions {
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module
   /** Where the module runs. `auto`: a worker, or else the main thread; `registry.mode` tells which. */
   mode?: 'auto' | 'shared' | 'worker' | 'main'
+  /**
+   * `Host` of `portolan/worker`, for realms that refuse import(): in a service
+   * worker, `import { Host } from 'portolan/worker'` and pass it. Elsewhere it is found.
+   */
+  host?: ModuleHost
   /** Servers to begin with, by the name that the user gives them. They win over stored ones of the same name. */
   servers?: Record<string, ServerConfig>
   /** Template of the CORS proxy for servers with `proxy: true`: `https://proxy.example/?url={href}`. */
@@ -44,6 +49,9 @@ export interface RegistryOptions {
   onProgress?: (p: LoadProgress) => void
   signal?: AbortSignal
 }
+
+/** Runs the module. Its methods are between the files of one release. */
+export interface ModuleHost { start(module: WebAssembly.Module, options: never): Promise<unknown> }
 
 export interface LoadProgress { loaded: number; total?: number; phase: string }
 
