@@ -32,6 +32,8 @@ const wanted = (part: string) => only === '' || only.split(',').includes(part)
 const all: Record<string, string> = {
   floor: '/floor.html', client2: '/client2.html', sdk1: '/sdk1.html',
   portolan: '/portolan.html?mode=worker', 'portolan-main': '/portolan.html?mode=main',
+  // Without what an earlier visit learned of the servers: each is first asked what it speaks.
+  'portolan-first': '/portolan.html?mode=worker&storage=memory',
   'portolan-sdk': '/portolan.html?mode=worker&wasm=/npm/portolan-sdk.wasm',
 }
 const variants = option('variants', Object.keys(all).join(',')).split(',')

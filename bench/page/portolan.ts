@@ -12,7 +12,7 @@ globalThis.variant = {
     registry = await createRegistry({
       mode: (params.get('mode') ?? 'worker') as 'worker', limits: most,
       wasm: params.get('wasm') ?? undefined,
-      storage: { get: (k) => sessionStorage.getItem(k), set: (k, v) => sessionStorage.setItem(k, v), remove: (k) => sessionStorage.removeItem(k) },
+      storage: (params.get('storage') ?? 'local') as 'local',
     })
     for (const name of Object.keys(registry.getSnapshot().servers)) await registry.removeServer(name)
   },
