@@ -23,14 +23,14 @@ export class Uploads {
    * Sends the request; with `once`, as a stream where that works. If the
    * network refuses the stream and has read nothing of it, the body goes plain.
    */
-  async send(url: string, init: RequestInit, body: string, once: boolean): Promise<Response> {
+  async send(url: string, init: RequestInit, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<Response> {
     const origin = this.#learn(url);
     if (!once || !this.multiplexed(origin) || !streams()) return this.#fetch(url, { ...init, body });
     let pulled = false;
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {
         pulled = true;
-        controller.enqueue(new TextEncoder().encode(body));
+        controller.enqueue(body);
         controller.close();
       },
     }, { highWaterMark: 0 });

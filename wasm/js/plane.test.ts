@@ -30,6 +30,14 @@ after(() => {
 
 interface Seen { kind: number; last: boolean; fields: (number | string)[] }
 
+/** Starts an exchange as platform_js.go does. */
+function begin(plane: Plane, id: number, awaits: number, flags: number, head: string, body: string): void {
+  const lead = new TextEncoder().encode(head), json = new TextEncoder().encode(body);
+  plane.scratch.set(lead);
+  plane.scratch.set(json, lead.length);
+  plane.start(id, 1, awaits, flags, lead.length, json.length);
+}
+
 /** Starts an exchange and collects its events up to the last. */
 class Client {
   readonly plane = new Plane();
@@ -45,7 +53,7 @@ class Client {
   }
 
   start(awaits: number, flags = 0, method = 'POST', headers = 'Content-Type\napplication/json'): void {
-    this.plane.start(1, 1, awaits, flags, `${method}\n${origin}/mcp\n${headers}`, method === 'POST' ? '{}' : '');
+    begin(this.plane, 1, awaits, flags, `${method}\n${origin}/mcp\n${headers}`, method === 'POST' ? '{}' : '');
   }
 
   async until(condition: () => boolean): Promise<void> {
@@ -285,8 +293,9 @@ test('a streamed body falls back only if nothing was read of it', async () => {
   const result = JSON.stringify({ id: CALL, result: {} });
   const bodies: unknown[] = [];
   const fake = (refuse: (body: ReadableStream) => Promise<void>) => async (_url: unknown, init?: RequestInit) => {
-    bodies.push(typeof init?.body);
-    if (typeof init?.body === 'object') {
+    const streamed = init?.body instanceof ReadableStream;
+    bodies.push(streamed ? 'stream' : 'plain');
+    if (streamed) {
       await refuse(init.body as ReadableStream);
       throw new TypeError('refused');
     }
@@ -300,16 +309,16 @@ test('a streamed body falls back only if nothing was read of it', async () => {
     try {
       return await new Promise<number>((resolve) => {
         plane.deliver = (_id, kind) => resolve(kind);
-        plane.start(1, 1, CALL, 2, 'POST\nhttps://a.example/mcp', '{}');
+        begin(plane, 1, CALL, 2, 'POST\nhttps://a.example/mcp', '{}');
       });
     } finally {
       performance.getEntriesByName = timing;
     }
   };
   assert.equal(await run(async () => {}), Kind.Output);
-  assert.deepEqual(bodies, ['object', 'string']);
+  assert.deepEqual(bodies, ['stream', 'plain']);
   assert.equal(await run(async (body) => { await body.getReader().read(); }), Kind.End);
-  assert.deepEqual(bodies, ['object']);
+  assert.deepEqual(bodies, ['stream']);
 });
 
 test('results that nobody takes are bounded', async () => {
@@ -317,7 +326,7 @@ test('results that nobody takes are bounded', async () => {
   for (let i = 1; i <= 10; i++) {
     await new Promise<void>((resolve) => {
       plane.deliver = () => resolve();
-      plane.start(i, 1, CALL, 0, 'POST\nhttps://a.example/mcp', '{}');
+      begin(plane, i, CALL, 0, 'POST\nhttps://a.example/mcp', '{}');
     });
   }
   assert.ok(plane.held.tables <= 7, `${plane.held.tables} results`);

@@ -6,8 +6,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"syscall/js"
 	"testing"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
 // newPlatform is the platform under the tests: under js/wasm, plane.ts itself,
@@ -28,8 +33,9 @@ func fetchFrom(rt http.RoundTripper, url, init js.Value) js.Value {
 	ctx, cancel := context.WithCancel(context.Background())
 	return promise(func() (any, error) {
 		var body []byte
-		if b := init.Get("body"); b.Type() == js.TypeString {
-			body = []byte(b.String())
+		if b := init.Get("body"); b.Truthy() {
+			body = make([]byte, b.Length())
+			js.CopyBytesToGo(body, b)
 		}
 		req, err := http.NewRequestWithContext(ctx, init.Get("method").String(), url.String(), bytes.NewReader(body))
 		if err != nil {
@@ -107,4 +113,24 @@ func collect(f func(args []js.Value)) js.Func {
 		f(args)
 		return nil
 	})
+}
+
+// What does not fit the scratch takes one of its own.
+func TestLargeBody(t *testing.T) {
+	s := new(registrytest.Script).On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		registrytest.Reply(w, m, `{"content":[{"type":"text","text":"`+strconv.Itoa(len(m.Params))+`"}]}`)
+	})
+	b := newBench(t, s, Options{})
+	session := b.connect(registry.ServerConfig{}, nil)
+	for _, size := range []int{10, scratchBytes - 200, scratchBytes, 10 * scratchBytes, 10} {
+		arguments := `{"a":"` + strings.Repeat("é", size/2) + `"}`
+		out, err := session.CallTool(b.ctx, registry.ToolCall{Tool: "t", Arguments: []byte(arguments)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strconv.Itoa(len(`{"name":"t","arguments":}`) + len(arguments))
+		if text, _ := out.Result.JSON(); !strings.Contains(string(text), `"`+want+`"`) {
+			t.Errorf("%d bytes of arguments: the server read %s, want %s", len(arguments), text, want)
+		}
+	}
 }

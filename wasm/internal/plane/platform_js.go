@@ -18,18 +18,23 @@ import (
 func JS(obj js.Value) Platform {
 	p := &jsPlatform{
 		obj:   obj,
-		start: obj.Get("start").Call("bind", obj),
-		sinks: map[uint32]Sink{},
+		start: obj.Get("start").Call("bind", obj), scratch: obj.Get("scratch"),
+		buf: make([]byte, 0, 4<<10), sinks: map[uint32]Sink{},
 	}
 	obj.Set("deliver", js.FuncOf(p.deliver))
 	return p
 }
 
+// scratchBytes is the size of the scratch of plane.ts.
+const scratchBytes = 64 << 10
+
 type jsPlatform struct {
 	obj, start js.Value
+	scratch    js.Value // a Uint8Array of scratchBytes, read by start before it returns
 
 	mu    sync.Mutex
 	sinks map[uint32]Sink
+	buf   []byte // what goes into scratch next
 }
 
 func (p *jsPlatform) Bound(l registry.Limits) {
@@ -45,17 +50,9 @@ func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {
 	return href, origin, ok
 }
 
-// Start packs method, URL and headers into one string, one a line: each
-// argument costs a crossing.
+// Start hands method, URL, headers and body over as bytes: a string costs a
+// finalizer, and an argument a crossing.
 func (p *jsPlatform) Start(x *Exchange, sink Sink) {
-	var head strings.Builder
-	head.WriteString(x.Method)
-	head.WriteByte('\n')
-	head.WriteString(x.URL)
-	for _, h := range x.Header {
-		head.WriteByte('\n')
-		head.WriteString(h)
-	}
 	flags := 0
 	if x.Head {
 		flags |= 1
@@ -64,9 +61,24 @@ func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 		flags |= 2
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sinks[x.ID] = sink
-	p.mu.Unlock()
-	p.start.Invoke(x.ID, x.Group, float64(x.Awaits), flags, head.String(), string(x.Body))
+	b := append(append(append(p.buf[:0], x.Method...), '\n'), x.URL...)
+	for _, h := range x.Header {
+		b = append(append(b, '\n'), h...)
+	}
+	head := len(b)
+	b = append(b, x.Body...)
+	scratch := p.scratch
+	if len(b) <= scratchBytes {
+		p.buf = b
+	} else {
+		scratch = js.Global().Get("Uint8Array").New(len(b))
+		p.obj.Set("scratch", scratch)
+		defer p.obj.Set("scratch", p.scratch)
+	}
+	js.CopyBytesToJS(scratch, b)
+	p.start.Invoke(x.ID, x.Group, float64(x.Awaits), flags, head, len(x.Body))
 }
 
 func (p *jsPlatform) Cancel(id uint32) {
