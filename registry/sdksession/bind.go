@@ -2,8 +2,10 @@ package sdksession
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -20,27 +22,43 @@ func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 		}
 		ctx, cancel := context.WithCancel(req.Context())
 		stop := context.AfterFunc(w.done, cancel)
+		stopProbe := func() bool { return false }
 		if exchangeOf(ctx).method == "server/discover" && w.probe > 0 {
-			time.AfterFunc(w.probe, cancel)
+			stopProbe = time.AfterFunc(w.probe, cancel).Stop
 		}
 		res, err := next.RoundTrip(req.WithContext(ctx))
 		if err != nil {
 			ended := ctx.Err()
+			stopProbe()
 			stop()
 			cancel()
 			if ended != nil {
 				return nil, ended
 			}
-			return nil, registry.Because(registry.ErrNetwork, clean(err).Error())
+			return nil, unanswered(err)
 		}
 		body := res.Body
 		context.AfterFunc(ctx, func() { body.Close() })
 		res.Body = &boundBody{body, ctx, func() {
+			stopProbe()
 			stop()
 			cancel() // closes the body
 		}}
 		return res, nil
 	})
+}
+
+// unanswered is what a request without a response fails with: what a layer below
+// refused it for, or else that the network did.
+func unanswered(err error) error {
+	if isKind(err) {
+		return err
+	}
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return registry.Because(registry.ErrNetwork, err.Error())
 }
 
 // A boundBody is closed by its context, whoever is reading.

@@ -76,13 +76,22 @@ func clean(err error) error {
 	if errors.As(err, &at) {
 		err = at.Err
 	}
+	switch {
+	case isKind(err):
+		return err
+	case at != nil:
+		return registry.Because(registry.ErrNetwork, err.Error())
+	default:
+		return registry.Because(registry.ErrProtocol, err.Error())
+	}
+}
+
+// isKind reports whether err says by a sentinel of the registry what it is.
+func isKind(err error) bool {
 	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrInvalidConfig} {
 		if errors.Is(err, kind) {
-			return err
+			return true
 		}
 	}
-	if at != nil {
-		return registry.Because(registry.ErrNetwork, err.Error())
-	}
-	return registry.Because(registry.ErrProtocol, err.Error())
+	return false
 }

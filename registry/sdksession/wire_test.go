@@ -94,6 +94,29 @@ func TestErrorsKeepSecrets(t *testing.T) {
 	}
 }
 
+// What the network says is named once, as the network's.
+func TestNetworkErrorsAreNamedOnce(t *testing.T) {
+	w := &wire{done: t.Context()}
+	for _, row := range []struct {
+		err  error
+		kind error
+		text string
+	}{
+		{errors.New("Failed to fetch"), registry.ErrNetwork, "no answer from the server: Failed to fetch"},
+		{&url.Error{Op: "Get", URL: "https://a.example/?s3cr3t", Err: errors.New("refused")}, registry.ErrNetwork, "no answer from the server: refused"},
+		{registry.Because(registry.ErrInvalidConfig, "the proxy"), registry.ErrInvalidConfig, "invalid server configuration: the proxy"},
+	} {
+		rt := w.bindToContexts(roundTrip(func(*http.Request) (*http.Response, error) { return nil, row.err }))
+		req, err := http.NewRequestWithContext(t.Context(), "GET", "https://a.example", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rt.RoundTrip(req); !errors.Is(err, row.kind) || err.Error() != row.text {
+			t.Errorf("%v, want %s", err, row.text)
+		}
+	}
+}
+
 func TestClampRetry(t *testing.T) {
 	for ms, want := range map[int]time.Duration{-1: 500 * time.Millisecond, 0: 500 * time.Millisecond, 700: 700 * time.Millisecond, 1 << 40: 30 * time.Second} {
 		if got := clampRetry(ms); got != want {
