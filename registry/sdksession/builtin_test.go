@@ -39,6 +39,10 @@ func TestBuiltinServers(t *testing.T) {
 	if err != nil || out.IsError || steps != 3 {
 		t.Errorf("%v, %v, %d steps", out, err, steps)
 	}
+	// It is called from a goroutine whose panic would end the process.
+	if _, err := s.CallTool(t.Context(), registry.ToolCall{Tool: "count", OnProgress: func(registry.Progress) { panic("a fault of the host's") }}); err != nil {
+		t.Error(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-server.Waiting()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -74,10 +76,7 @@ func (c *Connector) dial(ctx context.Context, d *dialing) (*session, error) {
 	}
 	s.sdk = r.sdk
 	d.undiscovered = s.wire != nil && s.wire.undiscovered.Load()
-	if err := s.begin(); err != nil {
-		s.end()
-		return nil, err
-	}
+	s.begin()
 	return s, nil
 }
 
@@ -143,15 +142,18 @@ func survive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
+const (
+	maxServerWord   = 256      // bytes of a server's name and of its version
+	maxInstructions = 16 << 10 // bytes
+)
+
 // begin completes a session after the handshake.
-func (s *session) begin() error {
+func (s *session) begin() {
 	result := s.sdk.InitializeResult()
-	if result == nil {
-		return registry.Because(registry.ErrProtocol, "the handshake has no result")
-	}
-	s.info = registry.SessionInfo{ProtocolVersion: result.ProtocolVersion, Instructions: result.Instructions}
+	s.info = registry.SessionInfo{ProtocolVersion: result.ProtocolVersion, Instructions: cut(result.Instructions, maxInstructions)}
 	if result.ServerInfo != nil {
-		s.info.ServerName, s.info.ServerVersion = result.ServerInfo.Name, result.ServerInfo.Version
+		s.info.ServerName = cut(result.ServerInfo.Name, maxServerWord)
+		s.info.ServerVersion = cut(result.ServerInfo.Version, maxServerWord)
 	}
 	if result.Capabilities != nil && result.Capabilities.Tools != nil {
 		s.info.ListChanged = result.Capabilities.Tools.ListChanged
@@ -165,7 +167,17 @@ func (s *session) begin() error {
 	}
 	go s.watch()
 	s.listen()
-	return nil
+}
+
+// cut shortens text to at most max bytes of whole characters.
+func cut(text string, max int) string {
+	if len(text) <= max {
+		return text
+	}
+	for max > 0 && !utf8.RuneStart(text[max]) {
+		max--
+	}
+	return strings.Clone(text[:max])
 }
 
 // watch says that the session is over when its connection ends unasked.

@@ -59,9 +59,19 @@ func (t *tap) deliverProgress(params []byte) {
 	if err != nil || sink == nil {
 		return
 	}
-	sink.mu.Lock()
-	defer sink.mu.Unlock()
-	if sink.fn != nil {
-		sink.fn(p)
+	sink.report(p)
+}
+
+// report calls the function, whose panic would end the process from here.
+func (s *progressSink) report(p registry.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		if recover() != nil {
+			s.fn = nil
+		}
+	}()
+	if s.fn != nil {
+		s.fn(p)
 	}
 }

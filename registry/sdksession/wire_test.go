@@ -125,6 +125,14 @@ func TestClampRetry(t *testing.T) {
 	}
 }
 
+func TestCut(t *testing.T) {
+	for _, row := range []struct{ text, want string }{{"", ""}, {"abc", "abc"}, {"abcd", "abc"}, {"abé", "ab"}, {"日本", "日"}} {
+		if got := cut(row.text, 3); got != row.want {
+			t.Errorf("cut(%q, 3) = %q, want %q", row.text, got, row.want)
+		}
+	}
+}
+
 func TestStreamBudget(t *testing.T) {
 	var b streamBudget
 	a, c := &url.URL{Scheme: "https", Host: "a"}, &url.URL{Scheme: "https", Host: "c"}
