@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import type { Registry } from '../../../wasm/js/types.ts'
 import { createRegistry } from '../../../dist/npm/index.js'
@@ -92,6 +94,23 @@ for (const mode of ['worker', 'main']) {
     await page.close()
   })
 }
+
+test('eight servers of others, natively, from the command line', async () => {
+  const portolan = (...args: string[]) => promisify(execFile)(`${root}dist/bin/portolan`, args, { maxBuffer: 64 << 20 })
+  const auth = ['--header', 'Authorization: Bearer e2e-token']
+  const { stdout } = await portolan('tools', ...servers.map((s) => s.url), ...auth, '--json')
+  const listed = JSON.parse(stdout) as { servers: Record<string, { url: string; status: string; transport: string; protocolVersion: string }>; tools: { server: string; tool: string }[] }
+  for (const s of servers) {
+    const [name, server] = Object.entries(listed.servers).find(([, v]) => v.url === s.url)!
+    assert.equal(server.status, 'connected', s.name)
+    assert.equal(server.transport, s.transport, s.name)
+    assert.equal(server.protocolVersion, found.get('node')![s.name]!.protocolVersion, s.name)
+    const tools = listed.tools.filter((t) => t.server === name)
+    assert.equal(tools.length, found.get('node')![s.name]!.tools.length, s.name)
+    const call = await portolan('call', s.url, s.call.tool, JSON.stringify(s.call.args), ...auth).then((r) => r.stdout, (e) => `server_error: ${e.stderr}`)
+    assert.match(call, s.call.want, s.name)
+  }
+})
 
 test('the same tools and answers everywhere', () => {
   const node = found.get('node')!
