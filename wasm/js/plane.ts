@@ -119,7 +119,8 @@ export class Plane {
     for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
     const x: Exchange = { id, group, awaits, flags, abort: new AbortController(), over: false, until: 0 };
     this.#live.set(id, x);
-    void this.#run(x, lines[0]!, lines[1]!, headers, json);
+    // It throws only when Go has gone, and with it everyone who could be told.
+    this.#run(x, lines[0]!, lines[1]!, headers, json).catch(() => {});
   }
 
   cancel(id: number): void {

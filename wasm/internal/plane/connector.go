@@ -88,6 +88,9 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 	}
 	d.origin = d.home
 	if cfg.Proxy && c.opts.Proxy != "" {
+		if !strings.Contains(c.opts.Proxy, "{href}") {
+			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template has no {href}")
+		}
 		if _, d.origin, ok = c.platform.Resolve(d.via(d.href), ""); !ok {
 			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
 		}

@@ -12,6 +12,7 @@ var errClosed = errors.New("session is closed")
 
 // JSON-RPC error codes that the client acts on or answers with.
 const (
+	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
 	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions

@@ -129,6 +129,19 @@ func TestWrongEra(t *testing.T) {
 			}
 		})
 	}
+	t.Run("calls", func(t *testing.T) {
+		for code, expired := range map[int]bool{-32601: true, -32600: true, codeUnsupportedVersion: true, -32602: false, -32603: false} {
+			hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: modern}}, nil)
+			s := new(registrytest.Script).On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+				registrytest.ReplyError(w, m, 200, code, "no")
+			})
+			b := newBench(t, s, Options{Hints: hints})
+			_, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{Tool: "t"})
+			if errors.Is(err, registry.ErrSessionExpired) != expired {
+				t.Errorf("code %d: %v", code, err)
+			}
+		}
+	})
 	t.Run("rights are not an era", func(t *testing.T) {
 		hints := NewHints(map[string]Hint{testEndpoint: {Transport: "streamable-http", Version: modern}}, nil)
 		b := newBench(t, new(registrytest.Script).On("tools/list", registrytest.Status(401, "no")), Options{Hints: hints})
@@ -189,6 +202,14 @@ func TestProxy(t *testing.T) {
 		if page, err := s.ListTools(b.ctx, nil); err != nil || len(page.Tools) == 0 {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+func TestProxyNeedsHref(t *testing.T) {
+	b := newBench(t, nil, Options{Proxy: "https://proxy.example/"})
+	_, err := b.Connect(b.ctx, "a", registry.ServerConfig{URL: testEndpoint, Proxy: true}, nil)
+	if !errors.Is(err, registry.ErrInvalidConfig) {
+		t.Errorf("%v, want ErrInvalidConfig", err)
 	}
 }
 

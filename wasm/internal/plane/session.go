@@ -113,6 +113,10 @@ func (s *Session) doubt(err error, op int64) error {
 		return err
 	}
 	again := isRefusal(err)
+	if rpc := (*registry.RPCError)(nil); op == opCall && errors.As(err, &rpc) {
+		// Other errors may come from a tool that ran.
+		again = rpc.Code == codeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
+	}
 	if op == opList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
 		again = true // a preflight refused, a page of HTML
 	}
