@@ -37,10 +37,10 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     onClose: watchPage((m) => registry.tell(m)),
   })
   try {
-    await registry.attach(options.signal)
+    const attached = registry.attach(options.signal) // need not be back before what follows is sent
     // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
-    await Promise.all([...store.servers].map(([name, config]) =>
-      registry.addServer(name, config).catch((e: unknown) => { if (options.servers?.[name]) throw e })))
+    await Promise.all([attached, ...[...store.servers].map(([name, config]) =>
+      registry.addServer(name, config).catch((e: unknown) => { if (options.servers?.[name]) throw e }))])
     begun = true
   } catch (e) {
     await registry.close()

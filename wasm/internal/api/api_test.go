@@ -253,3 +253,20 @@ func FuzzApplyConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestOneVersion checks that module, script and package carry the same version:
+// the handshake refuses to start otherwise.
+func TestOneVersion(t *testing.T) {
+	for file, want := range map[string]string{
+		"../../js/version.ts":   "version = '" + api.Version + "'",
+		"../../js/package.json": `"version": "` + api.Version + `"`,
+	} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s does not say %s", file, want)
+		}
+	}
+}

@@ -162,6 +162,29 @@ test('a policy without wasm is named by its right name', async () => {
   await cors.close()
 })
 
+test('a paused server is tried when the network comes back', async () => {
+  let down = true
+  const flaky = await listen((req, res) => {
+    res.setHeader('access-control-allow-origin', '*')
+    res.setHeader('access-control-allow-headers', '*')
+    if (down && req.method !== 'OPTIONS') return void res.writeHead(503).end()
+    res.writeHead(req.method === 'OPTIONS' ? 204 : 405).end()
+  })
+  const page = await openPage(browser, `${site.url}/`, probes)
+  const health = () => page.evaluate(() => window.registry.getHealth().flaky!)
+  await page.waitForFunction(() => !!window.registry)
+  await page.evaluate(async (url) => {
+    await window.registry.addServer('flaky', { url })
+    for (let i = 0; i < 3; i++) await window.registry.discover(['flaky'])
+  }, flaky.url)
+  assert.equal((await health()).suspended, true)
+  down = false
+  await page.evaluate(() => { dispatchEvent(new Event('offline')); dispatchEvent(new Event('online')) })
+  await page.waitForFunction(() => window.registry.getHealth().flaky!.lastError?.includes('405'))
+  await page.close()
+  await flaky.close()
+})
+
 test('five thousand tools reach the page in short tasks', async () => {
   const many = Array.from({ length: 5000 }, (_, i) => ({
     name: `tool_${i}`, description: 'x'.repeat(400),
