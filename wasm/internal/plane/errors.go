@@ -131,21 +131,25 @@ func canonical(name string) string {
 // detail makes a stranger's text fit for an error message: one line, printable, short.
 func detail(text string) string {
 	const limit = 200
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0xfffd {
-			return ' '
+	var b strings.Builder
+	n, gap := 0, false
+	for _, r := range text {
+		if r <= ' ' || r == 0x7f || r == 0xfffd {
+			gap = n > 0
+			continue
 		}
-		return r
-	}, text[:min(len(text), 4*limit)])
-	text = strings.Join(strings.Fields(text), " ")
-	n := 0
-	for i := range text {
-		if n == limit {
-			return text[:i] + "…"
+		if n >= limit {
+			b.WriteString("…")
+			break
 		}
-		n++
+		if gap {
+			b.WriteByte(' ')
+			n++
+		}
+		b.WriteRune(r)
+		n, gap = n+1, false
 	}
-	return text
+	return b.String()
 }
 
 // isRefusal reports whether err is the server's way to say that it does not

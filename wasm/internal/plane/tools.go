@@ -1,8 +1,8 @@
 package plane
 
 import (
-	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -173,7 +173,7 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 		if err != nil {
 			return nil, err
 		}
-		r.params = joinMembers(bytes.Clone(params), more)
+		r.params = joinMembers(slices.Clone(params), more)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Session) callHeaders(call registry.ToolCall) []string {
 		return paramHeaders(bound, call.Arguments)
 	}
 	def, err := call.Def.JSON()
-	if err != nil || !bytes.Contains(def, []byte("x-mcp-header")) {
+	if err != nil || !strings.Contains(string(def), "x-mcp-header") {
 		return nil
 	}
 	bound, err := bindings(def)
