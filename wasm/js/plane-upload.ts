@@ -5,6 +5,9 @@
 /** How often the protocol of an origin is looked for. */
 const LOOKS = 4;
 
+/** Stands for the protocol of an origin that takes no streams. */
+const PLAIN = 'plain';
+
 export class Uploads {
   readonly #fetch: typeof fetch;
   readonly #protocols = new Map<string, string | number>(); // of origins, or how often they were not told
@@ -21,7 +24,8 @@ export class Uploads {
 
   /**
    * Sends the request; with `once`, as a stream where that works. If the
-   * network refuses the stream and has read nothing of it, the body goes plain.
+   * network refuses the stream and has read nothing of it, or the server wants
+   * a length (411), the body goes plain.
    */
   async send(url: string, init: RequestInit, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<Response> {
     const origin = this.#learn(url);
@@ -35,12 +39,18 @@ export class Uploads {
       },
     }, { highWaterMark: 0 });
     try {
-      return await this.#fetch(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
+      const response = await this.#fetch(url, { ...init, body: stream, duplex: 'half' } as RequestInit);
+      if (response.status !== 411) return response;
+      response.body?.cancel().catch(() => {});
     } catch (error) {
-      this.#protocols.set(origin, 'no streams');
-      if (pulled || init.signal?.aborted) throw error;
-      return this.#fetch(url, { ...init, body });
+      if (init.signal?.aborted) throw error;
+      if (pulled) {
+        this.#protocols.set(origin, PLAIN);
+        throw error;
+      }
     }
+    this.#protocols.set(origin, PLAIN);
+    return this.#fetch(url, { ...init, body });
   }
 
   // Resource timing tells the protocol of an earlier exchange with the origin,

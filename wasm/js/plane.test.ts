@@ -289,19 +289,22 @@ test('a stream that has answered is let go', async () => {
   await gone.promise;
 });
 
-test('a streamed body falls back only if nothing was read of it', async () => {
+type Refuse = (body: ReadableStream) => Promise<Response | void>;
+
+test('a streamed body falls back only if nothing can have run', async () => {
   const result = JSON.stringify({ id: CALL, result: {} });
   const bodies: unknown[] = [];
-  const fake = (refuse: (body: ReadableStream) => Promise<void>) => async (_url: unknown, init?: RequestInit) => {
+  const fake = (refuse: Refuse) => async (_url: unknown, init?: RequestInit) => {
     const streamed = init?.body instanceof ReadableStream;
     bodies.push(streamed ? 'stream' : 'plain');
     if (streamed) {
-      await refuse(init.body as ReadableStream);
+      const response = await refuse(init.body as ReadableStream);
+      if (response) return response;
       throw new TypeError('refused');
     }
     return new Response(result, { headers: { 'content-type': 'application/json' } });
   };
-  const run = async (refuse: (body: ReadableStream) => Promise<void>): Promise<number> => {
+  const run = async (refuse: Refuse): Promise<number> => {
     bodies.length = 0;
     const plane = new Plane({ fetch: fake(refuse) as typeof fetch });
     const timing = performance.getEntriesByName;
@@ -319,6 +322,8 @@ test('a streamed body falls back only if nothing was read of it', async () => {
   assert.deepEqual(bodies, ['stream', 'plain']);
   assert.equal(await run(async (body) => { await body.getReader().read(); }), Kind.End);
   assert.deepEqual(bodies, ['stream']);
+  assert.equal(await run(async () => new Response('', { status: 411 })), Kind.Output);
+  assert.deepEqual(bodies, ['stream', 'plain']);
 });
 
 test('results that nobody takes are bounded', async () => {
