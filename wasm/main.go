@@ -12,20 +12,12 @@ import (
 )
 
 func main() {
-	bridge := jsbridge.Open()
-	start, err := bridge.Start()
-	if err != nil {
-		bridge.Refuse(err)
-		return
-	}
-	opts := &plane.Options{
-		Limits: start.Options.Limits, Proxy: start.Proxy,
-		ClientName: "portolan", ClientVersion: api.Version,
-	}
-	if start.Elicit {
-		opts.Elicit = bridge.Elicit
-	}
-	sessions := plane.New(plane.JS(bridge.Get("plane")), opts)
-	start.Options.Connect = demo.Or(sessions.Connect)
-	bridge.Serve(registry.New(&start.Options))
+	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) registry.Connect {
+		memory := newMemory(start.Hints, b.Remember)
+		return demo.Or(plane.New(plane.JS(b.Get("plane")), &plane.Options{
+			Limits: start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
+			ClientName: "portolan", ClientVersion: api.Version,
+			Hints: plane.NewHints(memory.known, memory.changed),
+		}).Connect)
+	})
 }

@@ -14,20 +14,11 @@ import (
 )
 
 func main() {
-	bridge := jsbridge.Open()
-	start, err := bridge.Start()
-	if err != nil {
-		bridge.Refuse(err)
-		return
-	}
-	opts := &sdksession.Options{
-		RoundTripper: jsfetch.New(),
-		Limits:       start.Options.Limits, Proxy: start.Proxy,
-		ClientName: "portolan", ClientVersion: api.Version,
-	}
-	if start.Elicit {
-		opts.Elicit = bridge.Elicit
-	}
-	start.Options.Connect = demo.Or(sdksession.New(opts).Connect)
-	bridge.Serve(registry.New(&start.Options))
+	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) registry.Connect {
+		return demo.Or(sdksession.New(&sdksession.Options{
+			RoundTripper: jsfetch.New(),
+			Limits:       start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
+			ClientName: "portolan", ClientVersion: api.Version,
+		}).Connect)
+	})
 }

@@ -22,28 +22,26 @@ type Bridge struct {
 	finished chan struct{}
 }
 
-// Open finds the host's object. The name lives in the scope that the loader
-// made for this module alone, not in the page's globals.
-func Open() *Bridge {
-	return &Bridge{boot: js.Global().Get("portolan"), finished: make(chan struct{})}
-}
+// find gets the host's object. The name lives in the scope that the loader made
+// for this module alone, not in the page's globals.
+func (b *Bridge) find() { b.boot = js.Global().Get("portolan") }
 
 // Get returns a property of the host's object, for what only one kind of module needs.
 func (b *Bridge) Get(name string) js.Value { return b.boot.Get(name) }
 
-// Start reads what the host wants the module to be.
-func (b *Bridge) Start() (api.Start, error) {
+// start reads what the host wants the module to be.
+func (b *Bridge) start() (api.Start, error) {
 	return api.ParseStart([]byte(b.boot.Get("options").String()))
 }
 
-// Refuse tells the host that the module cannot start.
-func (b *Bridge) Refuse(err error) { b.boot.Call("refused", string(api.EncodeError(err))) }
+// refuse tells the host that the module cannot start.
+func (b *Bridge) refuse(err error) { b.boot.Call("refused", string(api.EncodeError(err))) }
 
 // Remember hands the host what to give back as the "hints" option at the next start.
 func (b *Bridge) Remember(hints string) { b.boot.Call("hints", hints) }
 
-// Serve answers the host until it closes the registry.
-func (b *Bridge) Serve(reg *registry.Registry) {
+// serve answers the host until it closes the registry.
+func (b *Bridge) serve(reg *registry.Registry) {
 	b.api = api.New(reg, b)
 	module := js.Global().Get("Object").New()
 	entries := map[string]func(args []js.Value){

@@ -8,6 +8,7 @@ import (
 	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
 )
 
 // elicits are the questions that wait for the host's answer.
@@ -17,8 +18,15 @@ type elicits struct {
 	waiting map[int]chan js.Value
 }
 
-// Elicit is a registry.Elicit that asks the host.
-func (b *Bridge) Elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
+// Elicit returns the registry.Elicit that asks the host, or nil if the host does not answer.
+func (b *Bridge) Elicit(start api.Start) registry.Elicit {
+	if !start.Elicit {
+		return nil
+	}
+	return b.elicit
+}
+
+func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
 	e := &b.elicits
 	answer := make(chan js.Value, 1)
 	e.mu.Lock()

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../../dist/npm/index.js'
 import type { PortLike, Registry, RegistryOptions, StorageAdapter } from '../../../wasm/js/types.ts'
-import { listen, type Listening } from './harness.ts'
+import { listen } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
-let server: Listening & { calls: string[]; headers: Record<string, string | undefined>[] }
+let server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => { server = await sdkServer() })
 after(() => server.close())
 
@@ -218,4 +218,20 @@ test('a server that fails is paused and comes back on retry', async () => {
     assert.equal(r.getHealth().s!.status, 'error', 'a redirect is not followed')
   })
   await flaky.close()
+})
+
+test('what was learned of a server saves its next connect a round trip', async () => {
+  const kept = new Map<string, string>()
+  const storage: StorageAdapter = { get: (k) => kept.get(k), set: (k, v) => void kept.set(k, v), remove: (k) => void kept.delete(k) }
+  const methods = async () => {
+    server.methods.length = 0
+    await using({ storage, servers: { s: { url: server.url } } }, async (r) => {
+      await r.discover()
+      assert.equal(r.getHealth().s!.status, 'connected')
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    })
+    return server.methods.filter((m) => /discover|initialize|tools/.test(m))
+  }
+  assert.deepEqual(await methods(), ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+  assert.deepEqual((await methods()).sort(), ['initialize', 'notifications/initialized', 'tools/list'])
 })

@@ -11,11 +11,12 @@ const schema = { type: 'object', properties: {} } as const
  * raw (says its arguments as they arrived), wait (until it is cancelled), steps
  * (progress). It notes what it was asked, and open to pages of any origin.
  */
-export async function sdkServer(tools: unknown[] = []): Promise<Listening & { calls: string[]; headers: Record<string, string | undefined>[] }> {
+export async function sdkServer(tools: unknown[] = []): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
   const headers: Record<string, string | undefined>[] = []
   const bodies: string[] = []
+  const methods: string[] = []
 
   function program(): Server {
     const server = new Server({ name: 'steered', version: '1' }, { capabilities: { tools: { listChanged: true } } })
@@ -51,6 +52,7 @@ export async function sdkServer(tools: unknown[] = []): Promise<Listening & { ca
     const chunks: Buffer[] = []
     for await (const c of req) chunks.push(c as Buffer)
     const body = Buffer.concat(chunks).toString()
+    if (body) methods.push((JSON.parse(body) as { method?: string }).method ?? 'answer')
     if (body.includes('tools/call')) bodies.push(body)
     const id = req.headers['mcp-session-id'] as string | undefined
     let transport = id === undefined ? undefined : sessions.get(id)
@@ -61,5 +63,5 @@ export async function sdkServer(tools: unknown[] = []): Promise<Listening & { ca
     }
     await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)
   })
-  return { ...listening, url: `${listening.url}/mcp`, calls, headers }
+  return { ...listening, url: `${listening.url}/mcp`, calls, methods, headers }
 }

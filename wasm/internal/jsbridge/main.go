@@ -1,0 +1,22 @@
+//go:build js
+
+package jsbridge
+
+import (
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
+)
+
+// Main is a module's main: it serves a registry whose sessions connect opens,
+// with the options that the host gives, until the host closes it.
+func Main(connect func(*Bridge, api.Start) registry.Connect) {
+	b := &Bridge{finished: make(chan struct{})}
+	b.find()
+	start, err := b.start()
+	if err != nil {
+		b.refuse(err)
+		return
+	}
+	start.Options.Connect = connect(b, start)
+	b.serve(registry.New(&start.Options))
+}

@@ -1,0 +1,74 @@
+//go:build js
+
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/wasm/internal/plane"
+)
+
+// memoryDelay collects what is learned of many servers at once.
+const memoryDelay = 50 * time.Millisecond
+
+// maxRemembered bounds the endpoints that are remembered.
+const maxRemembered = 500
+
+// A memory keeps what was learned of endpoints, as the text that the host
+// stores: a line each of URL, transport, version and "changes" or nothing,
+// separated by tabs.
+type memory struct {
+	known map[string]plane.Hint
+	save  func(text string)
+
+	mu      sync.Mutex
+	learned map[string]plane.Hint
+	timer   *time.Timer
+}
+
+func newMemory(text string, save func(string)) *memory {
+	m := &memory{known: make(map[string]plane.Hint), learned: make(map[string]plane.Hint), save: save}
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) == 4 && f[0] != "" && len(m.known) < maxRemembered {
+			m.known[f[0]] = plane.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes"}
+		}
+	}
+	m.learned = maps.Clone(m.known)
+	return m
+}
+
+// changed notes a hint, or that an endpoint was forgotten, and saves a little later.
+func (m *memory) changed(url string, h plane.Hint) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h == (plane.Hint{}) {
+		delete(m.learned, url)
+	} else if _, ok := m.learned[url]; ok || len(m.learned) < maxRemembered {
+		m.learned[url] = h
+	}
+	if m.timer == nil {
+		m.timer = time.AfterFunc(memoryDelay, m.flush)
+	}
+}
+
+func (m *memory) flush() {
+	m.mu.Lock()
+	m.timer = nil
+	var text []byte
+	for _, url := range slices.Sorted(maps.Keys(m.learned)) {
+		h := m.learned[url]
+		text = append(append(append(append(append(text, url...), '\t'), h.Transport...), '\t'), h.Version...)
+		text = append(text, '\t')
+		if h.ListChanged {
+			text = append(text, "changes"...)
+		}
+		text = append(text, '\n')
+	}
+	m.mu.Unlock()
+	m.save(string(text))
+}
