@@ -52,7 +52,7 @@ func (s *session) ask(ctx context.Context, params []byte) (answer []byte, err er
 	}()
 	mode, _ := rawjson.Get(params, "mode")
 	if text, ok := rawjson.String(mode); ok && text != "form" || rawjson.Kind(params) != 'o' {
-		return nil, registry.Because(registry.ErrProtocol, "the server asks in a way that this client did not offer")
+		return nil, errNotOffered
 	}
 	if answer, err = s.elicit(ctx, s.name, params); err != nil {
 		return nil, err

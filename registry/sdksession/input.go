@@ -11,6 +11,10 @@ import (
 // multi round-trip requests).
 const maxRounds = 10
 
+// errNotOffered is an RPCError, for it says nothing bad about the server's health:
+// the tool wants a capability that was not announced (MCP 2026-07-28, error codes).
+var errNotOffered = &registry.RPCError{Code: -32021, Message: "the tool asks for input that this host cannot give"}
+
 // wantsInput reports whether a result asks for input before the call goes on.
 func wantsInput(result []byte) bool {
 	raw, _ := rawjson.Get(result, "resultType")
@@ -59,7 +63,7 @@ func (s *session) answerOne(ctx context.Context, request []byte) ([]byte, error)
 	raw, _ := rawjson.Get(request, "method")
 	method, _ := rawjson.String(raw)
 	if method != elicitation || s.elicit == nil {
-		return nil, registry.Because(registry.ErrProtocol, "the tool asks for input that this client did not offer to give")
+		return nil, errNotOffered
 	}
 	params, _ := rawjson.Get(request, "params")
 	return s.ask(ctx, params)

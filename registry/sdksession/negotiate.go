@@ -15,8 +15,8 @@ const (
 
 // negotiate opens a session by the transport that is configured, remembered or
 // found out, in this order. Legacy SSE is tried on one sign only: the first POST
-// was refused with a 4xx that is neither 401 nor 403 and no JSON-RPC error
-// (MCP 2025-11-25, basic/transports, backwards compatibility). Silence, a broken
+// was refused with a 4xx about what was sent, and no JSON-RPC error (MCP
+// 2025-11-25, basic/transports, backwards compatibility). Silence, a broken
 // connection or a fault of the server say nothing about its transport.
 func (c *Connector) negotiate(ctx context.Context, d *dialing, configured string) (registry.Session, error) {
 	known := c.recall(d.endpoint)
@@ -68,7 +68,7 @@ func isRefusal(err error) bool {
 	var status *registry.StatusError
 	var rpc *registry.RPCError
 	if errors.As(err, &status) {
-		return status.Code >= 400 && status.Code < 500 && !isCredentials(status.Code)
+		return status.Code >= 400 && status.Code < 500 && !isElsewhere(status.Code)
 	}
 	return errors.As(err, &rpc) || errors.Is(err, registry.ErrProtocol)
 }

@@ -38,7 +38,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 			return nil, req.Context().Err()
 		}
 		rpc := rpcError(body)
-		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isCredentials(res.StatusCode) {
+		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isElsewhere(res.StatusCode) {
 			w.undiscovered.Store(true)
 		}
 		if x.method == "server/discover" && rpc != nil {
@@ -51,17 +51,23 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		case w.forgot(req, res.StatusCode, rpc):
 			w.expired.Store(true)
 			return nil, registry.Because(registry.ErrSessionExpired, status.Error())
-		case rpc != nil && res.StatusCode < 500 && !isCredentials(res.StatusCode):
+		case rpc != nil && res.StatusCode < 500 && !isElsewhere(res.StatusCode):
 			return nil, rpc
-		case x.isCall() && res.StatusCode >= 400 && res.StatusCode < 500 && !isCredentials(res.StatusCode) && x.out != nil:
+		case x.isCall() && res.StatusCode >= 400 && res.StatusCode < 500 && !isElsewhere(res.StatusCode) && x.out != nil:
 			x.out.refuse()
 		}
 		return nil, status
 	})
 }
 
-func isCredentials(code int) bool {
-	return code == http.StatusUnauthorized || code == http.StatusForbidden
+// isElsewhere reports whether a 4xx speaks of rights, proxies or rates, which says
+// nothing about what was sent.
+func isElsewhere(code int) bool {
+	switch code {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	}
+	return false
 }
 
 // forgot says whether the answer means that the server no longer knows the
