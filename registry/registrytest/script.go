@@ -62,6 +62,16 @@ func (s *Script) Received(method string) []Message {
 // Await returns the first message of that method, "" meaning responses, once it
 // has come. The second result is false if done is closed before.
 func (s *Script) Await(method string, done <-chan struct{}) (Message, bool) {
+	found := s.await(method, 1, done)
+	if len(found) == 0 {
+		return Message{}, false
+	}
+	return found[0], true
+}
+
+// await returns the messages of that method once there are n, or nil if done is
+// closed before.
+func (s *Script) await(method string, n int, done <-chan struct{}) []Message {
 	for {
 		s.mu.Lock()
 		if s.arrived == nil {
@@ -69,13 +79,13 @@ func (s *Script) Await(method string, done <-chan struct{}) (Message, bool) {
 		}
 		arrived := s.arrived
 		s.mu.Unlock()
-		if found := s.Received(method); len(found) > 0 {
-			return found[0], true
+		if found := s.Received(method); len(found) >= n {
+			return found
 		}
 		select {
 		case <-arrived:
 		case <-done:
-			return Message{}, false
+			return nil
 		}
 	}
 }

@@ -283,9 +283,7 @@ func testServerRequests(t *testing.T, dial Dial) {
 	s.On("tools/call", func(w http.ResponseWriter, req *http.Request, m Message) {
 		Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n"+
 			"data: {\"jsonrpc\":\"2.0\",\"id\":\"u\",\"method\":\"no/such\",\"params\":{}}\n\n")(w, req, m)
-		for len(s.Received("")) < 2 && req.Context().Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
+		s.await("", 2, req.Context().Done())
 		Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[]}}\n\n")(w, req, m)
 	})
 	p := connect(t, dial, s, Options{})
