@@ -21,10 +21,13 @@ import (
 // real fetch and a real socket.
 const peer = `(() => {
   const http = require('node:http')
-  const state = {open: 0, aborted: 0, port: 0, seen: []}
+  const state = {open: 0, aborted: 0, port: 0, seen: [], waiting: []}
+  const changed = () => { state.waiting = state.waiting.filter((w) => state[w.key] !== w.n || w.resolve()) }
+  state.until = (key, n) => new Promise((resolve) => { state.waiting.push({key, n, resolve}); changed() })
   const server = http.createServer((req, res) => {
     state.open++
-    res.on('close', () => { state.open--; if (!res.writableEnded) state.aborted++ })
+    changed()
+    res.on('close', () => { state.open--; if (!res.writableEnded) state.aborted++; changed() })
     const chunks = []
     req.on('data', (c) => chunks.push(c))
     req.on('end', () => {
@@ -94,16 +97,14 @@ func (n *node) ok(method, path string, body []byte) (*http.Response, string) {
 	return res, string(text)
 }
 
-// until waits, a moment at a time, for what happens in JavaScript.
-func (n *node) until(what string, ok func() bool) {
+// until waits until the server counts k requests that are "open" or "aborted".
+func (n *node) until(count string, k int) {
 	n.t.Helper()
-	for range 1000 {
-		if ok() {
-			return
-		}
-		time.Sleep(time.Millisecond)
+	select {
+	case <-await(safejs.Safe(n.state.Call("until", count, k))):
+	case <-time.After(10 * time.Second):
+		n.t.Errorf("%s is %d, want %d", count, n.state.Get(count).Int(), k)
 	}
-	n.t.Errorf("not in time: %s", what)
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -165,12 +166,12 @@ func TestContextEndsTheRequest(t *testing.T) {
 		_, err := n.do(ctx, "POST", "/silent", []byte("x"))
 		done <- err
 	}()
-	n.until("the request", func() bool { return n.state.Get("open").Int() == 1 })
+	n.until("open", 1)
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
-	n.until("the abort", func() bool { return n.state.Get("aborted").Int() == 1 })
+	n.until("aborted", 1)
 }
 
 // net/http stops watching the context when the headers have come.
@@ -193,7 +194,8 @@ func TestContextEndsTheBody(t *testing.T) {
 		}()
 	}
 	cancel()
-	n.until("eight aborts", func() bool { return n.state.Get("aborted").Int() == 8 && n.state.Get("open").Int() == 0 })
+	n.until("aborted", 8)
+	n.until("open", 0)
 }
 
 func TestCloseEndsTheBody(t *testing.T) {
@@ -207,7 +209,7 @@ func TestCloseEndsTheBody(t *testing.T) {
 	if _, err := res.Body.Read(make([]byte, 1)); err == nil {
 		t.Error("no error after Close")
 	}
-	n.until("the abort", func() bool { return n.state.Get("aborted").Int() == 1 })
+	n.until("aborted", 1)
 }
 
 func TestStreamedBodies(t *testing.T) {
@@ -235,8 +237,8 @@ func TestStreamedBodies(t *testing.T) {
 	if s := <-settled; s.err != nil {
 		t.Fatal(s.err)
 	}
-	n.until("the streamed request", func() bool {
-		seen := n.state.Get("seen")
-		return seen.Length() == 1 && seen.Index(0).Get("length").Int() == len("streamed")
-	})
+	seen := n.state.Get("seen")
+	if seen.Length() != 1 || seen.Index(0).Get("length").Int() != len("streamed") {
+		t.Errorf("%d requests", seen.Length())
+	}
 }
