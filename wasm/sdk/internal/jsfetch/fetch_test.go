@@ -134,8 +134,10 @@ func TestRoundTrip(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	n := start(t)
-	if _, err := n.do(t.Context(), "POST", "/redirect", []byte("x")); err == nil {
-		t.Error("the redirect was followed")
+	for _, method := range []string{"GET", "POST"} {
+		if _, err := n.do(t.Context(), method, "/redirect", []byte("x")); err == nil {
+			t.Errorf("the redirect of a %s was followed", method)
+		}
 	}
 	closed := &node{t: t, base: "http://127.0.0.1:1"}
 	if _, err := closed.do(t.Context(), "GET", "/", nil); err == nil {
