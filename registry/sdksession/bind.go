@@ -20,17 +20,20 @@ func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 		if err := w.done.Err(); err != nil {
 			return nil, err
 		}
-		ctx, cancel := context.WithCancel(req.Context())
-		stop := context.AfterFunc(w.done, cancel)
+		caller := req.Context()
+		ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
+		stopCaller := context.AfterFunc(caller, cancel)
+		stopSession := context.AfterFunc(w.done, cancel)
 		stopProbe := func() bool { return false }
 		if exchangeOf(ctx).method == "server/discover" && w.probe > 0 {
 			stopProbe = time.AfterFunc(w.probe, cancel).Stop
 		}
 		res, err := next.RoundTrip(req.WithContext(ctx))
 		if err != nil {
-			ended := ctx.Err()
+			ended := errors.Join(caller.Err(), ctx.Err())
+			stopCaller()
+			stopSession()
 			stopProbe()
-			stop()
 			cancel()
 			if ended != nil {
 				return nil, ended
@@ -39,9 +42,10 @@ func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 		}
 		body := res.Body
 		context.AfterFunc(ctx, func() { body.Close() })
-		res.Body = &boundBody{body, ctx, func() {
+		res.Body = &boundBody{ReadCloser: body, caller: caller, ctx: ctx, detach: stopCaller, release: func() {
+			stopCaller()
+			stopSession()
 			stopProbe()
-			stop()
 			cancel() // closes the body
 		}}
 		return res, nil
@@ -61,17 +65,20 @@ func unanswered(err error) error {
 	return registry.Because(registry.ErrNetwork, err.Error())
 }
 
-// A boundBody is closed by its context, whoever is reading.
+// A boundBody is closed by the contexts of its request and of its session, whoever
+// is reading.
 type boundBody struct {
 	io.ReadCloser
-	ctx     context.Context
+	caller  context.Context // of the request
+	ctx     context.Context // ends with caller, with the session, and on Close
+	detach  func() bool     // from caller
 	release func()
 }
 
 func (b *boundBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF && b.ctx.Err() != nil {
-		err = b.ctx.Err()
+		err = errors.Join(b.caller.Err(), b.ctx.Err())
 	}
 	return n, err
 }
@@ -79,4 +86,23 @@ func (b *boundBody) Read(p []byte) (int, error) {
 func (b *boundBody) Close() error {
 	b.release()
 	return nil
+}
+
+const (
+	drainBytes = 16 << 10
+	drainTime  = time.Second
+)
+
+// drain closes the body in the background, after reading what little may be left:
+// a connection whose body was dropped before its end cannot be used again, and
+// over HTTP/1.1 each call would pay for a new one. The caller has its answer and
+// may end meanwhile.
+func (b *boundBody) drain() {
+	b.detach()
+	timer := time.AfterFunc(drainTime, b.release)
+	go func() {
+		io.CopyN(io.Discard, b.ReadCloser, drainBytes)
+		timer.Stop()
+		b.release()
+	}()
 }

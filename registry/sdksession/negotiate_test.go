@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -144,6 +145,7 @@ func TestExpiredSessionsAreNotDeleted(t *testing.T) {
 }
 
 func TestProxy(t *testing.T) {
+	var mu sync.Mutex
 	var seen []string
 	server := registrytest.NewServer(nil)
 	net := registrytest.NewNet(t)
@@ -153,7 +155,9 @@ func TestProxy(t *testing.T) {
 			http.Error(w, "no url", http.StatusBadRequest)
 			return
 		}
+		mu.Lock()
 		seen = append(seen, req.Method+" "+target.String()+" "+req.Header.Get("X-Api-Key"))
+		mu.Unlock()
 		req.URL, req.RequestURI = target, target.RequestURI()
 		server.ServeHTTP(w, req)
 	}))
@@ -164,6 +168,8 @@ func TestProxy(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	for _, request := range seen {
 		if !strings.Contains(request, " https://server.example/") || !strings.HasSuffix(request, " k") {
 			t.Errorf("the proxy got %q", request)

@@ -25,6 +25,7 @@ type stream struct {
 	read     int  // bytes of events so far
 	resuming bool // the server gave an id to resume from
 	garbage  bool // an event was no JSON
+	answered bool
 	err      error
 }
 
@@ -43,8 +44,13 @@ func (s *stream) Read(p []byte) (int, error) {
 	return s.out.Read(p)
 }
 
-// Close implements [io.Closer].
-func (s *stream) Close() error { return s.body.Close() }
+// Close implements [io.Closer]. It is called by the goroutine that reads.
+func (s *stream) Close() error {
+	if s.answered {
+		return nil // being drained
+	}
+	return s.body.Close()
+}
 
 func (s *stream) step() {
 	e, err := s.events.next()
@@ -102,8 +108,12 @@ func (s *stream) message(text []byte) []byte {
 		return nil
 	}
 	if !s.wire.sse {
-		s.err = io.EOF
-		s.body.Close()
+		s.err, s.answered = io.EOF, true
+		if body, ok := s.body.(*boundBody); ok {
+			body.drain()
+		} else {
+			s.body.Close()
+		}
 	}
 	// What is kept must outlive the scanner's buffer.
 	m.result = bytes.Clone(m.result)
