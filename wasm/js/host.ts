@@ -138,6 +138,7 @@ export class Host {
   }
 
   private crashed(e: RegistryError): void {
+    this.plane.shut()
     this.crash = this.closing ? new RegistryError('closed', 'the registry is closed') : e
     if (this.closing) return
     for (const id of this.asked.keys()) this.settle(id, (id) => ({ id, error: toWire(e) }))

@@ -289,6 +289,28 @@ test('a stream that has answered is let go', async () => {
   await gone.promise;
 });
 
+test('what is under way when all is over ends, and what was sent last goes out', async () => {
+  const c = new Client();
+  const open = new Set<string>();
+  let changed = () => {};
+  const until = async (condition: () => boolean) => { while (!condition()) await new Promise<void>((resolve) => (changed = resolve)); };
+  const finished: string[] = [];
+  handler = (req, res) => {
+    const { method } = req;
+    open.add(method!);
+    res.on('close', () => { open.delete(method!); changed(); });
+    changed();
+    if (method === 'DELETE') setImmediate(() => { finished.push(method); res.writeHead(204).end(); });
+    else if (method === 'GET') res.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+  };
+  for (const [id, method, awaits] of [[1, 'POST', CALL], [2, 'GET', 0], [3, 'DELETE', 0]] as const) begin(c.plane, id, awaits, 0, `${method}\n${origin}/mcp`, '');
+  await until(() => open.has('POST') && open.has('GET'));
+  c.plane.shut();
+  await until(() => open.size === 0 && finished.length > 0);
+  assert.deepEqual(finished, ['DELETE']);
+  assert.equal(c.events.length, 0);
+});
+
 type Refuse = (body: ReadableStream) => Promise<Response | void>;
 
 test('a streamed body falls back only if nothing can have run', async () => {

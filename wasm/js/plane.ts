@@ -28,6 +28,9 @@ const WANT_HEAD = 1, ONCE = 2;
 /** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
 const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
 
+/** What requests that await no answer may still take once all is over. */
+const SHUT_MS = 500;
+
 /** Response headers that Go reads. */
 const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate'];
 
@@ -35,6 +38,8 @@ interface Exchange {
   readonly id: number;
   readonly group: number;
   readonly awaits: number;
+  /** It awaits nothing and is not a stream either: a notification, or a session's end. */
+  readonly sends: boolean;
   readonly flags: number;
   readonly abort: AbortController;
   over: boolean;
@@ -117,7 +122,7 @@ export class Plane {
     const json = body > 0 ? scratch.slice(head, head + body) : undefined;
     const headers: [string, string][] = [];
     for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
-    const x: Exchange = { id, group, awaits, flags, abort: new AbortController(), over: false, until: 0 };
+    const x: Exchange = { id, group, awaits, sends: awaits === 0 && lines[0] !== 'GET', flags, abort: new AbortController(), over: false, until: 0 };
     this.#live.set(id, x);
     // It throws only when Go has gone, and with it everyone who could be told.
     this.#run(x, lines[0]!, lines[1]!, headers, json).catch(() => {});
@@ -129,6 +134,24 @@ export class Plane {
     this.#live.delete(id);
     x.over = true;
     x.abort.abort();
+  }
+
+  /**
+   * Ends all exchanges, now that nobody hears of them. What was sent last and
+   * awaits nothing, a session's end or a cancellation, has a moment to go out.
+   */
+  shut(): void {
+    this.deliver = () => {};
+    const last: Exchange[] = [];
+    for (const x of [...this.#live.values(), ...this.#draining]) {
+      x.over = true;
+      if (x.sends && !this.#draining.has(x)) last.push(x);
+      else x.abort.abort();
+    }
+    this.#live.clear();
+    if (!last.length) return;
+    const timer: unknown = setTimeout(() => { for (const x of last) x.abort.abort(); }, SHUT_MS);
+    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.(); // Node: let the process end
   }
 
   async #run(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
