@@ -36,6 +36,7 @@ var rules = []rule{
 	{room: "wasm/internal/plane", js: true, may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "wasm/internal/jsbridge", js: true, may: []string{"registry", "registry/rawjson", "wasm/internal/api"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "wasm/sdk", js: true, may: []string{"registry", "registry/rawjson", "registry/sdksession", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/jsbridge", "github.com/modelcontextprotocol/go-sdk", "github.com/hack-pad/safejs"}, reason: "the module on go-sdk"},
+	{room: "wasm/overlay", noStd: lean, reason: "stands in for the standard library in the modules"},
 	{room: "cmd/portolan", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "testdata", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},

@@ -42,15 +42,19 @@ type API struct {
 	mu      sync.Mutex
 	cancels map[int]context.CancelFunc
 
-	events events
+	workers workers
+	events  events
 }
 
 // New returns an API that tells host of every change in reg.
 func New(reg *registry.Registry, host Host) *API {
-	a := &API{reg: reg, host: host, cancels: make(map[int]context.CancelFunc)}
+	a := &API{reg: reg, host: host, cancels: make(map[int]context.CancelFunc), workers: newWorkers()}
 	a.events.init(a)
 	return a
 }
+
+// End frees what the API holds, after the last request.
+func (a *API) End() { a.workers.end() }
 
 // Call runs a method of the table and answers under id.
 func (a *API) Call(id int, method string, params []byte) {
@@ -60,7 +64,7 @@ func (a *API) Call(id int, method string, params []byte) {
 		return
 	}
 	ctx, done := a.begin(id)
-	go func() {
+	a.workers.run(func() {
 		defer done()
 		defer a.recovered(id)
 		result, err := fn(ctx, a, params)
@@ -70,7 +74,7 @@ func (a *API) Call(id int, method string, params []byte) {
 			return
 		}
 		a.host.Reply(id, result)
-	}()
+	})
 }
 
 // Dispatch calls a tool and answers under id.
@@ -80,7 +84,7 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
 	}
 	ctx, done := a.begin(id)
-	go func() {
+	a.workers.run(func() {
 		defer done()
 		defer a.recovered(id)
 		result, err := a.reg.Dispatch(ctx, call)
@@ -90,7 +94,7 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 			return
 		}
 		a.host.Called(id, encodeCalled(result), result.Payload)
-	}()
+	})
 }
 
 // Cancel ends request id early, if it is still under way.

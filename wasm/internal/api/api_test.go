@@ -114,6 +114,7 @@ func TestMainJobThroughTheAPI(t *testing.T) {
 			t.Errorf("answer %s", got)
 		}
 		_ = reg.Close()
+		a.End()
 	})
 }
 
