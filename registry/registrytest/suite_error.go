@@ -2,6 +2,7 @@ package registrytest
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,6 +58,23 @@ func testExpiry(t *testing.T, dial Dial) {
 			t.Errorf("%v, want status 404", err)
 		}
 	})
+}
+
+// testForeignErrors checks that an error body of another protocol does not pass
+// for a JSON-RPC error: the HTTP status is what it says.
+func testForeignErrors(t *testing.T, dial Dial) {
+	for _, code := range []int{404, 429} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			s := new(Script).On("tools/call", func(w http.ResponseWriter, _ *http.Request, _ Message) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(code)
+				_, _ = io.WriteString(w, `{"error":{"message":"not from MCP"}}`)
+			})
+			if err := connect(t, dial, s, Options{}).tryCall(); !hasStatus(err, code) {
+				t.Errorf("%v, want status %d", err, code)
+			}
+		})
+	}
 }
 
 func hasStatus(err error, code int) bool {

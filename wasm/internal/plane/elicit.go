@@ -2,7 +2,6 @@ package plane
 
 import (
 	"context"
-	"errors"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -73,7 +72,9 @@ func (s *Session) unaskDuring(call *mailbox) {
 	}
 }
 
-var errNoElicit = errors.New("the server asks for input that this host cannot give")
+// It has the code of a missing client capability, so that it says nothing of the
+// server's health.
+var errNoElicit = &registry.RPCError{Code: -32021, Message: "the server asks for input that this host cannot give"}
 
 // elicit asks the host's user and completes the answer with the schema's
 // defaults (SEP-1034). The result is an ElicitResult.

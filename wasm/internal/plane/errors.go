@@ -42,7 +42,8 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(e.Header)}
 	body := []byte(e.Text)
 	var rpc *registry.RPCError
-	if rawjson.Valid(body, 64) == nil {
+	// Without a code it is some other protocol's error: a REST server's 404 or 429.
+	if rawjson.Valid(body, 64) == nil && rawjson.Kind(get(get(body, "error"), "code")) == 'n' {
 		rpc = rpcError(body)
 	}
 	switch {
