@@ -10,15 +10,16 @@ export class NotJson extends Error {}
 
 export interface Json { text: string; value: unknown }
 
-/** Parses the body; throws BodyTooLarge beyond `max` bytes, and NotJson. */
-export async function readJson(response: Response, max: number): Promise<Json> {
-  const length = Number(response.headers.get('content-length') ?? -1);
-  if (!response.body) throw new NotJson();
+export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** Parses the response's body; throws BodyTooLarge beyond `max` bytes, and NotJson. */
+export async function readJson({ headers }: Response, reader: BodyReader | undefined, max: number): Promise<Json> {
+  const length = Number(headers.get('content-length') ?? -1);
+  if (!reader) throw new NotJson();
   if (length > max) {
-    await response.body.cancel().catch(() => {});
+    await reader.cancel().catch(() => {});
     throw new BodyTooLarge();
   }
-  const reader = response.body.getReader();
   const chunks: Uint8Array[] = [];
   for (let size = 0; ; ) {
     const { done, value } = await reader.read();
@@ -54,9 +55,8 @@ function fail(): never {
 }
 
 /** The first `max` bytes of the body as text, or none of it if it cannot be read. */
-export async function readStart(response: Response, max: number): Promise<string> {
-  if (!response.body) return '';
-  const reader = response.body.getReader();
+export async function readStart(reader: BodyReader | undefined, max: number): Promise<string> {
+  if (!reader) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Kind, Why } from './plane-events.ts';
 import { Plane } from './plane.ts';
@@ -309,6 +311,26 @@ test('what is under way when all is over ends, and what was sent last goes out',
   await until(() => open.size === 0 && finished.length > 0);
   assert.deepEqual(finished, ['DELETE']);
   assert.equal(c.events.length, 0);
+});
+
+test('a cancelled stream ends though garbage was collected', async () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const c = new Client();
+  const head = signal(), gone = signal();
+  handler = (_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n');
+    res.on('close', () => gone.resolve());
+  };
+  c.plane.deliver = () => head.resolve();
+  begin(c.plane, 1, CALL, 1, `POST\n${origin}/mcp`, '{}');
+  await head.promise;
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    gc();
+  }
+  c.plane.cancel(1);
+  await gone.promise;
 });
 
 type Refuse = (body: ReadableStream) => Promise<Response | void>;

@@ -2,7 +2,7 @@
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 
-import { BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
+import { type BodyReader, BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
 import { type Bounds, Kind, Why } from './plane-events.ts';
 import { readMessages } from './plane-messages.ts';
 import { type TakenResult, Tables } from './plane-tables.ts';
@@ -42,6 +42,8 @@ interface Exchange {
   readonly sends: boolean;
   readonly flags: number;
   readonly abort: AbortController;
+  /** Of the response's body, once that is read. */
+  reader?: BodyReader;
   over: boolean;
   /** When a stream that has answered is cut off, in ms of performance.now(). */
   until: number;
@@ -133,7 +135,7 @@ export class Plane {
     if (!x) return;
     this.#live.delete(id);
     x.over = true;
-    x.abort.abort();
+    this.#stop(x);
   }
 
   /**
@@ -146,12 +148,23 @@ export class Plane {
     for (const x of [...this.#live.values(), ...this.#draining]) {
       x.over = true;
       if (x.sends && !this.#draining.has(x)) last.push(x);
-      else x.abort.abort();
+      else this.#stop(x);
     }
     this.#live.clear();
     if (!last.length) return;
-    const timer: unknown = setTimeout(() => { for (const x of last) x.abort.abort(); }, SHUT_MS);
+    const timer: unknown = setTimeout(() => { for (const x of last) this.#stop(x); }, SHUT_MS);
     if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.(); // Node: let the process end
+  }
+
+  // Node's fetch may forget, once it has collected garbage, that the signal is
+  // the response's too; so the body is ended by itself.
+  #stop(x: Exchange): void {
+    x.abort.abort();
+    x.reader?.cancel().catch(() => {});
+  }
+
+  #open(x: Exchange, response: Response): BodyReader | undefined {
+    return (x.reader = response.body?.getReader());
   }
 
   async #run(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
@@ -161,7 +174,7 @@ export class Plane {
     } catch {
       return this.#end(x, Why.Network, '');
     }
-    if (x.over) return;
+    if (x.over) return void response.body?.cancel().catch(() => {});
     try {
       await this.#read(x, method, response);
     } catch (error) {
@@ -183,14 +196,15 @@ export class Plane {
   async #read(x: Exchange, method: string, response: Response): Promise<void> {
     const { status } = response;
     if (!response.ok) {
-      const text = await readStart(response, this.#bounds.error);
+      const text = await readStart(this.#open(x, response), this.#bounds.error);
       return this.#emit(x, Kind.Refused, true, status, headerLines(response.headers), text);
     }
     if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, false, status, headerLines(response.headers));
     if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
       if (x.awaits === 0) this.#end(x, Why.EOF, '');
       else this.#end(x, Why.NotMCP, `status ${status} to a request`);
-      if (response.body) await this.#drain(x, response.body.getReader());
+      const reader = this.#open(x, response);
+      if (reader) await this.#drain(x, reader);
       return;
     }
     const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
@@ -199,14 +213,14 @@ export class Plane {
       response.body?.cancel().catch(() => {});
       return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`);
     }
-    const { text, value } = await readJson(response, this.#bounds.response);
+    const { text, value } = await readJson(response, this.#open(x, response), this.#bounds.response);
     if (x.over) return;
     readMessages(this.#reader(x), value, text);
     this.#end(x, Why.NotMCP, 'the response has no answer');
   }
 
   async #readEvents(x: Exchange, response: Response): Promise<void> {
-    const reader = response.body!.getReader();
+    const reader = this.#open(x, response)!;
     const { event: maxEvent, response: maxBody } = this.#bounds;
     const sorted = this.#reader(x);
     let nonsense = false;
@@ -250,11 +264,11 @@ export class Plane {
 
   #cut(x: Exchange, what: string, scanner: SseScanner): void {
     this.#end(x, Why.TooLarge, what, scanner);
-    x.abort.abort();
+    this.#stop(x);
   }
 
   // A body that is read to its end leaves the connection usable.
-  async #drain(x: Exchange, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  async #drain(x: Exchange, reader: BodyReader): Promise<void> {
     if (x.abort.signal.aborted) return;
     this.#draining.add(x);
     x.until = performance.now() + DRAIN_MS;
@@ -265,7 +279,7 @@ export class Plane {
         if (done) return;
         size += value.length;
       }
-      x.abort.abort();
+      this.#stop(x);
     } catch {
       // The stream broke off, or was cut off: nobody waits for it.
     } finally {
@@ -280,7 +294,7 @@ export class Plane {
     const timer: unknown = setTimeout(() => {
       this.#sweeper = false;
       const now = performance.now();
-      for (const x of this.#draining) if (x.until <= now) x.abort.abort();
+      for (const x of this.#draining) if (x.until <= now) this.#stop(x);
       this.#sweep();
     }, DRAIN_MS);
     if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.(); // Node: let the process end
