@@ -34,13 +34,13 @@ const all: Record<string, string> = {
   portolan: '/portolan.html?mode=worker', 'portolan-main': '/portolan.html?mode=main',
   // Without what an earlier visit learned of the servers: each is first asked what it speaks.
   'portolan-first': '/portolan.html?mode=worker&storage=memory',
-  'portolan-sdk': '/portolan.html?mode=worker&wasm=/npm/portolan-sdk.wasm',
+  'portolan-sdk': '/portolan.html?mode=worker&wasm=/portolan-sdk.wasm',
 }
 const variants = option('variants', Object.keys(all).join(',')).split(',')
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 
-/** Serves the variants' pages and the built package, cacheable, as a site would. */
+/** Serves the variants' pages and the package beside them as bundlers leave it, cacheable, as a site would. */
 async function serveSite(dir: string) {
   const server = createServer(async (req, res) => {
     const path = new URL(req.url!, 'http://x').pathname
@@ -48,7 +48,7 @@ async function serveSite(dir: string) {
     try {
       const body = path.endsWith('.html')
         ? Buffer.from(`<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`)
-        : await readFile(path.startsWith('/npm/') ? join(root, 'dist', path) : join(dir, path))
+        : await readFile(/^\/(worker\.js|portolan.*\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path))
       res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(body)
     } catch {
       res.writeHead(404).end()
@@ -63,13 +63,13 @@ async function sizeOf(v: string, dir: string): Promise<number> {
   if (!v.startsWith('portolan')) return gz(join(dir, `${v}.js`))
   const npm = join(root, 'dist/npm')
   const wasm = v === 'portolan-sdk' ? 'portolan-sdk.wasm' : 'portolan.wasm'
-  return (await Promise.all(['index.js', 'worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
+  return await gz(join(dir, 'portolan.js')) + (await Promise.all(['worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))
 await build({
   entryPoints: ['floor', 'client2', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
-  outdir: dir, bundle: true, external: ['/npm/*'], format: 'esm', target: 'es2022', minify: true, logLevel: 'warning',
+  outdir: dir, bundle: true, external: ['./worker.js'], format: 'esm', target: 'es2022', minify: true, logLevel: 'warning',
 })
 // The servers are a process of their own, so that their work is not the client's.
 const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })

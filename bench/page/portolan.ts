@@ -1,4 +1,5 @@
-import type { Registry, RegistryOptions } from '../../wasm/js/types.ts'
+import { createRegistry } from '../../dist/npm/index.js'
+import type { Registry } from '../../wasm/js/types.ts'
 import type { Variant } from './variant.ts'
 
 const params = new URLSearchParams(location.search)
@@ -8,7 +9,6 @@ const most = { toolsPerServer: 10_000, tools: 100_000, responseBytes: 64 << 20, 
 
 globalThis.variant = {
   async open() {
-    const { createRegistry } = await import('/npm/index.js' as string) as { createRegistry(o: RegistryOptions): Promise<Registry> }
     registry = await createRegistry({
       mode: (params.get('mode') ?? 'worker') as 'worker', limits: most,
       wasm: params.get('wasm') ?? undefined,
