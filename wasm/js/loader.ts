@@ -22,13 +22,21 @@ export async function run(module: WebAssembly.Module, boot: Boot): Promise<void>
     fs: undefined,
   }).map(([name, value]) => [name, { value, writable: true }])))
   const go = new (loadGo(scope))()
-  const instance = await instantiate(module, go.importObject)
-  try {
-    await go.run(instance)
-  } finally {
-    // Timers and callbacks of a program that has ended lead nowhere.
+  // Timers and callbacks of a program that has ended lead nowhere.
+  const end = () => {
     for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
+    go._scheduledTimeouts.clear()
     go._resume = () => {}
+  }
+  const { exit } = go
+  go.exit = (code: number) => {
+    end() // at once: a promise may call back before anybody hears of the end
+    exit(code)
+  }
+  try {
+    await go.run(await instantiate(module, go.importObject))
+  } finally {
+    end()
   }
 }
 
