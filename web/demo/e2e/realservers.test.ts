@@ -37,6 +37,9 @@ after(async () => {
 /** The main job, written once: it runs in Node, and as text in a page. */
 async function mainJob(registry: Registry, servers: RealServer[], proxied: boolean): Promise<Record<string, Found>> {
   for (const s of servers) await registry.addServer(s.name, { url: s.url, headers: s.headers, proxy: proxied && !s.cors })
+  await registry.discover()
+  // Some servers add tools once they have heard that the client is initialized,
+  // which Portolan does not wait for: the second list has them.
   const snapshot = await registry.discover()
   const out: Record<string, Found> = {}
   for (const s of servers) {
