@@ -8,7 +8,7 @@
 //	if err := r.Discover(ctx); err != nil {
 //		log.Print(err) // names each server that failed; the others work
 //	}
-//	tools, _, _ := r.Export(registry.OpenAI, registry.Filter{})
+//	tools, _ := r.Export(registry.OpenAI, registry.Filter{})
 //	result, err := r.Dispatch(ctx, registry.Call{Name: "docs__search", Arguments: args})
 //
 // # The pipeline
