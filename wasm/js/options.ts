@@ -10,6 +10,8 @@ const whole = (v: unknown) => Number.isSafeInteger(v) && (v as number) > 0
 const isFunction = (v: unknown) => typeof v === 'function'
 const isObject = (v: unknown) => typeof v === 'object' && v !== null
 
+const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunction((v as never)[m]))
+
 /** What each option must be; an option that is not here is unknown. */
 const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
@@ -17,7 +19,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
   proxy: [(v) => typeof v === 'string', 'a URL template'],
-  storage: [(v) => v === 'local' || v === 'memory' || (isObject(v) && ['get', 'set', 'remove'].every((k) => isFunction((v as never)[k]))), "'local', 'memory' or an object with get, set and remove"],
+  storage: [(v) => v === 'local' || v === 'memory' || (isObject(v) && (has(v, 'get', 'set', 'remove') || has(v, 'getItem', 'setItem', 'removeItem'))), "'local', 'memory', a Storage, or an object with get, set and remove"],
   rememberSecrets: [(v) => typeof v === 'boolean', 'a boolean'],
   failureThreshold: [whole, 'a whole number above 0'],
   cooldownMs: [positive, 'a number of milliseconds above 0'],

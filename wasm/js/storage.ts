@@ -3,18 +3,19 @@ import type { RegistryOptions, ServerConfig, StorageAdapter } from './types.ts'
 
 /** Storage of the `storage` option. */
 export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
-  if (typeof option === 'object') return option
+  if (typeof option === 'object') return 'getItem' in option ? adapt(option) : option
   if (option === 'local') {
     try {
       const local = globalThis.localStorage
-      if (local) {
-        return { get: (k) => local.getItem(k), set: (k, v) => local.setItem(k, v), remove: (k) => local.removeItem(k) }
-      }
+      if (local) return adapt(local)
     } catch { /* forbidden in this frame: keep nothing */ }
   }
   const memory = new Map<string, string>()
   return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v), remove: (k) => void memory.delete(k) }
 }
+
+const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageAdapter =>
+  ({ get: (k) => s.getItem(k), set: (k, v) => s.setItem(k, v), remove: (k) => s.removeItem(k) })
 
 const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'

@@ -27,7 +27,7 @@ export interface RegistryOptions {
   /** Template of the CORS proxy for servers with `proxy: true`: `https://proxy.example/?url={href}`. */
   proxy?: string
   /** Where server configurations are kept; default `local` (localStorage, where there is one). */
-  storage?: 'local' | 'memory' | StorageAdapter
+  storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
   /** Keep header values too, encrypted under a non-extractable key in IndexedDB; default: only in memory. */
   rememberSecrets?: boolean
   /** Failures in a row that suspend a server; default 3. */

@@ -136,6 +136,14 @@ test('configurations persist; header values do not', async () => {
   })
 })
 
+test('a Storage of the platform will do as storage', async () => {
+  const kept = new Map<string, string>()
+  const storage = { getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => void kept.set(k, v), removeItem: (k: string) => void kept.delete(k) }
+  await using({ storage }, (r) => r.addServer('s', { url: 'builtin:demo' }))
+  await using({ storage }, async (r) => assert.deepEqual(Object.keys(r.getSnapshot().servers), ['s']))
+  await assert.rejects(createRegistry({ storage: {} as never }), fails('invalid_option', /storage/))
+})
+
 test('two registries in one realm know nothing of each other, and leave no globals', async () => {
   const before = Object.getOwnPropertyNames(globalThis).sort()
   await using({ servers: { a: { url: 'builtin:demo' } } }, (a) => using({ servers: { b: { url: 'builtin:demo' } } }, async (b) => {
