@@ -226,7 +226,7 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.conn != c {
-		return errStale
+		return Because(ErrNetwork, "the session ended while its tools were listed")
 	}
 	if room := r.opts.Limits.Tools - (r.toolTotal - len(s.listed)); len(tools) > room {
 		l.warn("the list is cut at " + strconv.Itoa(max(room, 0)) + " tools, for all servers together have too many")

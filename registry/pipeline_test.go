@@ -450,6 +450,55 @@ func TestSessionThatDiedIsReplacedByTheNextCall(t *testing.T) {
 	})
 }
 
+func TestSessionThatDiesWhileItListsIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			h.notify(registry.Notice{Err: registry.ErrProtocol})
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrNetwork) {
+			t.Errorf("error %v", err)
+		}
+		if got := health(t, r, "s"); got.ConsecutiveFailures != 1 || got.Status != registry.ServerFailed || h.released != 1 {
+			t.Errorf("health %+v, %d pages released", got, h.released)
+		}
+		_ = r.Close()
+	})
+}
+
+func TestServerSwitchedOffDuringItsProbeComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		var slow atomic.Bool
+		h.list = func(ctx context.Context, _ *string) (*registry.ToolPage, error) {
+			if slow.Load() {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return nil, registry.ErrNetwork
+		}
+		r := chart(t, registry.Options{FailureThreshold: 1}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		slow.Store(true)
+		time.Sleep(time.Until(health(t, r, "s").RetryAt) + 2*time.Second) // the probe is under way
+		cfg, _ := r.Config("s")
+		for _, off := range []bool{true, false} {
+			cfg.Disabled = off
+			if err := r.Update("s", cfg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slow.Store(false)
+		h.list = nil
+		if err := r.Discover(t.Context()); err != nil {
+			t.Errorf("discover after the switch: %v", err)
+		}
+		_ = r.Close()
+	})
+}
+
 func TestRemoveDuringDiscover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{connect: func(ctx context.Context) error { time.Sleep(time.Second); return nil }}

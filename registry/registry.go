@@ -138,6 +138,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		default:
 			r.offer(s, s.listed)
 			if old.Disabled {
+				s.breaker.reset() // a probe may have been cut short
 				r.autoRefresh(s)
 			}
 		}

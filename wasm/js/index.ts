@@ -24,7 +24,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   await store.load()
   for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
   const hints = await store.hints()
-  report({ loaded: 0, phase: 'start' })
+  compiled.then(() => report({ loaded: 1, total: 1, phase: 'start' })).catch(ignore)
   const { channel, mode } = await launch(options, within(options.signal, compiled), startOptions(options, hints))
 
   let begun = false
