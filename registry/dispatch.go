@@ -47,69 +47,23 @@ func (res *Result) Text(maxBytes int) (text string, truncated bool, err error) {
 // Ending ctx cancels the call on the server as well. A call is sent once: it is
 // sent again only if the server answered that it had not run it.
 func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
-	s, tool, err := r.find(call.Name)
-	if err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	if len(call.Arguments) == 0 {
-		call.Arguments = []byte("{}")
+	type outcome struct {
+		result *Result
+		err    error
 	}
-	if err := r.checkArguments(tool, call.Arguments); err != nil {
-		return nil, &ServerError{s.name, "call " + tool.RawName, err}
+	ended := make(chan outcome, 1)
+	p := r.Start(call, func(result *Result, err error) { ended <- outcome{result, err} })
+	var o outcome
+	select {
+	case o = <-ended:
+	case <-ctx.Done():
+		p.Stop(context.Cause(ctx))
+		o = <-ended
 	}
-
-	r.mu.Lock()
-	generation, ok := s.breaker.begin(r.opts.Clock())
-	if !ok {
-		err := Because(ErrSuspended, s.lastError)
-		r.mu.Unlock()
-		return nil, &ServerError{s.name, "call " + tool.RawName, err}
-	}
-	if stale := s.staleAt; !stale.IsZero() && r.opts.Clock().After(stale) {
-		s.staleAt = time.Time{}
-		r.refreshSoon(s)
-	}
-	r.mu.Unlock()
-
-	started := r.opts.Clock()
-	deadline := newCallDeadline(ctx, r.opts.CallTimeout, r.opts.IdleTimeout, call.Timeout)
-	defer deadline.stop()
-	defer context.AfterFunc(r.ctx, func() { deadline.cancel(ErrClosed) })()
-	out := ToolCall{
-		Tool: tool.RawName, Def: tool.Def, Arguments: call.Arguments,
-		OnProgress: deadline.progress(call.OnProgress),
-	}
-	output, err := use(deadline.ctx, r, s, func(c *conn) (*ToolOutput, error) {
-		return c.session.CallTool(deadline.ctx, out)
-	})
-	if err == nil && output == nil {
-		err = Because(ErrProtocol, "the session returned no result")
-	}
-	err = deadline.explain(err)
-	took := r.opts.Clock().Sub(started)
-
-	r.mu.Lock()
-	if r.servers[s.name] == s {
-		if err == nil {
-			s.latency = took
-		}
-		r.attempted(s, generation, judge(ctx, err), healthError(ctx, err))
-	}
-	r.mu.Unlock()
-	r.deliver()
-	if err != nil {
-		return nil, onServer(s.name, "call "+tool.RawName, err)
-	}
-	return &Result{Server: s.name, Tool: tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result}, nil
-}
-
-// healthError keeps out of a server's health what is not about the server: the
-// caller's own abort, and refusals of one call.
-func healthError(caller context.Context, err error) error {
-	if err == nil || judge(caller, err) != failed {
-		return nil
-	}
-	return err
+	return o.result, o.err
 }
 
 // find looks a model name up and says why its tool cannot be called, if so.

@@ -121,15 +121,12 @@ const (
 )
 
 // judge tells what err says about the health of the server it came from.
-// caller is the context of whoever asked: their giving up is not the server's fault.
-func judge(caller context.Context, err error) outcome {
+func judge(err error) outcome {
 	var status *StatusError
 	var rpc *RPCError
 	switch {
 	case err == nil:
 		return succeeded
-	case caller.Err() != nil:
-		return undecided
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided
 	case errors.As(err, &status):

@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -47,7 +49,10 @@ type Registry struct {
 	goroutines     int           // owned by the registry, waited for by Close
 	idle           chan struct{} // closed when closed and goroutines is 0
 	servers        map[string]*server
-	conns          map[*conn]bool   // open sessions
+	conns          map[*conn]bool // open sessions
+	calls          map[*Pending]struct{}
+	lookAt         time.Time // when lookTimer fires; zero: not
+	lookTimer      *time.Timer
 	tools          map[string]*Tool // by model name
 	toolTotal      int              // tools held for all servers
 	discovering    int              // Discover calls under way
@@ -70,6 +75,7 @@ func New(opts *Options) *Registry {
 		opts:        *opts,
 		servers:     make(map[string]*server),
 		conns:       make(map[*conn]bool),
+		calls:       make(map[*Pending]struct{}),
 		tools:       make(map[string]*Tool),
 		subscribers: make(map[int]func(Event)),
 		idle:        make(chan struct{}),
@@ -246,10 +252,17 @@ func (r *Registry) Close() error {
 	}
 	r.closed = true
 	r.cancel()
+	if r.lookTimer != nil {
+		r.lookTimer.Stop()
+	}
+	calls := slices.Collect(maps.Keys(r.calls))
 	if r.goroutines == 0 {
 		close(r.idle)
 	}
 	r.mu.Unlock()
+	for _, p := range calls {
+		p.giveUp(ErrClosed, false)
+	}
 	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()
 	select {

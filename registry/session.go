@@ -36,6 +36,17 @@ type Session interface {
 	Close(ctx context.Context) error
 }
 
+// A Starter is a session that can run a call without a goroutine that waits for
+// it, which is most of what a call costs in WebAssembly.
+type Starter interface {
+	Session
+
+	// StartTool does what CallTool does and returns at once. done hears how it
+	// went, once, from any goroutine, perhaps before StartTool has returned. stop
+	// ends the call early, with cause as its error; after the end it does nothing.
+	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error))
+}
+
 // Connect opens a session with a server. It is called for one server at a time
 // by one goroutine, but for several servers at once, and returns promptly once
 // ctx is done. The session outlives ctx.
