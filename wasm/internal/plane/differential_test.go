@@ -62,10 +62,21 @@ func TestSameAsSDK(t *testing.T) {
 			got := see(func(net *registrytest.Net) registry.Connect {
 				return New(newHTTPPlatform(net), &Options{Elicit: elicit}).Connect
 			})
+			if row.opts.JSON && !row.opts.Modern {
+				// Progress comes on the standalone stream, and may come after the answer.
+				want.forgetProgress()
+				got.forgetProgress()
+			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("plane differs (-sdk +plane):\n%s", d)
 			}
 		})
+	}
+}
+
+func (s *seen) forgetProgress() {
+	for i := range s.Calls {
+		s.Calls[i].Progress = nil
 	}
 }
 

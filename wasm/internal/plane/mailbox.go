@@ -12,18 +12,37 @@ const mailboxSize = 1000
 // A mailbox carries events from the platform's callbacks, which must not block,
 // to the one goroutine that waits for them.
 type mailbox struct {
-	p    Platform
-	wake chan struct{}
+	p Platform
 
 	mu     sync.Mutex
+	take   func(*Event) bool // if not nil, is offered each event first
+	wake   chan struct{}     // made when somebody waits
 	events []*Event
 	closed bool
 }
 
 func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
 
+// indirect lets the mailbox keep what comes from now on. It is false if it did already.
+func (m *mailbox) indirect() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.take == nil {
+		return false
+	}
+	m.take, m.wake = nil, make(chan struct{}, 1)
+	return true
+}
+
 func (m *mailbox) put(e *Event) {
 	m.mu.Lock()
+	if take := m.take; take != nil && !m.closed {
+		m.mu.Unlock()
+		if take(e) {
+			return
+		}
+		m.mu.Lock()
+	}
 	drop := m.closed || e.Kind == Progress && len(m.events) >= mailboxSize
 	if !drop {
 		m.events = append(m.events, e)

@@ -25,28 +25,42 @@ type rpc struct {
 // send makes one request and waits for its answer: a Tools, Output or Message
 // event. It returns promptly when ctx ends, having told the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
-	platform := s.d.c.platform
-	mail := newMailbox(platform)
-	defer mail.close()
+	w := &wait{s: s, r: r, mail: newMailbox(s.d.c.platform)}
+	if err := w.begin(); err != nil {
+		return nil, err
+	}
+	return w.finish(ctx)
+}
+
+// A wait is one request between its sending and its answer.
+type wait struct {
+	s        *Session
+	r        *rpc
+	id       int64
+	mail     *mailbox
+	exchange uint32
+
+	lastID string // of the stream that broke off
+	stuck  int    // reconnects in a row that brought no new event id
+}
+
+// begin sends the request. Unless it fails, end has to follow.
+func (w *wait) begin() error {
+	s, r := w.s, w.r
 	s.mu.Lock()
 	if err := s.ended; err != nil {
 		s.mu.Unlock()
-		return nil, err
+		return err
 	}
 	s.lastID += opStep
 	id := s.lastID | r.op
-	s.calls[id] = mail
+	w.id = id
+	s.calls[id] = w.mail
 	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.calls, id)
-		s.mu.Unlock()
-		s.unaskDuring(mail)
-	}()
 
 	var meta []byte
 	if r.progress != nil {
-		meta = rawMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
+		meta = strconv.AppendInt(append(make([]byte, 0, 40), `"progressToken":`...), id, 10)
 	}
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
@@ -61,28 +75,36 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	if !s.sse {
 		x.Awaits = id
 	}
-	w := &wait{s: s, r: r, id: id, mail: mail, exchange: x.ID}
-	s.start(x, mail)
+	w.exchange = x.ID
+	s.start(x, w.mail)
+	return nil
+}
+
+// finish waits for the answer and ends the wait.
+func (w *wait) finish(ctx context.Context) (*Event, error) {
+	defer w.end()
 	e, err := w.answer(ctx)
 	if err != nil && ctx.Err() != nil {
-		if !r.quiet {
-			s.cancelled(id)
-		}
-		s.abort(w.exchange)
+		w.giveUp()
 	}
 	return e, err
 }
 
-// A wait is one request between its sending and its answer.
-type wait struct {
-	s        *Session
-	r        *rpc
-	id       int64
-	mail     *mailbox
-	exchange uint32
+// giveUp tells the server, and the platform, that nobody waits any more.
+func (w *wait) giveUp() {
+	if !w.r.quiet {
+		w.s.cancelled(w.id)
+	}
+	w.s.abort(w.exchange)
+}
 
-	lastID string // of the stream that broke off
-	stuck  int    // reconnects in a row that brought no new event id
+func (w *wait) end() {
+	s := w.s
+	s.mu.Lock()
+	delete(s.calls, w.id)
+	s.mu.Unlock()
+	s.unaskDuring(w.mail)
+	w.mail.close()
 }
 
 func (w *wait) answer(ctx context.Context) (*Event, error) {

@@ -2,7 +2,6 @@ package plane
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -140,41 +139,6 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers map[uint
 		return nil
 	})
 	return headers
-}
-
-// CallTool runs one tool, asking the user on the server's behalf if need be.
-func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
-	if err := s.ready(ctx); err != nil {
-		return nil, err
-	}
-	arguments := call.Arguments
-	if len(arguments) == 0 {
-		arguments = []byte("{}")
-	}
-	params := rawMember(member(nil, "name", call.Tool), "arguments", arguments)
-	r := &rpc{op: opCall, method: "tools/call", params: params, progress: call.OnProgress}
-	if s.modern {
-		r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
-	}
-	rounds := rounds{s: s}
-	for {
-		e, err := s.send(ctx, r)
-		if err != nil {
-			return nil, s.doubt(err, opCall)
-		}
-		s.settle()
-		if e.Kind == Output {
-			return &registry.ToolOutput{
-				Result:  &Value{p: s.d.c.platform, table: e.Table, size: e.Bytes},
-				IsError: e.IsError,
-			}, nil
-		}
-		more, err := rounds.next(ctx, get([]byte(e.Text), "result"))
-		if err != nil {
-			return nil, err
-		}
-		r.params = joinMembers(slices.Clone(params), more)
-	}
 }
 
 // callHeaders are the Mcp-Param-* headers that the tool's definition asks for.
