@@ -16,6 +16,8 @@ type toolCall struct {
 	w    wait
 	done func(*registry.ToolOutput, error)
 
+	telling sync.Mutex // held while progress is told, which may come on any stream
+
 	mu     sync.Mutex
 	over   bool
 	cancel context.CancelCauseFunc // of the goroutine, once there is one
@@ -72,7 +74,9 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 func (t *toolCall) take(e *Event) bool {
 	switch e.Kind {
 	case Progress:
-		if t.r.progress != nil {
+		t.telling.Lock()
+		defer t.telling.Unlock()
+		if t.r.progress != nil && !t.isOver() {
 			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: e.Text})
 		}
 		return true
@@ -80,6 +84,8 @@ func (t *toolCall) take(e *Event) bool {
 		if !t.claim() {
 			return false
 		}
+		t.telling.Lock() // what is being told comes before the answer
+		t.telling.Unlock()
 		t.w.end()
 		t.s.settle()
 		t.done(t.s.output(e), nil)
@@ -152,6 +158,12 @@ func (t *toolCall) end(output *registry.ToolOutput, err error) {
 	if t.claim() {
 		t.done(output, err)
 	}
+}
+
+func (t *toolCall) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
 }
 
 // claim is true once, for the one that ends the call.
