@@ -15,43 +15,45 @@ type mailbox struct {
 	p Platform
 
 	mu     sync.Mutex
-	take   func(*Event) bool // if not nil, is offered each event first
-	wake   chan struct{}     // made when somebody waits
+	take   func(*Event)  // if not nil, gets the events instead
+	wake   chan struct{} // made when somebody waits
 	events []*Event
 	closed bool
 }
 
 func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
 
-// indirect lets the mailbox keep what comes from now on. It is false if it did already.
-func (m *mailbox) indirect() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.take == nil {
-		return false
-	}
-	m.take, m.wake = nil, make(chan struct{}, 1)
-	return true
-}
-
 func (m *mailbox) put(e *Event) {
 	m.mu.Lock()
 	if take := m.take; take != nil && !m.closed {
 		m.mu.Unlock()
-		if take(e) {
-			return
-		}
-		m.mu.Lock()
+		take(e)
+		return
 	}
-	drop := m.closed || e.Kind == Progress && len(m.events) >= mailboxSize
-	if !drop {
-		m.events = append(m.events, e)
+	defer m.mu.Unlock()
+	m.keep(e)
+}
+
+// putFirst lets the mailbox keep events from e on. It is true for the first that
+// asks for it; whoever it is true for sees to it that next is called.
+func (m *mailbox) putFirst(e *Event) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := m.take != nil
+	if first {
+		m.take, m.wake = nil, make(chan struct{}, 1)
 	}
-	m.mu.Unlock()
-	if drop {
+	m.keep(e)
+	return first
+}
+
+// keep is called with m.mu held.
+func (m *mailbox) keep(e *Event) {
+	if m.closed || e.Kind == Progress && len(m.events) >= mailboxSize {
 		freeEvent(m.p, e)
 		return
 	}
+	m.events = append(m.events, e)
 	select {
 	case m.wake <- struct{}{}:
 	default:

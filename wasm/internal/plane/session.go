@@ -168,11 +168,11 @@ func (s *Session) shut() bool {
 	s.calls, s.live = map[int64]*mailbox{}, map[uint32]struct{}{}
 	s.mu.Unlock()
 	s.cancel()
-	for id := range live {
-		s.d.c.platform.Cancel(id)
-	}
 	for _, mail := range calls {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
+	}
+	for id := range live {
+		s.d.c.platform.Cancel(id)
 	}
 	return true
 }

@@ -69,9 +69,9 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	return o.output, o.err
 }
 
-// take handles what the call's mailbox would otherwise keep, on the platform's
-// callback. It leaves to a goroutine what is not an answer, nor on the way to one.
-func (t *toolCall) take(e *Event) bool {
+// take gets the events of the call, on the platform's callback. It leaves to a
+// goroutine what is neither an answer nor on the way to one.
+func (t *toolCall) take(e *Event) {
 	switch e.Kind {
 	case Progress:
 		t.telling.Lock()
@@ -79,22 +79,21 @@ func (t *toolCall) take(e *Event) bool {
 		if t.r.progress != nil && !t.isOver() {
 			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: e.Text})
 		}
-		return true
 	case Output:
 		if !t.claim() {
-			return false
+			freeEvent(t.s.d.c.platform, e)
+			return
 		}
 		t.telling.Lock() // what is being told comes before the answer
 		t.telling.Unlock()
 		t.w.end()
 		t.s.settle()
 		t.done(t.s.output(e), nil)
-		return true
+	default:
+		if t.w.mail.putFirst(e) {
+			t.detach(t.w.finish)
+		}
 	}
-	if t.w.mail.indirect() {
-		t.detach(t.w.finish)
-	}
-	return false
 }
 
 // detach goes on in a goroutine: with the answer to the request under way, which
