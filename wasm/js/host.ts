@@ -1,3 +1,4 @@
+import { Crossing } from './crossing.ts'
 import { fromWire, RegistryError, toWire } from './errors.ts'
 import { run } from './loader.ts'
 import { Plane } from './plane.ts'
@@ -9,8 +10,6 @@ import { version } from './version.ts'
 /** The functions that the module puts into the boot object's hands. */
 interface Module {
   call(id: number, method: string, params: string): void
-  dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void
-  cancel(id: number): void
   elicited(ask: number, answer: string | null): void
   exit(): void
 }
@@ -22,7 +21,13 @@ interface Asked { client: Channel; id: number }
  * on the main thread; any number of channels attach to it and see the same state.
  */
 export class Host {
-  private readonly plane = new Plane()
+  private readonly crossing = new Crossing({
+    called: (id, table, isError, durationMs, server, tool) => {
+      const taken = this.plane.takeResult(table)
+      this.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
+    },
+  })
+  private readonly plane = new Plane({ crossing: this.crossing })
   private readonly clients = new Set<Channel>()
   private readonly asked = new Map<number, Asked>()
   private readonly servers = new Map<string, StateEvent['servers'][string]>()
@@ -57,7 +62,7 @@ export class Host {
           }))
         },
         refused: (error: string) => reject(fromWire(JSON.parse(error))),
-      }).then(
+      }, host.crossing).then(
         () => {
           const e = new RegistryError('runtime_crashed', 'the module has stopped', { retryable: true, hint: 'Create the registry again.' })
           reject(e)
@@ -86,7 +91,7 @@ export class Host {
     this.clients.delete(client)
     client.onmessage = null
     for (const [id, asked] of this.asked) {
-      if (asked.client === client) this.module.cancel(id)
+      if (asked.client === client) this.crossing.cancel(id)
     }
   }
 
@@ -97,7 +102,7 @@ export class Host {
     if (this.crash) throw this.crash
     const id = ++this.last
     this.asked.set(id, { client, id: m.id })
-    if (m.method === 'call') return this.module.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+    if (m.method === 'call') return this.crossing.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
     const { id: _, method, ...params } = m
     if (method === 'close') this.closing = id
     this.module.call(id, method, JSON.stringify(params))
@@ -105,7 +110,7 @@ export class Host {
 
   private cancel(client: Channel, id: number): void {
     for (const [own, asked] of this.asked) {
-      if (asked.client === client && asked.id === id) return this.module.cancel(own)
+      if (asked.client === client && asked.id === id) return this.crossing.cancel(own)
     }
   }
 
@@ -152,10 +157,6 @@ export class Host {
       plane: this.plane,
       reply: (id: number, result: string) => this.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => this.settle(id, (id) => ({ id, error: JSON.parse(error) })),
-      called: (id: number, meta: string, table: number) => {
-        const taken = this.plane.takeResult(table)
-        this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: taken?.value, raw: taken?.raw } satisfies Called }))
-      },
       calledText: (id: number, meta: string, text: string) =>
         this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),
       progress: (id: number, progress: string) => {

@@ -1,3 +1,4 @@
+import type { Crossing } from './crossing.ts'
 import { explainWasm } from './explain.ts'
 // @ts-expect-error made by the build from the Go toolchain's own wasm_exec.js
 import { loadGo } from './gen/wasm_exec.js'
@@ -10,7 +11,7 @@ export type Boot = Record<string, unknown>
  * nothing in the page's globals. Resolves when the program ends; a program that
  * ends unasked has crashed.
  */
-export async function run(module: WebAssembly.Module, boot: Boot): Promise<void> {
+export async function run(module: WebAssembly.Module, boot: Boot, crossing: Crossing): Promise<void> {
   const scope = Object.create(globalThis, Object.fromEntries(Object.entries({
     portolan: boot,
     // What insists on the real global as its this.
@@ -27,14 +28,18 @@ export async function run(module: WebAssembly.Module, boot: Boot): Promise<void>
     for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
     go._scheduledTimeouts.clear()
     go._resume = () => {}
+    crossing.leave()
   }
   const { exit } = go
   go.exit = (code: number) => {
     end() // at once: a promise may call back before anybody hears of the end
     exit(code)
+    go._resolveExitPromise()
   }
   try {
-    await go.run(await instantiate(module, go.importObject))
+    const instance = await instantiate(module, { ...go.importObject, portolan: crossing.imports })
+    crossing.enter(instance.exports, () => go._resume())
+    await go.run(instance)
   } finally {
     end()
   }

@@ -3,6 +3,9 @@
 /** Kinds of events; see Kind in platform.go. */
 export const Kind = { Head: 0, Refused: 1, End: 2, Tools: 3, Output: 4, Progress: 5, Changed: 6, Message: 7, Endpoint: 8 } as const;
 
+/** Of an event; Error is Output's: the tool says that it failed. */
+export const Flag = { Last: 1, Error: 2 } as const;
+
 /** Why an exchange ended; see Reason in platform.go. */
 export const Why = { EOF: 0, Network: 1, TooLarge: 2, NotMCP: 3 } as const;
 export type Why = (typeof Why)[keyof typeof Why];

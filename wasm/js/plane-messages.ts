@@ -1,13 +1,13 @@
 // Sorting JSON-RPC messages: what concerns Go crosses as a few numbers and
 // words, or, where Go has to read it, as text. Payloads stay in the tables.
 
-import { type Bounds, Kind, Op } from './plane-events.ts';
+import { type Bounds, Flag, Kind, Op } from './plane-events.ts';
 import { type JsonObject, elementTexts, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
 import type { Tables } from './plane-tables.ts';
 import { readTools } from './plane-tools.ts';
 
-/** Hands an event of one exchange to Go. `last` ends the exchange. */
-export type Emit = (kind: number, last: boolean, ...fields: (number | string)[]) => void;
+/** Hands an event of one exchange to Go; what the rest is depends on the kind. */
+export type Emit = (kind: number, flags: number, a?: number, b?: number, c?: number, textA?: string, textB?: string) => void;
 
 /** A message that Go reads itself may be this long; tools have no say in what is larger. */
 const MESSAGE_CHARS = 1 << 20;
@@ -47,16 +47,16 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
   const params = isObject(m['params']) ? m['params'] : {};
   if ('id' in m) {
     const id = m['id'];
-    if (typeof id === 'number' || typeof id === 'string') emitText(r, m, text, false);
+    if (typeof id === 'number' || typeof id === 'string') emitText(r, m, text, 0);
   } else if (method === 'notifications/progress') {
     const { progressToken, progress, total, message } = params;
     if (typeof progressToken !== 'number' || typeof progress !== 'number') return;
-    r.emit(Kind.Progress, false, progressToken, progress, typeof total === 'number' ? total : 0,
+    r.emit(Kind.Progress, 0, progressToken, progress, typeof total === 'number' ? total : 0,
       typeof message === 'string' ? message.slice(0, 1000) : '');
   } else if (method === 'notifications/tools/list_changed') {
-    r.emit(Kind.Changed, false);
+    r.emit(Kind.Changed, 0);
   } else if (HEEDED.has(method)) {
-    emitText(r, m, text, false);
+    emitText(r, m, text, 0);
   }
 }
 
@@ -69,7 +69,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     text = undefined;
   }
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return;
-  const last = id === r.awaits;
+  const last = id === r.awaits ? Flag.Last : 0;
   const result = m['result'];
   if (isObject(result)) {
     const op = id & Op.Mask;
@@ -89,7 +89,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
       } else {
         const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined;
         const table = r.tables.addResult(result, raw?.length ?? bytes, raw);
-        return r.emit(Kind.Output, last, id, table, bytes, result['isError'] === true ? 1 : 0);
+        return r.emit(Kind.Output, last | (result['isError'] === true ? Flag.Error : 0), id, table, bytes);
       }
     }
   }
@@ -103,16 +103,16 @@ function toolTexts(text: string, places: readonly number[]): string[] {
 
 // Go walks what it gets, so that depth and length are bounded here. Of what is
 // beyond only the id remains, and of an error its code and the start of its message.
-function emitText(r: Reader, m: JsonObject, text: string | undefined, last: boolean): void {
+function emitText(r: Reader, m: JsonObject, text: string | undefined, last: number): void {
   const deep = measure(m, r.bounds.depth) < 0;
   if (!deep) {
     text ??= JSON.stringify(m);
-    if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, text);
+    if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, 0, 0, 0, text);
   }
   if (!last) return;
   const { id, error } = m;
-  if (!isObject(error)) return r.emit(Kind.Message, true, JSON.stringify({ id }));
+  if (!isObject(error)) return r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id }));
   const { code, message } = error;
   const words = typeof message === 'string' ? message.slice(0, 1000) : '';
-  r.emit(Kind.Message, true, JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }));
+  r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }));
 }

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { Kind, Why } from './plane-events.ts';
+import { Flag, Kind, Why } from './plane-events.ts';
 import { Plane } from './plane.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
@@ -30,14 +30,16 @@ after(() => {
   server.close();
 });
 
-interface Seen { kind: number; last: boolean; fields: (number | string)[] }
+/** An event. Numbers are a, b and c of Deliver, texts its two texts, each without what is left at its default at the end. */
+interface Seen { kind: number; flags: number; numbers: number[]; texts: string[] }
 
-/** Starts an exchange as platform_js.go does. */
+function trimmed<T>(list: T[], empty: T): T[] {
+  while (list.length && list.at(-1) === empty) list.pop();
+  return list;
+}
+
 function begin(plane: Plane, id: number, awaits: number, flags: number, head: string, body: string): void {
-  const lead = new TextEncoder().encode(head), json = new TextEncoder().encode(body);
-  plane.scratch.set(lead);
-  plane.scratch.set(json, lead.length);
-  plane.start(id, 1, awaits, flags, lead.length, json.length);
+  plane.start(id, 1, awaits, flags, head, body === '' ? undefined : new TextEncoder().encode(body));
 }
 
 /** Starts an exchange and collects its events up to the last. */
@@ -48,8 +50,8 @@ class Client {
 
   constructor(bounds: Partial<Record<'response' | 'event' | 'error' | 'rate', number>> = {}) {
     this.plane.bound(bounds.response ?? 1 << 20, bounds.event ?? 1 << 16, bounds.error ?? 1000, 1 << 16, 64, bounds.rate ?? 50);
-    this.plane.deliver = (_id, kind, last, ...fields) => {
-      this.events.push({ kind, last: last === 1, fields });
+    this.plane.deliver = (_id, kind, flags, a, b, c, textA, textB) => {
+      this.events.push({ kind, flags, numbers: trimmed([a, b, c], 0), texts: trimmed([textA, textB], '') });
       this.#wake?.();
     };
   }
@@ -64,7 +66,7 @@ class Client {
 
   async run(awaits: number, flags = 0, method = 'POST'): Promise<Seen> {
     this.start(awaits, flags, method);
-    await this.until(() => this.events.at(-1)?.last === true);
+    await this.until(() => ((this.events.at(-1)?.flags ?? 0) & Flag.Last) !== 0);
     return this.events.at(-1)!;
   }
 }
@@ -91,20 +93,20 @@ test('a list crosses as names, a call as a handle', async () => {
     handler = way({ jsonrpc: '2.0', id: LIST, result: { tools } });
     const client = new Client();
     const seen = await client.run(LIST);
-    const [id, table, , names, extra] = seen.fields;
-    assert.deepEqual([seen.kind, id, names, extra], [Kind.Tools, LIST, 'a\nb', '']);
-    assert.deepEqual(client.plane.tool(table as number, 1), tools[1]);
-    assert.equal(client.plane.text(table as number, 1), JSON.stringify(tools[1]));
-    client.plane.release(table as number);
-    assert.equal(client.plane.tool(table as number, 1), undefined);
+    const [id, table] = seen.numbers as [number, number];
+    assert.deepEqual([seen.kind, id, seen.texts], [Kind.Tools, LIST, ['a\nb']]);
+    assert.deepEqual(client.plane.tool(table, 1), tools[1]);
+    assert.equal(client.plane.text(table, 1), JSON.stringify(tools[1]));
+    client.plane.release(table);
+    assert.equal(client.plane.tool(table, 1), undefined);
 
     const result = { content: [{ type: 'text', text: 'ü' }], isError: true };
     handler = way({ jsonrpc: '2.0', id: CALL, result });
     const called = new Client();
     const output = await called.run(CALL);
-    assert.deepEqual([output.kind, output.fields[0], output.fields[3]], [Kind.Output, CALL, 1]);
-    assert.deepEqual(called.plane.takeResult(output.fields[1] as number), { value: result });
-    assert.equal(called.plane.takeResult(output.fields[1] as number), undefined);
+    assert.deepEqual([output.kind, output.flags, output.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL]);
+    assert.deepEqual(called.plane.takeResult(output.numbers[1]!), { value: result });
+    assert.equal(called.plane.takeResult(output.numbers[1]!), undefined);
     await called.until(() => true);
     assert.equal(called.plane.held.tables, 0);
   }
@@ -114,13 +116,13 @@ test('big integers keep their digits beside the value', async () => {
   handler = answer('application/json', `{"jsonrpc":"2.0","result" : {"structuredContent":{"n":12345678901234567890}} ,"id":${CALL}}`);
   const client = new Client();
   const seen = await client.run(CALL);
-  assert.equal(client.plane.text(seen.fields[1] as number, 0), '{"structuredContent":{"n":12345678901234567890}}');
-  assert.equal(client.plane.takeResult(seen.fields[1] as number)?.raw, '{"structuredContent":{"n":12345678901234567890}}');
+  assert.equal(client.plane.text(seen.numbers[1]!, 0), '{"structuredContent":{"n":12345678901234567890}}');
+  assert.equal(client.plane.takeResult(seen.numbers[1]!)?.raw, '{"structuredContent":{"n":12345678901234567890}}');
 
   handler = answer('application/json', `{"id":${LIST},"result":{"tools":[null, {"name":"a","inputSchema":{"maximum":9223372036854775807}}]}}`);
   const list = new Client();
   const page = await list.run(LIST);
-  assert.equal(list.plane.text(page.fields[1] as number, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}');
+  assert.equal(list.plane.text(page.numbers[1]!, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}');
 });
 
 test('other messages cross as text, in order, up to the answer', async () => {
@@ -132,11 +134,11 @@ test('other messages cross as text, in order, up to the answer', async () => {
   const client = new Client();
   await client.run(CALL);
   assert.deepEqual(client.events, [
-    { kind: Kind.Progress, last: false, fields: [CALL, 1, 2, 'm'] },
-    { kind: Kind.Changed, last: false, fields: [] },
-    { kind: Kind.Message, last: false, fields: [JSON.stringify(ping)] },
-    { kind: Kind.Message, last: false, fields: [JSON.stringify({ id: 99, error: { code: 1, message: 'x' } })] },
-    { kind: Kind.Message, last: true, fields: [JSON.stringify(input)] },
+    { kind: Kind.Progress, flags: 0, numbers: [CALL, 1, 2], texts: ['m'] },
+    { kind: Kind.Changed, flags: 0, numbers: [], texts: [] },
+    { kind: Kind.Message, flags: 0, numbers: [], texts: [JSON.stringify(ping)] },
+    { kind: Kind.Message, flags: 0, numbers: [], texts: [JSON.stringify({ id: 99, error: { code: 1, message: 'x' } })] },
+    { kind: Kind.Message, flags: Flag.Last, numbers: [], texts: [JSON.stringify(input)] },
   ]);
 });
 
@@ -150,7 +152,7 @@ test('a batch is taken apart, its answer last', async () => {
 test('an error without an id answers the request', async () => {
   handler = json({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'parse error' } });
   const seen = await new Client().run(OTHER);
-  assert.deepEqual(JSON.parse(seen.fields[0] as string), { jsonrpc: '2.0', id: OTHER, error: { code: -32700, message: 'parse error' } });
+  assert.deepEqual(JSON.parse(seen.texts[0]!), { jsonrpc: '2.0', id: OTHER, error: { code: -32700, message: 'parse error' } });
 });
 
 const deep = `{"id":${CALL},"result":${'{"a":'.repeat(100)}1${'}'.repeat(100)}}`;
@@ -171,14 +173,14 @@ for (const row of [
   test(`${row.name} ends the exchange and says why`, async () => {
     handler = row.handler;
     const seen = await new Client().run(CALL);
-    assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, row.why]);
+    assert.deepEqual([seen.kind, seen.numbers[0]], [Kind.End, row.why]);
   });
 }
 
 test('a deep result is no result', async () => {
   handler = answer('application/json', deep);
   const seen = await new Client().run(CALL);
-  assert.deepEqual(seen.fields, [JSON.stringify({ id: CALL })]);
+  assert.deepEqual(seen.texts, [JSON.stringify({ id: CALL })]);
 });
 
 test('endless bodies are cut off at the limit', async () => {
@@ -196,12 +198,12 @@ test('endless bodies are cut off at the limit', async () => {
   ] as const) {
     handler = endless(type, piece);
     const seen = await new Client().run(CALL);
-    assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, Why.TooLarge], type + piece);
+    assert.deepEqual([seen.kind, seen.numbers[0]], [Kind.End, Why.TooLarge], type + piece);
   }
   handler = endless('text/plain', 'xxxxxxxxxxxxxxxx', 500);
   const seen = await new Client().run(CALL);
   assert.equal(seen.kind, Kind.Refused);
-  assert.equal((seen.fields[2] as string).length, 1000);
+  assert.equal(seen.texts[1]!.length, 1000);
 });
 
 test('a flood is dropped, the answer is not', async () => {
@@ -219,24 +221,26 @@ test('a flood on a stream that nobody waits for ends it', async () => {
     res.write('data: {"method":"notifications/tools/list_changed"}\n\n'.repeat(2000));
   };
   const seen = await new Client({ rate: 50 }).run(0, 0, 'GET');
-  assert.deepEqual([seen.kind, seen.fields[0]], [Kind.End, Why.TooLarge]);
+  assert.deepEqual([seen.kind, seen.numbers[0]], [Kind.End, Why.TooLarge]);
 });
 
 test('the end tells the last event id and retry', async () => {
   handler = answer('text/event-stream', 'id: 7\nretry: 1234\n\n');
-  assert.deepEqual((await new Client().run(CALL)).fields, [Why.EOF, '', '7', 1234]);
+  const resumable = await new Client().run(CALL);
+  assert.deepEqual([resumable.numbers, resumable.texts], [[Why.EOF, 1234], ['', '7']]);
   handler = answer('text/event-stream', 'id: größe\n\n');
-  assert.deepEqual((await new Client().run(CALL)).fields, [Why.EOF, '', '', -1]);
+  const plain = await new Client().run(CALL);
+  assert.deepEqual([plain.numbers, plain.texts], [[Why.EOF, -1], []]);
 });
 
 test('the endpoint event and the head cross on streams', async () => {
   handler = answer('text/event-stream', 'event: endpoint\ndata: /post?x=1\n\n', { 'mcp-session-id': 's1', 'set-cookie': 'a=b' });
   const client = new Client();
   await client.run(0, 1, 'GET');
-  assert.deepEqual(client.events.map((e) => [e.kind, ...e.fields]), [
-    [Kind.Head, 200, 'mcp-session-id\ns1\ncontent-type\ntext/event-stream'],
-    [Kind.Endpoint, '/post?x=1'],
-    [Kind.End, Why.EOF, '', '', -1],
+  assert.deepEqual(client.events.map((e) => [e.kind, e.numbers, e.texts]), [
+    [Kind.Head, [200], ['mcp-session-id\ns1\ncontent-type\ntext/event-stream']],
+    [Kind.Endpoint, [], ['/post?x=1']],
+    [Kind.End, [Why.EOF, -1], []],
   ]);
 });
 
@@ -250,14 +254,14 @@ test('headers go as they are, an empty one too', async () => {
   client.start(0, 0, 'POST', 'Content-Type\napplication/json\nMcp-Param-X\n\nMcp-Name\n=?base64?w58=?=');
   await client.until(() => client.events.length > 0);
   assert.deepEqual([got['mcp-param-x'], got['mcp-name'], got['cookie']], ['', '=?base64?w58=?=', undefined]);
-  assert.deepEqual(client.events[0], { kind: Kind.End, last: true, fields: [Why.EOF, '', '', -1] });
+  assert.deepEqual(client.events[0], { kind: Kind.End, flags: Flag.Last, numbers: [Why.EOF, -1], texts: [] });
 });
 
 test('a header that fetch refuses ends the exchange only', async () => {
   const client = new Client();
   client.start(CALL, 0, 'POST', 'X-A\nß漢');
   await client.until(() => client.events.length > 0);
-  assert.deepEqual([client.events[0]!.kind, client.events[0]!.fields[0]], [Kind.End, Why.Network]);
+  assert.deepEqual([client.events[0]!.kind, client.events[0]!.numbers[0]], [Kind.End, Why.Network]);
 });
 
 test('cancelling ends request and body, before and after the head', async () => {

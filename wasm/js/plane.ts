@@ -3,8 +3,9 @@
 // DOM: it runs in windows, workers, service workers and Node 20.
 
 import { type BodyReader, BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
-import { type Bounds, Kind, Why } from './plane-events.ts';
-import { readMessages } from './plane-messages.ts';
+import type { Crossing } from './crossing.ts';
+import { type Bounds, Flag, Kind, Why } from './plane-events.ts';
+import { type Emit, readMessages } from './plane-messages.ts';
 import { type TakenResult, Tables } from './plane-tables.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
@@ -14,14 +15,12 @@ export type { TakenResult } from './plane-tables.ts';
 export interface PlaneOptions {
   /** Default: the global fetch, looked up at each request. */
   fetch?: typeof fetch;
+  /** Over which the module is reached. */
+  crossing?: Crossing;
 }
 
-/** Set by platform_js.go: takes the events of all exchanges. */
-type Deliver = (exchange: number, kind: number, last: number, ...fields: (number | string)[]) => void;
-
-const decoder = new TextDecoder('utf-8');
-
-const SCRATCH_BYTES = 64 << 10;
+/** Takes the events of all exchanges; what the numbers and texts are depends on the kind: see deliver in platform_js.go. */
+type Deliver = (exchange: number, kind: number, flags: number, a: number, b: number, c: number, textA: string, textB: string) => void;
 
 const WANT_HEAD = 1, ONCE = 2;
 
@@ -53,6 +52,7 @@ export class Plane {
   deliver: Deliver = () => {};
 
   readonly #fetch: typeof fetch;
+  readonly #crossing: Crossing | undefined;
   readonly #tables = new Tables();
   readonly #live = new Map<number, Exchange>();
   readonly #draining = new Set<Exchange>();
@@ -64,6 +64,7 @@ export class Plane {
   constructor(options: PlaneOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.#uploads = new Uploads(this.#fetch);
+    this.#crossing = options.crossing;
   }
 
   /** The tool definition behind a handle, undefined once its page was released. */
@@ -111,17 +112,16 @@ export class Plane {
     return this.#uploads.multiplexed(origin);
   }
 
-  /** Where Go puts what start reads: bytes cost less to hand over than strings. */
-  scratch = new Uint8Array(SCRATCH_BYTES);
+  /** Events go to the module's platform of that number. */
+  join(number: number): void {
+    const crossing = this.#crossing!;
+    crossing.join(this, number);
+    this.deliver = (exchange, kind, flags, a, b, c, textA, textB) => crossing.deliver(number, exchange, kind, flags, a, b, c, textA, textB);
+  }
 
-  /**
-   * In the scratch stand `head` bytes (method, URL, and names and values of
-   * headers, one a line) and `body` bytes of JSON.
-   */
-  start(id: number, group: number, awaits: number, flags: number, head: number, body: number): void {
-    const { scratch } = this;
-    const lines = decoder.decode(scratch.subarray(0, head)).split('\n');
-    const json = body > 0 ? scratch.slice(head, head + body) : undefined;
+  /** `head` is method, URL, and names and values of headers, one a line; `json` the body, if any. */
+  start(id: number, group: number, awaits: number, flags: number, head: string, json: Uint8Array<ArrayBuffer> | undefined): void {
+    const lines = head.split('\n');
     const headers: [string, string][] = [];
     for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
     const x: Exchange = { id, group, awaits, sends: awaits === 0 && lines[0] !== 'GET', flags, abort: new AbortController(), over: false, until: 0 };
@@ -200,9 +200,9 @@ export class Plane {
     const { status } = response;
     if (!response.ok) {
       const text = await readStart(this.#open(x, response), this.#bounds.error);
-      return this.#emit(x, Kind.Refused, true, status, headerLines(response.headers), text);
+      return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text);
     }
-    if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, false, status, headerLines(response.headers));
+    if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, 0, status, 0, 0, headerLines(response.headers));
     if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
       if (x.awaits === 0) this.#end(x, Why.EOF, '');
       else this.#end(x, Why.NotMCP, `status ${status} to a request`);
@@ -229,7 +229,7 @@ export class Plane {
     let nonsense = false;
     const scanner = new SseScanner(maxEvent, (name, data) => {
       if (name === 'endpoint') {
-        if (x.awaits === 0 && this.#spend(x)) this.#emit(x, Kind.Endpoint, false, data.slice(0, 4096));
+        if (x.awaits === 0 && this.#spend(x)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096));
         return;
       }
       if (this.#overspent(x) && !/"(?:result|error)"\s*:/.test(data)) {
@@ -308,26 +308,26 @@ export class Plane {
       bounds: this.#bounds,
       tables: this.#tables,
       awaits: x.awaits,
-      emit: (kind: number, last: boolean, ...fields: (number | string)[]) => this.#emit(x, kind, last, ...fields),
+      emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
       spend: () => this.#spend(x),
     };
   }
 
-  #emit(x: Exchange, kind: number, last: boolean, ...fields: (number | string)[]): void {
+  #emit(x: Exchange, kind: number, flags: number, a = 0, b = 0, c = 0, textA = '', textB = ''): void {
     if (x.over) {
-      if (kind === Kind.Tools || kind === Kind.Output) this.#tables.release(fields[1] as number);
+      if (kind === Kind.Tools || kind === Kind.Output) this.#tables.release(b);
       return;
     }
-    if (last) {
+    if (flags & Flag.Last) {
       x.over = true;
       this.#live.delete(x.id);
     }
-    this.deliver(x.id, kind, last ? 1 : 0, ...fields);
+    this.deliver(x.id, kind, flags, a, b, c, textA, textB);
   }
 
   #end(x: Exchange, why: Why, detail: string, scanner?: SseScanner): void {
     const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : '';
-    this.#emit(x, Kind.End, true, why, detail, lastId, scanner?.retry ?? -1);
+    this.#emit(x, Kind.End, Flag.Last, why, scanner?.retry ?? -1, 0, detail, lastId);
   }
 
   #spending(x: Exchange): { second: number; events: number } {

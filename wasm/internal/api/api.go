@@ -22,8 +22,8 @@ const Version = "0.1.0"
 type Host interface {
 	// Reply ends request id with a JSON result.
 	Reply(id int, result []byte)
-	// Called ends request id with the answer to a tool call; meta is JSON about it.
-	Called(id int, meta []byte, result registry.Payload)
+	// Called ends request id with the answer to a tool call.
+	Called(id int, result *registry.Result)
 	// Fail ends request id with a WireError.
 	Fail(id int, err []byte)
 	// Progress reports on request id; the JSON is a ToolProgress.
@@ -40,7 +40,7 @@ type API struct {
 	host Host
 
 	mu      sync.Mutex
-	cancels map[int]context.CancelFunc
+	cancels map[int]func()
 
 	workers workers
 	events  events
@@ -48,7 +48,7 @@ type API struct {
 
 // New returns an API that tells host of every change in reg.
 func New(reg *registry.Registry, host Host) *API {
-	a := &API{reg: reg, host: host, cancels: make(map[int]context.CancelFunc), workers: newWorkers()}
+	a := &API{reg: reg, host: host, cancels: make(map[int]func()), workers: newWorkers()}
 	a.events.init(a)
 	return a
 }
@@ -77,24 +77,44 @@ func (a *API) Call(id int, method string, params []byte) {
 	})
 }
 
-// Dispatch calls a tool and answers under id.
+// Dispatch calls a tool and answers under id, as a rule without a goroutine of its own.
 func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) {
+	defer a.recovered(id)
+	d := &dispatched{api: a, id: id}
 	call := registry.Call{Name: name, Arguments: args, Timeout: timeout}
 	if progress {
-		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
+		call.OnProgress = d.progress
 	}
-	ctx, done := a.begin(id)
-	a.workers.run(func() {
-		defer done()
-		defer a.recovered(id)
-		result, err := a.reg.Dispatch(ctx, call)
-		if err != nil {
-			a.events.flush()
-			a.fail(id, err)
-			return
-		}
-		a.host.Called(id, encodeCalled(result), result.Payload)
-	})
+	pending := a.reg.Start(call, d.done)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !d.over {
+		a.cancels[id] = func() { pending.Stop(context.Canceled) }
+	}
+}
+
+// A dispatched call is told to the host under its request's id.
+type dispatched struct {
+	api  *API
+	id   int
+	over bool // guarded by api.mu
+}
+
+func (d *dispatched) progress(p registry.Progress) { d.api.host.Progress(d.id, encodeProgress(p)) }
+
+func (d *dispatched) done(result *registry.Result, err error) {
+	a := d.api
+	a.mu.Lock()
+	d.over = true
+	delete(a.cancels, d.id)
+	a.mu.Unlock()
+	defer a.recovered(d.id)
+	if err != nil {
+		a.events.flush()
+		a.fail(d.id, err)
+		return
+	}
+	a.host.Called(d.id, result)
 }
 
 // Cancel ends request id early, if it is still under way.

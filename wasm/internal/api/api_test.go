@@ -46,9 +46,9 @@ func (p *page) note(kind string, id int, text string) {
 func (p *page) Reply(id int, result []byte)  { p.note("reply", id, string(result)) }
 func (p *page) Fail(id int, err []byte)      { p.note("fail", id, string(err)) }
 func (p *page) Progress(id int, json []byte) { p.note("progress", id, string(json)) }
-func (p *page) Called(id int, meta []byte, result registry.Payload) {
-	text, _ := result.JSON()
-	p.note("called", id, string(meta)+" "+string(text))
+func (p *page) Called(id int, result *registry.Result) {
+	text, _ := result.Payload.JSON()
+	p.note("called", id, string(api.EncodeCalled(result))+" "+string(text))
 }
 
 func (p *page) State(event []byte) {

@@ -119,7 +119,8 @@ func encodeProgress(p registry.Progress) []byte {
 	return o.opt("message", p.Message).end()
 }
 
-func encodeCalled(r *registry.Result) []byte {
+// EncodeCalled writes what is known of a call beside its answer: a Called without value and raw.
+func EncodeCalled(r *registry.Result) []byte {
 	return object(nil).str("server", r.Server).str("tool", r.Tool).
 		bool("isError", r.IsError).float("durationMs", ms(r.Duration)).end()
 }

@@ -8,7 +8,6 @@ package jsbridge
 
 import (
 	"syscall/js"
-	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
@@ -20,6 +19,7 @@ type Bridge struct {
 	api      *api.API
 	elicits  elicits
 	finished chan struct{}
+	names    []byte // that called reads next
 }
 
 // find gets the host's object. The name lives in the scope that the loader made
@@ -43,27 +43,19 @@ func (b *Bridge) Remember(hints string) { b.boot.Call("hints", hints) }
 // serve answers the host until it closes the registry.
 func (b *Bridge) serve(reg *registry.Registry) {
 	b.api = api.New(reg, b)
+	serving = b
 	module := js.Global().Get("Object").New()
 	entries := map[string]func(args []js.Value){
 		"call": func(args []js.Value) {
 			method := args[1].String()
 			b.api.Call(args[0].Int(), method, []byte(args[2].String()))
 		},
-		"dispatch": func(args []js.Value) {
-			timeout := time.Duration(args[3].Float() * float64(time.Millisecond))
-			b.api.Dispatch(args[0].Int(), args[1].String(), []byte(args[2].String()), timeout, args[4].Bool())
-		},
-		"cancel":   func(args []js.Value) { b.api.Cancel(args[0].Int()) },
 		"elicited": func(args []js.Value) { b.elicits.answer(args[0].Int(), args[1]) },
 		"exit":     func([]js.Value) { close(b.finished) },
 	}
 	for name, entry := range entries {
 		fn := js.FuncOf(func(_ js.Value, args []js.Value) any {
-			defer func() {
-				if p := recover(); p != nil {
-					js.Global().Get("console").Call("error", "portolan: a fault in "+name)
-				}
-			}()
+			defer caught(name)
 			entry(args)
 			return nil
 		})

@@ -16,20 +16,6 @@ type handle interface {
 	Handle() (table, index uint32)
 }
 
-// Called ends a request with the answer to a tool call.
-func (b *Bridge) Called(id int, meta []byte, result registry.Payload) {
-	if h, ok := result.(handle); ok {
-		table, _ := h.Handle()
-		b.boot.Call("called", id, string(meta), int(table))
-		return
-	}
-	text, err := result.JSON()
-	if err != nil {
-		text = []byte("null")
-	}
-	b.boot.Call("calledText", id, string(meta), string(text))
-}
-
 // Tools replaces the tools that models see of one server.
 func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	if len(tools) > 0 {

@@ -18,14 +18,14 @@ import (
 // newPlatform is the platform under the tests: under js/wasm, plane.ts itself,
 // with a fetch that ends in rt. testdata/exec.mjs provides the global.
 func newPlatform(t *testing.T, rt http.RoundTripper) Platform {
-	class := js.Global().Get("Plane")
-	if class.IsUndefined() {
-		t.Fatal("no global Plane; run with -exec testdata/exec.mjs")
+	newPlane := js.Global().Get("newPlane")
+	if newPlane.IsUndefined() {
+		t.Fatal("no global newPlane; run with -exec testdata/exec.mjs")
 	}
 	fetch := js.FuncOf(func(_ js.Value, args []js.Value) any { return fetchFrom(rt, args[0], args[1]) })
 	options := js.Global().Get("Object").New()
 	options.Set("fetch", fetch)
-	return JS(class.New(options))
+	return JS(newPlane.Invoke(options))
 }
 
 // fetchFrom is fetch as the standard describes it, as far as plane.ts uses it.
@@ -115,14 +115,14 @@ func collect(f func(args []js.Value)) js.Func {
 	})
 }
 
-// What does not fit the scratch takes one of its own.
+// What does not fit the buffers that are kept takes one of its own.
 func TestLargeBody(t *testing.T) {
 	s := new(registrytest.Script).On("tools/call", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
 		registrytest.Reply(w, m, `{"content":[{"type":"text","text":"`+strconv.Itoa(len(m.Params))+`"}]}`)
 	})
 	b := newBench(t, s, Options{})
 	session := b.connect(registry.ServerConfig{}, nil)
-	for _, size := range []int{10, scratchBytes - 200, scratchBytes, 10 * scratchBytes, 10} {
+	for _, size := range []int{10, keptBuffer - 200, keptBuffer, 10 * keptBuffer, 10} {
 		arguments := `{"a":"` + strings.Repeat("é", size/2) + `"}`
 		out, err := session.CallTool(b.ctx, registry.ToolCall{Tool: "t", Arguments: []byte(arguments)})
 		if err != nil {

@@ -8,33 +8,32 @@ import (
 	"sync"
 	"syscall/js"
 	"time"
+	"unsafe"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/crossing"
 )
 
 // JS returns the platform behind obj, a Plane of plane.ts. One exchange costs
-// one call into JavaScript and, as a rule, one callback. The platform lasts as
-// long as the module.
+// one call into JavaScript and, as a rule, one back. The platform lasts as long
+// as the module.
 func JS(obj js.Value) Platform {
-	p := &jsPlatform{
-		obj:   obj,
-		start: obj.Get("start").Call("bind", obj), scratch: obj.Get("scratch"),
-		buf: make([]byte, 0, 4<<10), sinks: map[uint32]Sink{},
-	}
-	obj.Set("deliver", js.FuncOf(p.deliver))
+	p := &jsPlatform{obj: obj, number: int32(len(platforms)), buf: make([]byte, 0, 4<<10), sinks: map[uint32]Sink{}}
+	platforms = append(platforms, p)
+	obj.Call("join", p.number)
 	return p
 }
 
-// scratchBytes is the size of the scratch of plane.ts.
-const scratchBytes = 64 << 10
+// platforms are those of this module, by number: exports are functions of the module.
+var platforms []*jsPlatform
 
 type jsPlatform struct {
-	obj, start js.Value
-	scratch    js.Value // a Uint8Array of scratchBytes, read by start before it returns
+	obj    js.Value
+	number int32
 
 	mu    sync.Mutex
 	sinks map[uint32]Sink
-	buf   []byte // what goes into scratch next
+	buf   []byte // what start reads next
 }
 
 func (p *jsPlatform) Bound(l registry.Limits) {
@@ -50,10 +49,14 @@ func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {
 	return href, origin, ok
 }
 
-// Start hands method, URL, headers and body over as bytes: a string costs a
-// finalizer, and an argument a crossing.
+// start reads head (method, URL, names and values of headers, one a line) and
+// then body, which follows it.
+//
+//go:wasmimport portolan start
+func start(platform int32, id, group uint32, awaits float64, flags int32, at unsafe.Pointer, head, body int32)
+
 func (p *jsPlatform) Start(x *Exchange, sink Sink) {
-	flags := 0
+	var flags int32
 	if x.Head {
 		flags |= 1
 	}
@@ -69,17 +72,14 @@ func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 	}
 	head := len(b)
 	b = append(b, x.Body...)
-	scratch := p.scratch
-	if len(b) <= scratchBytes {
+	start(p.number, x.ID, x.Group, float64(x.Awaits), flags, crossing.Address(b), int32(head), int32(len(x.Body)))
+	if cap(b) <= keptBuffer {
 		p.buf = b
-	} else {
-		scratch = js.Global().Get("Uint8Array").New(len(b))
-		p.obj.Set("scratch", scratch)
-		defer p.obj.Set("scratch", p.scratch)
 	}
-	js.CopyBytesToJS(scratch, b)
-	p.start.Invoke(x.ID, x.Group, float64(x.Awaits), flags, head, len(x.Body))
 }
+
+// keptBuffer bounds the buffer that is kept between exchanges.
+const keptBuffer = 64 << 10
 
 func (p *jsPlatform) Cancel(id uint32) {
 	p.mu.Lock()
@@ -105,32 +105,45 @@ func (p *jsPlatform) Multiplexed(origin string) bool {
 	return p.obj.Call("multiplexed", origin).Truthy()
 }
 
-// deliver is called by plane.ts: (exchange, kind, last, fields of the kind…).
-func (p *jsPlatform) deliver(_ js.Value, args []js.Value) any {
-	defer func() { _ = recover() }() // a panic here would end the module
-	id := uint32(args[0].Int())
-	e := &Event{Kind: Kind(args[1].Int()), Last: args[2].Int() != 0, Retry: -1}
+// The flags of deliver.
+const (
+	flagLast  = 1
+	flagError = 2 // of Output: the tool says that it failed
+)
+
+// deliver is called by plane.ts. What a, b, c and the two texts are depends on
+// kind. It returns whether the module is calm.
+//
+//go:wasmexport portolan_deliver
+func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA, lenB int32) (calm int32) {
+	defer func() {
+		if recover() != nil { // a panic here would end the module
+			calm = 0
+		}
+	}()
+	textA, textB := crossing.Take(lenA, lenB)
+	if int(platform) >= len(platforms) {
+		return 1
+	}
+	p := platforms[platform]
+	e := &Event{Kind: Kind(kind), Last: flags&flagLast != 0, Retry: -1}
 	switch e.Kind {
-	case Head:
-		e.Status, e.Header = args[3].Int(), args[4].String()
-	case Refused:
-		e.Status, e.Header, e.Text = args[3].Int(), args[4].String(), args[5].String()
+	case Head, Refused:
+		e.Status, e.Header, e.Text = int(a), string(textA), string(textB)
 	case End:
-		e.Why, e.Text, e.LastID = Reason(args[3].Int()), args[4].String(), args[5].String()
-		if ms := args[6].Float(); ms >= 0 {
-			e.Retry = time.Duration(min(ms, 1e9)) * time.Millisecond
+		e.Why, e.Text, e.LastID = Reason(a), string(textA), string(textB)
+		if b >= 0 {
+			e.Retry = time.Duration(min(b, 1e9)) * time.Millisecond
 		}
 	case Tools:
-		e.RPC, e.Table, e.Bytes = int64(args[3].Float()), uint32(args[4].Int()), args[5].Int()
-		e.Text, e.Extra = args[6].String(), args[7].String()
+		e.RPC, e.Table, e.Bytes = int64(a), uint32(b), int(c)
+		e.Text, e.Extra = string(textA), string(textB)
 	case Output:
-		e.RPC, e.Table, e.Bytes = int64(args[3].Float()), uint32(args[4].Int()), args[5].Int()
-		e.IsError = args[6].Int() != 0
+		e.RPC, e.Table, e.Bytes, e.IsError = int64(a), uint32(b), int(c), flags&flagError != 0
 	case Progress:
-		e.RPC, e.Progress, e.Total = int64(args[3].Float()), args[4].Float(), args[5].Float()
-		e.Text = args[6].String()
+		e.RPC, e.Progress, e.Total, e.Text = int64(a), b, c, string(textA)
 	case Message, Endpoint:
-		e.Text = args[3].String()
+		e.Text = string(textA)
 	}
 	p.mu.Lock()
 	sink := p.sinks[id]
@@ -140,8 +153,8 @@ func (p *jsPlatform) deliver(_ js.Value, args []js.Value) any {
 	p.mu.Unlock()
 	if sink == nil {
 		freeEvent(p, e)
-		return nil
+		return 1
 	}
 	sink.Deliver(e)
-	return nil
+	return crossing.Calmed()
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/crossing"
 )
 
 // A toolCall is one tools/call. As a rule its answer ends it in the platform's
@@ -45,6 +46,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		return t.stop
 	}
 	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, take: t.take}}
+	crossing.Calm()
 	if err := t.w.begin(); err != nil {
 		t.end(nil, err)
 	}
@@ -86,6 +88,7 @@ func (t *toolCall) take(e *Event) {
 		}
 		t.telling.Lock() // what is being told comes before the answer
 		t.telling.Unlock()
+		crossing.Calm()
 		t.w.end()
 		t.s.settle()
 		t.done(t.s.output(e), nil)

@@ -5,8 +5,17 @@
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { Crossing } from '../../../js/crossing.ts';
 import { Plane } from '../../../js/plane.ts';
 
-globalThis.Plane = Plane;
+const crossing = new Crossing();
+globalThis.newPlane = (options) => new Plane({ ...options, crossing });
+const { instantiate } = WebAssembly;
+WebAssembly.instantiate = async (bytes, imports) => {
+  if (!imports?.gojs) return instantiate(bytes, imports); // Node's own
+  const result = await instantiate(bytes, { ...imports, portolan: crossing.imports });
+  crossing.enter(result.instance.exports, () => result.instance.exports.resume());
+  return result;
+};
 const goroot = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
 createRequire(import.meta.url)(join(goroot, 'lib/wasm/wasm_exec_node.js'));
