@@ -96,7 +96,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 		}
 		s.refreshing = nil
 		s.refreshedAt = r.opts.Clock()
-		r.attempted(s, generation, judge(f.err), f.err)
+		r.attempted(s, generation, judge(f.err), f.err, s.refreshedAt)
 		if s.again {
 			s.again = false
 			r.refreshSoon(s)

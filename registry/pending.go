@@ -236,7 +236,8 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 	}
 	p.over = true
 	delete(r.calls, p)
-	took := r.opts.Clock().Sub(p.started)
+	now := r.opts.Clock()
+	took := now.Sub(p.started)
 	if r.servers[s.name] == s {
 		o := undecided
 		if !byCaller {
@@ -251,7 +252,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 		if o != failed {
 			blame = nil
 		}
-		r.attempted(s, p.generation, o, blame)
+		r.attempted(s, p.generation, o, blame, now)
 	}
 	r.mu.Unlock()
 	r.deliver()

@@ -120,8 +120,7 @@ func (r *Registry) offer(s *server, listed []Tool) {
 }
 
 // attempted records how an attempt on the server went, and sets its next probe.
-func (r *Registry) attempted(s *server, generation uint64, o outcome, err error) {
-	now := r.opts.Clock()
+func (r *Registry) attempted(s *server, generation uint64, o outcome, err error, now time.Time) {
 	if r.offline && o == failed {
 		o = undecided
 	}

@@ -10,6 +10,10 @@ type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> 
 interface Waiting {
   resolve(value: unknown): void
   reject(error: RegistryError): void
+  /** Ends the request for the host as well. */
+  leave(error: RegistryError): void
+  /** When the host has had time enough, in ms of performance.now(). */
+  until: number
   onProgress?: ((p: types.ToolProgress) => void) | undefined
 }
 
@@ -25,8 +29,8 @@ export interface Owner {
   onClose?(): void
 }
 
-/** How much later than the module's own deadline the page gives a call up. */
-const grace = 200
+/** How much later than the module's own deadline the page gives a call up, and how often it looks, in ms. */
+const grace = 100, look = 100
 
 /** The registry as a page sees it: an image of the host's state, and requests to it. */
 export class PageRegistry implements types.Registry {
@@ -49,6 +53,7 @@ export class PageRegistry implements types.Registry {
   private snapshot: types.Snapshot | undefined
   private readonly listeners = new Set<() => void>()
   private notifying = false
+  private watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(channel: types.Channel, owner: Owner) {
     this.channel = channel
@@ -204,7 +209,6 @@ export class PageRegistry implements types.Registry {
       const id = ++this.last
       const done = () => {
         this.waiting.delete(id)
-        clearTimeout(timer)
         o.signal?.removeEventListener('abort', abort)
       }
       const leave = (e: RegistryError) => {
@@ -213,13 +217,13 @@ export class PageRegistry implements types.Registry {
         reject(e)
       }
       const abort = () => leave(aborted(o.signal!))
-      const timer = o.giveUpMs === undefined ? undefined : setTimeout(
-        () => leave(new RegistryError('timeout', 'no answer in time', { retryable: true })), o.giveUpMs)
       this.waiting.set(id, {
         resolve: (v) => (done(), resolve(v as T)),
         reject: (e) => (done(), reject(e)),
-        onProgress: o.onProgress,
+        leave, onProgress: o.onProgress,
+        until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })
+      if (o.giveUpMs !== undefined) this.watch()
       o.signal?.addEventListener('abort', abort)
       try {
         this.post({ id, ...body } as Request)
@@ -228,6 +232,18 @@ export class PageRegistry implements types.Registry {
         reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))
       }
     })
+  }
+
+  // One timer for all requests, and none while there are none.
+  private watch(): void {
+    this.watching ??= setTimeout(() => {
+      this.watching = undefined
+      const now = performance.now()
+      for (const w of [...this.waiting.values()]) {
+        if (w.until <= now) w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
+        else if (w.until < Infinity) this.watch()
+      }
+    }, look)
   }
 
   private post(m: ToHost): void {
