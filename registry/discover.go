@@ -212,16 +212,7 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 		l.warn("the list is cut at " + strconv.Itoa(most) + " tools; the server has more")
 		l.tools = l.tools[:most]
 	}
-	tools := make([]Tool, 0, len(l.tools))
-	seen := make(map[string]bool, len(l.tools))
-	for _, d := range l.tools {
-		if seen[d.Name] {
-			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: the server lists that name twice")
-			continue
-		}
-		seen[d.Name] = true
-		tools = append(tools, Tool{Name: ToolName(s.name, d.Name), Server: s.name, RawName: d.Name, Def: d.Def})
-	}
+	tools := namedTools(s.name, l)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -244,4 +235,33 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 	}
 	r.changed(Event{Server: s.name, Tools: true})
 	return nil
+}
+
+// namedTools gives the tools of a list their model names. Of several with one
+// name the first counts.
+func namedTools(server string, l *listing) []Tool {
+	size := 0
+	for _, d := range l.tools {
+		size += min(len(server)+2+len(d.Name), maxToolName)
+	}
+	// All names are pieces of one string.
+	names := make([]byte, 0, size)
+	ends := make([]int, len(l.tools))
+	for i, d := range l.tools {
+		names = appendToolName(names, server, d.Name)
+		ends[i] = len(names)
+	}
+	all := string(names)
+	tools := make([]Tool, 0, len(l.tools))
+	seen := newNameTable(len(l.tools))
+	from := 0
+	for i, d := range l.tools {
+		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def})
+		from = ends[i]
+		if seen.add(&tools[len(tools)-1]) != nil {
+			tools = tools[:len(tools)-1]
+			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: the server lists that name twice")
+		}
+	}
+	return tools
 }

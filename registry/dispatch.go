@@ -73,7 +73,7 @@ func (r *Registry) find(name string) (*server, *Tool, error) {
 	if r.closed {
 		return nil, nil, ErrClosed
 	}
-	t := r.tools[name]
+	t := r.tools.get(name)
 	if t == nil {
 		return nil, nil, Because(ErrUnknownTool, cutUTF8(name, 200))
 	}

@@ -20,10 +20,14 @@ const maxToolName = 64
 //
 // Names are looked up in the registry's table; nobody takes them apart.
 func ToolName(server, tool string) string {
+	return string(appendToolName(make([]byte, 0, maxToolName), server, tool))
+}
+
+func appendToolName(dst []byte, server, tool string) []byte {
 	if isPlainServer(server) && tool != "" && len(server)+2+len(tool) <= maxToolName && isNameText(tool) {
-		return server + "__" + tool
+		return append(append(append(dst, server...), "__"...), tool...)
 	}
-	return hashedName(server, tool)
+	return append(dst, hashedName(server, tool)...)
 }
 
 func isPlainServer(s string) bool {
@@ -51,7 +55,7 @@ func isSlugByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-'
 }
 
-func hashedName(server, tool string) string {
+func hashedName(server, tool string) []byte {
 	const (
 		hashLen   = 10
 		maxServer = 20 // leaves the tool, which tells models more, at least 32
@@ -71,7 +75,7 @@ func hashedName(server, tool string) string {
 		name = append(name, digits[h&31])
 		h >>= 5
 	}
-	return string(name)
+	return name
 }
 
 // appendSlug appends the legal bytes of s, each run of others as one

@@ -53,10 +53,10 @@ type Registry struct {
 	calls          map[*Pending]struct{}
 	lookAt         time.Time // when lookTimer fires; zero: not
 	lookTimer      *time.Timer
-	tools          map[string]*Tool // by model name
-	toolTotal      int              // tools held for all servers
-	discovering    int              // Discover calls under way
-	discovered     bool             // Discover was called at least once
+	tools          nameTable
+	toolTotal      int  // tools held for all servers
+	discovering    int  // Discover calls under way
+	discovered     bool // Discover was called at least once
 	offline        bool
 	version        uint64
 	snapshot       *Snapshot // of version, or nil
@@ -76,7 +76,6 @@ func New(opts *Options) *Registry {
 		servers:     make(map[string]*server),
 		conns:       make(map[*conn]bool),
 		calls:       make(map[*Pending]struct{}),
-		tools:       make(map[string]*Tool),
 		subscribers: make(map[int]func(Event)),
 		idle:        make(chan struct{}),
 	}

@@ -105,15 +105,15 @@ func (r *Registry) forgetTools(s *server) {
 // configuration lets tools through.
 func (r *Registry) offer(s *server, listed []Tool) {
 	for _, t := range s.offered {
-		delete(r.tools, t.Name)
+		r.tools.remove(t.Name)
 	}
 	r.toolTotal -= len(s.listed)
 	s.listed, s.offered = listed, make([]*Tool, 0, len(listed))
 	r.toolTotal += len(listed)
+	r.tools.reserve(len(listed))
 	for i := range listed {
 		t := &listed[i]
-		if r.tools[t.Name] == nil && s.cfg.offers(t.RawName) {
-			r.tools[t.Name] = t
+		if s.cfg.offers(t.RawName) && r.tools.add(t) == nil {
 			s.offered = append(s.offered, t)
 		}
 	}

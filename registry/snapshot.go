@@ -179,6 +179,7 @@ func (r *Registry) visibleTools(f Filter) []Tool {
 		if !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
 			continue
 		}
+		tools = slices.Grow(tools, len(s.offered))
 		for _, t := range s.offered {
 			if f.admits(t) {
 				tools = append(tools, *t)

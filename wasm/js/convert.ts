@@ -36,6 +36,7 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
 function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   const root = c.root
   if (isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) && Object.keys(root.properties).every(accepts)) {
+    if (!('$schema' in root)) return root
     const { $schema: _, ...out } = root
     return out
   }
@@ -61,10 +62,11 @@ function isPlain(s: unknown, c: Source, depth: number): boolean {
     const v = s[key]
     const kind = key === '$schema' ? 's' : shapeOf(key)
     if (kind && (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))) return false
-    const plain = (s: unknown) => isPlain(s, c, depth + 1)
-    if (kind === 'S' && !plain(v) && (key === 'items' || !isBool(v))) return false
-    if (kind === 'M' && !Object.values(v as Schema).every(plain)) return false
-    if (kind === 'L' && !(v as unknown[]).every(plain)) return false
+    if (kind === 'S' && !isPlain(v, c, depth + 1) && (key === 'items' || !isBool(v))) return false
+    if (kind === 'M' || kind === 'L') {
+      const schemas = v as Schema
+      for (const name in schemas) if (!isPlain(schemas[name], c, depth + 1)) return false
+    }
     if ((kind === 'r' || kind === 't') && Array.isArray(v) && new Set(v).size < v.length) return false
   }
   return 'items' in s || (s.type !== 'array' && !(Array.isArray(s.type) && s.type.includes('array')))

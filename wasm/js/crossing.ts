@@ -14,6 +14,8 @@ interface Exports {
 /** What the module calls beside the planes. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
+  /** handles has the table and the index of each tool. */
+  listed(server: string, names: string[], handles: Uint32Array): void
 }
 
 const encoder = new TextEncoder()
@@ -44,6 +46,10 @@ export class Crossing {
         const names = decoder.decode(this.#bytes(at, bytes))
         const line = names.indexOf('\n')
         this.#callee?.called(id, table, isError !== 0, durationMs, names.slice(0, line), names.slice(line + 1))
+      },
+      listed: (at: number, bytes: number, handles: number, tools: number) => {
+        const [server, ...names] = decoder.decode(this.#bytes(at, bytes)).split('\n')
+        this.#callee?.listed(server!, names, new Uint32Array(this.#bytes(handles, 8 * tools).slice().buffer))
       },
     }
   }

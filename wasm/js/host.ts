@@ -26,6 +26,14 @@ export class Host {
       const taken = this.plane.takeResult(table)
       this.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
     },
+    listed: (server, names, handles) => {
+      const list: ToolsEvent['tools'] = []
+      for (let i = 0; i < names.length; i++) {
+        const definition = this.plane.tool(handles[2 * i]!, handles[2 * i + 1]!) as ToolDefinition | undefined
+        if (definition) list.push({ name: names[i]!, tool: definition.name, definition })
+      }
+      this.setTools(server, list)
+    },
   })
   private readonly plane = new Plane({ crossing: this.crossing })
   private readonly clients = new Set<Channel>()
@@ -171,17 +179,6 @@ export class Host {
           else this.servers.delete(name)
         }
         this.broadcast(state)
-      },
-      tools: (server: string, names: string, handles: Uint8Array) => {
-        const list: ToolsEvent['tools'] = []
-        const pairs = new Uint32Array(handles.buffer, handles.byteOffset, handles.byteLength / 4)
-        if (pairs.length) {
-          names.split('\n').forEach((name, i) => {
-            const definition = this.plane.tool(pairs[2 * i]!, pairs[2 * i + 1]!) as ToolDefinition | undefined
-            if (definition) list.push({ name, tool: definition.name, definition })
-          })
-        }
-        this.setTools(server, list)
       },
       toolsText: (server: string, text: string) => this.setTools(server, JSON.parse(text)),
       hints: (hints: string) => this.broadcast({ event: 'hints', hints }),

@@ -3,11 +3,11 @@
 package jsbridge
 
 import (
-	"strings"
-	"syscall/js"
+	"unsafe"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/wasm/internal/crossing"
 )
 
 // A handle is a Payload that the platform holds already parsed: only its
@@ -24,22 +24,25 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 			return
 		}
 	}
-	names := make([]string, len(tools))
-	raw := make([]byte, 0, 8*len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-		table, index := t.Def.(handle).Handle()
-		raw = appendUint32(appendUint32(raw, table), index)
+	size := len(server)
+	for i := range tools {
+		size += 1 + len(tools[i].Name)
 	}
-	handles := js.Global().Get("Uint8Array").New(len(raw))
-	js.CopyBytesToJS(handles, raw)
-	b.boot.Call("tools", server, strings.Join(names, "\n"), handles)
+	names := append(make([]byte, 0, size), server...)
+	handles := make([]uint32, 0, 2*len(tools))
+	for i := range tools {
+		names = append(append(names, '\n'), tools[i].Name...)
+		table, index := tools[i].Def.(handle).Handle()
+		handles = append(handles, table, index)
+	}
+	listed(crossing.Address(names), int32(len(names)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
 }
 
-// appendUint32 writes in the byte order of WebAssembly.
-func appendUint32(b []byte, v uint32) []byte {
-	return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
-}
+// listed reads the server's name and the tools' names, one a line, and the
+// table and index of each tool.
+//
+//go:wasmimport portolan listed
+func listed(names unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
 
 // encodeTools writes [{"name","tool","definition"}…] for definitions held as text.
 func encodeTools(tools []registry.Tool) []byte {
