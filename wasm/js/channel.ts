@@ -16,17 +16,21 @@ export const portChannel: typeof types.portChannel = (port) => {
   return channel
 }
 
+/** A channel; with `shares`, messages arrive as the objects that were posted. */
+export interface SharingChannel extends types.Channel { shares?: boolean }
+
 /** Two channels that are each other's other end, in one realm. Messages arrive in a later microtask, as objects. */
-export function channelPair(): [types.Channel, types.Channel] {
-  const make = (other: () => types.Channel): types.Channel => {
+export function channelPair(): [SharingChannel, SharingChannel] {
+  const make = (other: () => types.Channel): SharingChannel => {
     let open = true
     return {
+      shares: true,
       onmessage: null,
       post: (message) => queueMicrotask(() => { if (open) other().onmessage?.(message) }),
       close: () => { open = false },
     }
   }
   const a = make(() => b)
-  const b: types.Channel = make(() => a)
+  const b: SharingChannel = make(() => a)
   return [a, b]
 }

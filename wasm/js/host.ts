@@ -1,9 +1,10 @@
+import type { SharingChannel } from './channel.ts'
 import { Crossing } from './crossing.ts'
 import { fromWire, RegistryError, toWire } from './errors.ts'
 import { run } from './loader.ts'
 import { Plane } from './plane.ts'
-import type { Attached, Called, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
-import { toolParts } from './toolparts.ts'
+import type { Attached, Called, ListedTool, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
+import { toolParts, toolsEvents } from './toolparts.ts'
 import type { Channel, ToolDefinition } from './types.ts'
 import { version } from './version.ts'
 
@@ -13,6 +14,9 @@ interface Module {
   elicited(ask: number, answer: string | null): void
   exit(): void
 }
+
+/** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
+const longestText = 1 << 20
 
 interface Asked { client: Channel; id: number }
 
@@ -27,19 +31,31 @@ export class Host {
       this.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
     },
     listed: (server, names, handles) => {
-      const list: ToolsEvent['tools'] = []
-      for (let i = 0; i < names.length; i++) {
-        const definition = this.plane.tool(handles[2 * i]!, handles[2 * i + 1]!) as ToolDefinition | undefined
-        if (definition) list.push({ name: names[i]!, tool: definition.name, definition })
+      const list: ListedTool[] = []
+      const parts: ToolsPart[] = []
+      for (let i = 0; i < names.length;) {
+        const table = handles[2 * i]!
+        const source = this.plane.takeSource(table)
+        const some: ListedTool[] = [], places: number[] = []
+        for (; i < names.length && handles[2 * i] === table; i++) {
+          const index = handles[2 * i + 1]!
+          const definition = this.plane.tool(table, index) as ToolDefinition | undefined
+          if (!definition) continue
+          some.push({ name: names[i]!, tool: definition.name, definition })
+          places.push(source?.places[index] ?? -1)
+        }
+        list.push(...some)
+        if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places })
+        else parts.push(...toolParts(some))
       }
-      this.setTools(server, list)
+      this.setTools(server, list, parts)
     },
   })
   private readonly plane = new Plane({ crossing: this.crossing })
-  private readonly clients = new Set<Channel>()
+  private readonly clients = new Set<SharingChannel>()
   private readonly asked = new Map<number, Asked>()
   private readonly servers = new Map<string, StateEvent['servers'][string]>()
-  private readonly tools = new Map<string, ToolsEvent['tools']>()
+  private readonly tools = new Map<string, ListedTool[]>()
   private status: StateEvent['status'] = 'idle'
   private last = 0
   private module!: Module
@@ -127,7 +143,7 @@ export class Host {
     if (this.crash) throw this.crash
     this.clients.add(client)
     for (const [server, tools] of this.tools) {
-      for (const part of toolParts(server, tools)) client.post(part)
+      for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
     client.post({ event: 'state', status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage)
     client.post({ id, result: this.attached } satisfies ToPage)
@@ -144,10 +160,13 @@ export class Host {
     if (asked) asked.client.post(message(asked.id))
   }
 
-  private setTools(server: string, tools: ToolsEvent['tools']): void {
+  /** `parts` is the list for those whose messages are cloned. */
+  private setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
     if (tools.length) this.tools.set(server, tools)
     else if (!this.tools.delete(server)) return
-    for (const part of toolParts(server, tools)) this.broadcast(part)
+    for (const client of this.clients) {
+      for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts)) client.post(event)
+    }
   }
 
   private crashed(e: RegistryError): void {
@@ -180,7 +199,7 @@ export class Host {
         }
         this.broadcast(state)
       },
-      toolsText: (server: string, text: string) => this.setTools(server, JSON.parse(text)),
+      toolsText: (server: string, text: string) => this.setTools(server, JSON.parse(text), []),
       hints: (hints: string) => this.broadcast({ event: 'hints', hints }),
       elicit: (ask: number, server: string, params: string) => {
         const [owner] = this.clients

@@ -77,7 +77,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
       const list = readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
       if (list) {
         const source = text !== undefined && mayLoseDigits(text) ? text : undefined;
-        const table = r.tables.addPage(list.tools, source === undefined ? undefined : () => toolTexts(source, list.places));
+        const table = r.tables.addPage(list.tools, text === undefined ? undefined : { text, places: list.places }, source === undefined ? undefined : () => toolTexts(source, list.places));
         return r.emit(Kind.Tools, last, id, table, bytes, list.names, list.extra);
       }
       m = { id, result: {} };

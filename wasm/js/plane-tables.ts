@@ -12,7 +12,10 @@ export interface TakenResult {
 
 interface Result extends TakenResult { bytes: number }
 
-interface Page { readonly tools: readonly unknown[]; texts?: () => readonly string[] }
+interface Page { readonly tools: readonly unknown[]; texts?: (() => readonly string[]) | undefined; source?: Source | undefined }
+
+/** The JSON-RPC message that a page of tools came in, and where in its list each tool stands. */
+export interface Source { readonly text: string; readonly places: readonly number[] }
 
 export class Tables {
   readonly #pages = new Map<number, Page>();
@@ -21,10 +24,18 @@ export class Tables {
   #last = 0;
 
   /** `texts`, if given, splits the page into the tools' own texts, which a double's digits would not give back. */
-  addPage(tools: readonly unknown[], texts?: () => readonly string[]): number {
+  addPage(tools: readonly unknown[], source: Source | undefined, texts?: () => readonly string[]): number {
     const table = this.#next();
-    this.#pages.set(table, texts ? { tools, texts } : { tools });
+    this.#pages.set(table, { tools, source, texts });
     return table;
+  }
+
+  /** The source of a page, once: whoever takes it keeps the text, or lets go of it. */
+  takeSource(table: number): Source | undefined {
+    const page = this.#pages.get(table);
+    const source = page?.source;
+    if (page) page.source = undefined;
+    return source;
   }
 
   addResult(value: unknown, bytes: number, raw: string | undefined): number {

@@ -6,7 +6,7 @@ import { type BodyReader, BodyTooLarge, NotJson, readJson, readStart } from './p
 import type { Crossing } from './crossing.ts';
 import { type Bounds, Flag, Kind, Why } from './plane-events.ts';
 import { type Emit, readMessages } from './plane-messages.ts';
-import { type TakenResult, Tables } from './plane-tables.ts';
+import { type Source, type TakenResult, Tables } from './plane-tables.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
 
@@ -70,6 +70,11 @@ export class Plane {
   /** The tool definition behind a handle, undefined once its page was released. */
   tool(table: number, index: number): unknown {
     return this.#tables.tool(table, index);
+  }
+
+  /** The message that a table of tools came in; it can be taken once, and only if it came as one text. */
+  takeSource(table: number): Source | undefined {
+    return this.#tables.takeSource(table);
   }
 
   /** The result behind a handle; it can be taken once. */

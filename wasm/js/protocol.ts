@@ -43,13 +43,16 @@ export interface StateEvent {
 }
 
 /** A part of a server's new list. The list is complete with the part that is `last`. */
-export interface ToolsEvent {
-  event: 'tools'
-  server: string
-  first: boolean
-  last: boolean
-  tools: { name: string; tool: string; definition: ToolDefinition }[]
-}
+export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last: boolean } & ToolsPart
+
+/**
+ * Tools as they are, or as the text that their server sent: parsing it again
+ * costs less than to clone what is parsed. Tool i has model name `names[i]` and
+ * stands at `places[i]` in the text's `result.tools`.
+ */
+export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[] }
+
+export interface ListedTool { name: string; tool: string; definition: ToolDefinition }
 
 /** Result of `attach`. */
 export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }

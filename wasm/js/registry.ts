@@ -290,7 +290,12 @@ export class PageRegistry implements types.Registry {
   private receiveTools(m: ToolsEvent): void {
     let list = this.arriving.get(m.server)
     if (m.first || !list) this.arriving.set(m.server, (list = []))
-    for (const { name, tool, definition } of m.tools) list.push({ name, server: m.server, tool, definition })
+    if ('text' in m) {
+      const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
+      m.places.forEach((place, i) => list.push(toolInfo(m.server, m.names[i]!, definitions[place]!)))
+    } else {
+      for (const t of m.tools) list.push(toolInfo(m.server, t.name, t.definition))
+    }
     if (!m.last) return
     this.arriving.delete(m.server)
     if (list.length) this.lists.set(m.server, list)
@@ -319,6 +324,9 @@ export class PageRegistry implements types.Registry {
     })
   }
 }
+
+const toolInfo = (server: string, name: string, definition: types.ToolDefinition): types.ToolInfo =>
+  ({ name, server, tool: definition.name, definition })
 
 /** A listener's own fault is reported as the page's, and stops nothing of ours. */
 function shielded(fn: () => void): void {

@@ -1,6 +1,6 @@
 import { RegistryError, toWire } from './errors.ts'
 import type { Attached, Request, ToHost, ToPage } from './protocol.ts'
-import { toolParts } from './toolparts.ts'
+import { toolParts, toolsEvents } from './toolparts.ts'
 import type * as types from './types.ts'
 
 /**
@@ -16,7 +16,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
     const now = registry.getSnapshot()
     if (now === known) return
     for (const [server, tools] of changedLists(known, now)) {
-      for (const part of toolParts(server, tools)) post(part)
+      for (const event of toolsEvents(server, toolParts(tools))) post(event)
     }
     const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
     for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
