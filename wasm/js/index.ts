@@ -18,14 +18,17 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   checkOptions(options)
   if (options.rememberSecrets) needSecretStore()
   const report = options.onProgress ?? ignore
-  const compiled = compile(options.wasm, report).catch((e: unknown) => { throw explainWasm(e) })
-  compiled.catch(ignore) // reported below, once storage has been read
-  const store = new ConfigStore(storageFor(options.storage), options.rememberSecrets ? await openSecrets() : undefined)
-  await store.load()
-  for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
-  const hints = await store.hints()
+  let store!: ConfigStore
+  // The worker is asked for first, then the module, and then what storage holds, which can take as long.
+  const compiled = Promise.resolve().then(() => within(options.signal, compile(options.wasm, report).catch((e: unknown) => { throw explainWasm(e) })))
+  const settings = Promise.resolve().then(async () => {
+    store = new ConfigStore(storageFor(options.storage), options.rememberSecrets ? await openSecrets() : undefined)
+    await store.load()
+    for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
+    return startOptions(options, await store.hints())
+  })
   compiled.then(() => report({ loaded: 1, total: 1, phase: 'start' })).catch(ignore)
-  const { channel, mode } = await launch(options, within(options.signal, compiled), startOptions(options, hints))
+  const { channel, mode } = await launch(options, Promise.all([compiled, settings]))
 
   let begun = false
   const registry = new PageRegistry(channel, {

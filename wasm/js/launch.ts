@@ -4,6 +4,9 @@ import { workerName, type Launch, type Launched } from './launching.ts'
 import type { StartOptions } from './protocol.ts'
 import type { Channel, RegistryOptions } from './types.ts'
 
+/** What a host is started with: both take a while. */
+type Ready = Promise<[WebAssembly.Module, StartOptions]>
+
 /** How long a worker's script may take to answer. */
 const launchTimeout = 15_000
 
@@ -11,15 +14,13 @@ const launchTimeout = 15_000
  * Starts a host where the mode says: URL worker, blob worker, main thread. The
  * worker starts while the module is still being compiled.
  */
-export async function launch(
-  { mode, host: given }: RegistryOptions, compiled: Promise<WebAssembly.Module>, options: StartOptions,
-): Promise<{ channel: Channel; mode: string }> {
-  compiled.catch(() => {}) // a rung that fails before it looks leaves this unhandled
+export async function launch({ mode, host: given }: RegistryOptions, ready: Ready): Promise<{ channel: Channel; mode: string }> {
+  ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
   if (mode !== 'main' && typeof Worker === 'function' && typeof document !== 'undefined') {
     for (const rung of [urlWorker, blobWorker]) {
       try {
-        return { channel: await inWorker(rung(), compiled, options), mode: 'worker' }
+        return { channel: await inWorker(rung(), ready), mode: 'worker' }
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -31,8 +32,8 @@ export async function launch(
       hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.", cause: why,
     })
   }
-  const [Host, module] = await Promise.all([given as HostClass | undefined ?? importHost(), compiled])
-  const host = await Host.start(module, options)
+  const [Host, start] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
+  const host = await Host.start(...start)
   const [page, end] = channelPair()
   host.attach(end)
   return { channel: page, mode: 'main' }
@@ -62,7 +63,7 @@ function blobWorker(): Worker {
   return worker
 }
 
-function inWorker(worker: Worker, compiled: Promise<WebAssembly.Module>, options: StartOptions): Promise<Channel> {
+function inWorker(worker: Worker, ready: Ready): Promise<Channel> {
   return new Promise((resolve, reject) => {
     let over = false
     const settle = () => {
@@ -84,7 +85,7 @@ function inWorker(worker: Worker, compiled: Promise<WebAssembly.Module>, options
       settle()
       resolve(portChannel(worker))
     }
-    compiled.then((module) => {
+    ready.then(([module, options]) => {
       if (over) return
       timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
       worker.postMessage({ module, options } satisfies Launch)
