@@ -1,0 +1,164 @@
+package proxy
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Config is what an operator sets. The zero Config is closed: it refuses everything.
+type Config struct {
+	// Origins may use the proxy: exact ones ("https://ide.example",
+	// "chrome-extension://…"), "https://*.example.com" for subdomains, and
+	// "http://localhost:*" for any port. There is no way to allow all.
+	Origins []string
+	// Hosts may be gone to: "mcp.example.com", "*.example.com" for subdomains, or
+	// "*" for all public ones, which asks for Keys besides.
+	Hosts []string
+	// Keys are what callers send as X-Portolan-Key; any of them will do.
+	Keys []string
+	// TicketKeys sign tickets and bindings: the first signs, all verify.
+	TicketKeys []string
+	// SealKeys open sealed headers: the first seals, all open.
+	SealKeys []string
+	// Ports of targets; none means 443 and 8443, and with HTTP 80. 0 means any.
+	Ports []int
+	// HTTP allows http targets, Private private and loopback addresses: for local development.
+	HTTP, Private bool
+
+	// MaxRequest and MaxResponse are in bytes; 0 means 50 MiB and 100 MiB. Event
+	// streams are not bounded. MaxStreams per caller; 0 means 32.
+	MaxRequest, MaxResponse int64
+	MaxStreams              int
+	// FirstByte is how long a server may take to begin its answer; 0 means 60 s.
+	FirstByte time.Duration
+}
+
+// Env reads a Config from environment variables: lists are separated by commas
+// or spaces.
+//
+//	ALLOWED_ORIGINS ALLOWED_HOSTS ALLOWED_PORTS CALLER_KEYS TICKET_KEYS SEAL_KEYS
+//	ALLOW_HTTP ALLOW_PRIVATE MAX_REQUEST_BYTES MAX_RESPONSE_BYTES MAX_STREAMS FIRST_BYTE_SECONDS
+func Env(get func(name string) string) (Config, error) {
+	var problems []error
+	list := func(name string) []string {
+		return strings.FieldsFunc(get(name), func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
+	}
+	number := func(name string) int64 {
+		text := strings.TrimSpace(get(name))
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n <= 0 {
+			problems = append(problems, errors.New(name+" is not a positive number"))
+		}
+		return n
+	}
+	flag := func(name string) bool {
+		switch strings.ToLower(strings.TrimSpace(get(name))) {
+		case "1", "true", "yes", "on":
+			return true
+		case "", "0", "false", "no", "off":
+			return false
+		}
+		problems = append(problems, errors.New(name+" is neither true nor false"))
+		return false
+	}
+	cfg := Config{
+		Origins: list("ALLOWED_ORIGINS"), Hosts: list("ALLOWED_HOSTS"), Keys: list("CALLER_KEYS"),
+		TicketKeys: list("TICKET_KEYS"), SealKeys: list("SEAL_KEYS"),
+		HTTP: flag("ALLOW_HTTP"), Private: flag("ALLOW_PRIVATE"),
+		MaxRequest: number("MAX_REQUEST_BYTES"), MaxResponse: number("MAX_RESPONSE_BYTES"),
+		MaxStreams: int(number("MAX_STREAMS")), FirstByte: time.Duration(number("FIRST_BYTE_SECONDS")) * time.Second,
+	}
+	for _, port := range list("ALLOWED_PORTS") {
+		if port == "*" {
+			port = "0"
+		}
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil {
+			problems = append(problems, errors.New("ALLOWED_PORTS holds what is not a port"))
+			continue
+		}
+		cfg.Ports = append(cfg.Ports, int(n))
+	}
+	return cfg, errors.Join(problems...)
+}
+
+// minKey is the least length of a key, in bytes: 128 bits in hex or base64.
+const minKey = 22
+
+// A Policy is a Config that was checked. Its methods may be called from several
+// goroutines at once.
+type Policy struct {
+	cfg     Config
+	origins []originPattern
+	hosts   []hostPattern
+	keys    [][32]byte // digests
+	tickets [][]byte
+	seals   [][]byte
+
+	streams streams
+}
+
+// New checks a configuration. An incomplete one makes a policy that refuses
+// everything and says so; one with mistakes is an error.
+func New(cfg Config) (*Policy, error) {
+	p := &Policy{cfg: cfg}
+	var problems []error
+	for _, o := range cfg.Origins {
+		pattern, err := parseOriginPattern(o)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		p.origins = append(p.origins, pattern)
+	}
+	for _, h := range cfg.Hosts {
+		pattern, err := parseHostPattern(h)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		p.hosts = append(p.hosts, pattern)
+		if pattern.any && len(cfg.Keys) == 0 {
+			problems = append(problems, errors.New(`the host "*" makes a relay for everybody: set a caller key too`))
+		}
+	}
+	for _, keys := range []struct {
+		name string
+		list []string
+	}{{"caller", cfg.Keys}, {"ticket", cfg.TicketKeys}, {"seal", cfg.SealKeys}} {
+		for _, k := range keys.list {
+			if len(k) < minKey {
+				problems = append(problems, errors.New("a "+keys.name+" key is shorter than 22 characters; make one with: openssl rand -base64 32"))
+			}
+		}
+	}
+	for _, k := range cfg.Keys {
+		p.keys = append(p.keys, digest(k))
+	}
+	for _, k := range cfg.TicketKeys {
+		p.tickets = append(p.tickets, derive(k, "portolan ticket"))
+	}
+	for _, k := range cfg.SealKeys {
+		p.seals = append(p.seals, derive(k, "portolan seal"))
+	}
+	orDefault(&p.cfg.MaxRequest, 50<<20)
+	orDefault(&p.cfg.MaxResponse, 100<<20)
+	orDefault(&p.cfg.MaxStreams, 32)
+	orDefault(&p.cfg.FirstByte, 60*time.Second)
+	p.streams.open = map[string]int{}
+	return p, errors.Join(problems...)
+}
+
+func orDefault[T int | int64 | time.Duration](v *T, def T) {
+	if *v <= 0 {
+		*v = def
+	}
+}
+
+// open reports whether the policy is configured to let anything through.
+func (p *Policy) configured() bool {
+	return len(p.origins) > 0 && (len(p.hosts) > 0 || len(p.keys) > 0 || len(p.tickets) > 0)
+}
