@@ -99,6 +99,8 @@ type Policy struct {
 	keys    [][32]byte // digests
 	tickets [][]byte
 	seals   [][]byte
+	// bindings sign what metadata has named; without a secret none is made.
+	bindings [][]byte
 
 	streams streams
 }
@@ -140,6 +142,9 @@ func New(cfg Config) (*Policy, error) {
 	}
 	for _, k := range cfg.TicketKeys {
 		p.tickets = append(p.tickets, derive(k, "portolan ticket"))
+	}
+	for _, k := range append(cfg.TicketKeys[:len(cfg.TicketKeys):len(cfg.TicketKeys)], cfg.Keys...) {
+		p.bindings = append(p.bindings, derive(k, "portolan binding"))
 	}
 	for _, k := range cfg.SealKeys {
 		p.seals = append(p.seals, derive(k, "portolan seal"))

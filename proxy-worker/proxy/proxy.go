@@ -55,8 +55,6 @@ const (
 	Answer Verdict = iota
 	// Send Method, URL, Header and the request's body, without following redirects.
 	Send
-	// Diagnose is Send of Steps; see [Policy.Diagnosis].
-	Diagnose
 )
 
 // A Decision is what becomes of a request.
@@ -85,12 +83,18 @@ type Decision struct {
 	MaxRequest, MaxResponse int64
 	FirstByte               time.Duration
 
-	policy *Policy
-	origin string
-	kind   kind
-	target target
-	hops   int
+	policy  *Policy
+	origin  string
+	kind    kind
+	target  target
+	self    string // the request's own URL
+	anyHost bool   // no list and no ticket says which servers
+	hops    int
+	now     time.Time
 }
+
+// Origin is the page's that asked, "" if it named none.
+func (d *Decision) Origin() string { return d.origin }
 
 // A Response is what a server answered: Status and Header.
 type Response struct {

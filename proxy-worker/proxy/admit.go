@@ -1,0 +1,78 @@
+package proxy
+
+import "strings"
+
+// A kind is what an MCP client makes a request for. What is none of these does
+// not pass, so that even a permitted caller has no general relay.
+type kind int
+
+const (
+	kindNone      kind = iota
+	kindMessage        // POST of a JSON-RPC message
+	kindStream         // GET of an event stream
+	kindEnd            // DELETE of a session
+	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery)
+	kindOAuth          // POST to an endpoint that metadata has named
+)
+
+// admit tells what a request is for. Bound says whether a binding names its URL.
+func admit(method string, header []Pair, t target, bound bool) kind {
+	accept := get(header, "accept")
+	contentType := mediaType(get(header, "content-type"))
+	switch method {
+	case "POST":
+		if bound && (contentType == "application/x-www-form-urlencoded" || contentType == "application/json") {
+			return kindOAuth
+		}
+		if contentType == "application/json" && accepts(accept, "application/json") && accepts(accept, "text/event-stream") {
+			return kindMessage
+		}
+	case "GET":
+		if isMetadata(t) {
+			return kindDiscovery
+		}
+		if names(accept, "text/event-stream") {
+			return kindStream
+		}
+	case "DELETE":
+		if get(header, "mcp-session-id") != "" {
+			return kindEnd
+		}
+	}
+	return kindNone
+}
+
+func mediaType(value string) string {
+	value, _, _ = strings.Cut(value, ";")
+	return lower(strings.TrimSpace(value))
+}
+
+// names reports whether an Accept header names the type.
+func names(accept, mediatype string) bool {
+	for part := range strings.SplitSeq(accept, ",") {
+		if mediaType(part) == mediatype {
+			return true
+		}
+	}
+	return false
+}
+
+// accepts reports whether an Accept header takes the type, by name or as the
+// POSTs of HTTP+SSE clients do, which take any.
+func accepts(accept, mediatype string) bool { return names(accept, mediatype) || names(accept, "*/*") }
+
+var wellKnown = []string{"oauth-protected-resource", "oauth-authorization-server", "openid-configuration"}
+
+// isMetadata reports whether t is where OAuth metadata stands: below
+// /.well-known/, or, for OpenID Connect, also below the issuer's path.
+func isMetadata(t target) bool {
+	if t.query != "" {
+		return false
+	}
+	for _, name := range wellKnown {
+		if rest, ok := strings.CutPrefix(t.path, "/.well-known/"+name); ok && (rest == "" || rest[0] == '/') {
+			return true
+		}
+	}
+	return strings.HasSuffix(t.path, "/.well-known/openid-configuration")
+}

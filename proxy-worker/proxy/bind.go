@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// How long a binding holds: sign-in takes minutes, and a refresh brings a new one.
+const bindingTime = 24 * time.Hour
+
+// maxBound bounds the URLs of one binding.
+const maxBound = 16
+
+// metadata is what of OAuth metadata leads to further requests: an
+// authorization server's endpoints (RFC 8414) and a resource's authorization
+// servers (RFC 9728).
+type metadata struct {
+	Servers       []string `json:"authorization_servers"`
+	Issuer        string   `json:"issuer"`
+	Token         string   `json:"token_endpoint"`
+	Registration  string   `json:"registration_endpoint"`
+	Revocation    string   `json:"revocation_endpoint"`
+	Introspection string   `json:"introspection_endpoint"`
+	Device        string   `json:"device_authorization_endpoint"`
+	Pushed        string   `json:"pushed_authorization_request_endpoint"`
+}
+
+// Bind adds to a reply whose Bind asked for it what lets the page use what the
+// metadata names: X-Portolan-Binding, to be sent with those requests. body is
+// the document, or its beginning if that is too long, which binds nothing.
+func (d *Decision) Bind(reply *Reply, body []byte) {
+	var m metadata
+	if len(body) > maxMetadata || json.Unmarshal(body, &m) != nil {
+		return
+	}
+	fields := []string{d.origin}
+	for _, raw := range []string{m.Token, m.Registration, m.Revocation, m.Introspection, m.Device, m.Pushed} {
+		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil {
+			fields = append(fields, "post "+t.url)
+		}
+	}
+	for _, raw := range m.Servers {
+		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil && len(fields) < maxBound {
+			fields = append(fields, "read "+t.authority())
+		}
+	}
+	if len(fields) > 1 {
+		reply.Header = append(reply.Header, Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)})
+	}
+}
+
+// binds reports whether a binding lets origin send to t: a POST to an endpoint,
+// or the reading of metadata on the host of an authorization server.
+func (p *Policy) binds(token, origin string, t target, now time.Time) bool {
+	fields, ok := verify(p.bindings, forBinding, token, now)
+	if !ok || len(fields) == 0 || fields[0] != origin {
+		return false
+	}
+	if slices.Contains(fields[1:], "post "+t.url) {
+		return true
+	}
+	return isMetadata(t) && slices.ContainsFunc(fields[1:], func(f string) bool {
+		host, ok := strings.CutPrefix(f, "read ")
+		return ok && host == t.authority()
+	})
+}

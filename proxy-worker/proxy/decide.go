@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Decide says what becomes of a request.
+func (p *Policy) Decide(r *Request) *Decision {
+	path, query := pathOf(r.URL)
+	origin, refused := p.pageOf(r)
+	raw := get(r.Header, "x-portolan-target")
+	fromQuery, problem := targetIn(query)
+	switch {
+	case problem || raw != "" && fromQuery != "" && raw != fromQuery:
+		return targetInvalid.decision(origin)
+	case raw == "":
+		raw = fromQuery
+	}
+	if r.Method == "GET" && raw == "" {
+		switch path {
+		case "/":
+			return p.page(origin)
+		case "/healthz":
+			return answer(origin, `{"ok":true}`)
+		}
+	}
+	switch {
+	case !p.configured():
+		return notConfigured.decision(origin)
+	case refused != nil:
+		return refused.decision(origin)
+	case r.Method == "OPTIONS" && has(r.Header, "access-control-request-method"):
+		return preflight(r, origin)
+	case r.Method != "POST" && r.Method != "GET" && r.Method != "DELETE":
+		d := methodRefused.decision(origin)
+		d.Header = append(d.Header, Pair{"allow", "GET, POST, DELETE, OPTIONS"})
+		return d
+	case raw == "":
+		return targetMissing.decision(origin)
+	}
+	return p.admitted(r, origin, raw)
+}
+
+// pageOf returns the origin of the page that asks, and why it may not.
+func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
+	value := get(r.Header, "origin")
+	if value == "" {
+		return "", &originMissing
+	}
+	origin, ok := originOf(value)
+	if !ok {
+		return "", &originRefused
+	}
+	for _, pattern := range p.origins {
+		if pattern.matches(origin) {
+			return origin, nil
+		}
+	}
+	return origin, &originRefused
+}
+
+// admitted decides a request of a permitted page to the server that raw names.
+func (p *Policy) admitted(r *Request, origin, raw string) *Decision {
+	t, refused := parseTarget(raw)
+	if refused == nil {
+		refused = p.checkTarget(t, r.URL)
+	}
+	if refused != nil {
+		return refused.decision(origin)
+	}
+	bound := false
+	if token := get(r.Header, "x-portolan-binding"); token != "" {
+		if bound = p.binds(token, origin, t, r.Now); !bound {
+			return bindingInvalid.decision(origin)
+		}
+	}
+	caller, covers, refused := p.callerOf(r, origin, t, bound)
+	if refused != nil {
+		return refused.decision(origin)
+	}
+	k := admit(r.Method, r.Header, t, bound)
+	switch {
+	case k == kindNone && r.Method == "POST" && mediaType(get(r.Header, "content-type")) == "application/x-www-form-urlencoded":
+		return unbound.decision(origin)
+	case k == kindNone:
+		return notMCP.decision(origin)
+	}
+	header := upstreamHeader(r.Header)
+	if covers != nil {
+		for _, h := range header {
+			if !ofMCP(h.Name) && !covers[h.Name] {
+				return headerRefused.decision(origin)
+			}
+		}
+	}
+	if sealed := get(r.Header, "x-portolan-sealed"); sealed != "" {
+		more, ok := p.unseal(sealed, origin, t)
+		if !ok {
+			return sealInvalid.decision(origin)
+		}
+		header = replaced(header, more)
+	}
+	if length := get(r.Header, "content-length"); length != "" {
+		if n, err := strconv.ParseInt(length, 10, 64); err != nil || n < 0 || n > p.cfg.MaxRequest {
+			return requestTooLarge.decision(origin)
+		}
+	}
+	return &Decision{
+		Verdict: Send, Method: r.Method, URL: t.url, Header: header,
+		RateKey: origin + "|" + caller + "|" + t.host, Caller: origin + "|" + caller,
+		MaxRequest: p.cfg.MaxRequest, MaxResponse: p.cfg.MaxResponse, FirstByte: p.cfg.FirstByte,
+		policy: p, origin: origin, kind: k, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && covers == nil, now: r.Now,
+	}
+}
+
+// callerOf says on whose account the request goes. covers is not nil for a
+// ticket: the header names it adds to MCP's.
+func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (caller string, covers map[string]bool, refused *refusal) {
+	if token := get(r.Header, "x-portolan-ticket"); token != "" {
+		names, ok := p.ticket(token, origin, t, r.Now)
+		if !ok && !bound {
+			return "", nil, &ticketInvalid
+		}
+		if ok {
+			return "ticket:" + token[len(token)-8:], set(names...), nil
+		}
+	}
+	caller = r.Client
+	key := get(r.Header, "x-portolan-key")
+	switch {
+	case key != "":
+		if !p.isKey(key) {
+			return "", nil, &callerRefused
+		}
+		d := digest(key)
+		caller = "key:" + encoding.EncodeToString(d[:6])
+	case bound:
+	case len(p.keys) > 0 || len(p.hosts) == 0:
+		return "", nil, &callerRefused
+	}
+	if len(p.hosts) > 0 && !bound && !p.hostAllowed(t) {
+		return "", nil, &hostRefused
+	}
+	return caller, nil, nil
+}
+
+// ofMCP reports whether a header needs no mention in a ticket.
+func ofMCP(name string) bool {
+	return strings.HasPrefix(name, "mcp-") || mcpHeaders[name]
+}
+
+var mcpHeaders = set("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
+	"last-event-id", "cache-control", "pragma", "priority", "dnt", "authorization")
+
+// replaced returns header with the fields of more instead of those of the same names.
+func replaced(header, more []Pair) []Pair {
+	out := make([]Pair, 0, len(header)+len(more))
+	for _, h := range header {
+		if !has(more, h.Name) {
+			out = append(out, h)
+		}
+	}
+	return append(out, more...)
+}
+
+// maxAsked bounds the headers that a preflight may ask for, in bytes.
+const maxAsked = 4 << 10
+
+// preflight echoes what was asked: which request may go where is decided when it comes.
+func preflight(r *Request, origin string) *Decision {
+	method := get(r.Header, "access-control-request-method")
+	if method != "GET" && method != "POST" && method != "DELETE" {
+		return methodRefused.decision(origin)
+	}
+	d := &Decision{Verdict: Answer, Status: 204, Header: []Pair{
+		{"access-control-allow-origin", origin},
+		{"access-control-allow-methods", "GET, POST, DELETE"},
+		{"access-control-max-age", "7200"},
+		{"vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
+	}}
+	if asked := get(r.Header, "access-control-request-headers"); asked != "" {
+		for name := range strings.SplitSeq(asked, ",") {
+			if len(asked) > maxAsked || !isToken(strings.TrimSpace(name)) {
+				return headerRefused.decision(origin)
+			}
+		}
+		d.Header = append(d.Header, Pair{"access-control-allow-headers", asked})
+	}
+	if get(r.Header, "access-control-request-private-network") == "true" {
+		d.Header = append(d.Header, Pair{"access-control-allow-private-network", "true"})
+	}
+	return d
+}
+
+// pathOf takes path and query out of the request's own URL.
+func pathOf(raw string) (path, query string) {
+	_, rest, _ := strings.Cut(raw, "://")
+	slash := strings.IndexAny(rest, "/?#")
+	if slash < 0 {
+		return "/", ""
+	}
+	rest, _, _ = strings.Cut(rest[slash:], "#")
+	path, query, _ = strings.Cut(rest, "?")
+	if path == "" {
+		path = "/"
+	}
+	return path, query
+}
+
+// targetIn reads ?url=. More than one, or one that cannot be decoded, is a problem.
+func targetIn(query string) (raw string, problem bool) {
+	if query == "" {
+		return "", false
+	}
+	values, err := url.ParseQuery(query)
+	list := values["url"]
+	if err != nil || len(list) > 1 {
+		return "", true
+	}
+	if len(list) == 1 {
+		raw = list[0]
+	}
+	return raw, false
+}
+
+func answer(origin, json string) *Decision {
+	return &Decision{Verdict: Answer, Status: 200, Body: []byte(json),
+		Header: append(cors(origin), Pair{"content-type", "application/json"}, Pair{"cache-control", "no-store"})}
+}

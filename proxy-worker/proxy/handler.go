@@ -1,0 +1,231 @@
+//go:build !js
+
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Handler is the proxy as a plain http.Handler, for self-hosting and tests; a
+// Worker has one of its own. upstream sends the requests: see [Transport].
+func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := &exchange{p: p, upstream: upstream, w: w, r: r}
+		defer func() {
+			if v := recover(); v != nil && (x.begun || v == http.ErrAbortHandler) {
+				panic(http.ErrAbortHandler) // the response cannot be taken back
+			} else if v != nil {
+				x.refuse("internal")
+			}
+		}()
+		x.serve()
+	})
+}
+
+// Transport is the upstream for Handler: it goes nowhere but to public
+// addresses, whatever names resolve to, unless private is set, and leaves bodies
+// as they are.
+func Transport(private bool) *http.Transport {
+	return &http.Transport{
+		DialContext: DialContext(private), DisableCompression: true, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
+		MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// An exchange is one request and its response.
+type exchange struct {
+	p        *Policy
+	upstream http.RoundTripper
+	w        http.ResponseWriter
+	r        *http.Request
+	d        *Decision
+	begun    bool
+}
+
+func (x *exchange) serve() {
+	x.d = x.p.Decide(x.request())
+	if x.d.Verdict == Answer {
+		x.answer(x.d.Status, x.d.Header, x.d.Body)
+		return
+	}
+	res, cancel, code := x.send(http.MaxBytesReader(x.w, x.r.Body, x.d.MaxRequest))
+	for hops := 0; ; hops++ {
+		if code != "" {
+			x.refuse(code)
+			return
+		}
+		reply := x.d.Respond(&Response{Status: res.StatusCode, Header: pairs(res.Header, res.ContentLength)})
+		if reply.Follow == nil {
+			x.reply(reply, res)
+			cancel()
+			return
+		}
+		res.Body.Close()
+		cancel()
+		x.d = reply.Follow
+		res, cancel, code = x.send(nil)
+	}
+}
+
+func (x *exchange) request() *Request {
+	scheme := "http"
+	if x.r.TLS != nil {
+		scheme = "https"
+	}
+	client, _, err := net.SplitHostPort(x.r.RemoteAddr)
+	if err != nil {
+		client = x.r.RemoteAddr
+	}
+	return &Request{
+		Method: x.r.Method, URL: scheme + "://" + x.r.Host + x.r.RequestURI, Header: pairs(x.r.Header, x.r.ContentLength),
+		Client: client, Now: time.Now(),
+	}
+}
+
+func pairs(h http.Header, length int64) []Pair {
+	out := make([]Pair, 0, len(h)+1)
+	for name, values := range h {
+		if name == "Content-Length" {
+			continue
+		}
+		for _, v := range values {
+			out = append(out, Pair{strings.ToLower(name), v})
+		}
+	}
+	if length > 0 {
+		out = append(out, Pair{"content-length", strconv.FormatInt(length, 10)})
+	}
+	return out
+}
+
+// send makes the decided request; code says why there is no response. The
+// response ends with cancel.
+func (x *exchange) send(body io.ReadCloser) (res *http.Response, cancel context.CancelFunc, code string) {
+	ctx, cancel := context.WithCancelCause(x.r.Context())
+	end := func() { cancel(nil) }
+	req, err := http.NewRequestWithContext(ctx, x.d.Method, x.d.URL, nil)
+	if err != nil {
+		end()
+		return nil, nil, "internal"
+	}
+	if body != nil && x.r.ContentLength != 0 {
+		req.Body, req.ContentLength = body, x.r.ContentLength
+	}
+	for _, h := range x.d.Header {
+		if h.Name != "content-length" {
+			req.Header.Add(h.Name, h.Value)
+		}
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header["User-Agent"] = nil // none, instead of Go's own
+	}
+	late := errors.New("no response in time")
+	timer := time.AfterFunc(x.d.FirstByte, func() { cancel(late) })
+	res, err = x.upstream.RoundTrip(req)
+	if !timer.Stop() && err == nil {
+		res.Body.Close()
+		err = late
+	}
+	if err == nil {
+		return res, end, ""
+	}
+	defer end()
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, nil, "request_too_large"
+	case context.Cause(ctx) == late:
+		return nil, nil, "upstream_timeout"
+	}
+	return nil, nil, "upstream_unreachable"
+}
+
+// reply passes a response on.
+func (x *exchange) reply(reply *Reply, res *http.Response) {
+	defer res.Body.Close()
+	if reply.Body != nil {
+		x.answer(reply.Status, reply.Header, reply.Body)
+		return
+	}
+	if reply.Stream {
+		if !x.p.Enter(x.d.Caller) {
+			x.refuse("too_many_streams")
+			return
+		}
+		defer x.p.Leave(x.d.Caller)
+	}
+	body := io.Reader(res.Body)
+	if reply.Bind > 0 {
+		head, err := io.ReadAll(io.LimitReader(res.Body, int64(reply.Bind)+1))
+		if err != nil {
+			x.refuse("upstream_unreachable")
+			return
+		}
+		x.d.Bind(reply, head)
+		body = io.MultiReader(bytes.NewReader(head), res.Body)
+	}
+	x.header(reply.Status, reply.Header)
+	if reply.Prime {
+		_, _ = io.WriteString(x.w, ":\n\n")
+	}
+	if reply.Stream {
+		x.stream(body)
+		return
+	}
+	if n, err := io.Copy(x.w, io.LimitReader(body, reply.MaxBody+1)); err != nil || n > reply.MaxBody {
+		panic(http.ErrAbortHandler) // the length may be known: a short body must not look whole
+	}
+}
+
+// stream copies what comes as it comes.
+func (x *exchange) stream(body io.Reader) {
+	control := http.NewResponseController(x.w)
+	_ = control.Flush()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := body.Read(buf)
+		if n > 0 {
+			if _, err := x.w.Write(buf[:n]); err != nil {
+				return
+			}
+			_ = control.Flush()
+		}
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+func (x *exchange) refuse(code string) {
+	origin := ""
+	if x.d != nil {
+		origin = x.d.Origin()
+	}
+	d := Refuse(code, origin)
+	x.answer(d.Status, d.Header, d.Body)
+}
+
+func (x *exchange) answer(status int, header []Pair, body []byte) {
+	x.header(status, header)
+	_, _ = x.w.Write(body)
+}
+
+func (x *exchange) header(status int, header []Pair) {
+	x.begun = true
+	for _, h := range header {
+		x.w.Header().Add(h.Name, h.Value)
+	}
+	x.w.WriteHeader(status)
+}

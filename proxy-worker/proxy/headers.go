@@ -1,0 +1,142 @@
+package proxy
+
+import "strings"
+
+// The fields of one connection (RFC 9110, 7.6.1), with those that browsers and
+// old proxies send for it.
+var hopByHop = set("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
+	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings")
+
+// What a server must not learn of the page and of the way the request took.
+var notSent = set("host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
+	"cdn-loop", "expect", "access-control-request-method", "access-control-request-headers",
+	"access-control-request-private-network")
+
+// What a server must not do to the proxy's own origin, where all servers meet.
+var notReturned = set("set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
+	"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error")
+
+func set(names ...string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, n := range names {
+		m[n] = true
+	}
+	return m
+}
+
+// named returns the fields that Connection makes hop-by-hop.
+func named(header []Pair) map[string]bool {
+	var m map[string]bool
+	for _, h := range header {
+		if h.Name != "connection" {
+			continue
+		}
+		for name := range strings.SplitSeq(h.Value, ",") {
+			if m == nil {
+				m = map[string]bool{}
+			}
+			m[lower(strings.TrimSpace(name))] = true
+		}
+	}
+	return m
+}
+
+// upstreamHeader is what of a request's header goes to the server.
+func upstreamHeader(header []Pair) []Pair {
+	out := make([]Pair, 0, len(header))
+	hop := named(header)
+	for _, h := range header {
+		if !hopByHop[h.Name] && !hop[h.Name] && sendable(h.Name) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func sendable(name string) bool {
+	for _, prefix := range []string{"x-portolan-", "x-forwarded-", "cf-", "sec-"} {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return !notSent[name]
+}
+
+// What goes along when a redirect leads to another origin.
+var safeElsewhere = set("accept", "accept-language", "user-agent", "mcp-protocol-version")
+
+func elsewhere(header []Pair) []Pair {
+	var out []Pair
+	for _, h := range header {
+		if safeElsewhere[h.Name] {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// cors lets origin read an answer. "" adds nothing.
+func cors(origin string) []Pair {
+	if origin == "" {
+		return []Pair{{"vary", "Origin"}}
+	}
+	return []Pair{{"access-control-allow-origin", origin}, {"vary", "Origin"}}
+}
+
+const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Proxy-Error, X-Portolan-Binding"
+
+// pageHeader is what of a response's header goes back to a page of origin.
+func pageHeader(header []Pair, origin string) []Pair {
+	out := cors(origin)
+	hop := named(header)
+	expose := exposed
+	for _, h := range header {
+		switch {
+		case hopByHop[h.Name] || hop[h.Name] || notReturned[h.Name] || strings.HasPrefix(h.Name, "x-portolan-"):
+		case h.Name == "access-control-expose-headers":
+			expose += exposes(h.Value, header)
+		case strings.HasPrefix(h.Name, "access-control-"):
+		default:
+			out = append(out, h)
+		}
+	}
+	return append(out, Pair{"access-control-expose-headers", expose})
+}
+
+// exposes is what a server exposes by itself; "*" means all it sends, for a
+// page that sends credentials would not get them by "*".
+func exposes(list string, header []Pair) string {
+	var more strings.Builder
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if name == "*" {
+			for _, h := range header {
+				more.WriteString(", " + h.Name)
+			}
+		} else if isToken(name) {
+			more.WriteString(", " + name)
+		}
+	}
+	return more.String()
+}
+
+// isToken reports whether s can be a field name (RFC 9110, 5.6.2).
+func isToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// isValue reports whether s can be a field value.
+func isValue(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return s == strings.TrimSpace(s)
+}

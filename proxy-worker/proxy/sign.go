@@ -1,0 +1,182 @@
+package proxy
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var encoding = base64.RawURLEncoding.Strict()
+
+func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// derive makes a key for one purpose of a configured one.
+func derive(key, purpose string) []byte {
+	h := hmac.New(sha256.New, []byte(key))
+	h.Write([]byte(purpose))
+	return h.Sum(nil)
+}
+
+// isKey reports whether key is one of the callers'. It takes as long for all.
+func (p *Policy) isKey(key string) bool {
+	d := digest(key)
+	found := 0
+	for i := range p.keys {
+		found |= subtle.ConstantTimeCompare(d[:], p.keys[i][:])
+	}
+	return found == 1
+}
+
+// signed writes fields, an expiry and their HMAC as one word.
+func signed(key []byte, purpose string, expires time.Time, fields []string) string {
+	payload := strconv.FormatInt(expires.Unix(), 10) + "\n" + strings.Join(fields, "\n")
+	return "v1." + encoding.EncodeToString([]byte(payload)) + "." + encoding.EncodeToString(mac(key, purpose, payload))
+}
+
+func mac(key []byte, purpose, payload string) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(purpose + "\n" + payload))
+	return h.Sum(nil)
+}
+
+// longestToken bounds what is verified, in bytes.
+const longestToken = 8 << 10
+
+// verify returns the fields of a word that one of the keys has signed and that has not expired.
+func verify(keys [][]byte, purpose, token string, now time.Time) ([]string, bool) {
+	parts := strings.Split(token, ".")
+	if len(token) > longestToken || len(parts) != 3 || parts[0] != "v1" {
+		return nil, false
+	}
+	payload, err1 := encoding.DecodeString(parts[1])
+	sum, err2 := encoding.DecodeString(parts[2])
+	if err1 != nil || err2 != nil {
+		return nil, false
+	}
+	good := false
+	for _, key := range keys {
+		good = hmac.Equal(sum, mac(key, purpose, string(payload))) || good
+	}
+	if !good {
+		return nil, false
+	}
+	fields := strings.Split(string(payload), "\n")
+	expires, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil || now.Unix() >= expires {
+		return nil, false
+	}
+	return fields[1:], true
+}
+
+const (
+	forTicket  = "ticket"
+	forBinding = "binding"
+)
+
+// A Ticket lets one origin use the proxy for one host until it expires. The
+// proxy keeps no list of tickets: to take one back, replace the key.
+type Ticket struct {
+	Origin string
+	// Host is a DNS name or an address, with ":port" if the port is not 443.
+	Host string
+	// Headers may be sent beside those of MCP; names in any case.
+	Headers []string
+	Expires time.Time
+}
+
+// Sign makes the ticket's text, for the X-Portolan-Ticket header. Key is one of the proxy's TicketKeys.
+func (t Ticket) Sign(key string) string {
+	return signed(derive(key, "portolan ticket"), forTicket, t.Expires, []string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
+}
+
+// ticket returns the header names that a ticket for this origin and target adds.
+func (p *Policy) ticket(token, origin string, t target, now time.Time) (headers []string, ok bool) {
+	fields, ok := verify(p.tickets, forTicket, token, now)
+	if !ok || len(fields) != 3 || fields[0] != origin || fields[1] != t.authority() {
+		return nil, false
+	}
+	return strings.Split(fields[2], ","), true
+}
+
+// authority is the host, with the port where it is not https's own.
+func (t target) authority() string {
+	host := t.host
+	if t.ip.Is6() {
+		host = "[" + host + "]"
+	}
+	if t.scheme == "https" && t.port == 443 {
+		return host
+	}
+	return host + ":" + strconv.Itoa(t.port)
+}
+
+// Seal encrypts headers for one origin and one host, for the X-Portolan-Sealed
+// header: only the proxy opens them. Key is one of the proxy's SealKeys; host is
+// as in Ticket; random is crypto/rand.Reader.
+func Seal(key, origin, host string, header []Pair, random io.Reader) (string, error) {
+	var plain strings.Builder
+	for _, h := range header {
+		if name := lower(h.Name); !isToken(name) || !isValue(h.Value) || !sendable(name) || hopByHop[name] {
+			return "", errors.New("the header " + h.Name + " cannot be sent")
+		}
+		plain.WriteString(lower(h.Name) + "\n" + h.Value + "\n")
+	}
+	box, err := sealer(derive(key, "portolan seal"))
+	if err != nil {
+		return "", err
+	}
+	nonce := make([]byte, box.NonceSize())
+	if _, err := io.ReadFull(random, nonce); err != nil {
+		return "", err
+	}
+	return "v1." + encoding.EncodeToString(box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))), nil
+}
+
+func sealer(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func sealedFor(origin, host string) []byte {
+	return []byte("portolan seal v1\n" + origin + "\n" + host)
+}
+
+// unseal opens sealed headers.
+func (p *Policy) unseal(sealed, origin string, t target) ([]Pair, bool) {
+	text, ok := strings.CutPrefix(sealed, "v1.")
+	raw, err := encoding.DecodeString(text)
+	if !ok || err != nil || len(sealed) > longestToken {
+		return nil, false
+	}
+	for _, key := range p.seals {
+		box, err := sealer(key)
+		if err != nil || len(raw) < box.NonceSize() {
+			return nil, false
+		}
+		plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], sealedFor(origin, t.authority()))
+		if err != nil {
+			continue
+		}
+		lines := strings.Split(string(plain), "\n")
+		var header []Pair
+		for i := 0; i+1 < len(lines); i += 2 {
+			if !isToken(lines[i]) || !isValue(lines[i+1]) || !sendable(lines[i]) || hopByHop[lines[i]] {
+				return nil, false
+			}
+			header = append(header, Pair{lines[i], lines[i+1]})
+		}
+		return header, true
+	}
+	return nil, false
+}
