@@ -19,7 +19,7 @@ import (
 func start(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "portolan/portolan.wasm": {Data: []byte("\x00asm")}})
+	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "portolan/portolan.wasm": {Data: []byte("\x00asm")}}, pageSettings{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		merged, stop := context.WithCancel(req.Context())
 		defer stop()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -8,15 +9,34 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// pageSettings is what the demo page reads from settings.json.
+type pageSettings struct {
+	Proxy string `json:"proxy"` // the template of the proxy beside the page
+	Plain string `json:"plain"` // a server that needs it
+}
+
 // site serves the files of the demo page and, for it and for pages of other
 // origins, a demo MCP server: streamable HTTP at /mcp, legacy SSE at /sse.
-func site(files fs.FS) http.Handler {
+func site(files fs.FS, settings pageSettings) http.Handler {
+	demo := withCORS(demoHandler())
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", demo)
+	mux.Handle("/sse", demo)
+	mux.HandleFunc("/settings.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(settings)
+	})
+	mux.Handle("/", page(http.FileServerFS(files)))
+	return mux
+}
+
+// demoHandler serves the demo MCP server as any server would, without CORS headers.
+func demoHandler() http.Handler {
 	server := demoServer()
 	one := func(*http.Request) *mcp.Server { return server }
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", withCORS(mcp.NewStreamableHTTPHandler(one, nil)))
-	mux.Handle("/sse", withCORS(mcp.NewSSEHandler(one, nil)))
-	mux.Handle("/", page(http.FileServerFS(files)))
+	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(one, nil))
+	mux.Handle("/sse", mcp.NewSSEHandler(one, nil))
 	return mux
 }
 

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
 // up serves the demo page, with the package it loads, and a demo MCP server, until
@@ -37,31 +39,62 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		}
 		*root = filepath.Dir(*root)
 	}
-	listener, err := net.Listen("tcp", *listen)
+	main, err := net.Listen("tcp", *listen)
 	if err != nil {
 		return err
 	}
-	url := "http://" + listener.Addr().String() + "/"
-	server := &http.Server{
-		Handler:           site(os.DirFS(*root)),
-		ReadHeaderTimeout: 10 * time.Second,
-		// Streams stay open as long as a page likes; they end with the server.
-		BaseContext: func(net.Listener) context.Context { return ctx },
+	// Pages reach it only through the proxy: another origin, and no CORS headers.
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, main.Close())
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	through, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, main.Close(), plain.Close())
+	}
+	policy, err := corsproxy.New(corsproxy.Config{Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true})
+	if err != nil {
+		return errors.Join(err, main.Close(), plain.Close(), through.Close())
+	}
+	settings := pageSettings{Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp"}
+	served := make(chan error, 3)
+	stop := []func() error{
+		serve(ctx, main, site(os.DirFS(*root), settings), served),
+		serve(ctx, plain, demoHandler(), served),
+		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
+	}
+	url := "http://" + main.Addr().String() + "/"
 	fmt.Fprintf(stdout, "Portolan is at %s\n", url)
+	fmt.Fprintf(stdout, "A demo server without CORS is at %s, and the proxy for it at http://%s/\n", settings.Plain, through.Addr())
 
 	if *check {
 		err = runCheck(ctx, url, stdout, stderr)
 	} else {
 		select {
 		case err = <-served:
-			return err
 		case <-ctx.Done():
 		}
 	}
-	return errors.Join(err, shutdown(server))
+	for _, end := range stop {
+		err = errors.Join(err, end())
+	}
+	return err
+}
+
+// serve serves on a listener until the returned function is called, and says on
+// served why it ended by itself.
+func serve(ctx context.Context, l net.Listener, handler http.Handler, served chan<- error) (stop func() error) {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		// Streams stay open as long as a page likes; they end with the server.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			served <- err
+		}
+	}()
+	return func() error { return shutdown(server) }
 }
 
 // shutdown lets requests end for a moment, then closes what is still open.

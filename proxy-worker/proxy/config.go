@@ -14,7 +14,7 @@ type Config struct {
 	// "http://localhost:*" for any port. There is no way to allow all.
 	Origins []string
 	// Hosts may be gone to: "mcp.example.com", "*.example.com" for subdomains, or
-	// "*" for all public ones, which asks for Keys besides.
+	// "*" for all public ones, which asks for Keys besides, unless Private is set.
 	Hosts []string
 	// Keys are what callers send as X-Portolan-Key; any of them will do.
 	Keys []string
@@ -123,7 +123,7 @@ func New(cfg Config) (*Policy, error) {
 			problems = append(problems, err)
 		}
 		p.hosts = append(p.hosts, pattern)
-		if pattern.any && len(cfg.Keys) == 0 {
+		if pattern.any && len(cfg.Keys) == 0 && !cfg.Private {
 			problems = append(problems, errors.New(`the host "*" makes a relay for everybody: set a caller key too`))
 		}
 	}

@@ -110,11 +110,11 @@ func pairs(h http.Header, length int64) []Pair {
 // send makes the decided request; code says why there is no response. The
 // response ends with cancel.
 func (x *exchange) send(body io.ReadCloser) (res *http.Response, cancel context.CancelFunc, code string) {
-	ctx, cancel := context.WithCancelCause(x.r.Context())
-	end := func() { cancel(nil) }
+	ctx, abort := context.WithCancelCause(x.r.Context())
+	cancel = func() { abort(nil) }
 	req, err := http.NewRequestWithContext(ctx, x.d.Method, x.d.URL, nil)
 	if err != nil {
-		end()
+		cancel()
 		return nil, nil, "internal"
 	}
 	if body != nil && x.r.ContentLength != 0 {
@@ -129,16 +129,16 @@ func (x *exchange) send(body io.ReadCloser) (res *http.Response, cancel context.
 		req.Header["User-Agent"] = nil // none, instead of Go's own
 	}
 	late := errors.New("no response in time")
-	timer := time.AfterFunc(x.d.FirstByte, func() { cancel(late) })
+	timer := time.AfterFunc(x.d.FirstByte, func() { abort(late) })
 	res, err = x.upstream.RoundTrip(req)
 	if !timer.Stop() && err == nil {
 		res.Body.Close()
 		err = late
 	}
 	if err == nil {
-		return res, end, ""
+		return res, cancel, ""
 	}
-	defer end()
+	defer cancel()
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -20,9 +20,10 @@ try {
   await page.getByText(/ready in \d+ ms/).waitFor()
   step((await page.locator('#runtime').textContent()) ?? '')
 
-  const add = async (name, url) => {
+  const add = async (name, url, throughProxy = false) => {
     await page.getByLabel('URL', { exact: true }).fill(url)
     await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel(/Through the proxy/).setChecked(throughProxy)
     await page.getByRole('button', { name: 'Add server' }).click()
     await page.locator('#servers li', { hasText: name }).locator('[data-status=connected]').waitFor()
     step(`server ${name} at ${url} is connected`)
@@ -30,6 +31,8 @@ try {
   await add('harbour', new URL('/mcp', site).href)
   await add('lighthouse', new URL('/sse', site).href)
   await add('demo', 'builtin:demo')
+  const { plain } = await (await fetch(new URL('/settings.json', site))).json()
+  await add('island', plain, true)
 
   await page.getByLabel('Filter').fill('harbour__echo')
   await page.getByRole('button', { name: /harbour__echo/ }).click()
@@ -54,6 +57,11 @@ try {
   await page.getByRole('button', { name: 'Call tool' }).click()
   await page.locator('#result pre', { hasText: /^42$/ }).waitFor()
   step('a call over legacy SSE answers')
+  await page.getByRole('combobox', { name: 'Tool' }).fill('island__add')
+  await page.getByLabel('Arguments (JSON)').fill('{ "a": 19, "b": 4 }')
+  await page.getByRole('button', { name: 'Call tool' }).click()
+  await page.locator('#result pre', { hasText: /^23$/ }).waitFor()
+  step('a call through the CORS proxy answers')
   if (faults.length) throw new Error(`the page reported: ${faults.join('; ')}`)
 } catch (e) {
   console.error(`not ok - ${e.message}`)

@@ -9,10 +9,13 @@ const made = (tag, props = {}, ...children) => {
 
 const began = performance.now()
 const params = new URLSearchParams(location.search)
+// `portolan up` says here where its proxy is; other hosts of this page have none.
+const settings = await fetch('./settings.json').then((r) => (r.ok ? r.json() : {})).catch(() => ({}))
 let registry
 try {
   registry = await createRegistry({
     mode: params.get('mode') ?? 'auto',
+    proxy: settings.proxy,
     wasm: params.has('sdk') ? './portolan/portolan-sdk.wasm' : undefined,
     onProgress: ({ phase }) => { $('runtime').textContent = `${phase}…` },
   })
@@ -24,7 +27,8 @@ globalThis.registry = registry // for the console
 const startMs = Math.round(performance.now() - began)
 $('runtime').textContent = `Portolan ${registry.version} · ${registry.mode} · ready in ${startMs} ms`
 
-const { url, name } = $('add').elements
+const { url, name, proxy } = $('add').elements
+proxy.disabled = !settings.proxy
 url.placeholder = `${location.origin}/mcp`
 url.addEventListener('input', () => { if (!name.dataset.touched) name.value = suggestName(url.value) })
 name.addEventListener('input', () => { name.dataset.touched = 'yes' })
@@ -47,7 +51,7 @@ $('add').addEventListener('submit', async (event) => {
       if (at < 1) throw new Error(`A header line has no colon: write Name: value.`)
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     }))
-    await registry.addServer(form.name.value, { url: form.url.value.trim(), headers })
+    await registry.addServer(form.name.value, { url: form.url.value.trim(), headers, proxy: form.proxy.checked })
     await registry.discover([form.name.value])
     event.target.reset()
     delete name.dataset.touched

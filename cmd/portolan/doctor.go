@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// A finding is one line of the doctor's.
+type finding struct {
+	ok   bool
+	what string
+	fix  string // if not ok
+}
+
+// A patient is what is examined: each examination adds findings.
+type patient struct {
+	client   *http.Client
+	origin   string
+	findings []finding
+}
+
+func (p *patient) note(ok bool, what, fix string) bool {
+	p.findings = append(p.findings, finding{ok, what, fix})
+	return ok
+}
+
+// doctor checks a deployed proxy, an MCP server, or a server through a proxy, as
+// a page of --origin would meet them, and prints a line for each finding.
+func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("doctor")
+	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
+	origin, key := flags.String("origin", "", ""), flags.String("key", "", "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0 || *proxyURL == "" && *server == "":
+		return fmt.Errorf("%w: want --proxy or --server, or both", errUsage)
+	}
+	for _, u := range []string{*proxyURL, *server} {
+		if parsed, err := url.Parse(u); err != nil || u != "" && parsed.Host == "" {
+			return fmt.Errorf("%w: %q is not an absolute URL", errUsage, u)
+		}
+	}
+	p := &patient{origin: *origin, client: &http.Client{
+		Timeout:       15 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if p.origin == "" {
+		p.origin = "http://localhost:3000"
+	}
+	if *proxyURL != "" {
+		p.examineProxy(ctx, *proxyURL, *server, *key)
+	} else {
+		p.examineServer(ctx, *server)
+	}
+	bad := 0
+	for _, f := range p.findings {
+		if f.ok {
+			fmt.Fprintf(stdout, "pass  %s\n", f.what)
+		} else {
+			bad++
+			fmt.Fprintf(stdout, "FAIL  %s\n      %s\n", f.what, f.fix)
+		}
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d checks failed", bad, len(p.findings))
+	}
+	return nil
+}
+
+// initialize is the first request of an MCP client (2025-11-25, lifecycle).
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
+
+// An answer is a response, with its body unless that is a stream.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (a answer) code() string { return a.header.Get("X-Proxy-Error") }
+
+func (p *patient) do(ctx context.Context, method, to, body string, header ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i+1] != "" {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		var bare *url.Error
+		if errors.As(err, &bare) {
+			err = bare.Err // without the URL, which may hold a key
+		}
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		return answer{status: res.StatusCode, header: res.Header}, nil // it may stay open
+	}
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	return answer{res.StatusCode, res.Header, string(bytes.TrimSpace(text))}, nil
+}
+
+// examineProxy checks that a proxy works for the origin, and for nobody else.
+func (p *patient) examineProxy(ctx context.Context, at, server, key string) {
+	at = strings.TrimSuffix(at, "/") + "/"
+	a, err := p.do(ctx, "GET", at+"healthz", "")
+	if !p.note(err == nil && a.status == 200, "the proxy answers", reason("Check the address, and that it is deployed", a, err)) {
+		return
+	}
+	a, _ = p.do(ctx, "GET", at, "", "Origin", p.origin)
+	var policy struct {
+		Open bool `json:"open"`
+	}
+	_ = json.Unmarshal([]byte(a.body), &policy)
+	if !p.note(policy.Open, "it is configured", "Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
+		return
+	}
+	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key"
+	a, _ = p.do(ctx, "OPTIONS", at, "", "Origin", p.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked)
+	if !p.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == p.origin, "pages of "+p.origin+" may use it",
+		"Add the origin to ALLOWED_ORIGINS, or name another with --origin.") {
+		return
+	}
+	evil := "https://not-" + strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(p.origin), "-") + ".example"
+	a, _ = p.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
+	p.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
+
+	post := func(target, accept string) answer {
+		a, _ := p.do(ctx, "POST", at, initialize, "Origin", p.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
+			"Content-Type", "application/json", "Accept", accept)
+		return a
+	}
+	const both = "application/json, text/event-stream"
+	a = post("https://169.254.169.254/latest/meta-data", both)
+	p.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")", "Unset ALLOW_PRIVATE: it is for local development.")
+	p.note(a.header.Get("Access-Control-Allow-Origin") == p.origin, "its refusals can be read by the page", "Something in front of the proxy removes CORS headers.")
+	if server == "" {
+		return
+	}
+	a = post(server, "text/html")
+	p.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")", "Is this Portolan's proxy?")
+	a = post(server, both)
+	p.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
+	if a.code() == "" {
+		p.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
+			"Check the path of the server's URL: "+http.StatusText(a.status))
+	}
+}
+
+// examineServer checks whether a page can use a server directly.
+func (p *patient) examineServer(ctx context.Context, server string) {
+	const both = "application/json, text/event-stream"
+	a, err := p.do(ctx, "POST", server, initialize, "Origin", p.origin, "Content-Type", "application/json", "Accept", both)
+	if !p.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
+		return
+	}
+	p.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status), "Check the path of the URL: "+http.StatusText(a.status))
+	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
+	p.note(allows(a, p.origin), "its answers can be read by pages of "+p.origin, viaProxy)
+	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
+	if a.header.Get("Mcp-Session-Id") != "" {
+		p.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read", "Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
+	}
+	if a.status == 401 {
+		p.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read", "Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
+	}
+	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
+	pre, _ := p.do(ctx, "OPTIONS", server, "", "Origin", p.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
+	p.note(pre.status >= 200 && pre.status < 300 && allows(pre, p.origin), "it allows the preflight of a POST", viaProxy)
+	allowed := strings.ToLower(pre.header.Get("Access-Control-Allow-Headers"))
+	for _, name := range asked {
+		ok := strings.Contains(allowed, name) || allowed == "*" && name != "authorization"
+		p.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
+	}
+	get, err := p.do(ctx, "GET", server, "", "Origin", p.origin, "Accept", "text/event-stream")
+	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") || get.status == 400 || get.status == 401
+	p.note(ok, "it answers a GET with a stream, or with 405", fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
+}
+
+func allows(a answer, origin string) bool {
+	allowed := a.header.Get("Access-Control-Allow-Origin")
+	return allowed == "*" || allowed == origin
+}
+
+func reason(advice string, a answer, err error) string {
+	if err != nil {
+		return advice + ": " + err.Error()
+	}
+	return fmt.Sprintf("%s: it answers %d", advice, a.status)
+}
+
+// hintOf reads the hint of a refusal.
+func hintOf(body string) string {
+	var refusal struct {
+		Error struct {
+			Hint string `json:"hint"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal([]byte(body), &refusal)
+	return printable(refusal.Error.Hint)
+}

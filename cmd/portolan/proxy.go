@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
+)
+
+// listFlag collects a flag that may be given several times.
+type listFlag []string
+
+func (l *listFlag) String() string { return "" }
+
+func (l *listFlag) Set(text string) error {
+	*l = append(*l, text)
+	return nil
+}
+
+// proxy runs the CORS proxy natively until ctx ends, or makes what its callers need.
+func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case "ticket":
+			return ticket(args[1:], stdout)
+		case "seal":
+			return seal(args[1:], stdout)
+		}
+	}
+	// What the flags do not say comes from the variables that the Worker reads.
+	cfg, err := corsproxy.Env(os.Getenv)
+	if err != nil {
+		return fmt.Errorf("%w: %v", errUsage, err)
+	}
+	flags := newFlags("proxy")
+	listen := flags.String("listen", "127.0.0.1:0", "")
+	private := flags.Bool("insecure-allow-private", false, "")
+	flags.Var((*listFlag)(&cfg.Origins), "origin", "")
+	flags.Var((*listFlag)(&cfg.Hosts), "host", "")
+	flags.Var((*listFlag)(&cfg.Keys), "key", "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	case len(cfg.Origins) == 0:
+		return fmt.Errorf("%w: the proxy is closed without --origin", errUsage)
+	case len(cfg.Hosts) == 0 && len(cfg.Keys) == 0 && len(cfg.TicketKeys) == 0:
+		return fmt.Errorf("%w: the proxy is closed without --host or --key", errUsage)
+	}
+	if *private {
+		cfg.Private, cfg.HTTP = true, true
+	}
+	policy, err := corsproxy.New(cfg)
+	if err != nil {
+		return fmt.Errorf("%w: %v", errUsage, err)
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	stop := serve(ctx, listener, policy.Handler(corsproxy.Transport(cfg.Private)), served)
+	url := "http://" + listener.Addr().String() + "/"
+	fmt.Fprintf(stdout, "The proxy is at %s\nThe registry's option: proxy: '%s?url={href}'\n", url, url)
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	return errors.Join(err, stop())
+}
+
+// keyFrom reads a secret from an environment variable, so that it stands in no
+// list of processes.
+func keyFrom(name string) (string, error) {
+	key, _, _ := strings.Cut(os.Getenv(name), ",")
+	if len(key) < 22 {
+		return "", fmt.Errorf("%w: put the proxy's key into the environment variable %s", errUsage, name)
+	}
+	return key, nil
+}
+
+// ticket makes a ticket that lets one origin use a proxy for one host.
+func ticket(args []string, stdout io.Writer) error {
+	flags := newFlags("proxy ticket")
+	origin, host := flags.String("origin", "", ""), flags.String("host", "", "")
+	days := flags.Int("days", 30, "")
+	var headers listFlag
+	flags.Var(&headers, "header", "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0 || *origin == "" || *host == "" || *days <= 0:
+		return fmt.Errorf("%w: want --origin, --host and perhaps --header NAME and --days N", errUsage)
+	}
+	key, err := keyFrom("TICKET_KEYS")
+	if err != nil {
+		return err
+	}
+	t := corsproxy.Ticket{Origin: *origin, Host: *host, Headers: headers, Expires: time.Now().AddDate(0, 0, *days)}
+	_, err = fmt.Fprintln(stdout, t.Sign(key))
+	return err
+}
+
+// seal encrypts headers for one origin and one host. Their values are read from
+// environment variables, or from the flag if they are no secrets.
+func seal(args []string, stdout io.Writer) error {
+	flags := newFlags("proxy seal")
+	origin, host := flags.String("origin", "", ""), flags.String("host", "", "")
+	var fields listFlag
+	flags.Var(&fields, "header", "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0 || *origin == "" || *host == "" || len(fields) == 0:
+		return fmt.Errorf("%w: want --origin, --host and --header 'Name: value' or 'Name: $VARIABLE'", errUsage)
+	}
+	key, err := keyFrom("SEAL_KEYS")
+	if err != nil {
+		return err
+	}
+	var header []corsproxy.Pair
+	for _, field := range fields {
+		name, value, ok := strings.Cut(field, ":")
+		if !ok {
+			return fmt.Errorf("%w: --header wants 'Name: value'", errUsage)
+		}
+		value = strings.TrimSpace(value)
+		if variable, ok := strings.CutPrefix(value, "$"); ok {
+			if value = os.Getenv(variable); value == "" {
+				return fmt.Errorf("%w: the environment variable %s is empty", errUsage, variable)
+			}
+		}
+		header = append(header, corsproxy.Pair{Name: strings.TrimSpace(name), Value: value})
+	}
+	sealed, err := corsproxy.Seal(key, *origin, *host, header, rand.Reader)
+	if err != nil {
+		return errors.Join(errUsage, err)
+	}
+	_, err = fmt.Fprintln(stdout, sealed)
+	return err
+}
