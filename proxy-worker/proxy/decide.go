@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Decide says what becomes of a request.
@@ -11,7 +12,7 @@ func (p *Policy) Decide(r *Request) *Decision {
 	path, query := pathOf(r.URL)
 	origin, refused := p.pageOf(r)
 	raw := get(r.Header, "x-portolan-target")
-	fromQuery, problem := targetIn(query)
+	fromQuery, id, problem := targetIn(query)
 	switch {
 	case problem || raw != "" && fromQuery != "" && raw != fromQuery:
 		return targetInvalid.decision(origin)
@@ -40,7 +41,7 @@ func (p *Policy) Decide(r *Request) *Decision {
 	case raw == "":
 		return targetMissing.decision(origin)
 	}
-	return p.admitted(r, origin, raw)
+	return p.admitted(r, origin, raw, path == "/diagnose" && r.Method == "POST", id)
 }
 
 // pageOf returns the origin of the page that asks, and why it may not.
@@ -61,8 +62,8 @@ func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
 	return origin, &originRefused
 }
 
-// admitted decides a request of a permitted page to the server that raw names.
-func (p *Policy) admitted(r *Request, origin, raw string) *Decision {
+// admitted decides a request of a permitted page to, or about, the server that raw names.
+func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string) *Decision {
 	t, refused := parseTarget(raw)
 	if refused == nil {
 		refused = p.checkTarget(t, r.URL)
@@ -79,6 +80,16 @@ func (p *Policy) admitted(r *Request, origin, raw string) *Decision {
 	caller, covers, refused := p.callerOf(r, origin, t, bound)
 	if refused != nil {
 		return refused.decision(origin)
+	}
+	d := &Decision{
+		Verdict: Send, Method: r.Method, URL: t.url,
+		RateKey: origin + "|" + caller + "|" + t.host, Caller: origin + "|" + caller,
+		MaxRequest: p.cfg.MaxRequest, MaxResponse: p.cfg.MaxResponse, FirstByte: p.cfg.FirstByte,
+		policy: p, origin: origin, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && covers == nil, now: r.Now,
+	}
+	if about {
+		d.FirstByte = min(d.FirstByte, diagnosisTime)
+		return p.diagnose(d, id)
 	}
 	k := admit(r.Method, r.Header, t, bound)
 	switch {
@@ -107,12 +118,8 @@ func (p *Policy) admitted(r *Request, origin, raw string) *Decision {
 			return requestTooLarge.decision(origin)
 		}
 	}
-	return &Decision{
-		Verdict: Send, Method: r.Method, URL: t.url, Header: header,
-		RateKey: origin + "|" + caller + "|" + t.host, Caller: origin + "|" + caller,
-		MaxRequest: p.cfg.MaxRequest, MaxResponse: p.cfg.MaxResponse, FirstByte: p.cfg.FirstByte,
-		policy: p, origin: origin, kind: k, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && covers == nil, now: r.Now,
-	}
+	d.Header, d.kind = header, k
+	return d
 }
 
 // callerOf says on whose account the request goes. covers is not nil for a
@@ -165,6 +172,9 @@ func replaced(header, more []Pair) []Pair {
 	return append(out, more...)
 }
 
+// diagnosisTime bounds each probe of a diagnosis.
+const diagnosisTime = 5 * time.Second
+
 // maxAsked bounds the headers that a preflight may ask for, in bytes.
 const maxAsked = 4 << 10
 
@@ -209,20 +219,17 @@ func pathOf(raw string) (path, query string) {
 	return path, query
 }
 
-// targetIn reads ?url=. More than one, or one that cannot be decoded, is a problem.
-func targetIn(query string) (raw string, problem bool) {
+// targetIn reads ?url=, and the &id= of a diagnosis. More than one URL, or one
+// that cannot be decoded, is a problem.
+func targetIn(query string) (raw, id string, problem bool) {
 	if query == "" {
-		return "", false
+		return "", "", false
 	}
 	values, err := url.ParseQuery(query)
-	list := values["url"]
-	if err != nil || len(list) > 1 {
-		return "", true
+	if err != nil || len(values["url"]) > 1 {
+		return "", "", true
 	}
-	if len(list) == 1 {
-		raw = list[0]
-	}
-	return raw, false
+	return values.Get("url"), values.Get("id"), false
 }
 
 func answer(origin, json string) *Decision {

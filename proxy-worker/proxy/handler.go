@@ -53,8 +53,13 @@ type exchange struct {
 
 func (x *exchange) serve() {
 	x.d = x.p.Decide(x.request())
-	if x.d.Verdict == Answer {
+	switch x.d.Verdict {
+	case Answer:
 		x.answer(x.d.Status, x.d.Header, x.d.Body)
+		return
+	case Diagnose:
+		found := x.d.Diagnosis(x.probe())
+		x.answer(found.Status, found.Header, found.Body)
 		return
 	}
 	res, cancel, code := x.send(http.MaxBytesReader(x.w, x.r.Body, x.d.MaxRequest))

@@ -55,6 +55,9 @@ const (
 	Answer Verdict = iota
 	// Send Method, URL, Header and the request's body, without following redirects.
 	Send
+	// Diagnose: send Probes at once, each for FirstByte at most, and answer with
+	// what [Decision.Diagnosis] makes of what comes.
+	Diagnose
 )
 
 // A Decision is what becomes of a request.
@@ -73,6 +76,9 @@ type Decision struct {
 	// Of either.
 	Header []Pair
 
+	// Of a diagnosis.
+	Probes []Probe
+
 	// RateKey is under what the request counts for rate limits, "" if it does not.
 	RateKey string
 	// Caller is on whose account a stream that stays open counts; see [Policy.Enter].
@@ -90,6 +96,7 @@ type Decision struct {
 	self    string // the request's own URL
 	anyHost bool   // no list and no ticket says which servers
 	hops    int
+	id      uint64 // of a diagnosis
 	now     time.Time
 }
 

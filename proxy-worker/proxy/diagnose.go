@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Probe is one request of a diagnosis. It is sent without a body of the
+// page's and without any of its headers, so that nobody's credentials travel.
+type Probe struct {
+	Method, URL string
+	Header      []Pair
+	Body        []byte
+}
+
+// A Finding is what came of a probe: a status and a header, or a fault: "dns",
+// "tls", "refused", "timeout", "address" (not a public one) or "unreachable".
+type Finding struct {
+	Status int
+	Header []Pair
+	Fault  string
+}
+
+// What a page must be able to send to a server, beside what needs no leave.
+var needed = []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
+
+// diagnose decides POST /diagnose?url=…&id=…: what is wrong with a server that a
+// browser says nothing about. It is for those who could use the proxy for the server.
+func (p *Policy) diagnose(d *Decision, id string) *Decision {
+	n, err := strconv.ParseUint(id, 10, 53)
+	if id == "" {
+		n, err = 0, nil
+	}
+	if err != nil {
+		return targetInvalid.decision(d.origin)
+	}
+	from := Pair{"origin", d.origin}
+	d.Verdict, d.id = Diagnose, n
+	d.Probes = []Probe{
+		{"POST", d.URL, []Pair{from, {"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}},
+			[]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-diagnosis","version":"1"}}}`)},
+		{"OPTIONS", d.URL, []Pair{from, {"access-control-request-method", "POST"}, {"access-control-request-headers", strings.Join(needed, ",")}}, nil},
+		{"GET", d.URL, []Pair{from, {"accept", "text/event-stream"}}, nil},
+	}
+	return d
+}
+
+// A diagnosis in words.
+type diagnosis struct{ code, message, hint string }
+
+// Diagnosis says what the findings mean, one for each probe and in their order,
+// as the result of a JSON-RPC response: {"code","message","hint"}. The codes are
+// down, dns, tls, timeout, address, path, cors, get and fine.
+func (d *Decision) Diagnosis(findings []Finding) *Decision {
+	x := d.read(findings)
+	return answer(d.origin, `{"jsonrpc":"2.0","id":`+strconv.FormatUint(d.id, 10)+`,"result":{"code":"`+x.code+
+		`","message":`+strconv.Quote(x.message)+`,"hint":`+strconv.Quote(x.hint)+`}}`)
+}
+
+func (d *Decision) read(findings []Finding) diagnosis {
+	if len(findings) != len(d.Probes) {
+		return diagnosis{"down", "the server could not be asked", "Try again."}
+	}
+	post, preflight, get1 := findings[0], findings[1], findings[2]
+	if post.Fault != "" {
+		return faults[post.Fault].or(diagnosis{"down", "the server cannot be reached", "Check that it runs, and that its address is right."})
+	}
+	if missing := lacks(preflight, d.origin); missing != "" {
+		return diagnosis{"cors", "the server does not let this page in: " + missing,
+			"Let the server send CORS headers for " + d.origin + ", or reach it through the proxy: proxy: true."}
+	}
+	if !allowsOrigin(post.Header, d.origin) {
+		return diagnosis{"cors", "the server's answers lack Access-Control-Allow-Origin",
+			"Let the server send CORS headers for " + d.origin + " with every answer, or reach it through the proxy: proxy: true."}
+	}
+	if post.Status == 404 || post.Status == 405 || post.Status >= 300 && post.Status < 400 {
+		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")", "Check the path of the URL; it is often /mcp or /sse."}
+	}
+	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 && mediaType(get(get1.Header, "content-type")) != "text/event-stream" {
+		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) + " and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
+	}
+	return diagnosis{"fine", "the server answers and lets this page in", "Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
+}
+
+var faults = map[string]diagnosis{
+	"dns":     {"dns", "the server's name is not known", "Check the spelling of its host."},
+	"tls":     {"tls", "the server's certificate is not valid", "Let its owner renew it, or check the host."},
+	"refused": {"down", "nothing listens there", "Check that the server runs, and its port."},
+	"timeout": {"timeout", "the server does not answer in time", "Try again later."},
+	"address": {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
+}
+
+func (x diagnosis) or(other diagnosis) diagnosis {
+	if x.code == "" {
+		return other
+	}
+	return x
+}
+
+// lacks names what a preflight's answer lacks for a page of origin, or "".
+func lacks(f Finding, origin string) string {
+	switch {
+	case f.Fault != "" || f.Status < 200 || f.Status > 299:
+		return "it refuses the preflight (status " + strconv.Itoa(f.Status) + ")"
+	case !allowsOrigin(f.Header, origin):
+		return "the preflight's answer lacks Access-Control-Allow-Origin"
+	}
+	allowed := "," + strings.ReplaceAll(lower(get(f.Header, "access-control-allow-headers")), " ", "") + ","
+	for _, name := range needed[:3] {
+		if !strings.Contains(allowed, ","+name+",") && allowed != ",*," {
+			return "Access-Control-Allow-Headers lacks " + name
+		}
+	}
+	return ""
+}
+
+func allowsOrigin(header []Pair, origin string) bool {
+	allowed := get(header, "access-control-allow-origin")
+	return allowed == "*" || allowed == origin
+}
