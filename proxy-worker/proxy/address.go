@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// parseHost reads a name, an IPv4 address in its one canonical form, or an IPv6
+// address in brackets.
+func parseHost(text string) (host string, ip netip.Addr, ok bool) {
+	if text[0] == '[' {
+		ip, err := netip.ParseAddr(text[1 : len(text)-1])
+		return textOf(ip), ip, err == nil && ip.Is6() && ip.Zone() == ""
+	}
+	if len(text) > 253 || !isASCII(text) {
+		return "", ip, false
+	}
+	host = lower(text)
+	last := ""
+	for last = range strings.SplitSeq(host, ".") {
+		if !isLabel(last) {
+			return "", ip, false
+		}
+	}
+	if !isNumber(last) {
+		return host, ip, true
+	}
+	ip, err := netip.ParseAddr(host)
+	return host, ip, err == nil
+}
+
+// isLabel takes the letters, digits and hyphens of RFC 1123, and the underscores
+// that are in use. As no label ends in a hyphen, no "xn--localhost-" decodes to ASCII.
+func isLabel(s string) bool {
+	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
+
+// isNumber reports whether WHATWG takes a host that ends in this label for an IPv4
+// address: "1", "017", "0x7f" and "0x" alone.
+func isNumber(label string) bool {
+	hex, ok := strings.CutPrefix(label, "0x")
+	return strings.Trim(label, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// textOf writes an IPv6 address as WHATWG does: netip has dots in mapped ones.
+func textOf(ip netip.Addr) string {
+	if !ip.Is4In6() {
+		return ip.String()
+	}
+	b := ip.As16()
+	group := func(i int) string { return strconv.FormatUint(uint64(b[i])<<8|uint64(b[i+1]), 16) }
+	return "::ffff:" + group(12) + ":" + group(14)
+}
+
+// An addressClass is a kind of address that no public server has.
+type addressClass struct {
+	refusal
+	prefixes []netip.Prefix
+}
+
+func class(name, is string, prefixes ...string) addressClass {
+	c := addressClass{refusal: refusal{403, "address_" + name, "the server's address is " + is,
+		"Use a public address, or set ALLOW_PRIVATE on a proxy of your own."}}
+	for _, p := range prefixes {
+		c.prefixes = append(c.prefixes, netip.MustParsePrefix(p))
+	}
+	return c
+}
+
+// addressClasses follows IANA's special-purpose registries (RFC 6890 and later).
+// The first that holds an address names it: the narrow stand before the wide.
+var addressClasses = []addressClass{
+	class("metadata", "that of a cloud's metadata",
+		"169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", // AWS and most others; its containers
+		"100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", // Alibaba, Azure, Oracle
+		"fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128"), // AWS, Google
+	class("unspecified", "unspecified", "0.0.0.0/8", "::/128"),
+	class("loopback", "a loopback address", "127.0.0.0/8", "::1/128"),
+	class("private", "private", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+	class("link_local", "link-local", "169.254.0.0/16", "fe80::/10"),
+	class("cgnat", "a carrier's own", "100.64.0.0/10"),
+	class("multicast", "a multicast address", "224.0.0.0/4", "ff00::/8"),
+	class("broadcast", "the broadcast address", "255.255.255.255/32"),
+	class("documentation", "for documentation only", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),
+	class("benchmarking", "for benchmarks only", "198.18.0.0/15", "2001:2::/48"),
+	class("unique_local", "unique local", "fc00::/7"),
+	class("site_local", "site-local", "fec0::/10"),
+	// These carry an IPv4 address, which may be any of the above.
+	class("nat64", "a NAT64 address", "64:ff9b::/96", "64:ff9b:1::/48"),
+	class("6to4", "a 6to4 address", "2002::/16", "192.88.99.0/24"),
+	class("teredo", "a Teredo address", "2001::/32"),
+	class("mapped", "an IPv4 address written as IPv6", "::ffff:0:0/96"),
+	class("translated", "an IPv4 address translated to IPv6", "::ffff:0:0:0/96"),
+	class("compatible", "an IPv4 address in an old IPv6 form", "::/96"),
+	// The rest of what is set aside; of IPv6 only 2000::/3 is given out.
+	class("reserved", "reserved", "192.0.0.0/24", "240.0.0.0/4", "2001::/23", "::/3", "4000::/2", "8000::/1"),
+}
+
+// addressRefusal returns nil for a public address.
+func addressRefusal(ip netip.Addr) *refusal {
+	ip = ip.WithZone("") // no prefix holds an address with a zone
+	for i := range addressClasses {
+		for _, p := range addressClasses[i].prefixes {
+			if p.Contains(ip) {
+				return &addressClasses[i].refusal
+			}
+		}
+	}
+	return nil
+}
+
+var hostLocal = refusal{403, "host_local", "the server's name is one of a local network or machine",
+	"Use a public name, or set ALLOW_PRIVATE on a proxy of your own."}
+
+// localDomains mean something else on every network: RFC 6761, 6762 (with its
+// appendix G) and 8375, ICANN's .internal, and what home routers and Google's cloud use.
+var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "private", "corp",
+	"home", "lan", "home.arpa", "test", "metadata.goog"}
+
+// isLocal reports whether a name is that of a local machine. That a public name
+// may have a local address is for DialContext to see.
+func isLocal(host string) bool {
+	if !strings.Contains(host, ".") {
+		return true
+	}
+	for _, d := range localDomains {
+		if rest, ok := strings.CutSuffix(host, d); ok && (rest == "" || strings.HasSuffix(rest, ".")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,49 @@
+//go:build !js
+
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+)
+
+func TestDialSeesTheConnectedAddress(t *testing.T) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	for _, host := range []string{"127.0.0.1", "localhost", "::ffff:127.0.0.1"} {
+		address := net.JoinHostPort(host, port)
+		_, err := DialContext(false)(context.Background(), "tcp4", address)
+		var refused *AddressError
+		if !errors.As(err, &refused) || refused.Code != "address_loopback" {
+			t.Errorf("%s: %v, want address_loopback", address, err)
+		}
+		conn, err := DialContext(true)(context.Background(), "tcp4", address)
+		if err != nil {
+			t.Errorf("%s, private: %v", address, err)
+			continue
+		}
+		conn.Close()
+	}
+}
+
+func TestDialChecksEachAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"[fe80::1%eth0]:443":  "address_link_local",
+		"169.254.169.254:80":  "address_metadata",
+		"[::ffff:8.8.8.8]:80": "address_mapped",
+		"/run/docker.sock":    "address_reserved",
+		"8.8.8.8:443":         "",
+		"[2606:4700::1]:443":  "",
+	} {
+		var refused *AddressError
+		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" && refused.Code != want {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package proxy
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxURL bounds a target, in bytes: what common servers take.
+const maxURL = 8 << 10
+
+// A target is a server's URL, taken apart. What is checked is what is sent: url is
+// written so that WHATWG parsers (workerd's, browsers') and net/url read the same
+// from it, and a text on which they may differ is no target.
+type target struct {
+	url          string     // canonical, absolute, without fragment
+	scheme, host string     // host: ASCII in lower case, without port and brackets
+	port         int        // always filled in
+	path, query  string     // as in url: path begins with "/", query has no "?"
+	ip           netip.Addr // valid if host is a literal
+}
+
+// parseTarget reads a URL. It does not say whether to go there: see checkTarget.
+func parseTarget(raw string) (target, *refusal) {
+	if len(raw) > maxURL || strings.ContainsFunc(raw, misread) {
+		return target{}, &targetInvalid
+	}
+	scheme, rest, absolute := strings.Cut(raw, ":")
+	t := target{scheme: lower(scheme)}
+	switch {
+	case t.scheme == "https":
+		t.port = 443
+	case t.scheme == "http":
+		t.port = 80
+	case absolute && isScheme(t.scheme):
+		return target{}, &schemeRefused
+	default:
+		return target{}, &targetInvalid
+	}
+	// WHATWG takes "https:a", "https:/a" and "https:///a" for "https://a".
+	rest, absolute = strings.CutPrefix(rest, "//")
+	rest, _, _ = strings.Cut(rest, "#")
+	authority, rest := cutBefore(rest, "/?")
+	if !absolute || authority == "" {
+		return target{}, &targetInvalid
+	}
+	if strings.Contains(authority, "@") {
+		return target{}, &userinfoRefused
+	}
+	if refused := t.readAuthority(authority); refused != nil {
+		return target{}, refused
+	}
+	t.path, t.query, _ = strings.Cut(rest, "?")
+	if t.path == "" {
+		t.path = "/"
+	}
+	if !isPlainPath(t.path) || !isASCII(t.query) {
+		return target{}, &targetInvalid
+	}
+	// What one of the two parsers escapes: in a path net/url more, in a query WHATWG.
+	t.path = escape(t.path, "\"<>^`{|}")
+	t.query = escape(t.query, "\"'<>")
+	t.url = t.scheme + "://" + t.authority() + t.path
+	if t.scheme == "http" && t.port == 80 {
+		t.url = "http://" + strings.TrimSuffix(t.authority(), ":80") + t.path
+	}
+	if t.query != "" {
+		t.url += "?" + t.query
+	}
+	if len(t.url) > maxURL {
+		return target{}, &targetInvalid
+	}
+	return t, nil
+}
+
+// misread reports whether WHATWG parsers drop the character or take it for another.
+func misread(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }
+
+func isScheme(s string) bool {
+	return s != "" && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
+}
+
+// cutBefore is strings.Cut that keeps the separator, any of chars, with what follows.
+func cutBefore(s, chars string) (before, rest string) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// readAuthority fills in host, ip and, where the text names one, port.
+func (t *target) readAuthority(text string) *refusal {
+	host, port := cutBefore(text, ":")
+	if text[0] == '[' {
+		end := strings.IndexByte(text, ']') + 1
+		host, port = text[:end], text[end:]
+	}
+	if port != "" {
+		n, err := strconv.ParseUint(strings.TrimPrefix(port, ":"), 10, 16)
+		if t.port = int(n); err != nil || n == 0 || port != ":"+strconv.Itoa(t.port) {
+			return &targetInvalid
+		}
+	}
+	if host == "" {
+		return &targetInvalid
+	}
+	var ok bool
+	if t.host, t.ip, ok = parseHost(host); !ok {
+		return &hostOdd
+	}
+	return nil
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
+}
+
+// isPlainPath reports whether a path means the same to all: its escapes are whole,
+// and it has no dot segments, which WHATWG resolves, nor what a server may take for
+// one ("%2e%2e", "..%2f", "..;x").
+func isPlainPath(path string) bool {
+	for i, s := range strings.Split(path, "%") {
+		if i > 0 && (len(s) < 2 || strings.Trim(s[:2], "0123456789abcdefABCDEF") != "") {
+			return false
+		}
+	}
+	for segment := range strings.SplitSeq(dotted.Replace(path), "/") {
+		if segment, _, _ = strings.Cut(segment, ";"); segment == "." || segment == ".." {
+			return false
+		}
+	}
+	return isASCII(path)
+}
+
+var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/", "%5c", "/", "%5C", "/", "%3b", ";", "%3B", ";")
+
+// escape writes the characters of odd as %XX.
+func escape(s, odd string) string {
+	if !strings.ContainsAny(s, odd) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if strings.IndexByte(odd, s[i]) < 0 {
+			b.WriteByte(s[i])
+			continue
+		}
+		const hex = "0123456789ABCDEF"
+		b.WriteString(string([]byte{'%', hex[s[i]>>4], hex[s[i]&15]}))
+	}
+	return b.String()
+}
+
+// checkTarget says why the policy does not go to t, whatever hosts it names. Self
+// is the URL of the request, the proxy's own.
+func (p *Policy) checkTarget(t target, self string) *refusal {
+	scheme, rest, _ := strings.Cut(self, "://")
+	authority, _ := cutBefore(rest, "/?#")
+	own, _ := parseTarget(scheme + "://" + authority)
+	switch {
+	case t.scheme == "http" && !p.cfg.HTTP:
+		return &schemeRefused
+	case t.host == own.host && t.port == own.port:
+		return &selfLoop
+	case !p.portAllowed(t.port):
+		return &portRefused
+	case p.cfg.Private:
+		return nil
+	case t.ip.IsValid():
+		return addressRefusal(t.ip)
+	case isLocal(t.host):
+		return &hostLocal
+	}
+	return nil
+}
+
+// hostAllowed reports whether one of Config.Hosts names t.
+func (p *Policy) hostAllowed(t target) bool {
+	return slices.ContainsFunc(p.hosts, func(h hostPattern) bool { return h.matches(t) })
+}
+
+func (p *Policy) portAllowed(port int) bool {
+	if len(p.cfg.Ports) > 0 {
+		return slices.Contains(p.cfg.Ports, port) || slices.Contains(p.cfg.Ports, 0)
+	}
+	return p.cfg.Private || port == 443 || port == 8443 || port == 80 && p.cfg.HTTP
+}
