@@ -14,6 +14,7 @@ usage: ./build.sh VERB
   test         all tests: Go native and js/wasm, TypeScript, Chromium end to end
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
+  worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
   bench        benchmarks against peers, in Chromium; prints tables
   conformance  the official suite's client scenarios, native and js/wasm
   size         sizes against their budgets; fails when one is exceeded
@@ -45,6 +46,17 @@ setup_servers() {
 	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
 	say 'MCP servers for the tests'
 	(cd testdata/servers && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --silent --no-audit --no-fund)
+	printf '%s' "$want" >"$stamp"
+}
+
+# setup_worker installs wrangler and workerd, which run and deploy the Worker.
+setup_worker() {
+	setup_node
+	stamp=proxy-worker/node_modules/.portolan-stamp
+	want=$(cksum proxy-worker/package-lock.json)
+	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
+	say 'wrangler'
+	(cd proxy-worker && npm ci --silent --no-audit --no-fund)
 	printf '%s' "$want" >"$stamp"
 }
 
@@ -124,6 +136,14 @@ build_web() {
 	cp -R "$dist/npm" "$dist/demo/portolan"
 }
 
+# Here nothing of ours is worth keeping from being inlined.
+build_worker() {
+	say 'Worker'
+	mkdir -p proxy-worker/dist
+	cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" proxy-worker/dist/
+	go_wasm ./proxy-worker proxy-worker/dist/proxy.wasm none
+}
+
 build_bin() {
 	mkdir -p "$dist/bin"
 	go build -trimpath -o "$dist/bin/portolan" ./cmd/portolan
@@ -137,8 +157,9 @@ verb_up() {
 
 verb_test() {
 	setup_servers
+	setup_worker
 	setup_chromium
-	build_wasm && build_web && build_bin
+	build_wasm && build_web && build_bin && build_worker
 	verb_check
 	say 'Go, native'
 	go test -race ./...
@@ -159,10 +180,11 @@ verb_check() {
 	unformatted=$(gofmt -l $(git ls-files '*.go'))
 	[ -z "$unformatted" ] || { echo "not formatted: $unformatted" >&2; exit 1; }
 	go vet ./...
-	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/...
+	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/... ./proxy-worker
 	go tool staticcheck ./...
-	# A program for this machine that reads the packages as js/wasm builds them.
-	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" ./wasm/... ./registry/...
+	# A program for this machine that reads the packages as js/wasm builds them; it
+	# takes what only JavaScript calls (go:wasmexport) for unused.
+	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker
 	node_modules/.bin/tsc -p .
 }
 
@@ -181,6 +203,8 @@ verb_size() {
 	over=0
 	budget portolan.wasm "$dist/npm/portolan.wasm" 900000
 	if [ -f "$dist/npm/portolan-sdk.wasm" ]; then budget portolan-sdk.wasm "$dist/npm/portolan-sdk.wasm" 3700000; fi
+	[ -f proxy-worker/dist/proxy.wasm ] || build_worker
+	budget proxy.wasm proxy-worker/dist/proxy.wasm 1720000
 	budget index.js "$dist/npm/index.js" 15000
 	budget worker.js "$dist/npm/worker.js" 20000
 	return $over
@@ -193,10 +217,11 @@ up) verb_up "$@" ;;
 test) verb_test ;;
 wasm) build_wasm ;;
 web) build_web ;;
+worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1720000; exit $over ;;
 bench) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
-clean) rm -rf "$dist" wasm/js/gen ;;
+clean) rm -rf "$dist" wasm/js/gen proxy-worker/dist ;;
 *) usage >&2; exit 2 ;;
 esac

@@ -1,0 +1,113 @@
+//go:build js
+
+package main
+
+import (
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
+)
+
+// Texts cross in the module's memory: worker.mjs writes one where portolan_room
+// says and calls an export with its length; the export returns where a result
+// stands. Both are valid until the next export. Header fields are lines, name
+// and value in turn, so that no value is ever split at a comma.
+
+// usual is the size of the room that is kept, in bytes.
+const usual = 64 << 10
+
+var (
+	kept = make([]byte, usual)
+	room = kept
+)
+
+//go:wasmexport portolan_room
+func portolanRoom(n int32) unsafe.Pointer {
+	room = kept
+	if n > usual {
+		room = make([]byte, n)
+	}
+	return unsafe.Pointer(unsafe.SliceData(room))
+}
+
+// take copies what was written.
+func take(n int32) string { return string(room[:n]) }
+
+func pairs(lines []string) []proxy.Pair {
+	header := make([]proxy.Pair, 0, len(lines)/2)
+	for ; len(lines) > 1; lines = lines[2:] {
+		header = append(header, proxy.Pair{Name: lines[0], Value: lines[1]})
+	}
+	return header
+}
+
+// out is where a result's text and body stand: an address and a length each.
+var (
+	out  [4]uint32
+	text []byte
+	rest []byte // the body, kept until it was read
+)
+
+// give writes a result: its kind and numbers in the first line, other lines, header fields.
+func give(first string, lines []string, header []proxy.Pair, body []byte) unsafe.Pointer {
+	text = append(text[:0], first...)
+	for _, line := range lines {
+		text = append(append(text, '\n'), line...)
+	}
+	for _, h := range header {
+		text = append(append(append(append(text, '\n'), h.Name...), '\n'), h.Value...)
+	}
+	rest = body
+	out = [4]uint32{address(text), uint32(len(text)), address(body), uint32(len(body))}
+	return unsafe.Pointer(&out)
+}
+
+func address(b []byte) uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+
+func first(kind string, numbers ...int64) string {
+	var b strings.Builder
+	b.WriteString(kind)
+	for _, n := range numbers {
+		b.WriteString(" " + strconv.FormatInt(n, 10))
+	}
+	return b.String()
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func answer(status int, header []proxy.Pair, body []byte) unsafe.Pointer {
+	return give(first("answer", int64(status)), nil, header, body)
+}
+
+func refusal(code, origin string) unsafe.Pointer {
+	d := proxy.Refuse(code, origin)
+	return answer(d.Status, d.Header, d.Body)
+}
+
+func send(id int32, d *proxy.Decision) unsafe.Pointer {
+	return give(first("send", int64(id), d.MaxRequest, d.FirstByte.Milliseconds()),
+		[]string{d.Method, d.URL, d.RateKey}, d.Header, nil)
+}
+
+// diagnose writes for each probe its number of lines, method, URL, body and header fields.
+func diagnose(id int32, d *proxy.Decision) unsafe.Pointer {
+	lines := []string{d.RateKey}
+	for _, p := range d.Probes {
+		lines = append(lines, strconv.Itoa(3+2*len(p.Header)), p.Method, p.URL, string(p.Body))
+		for _, h := range p.Header {
+			lines = append(lines, h.Name, h.Value)
+		}
+	}
+	return give(first("diagnose", int64(id), d.FirstByte.Milliseconds()), lines, nil, nil)
+}
+
+func pass(r *proxy.Reply) unsafe.Pointer {
+	return give(first("pass", int64(r.Status), flag(r.Stream), flag(r.Prime), int64(r.Bind), r.MaxBody), nil, r.Header, nil)
+}

@@ -1,0 +1,146 @@
+//go:build js
+
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
+)
+
+// A request is what is known of one between its exports.
+type request struct {
+	decision *proxy.Decision
+	reply    *proxy.Reply
+	streams  bool // counts among its caller's open streams
+}
+
+var (
+	requests = map[int32]*request{}
+	last     int32
+)
+
+// portolan_decide reads a method, a URL, a client and header fields, and writes
+// an answer or what to send.
+//
+//go:wasmexport portolan_decide
+func decide(n int32, now float64) (result unsafe.Pointer) {
+	lines := strings.Split(take(n), "\n")
+	header := pairs(lines[3:])
+	defer func() {
+		if recover() != nil {
+			result = refusal("internal", of(header, "origin"))
+		}
+	}()
+	d := policy.Decide(&proxy.Request{
+		Method: lines[0], URL: lines[1], Client: lines[2], Header: header, Now: time.UnixMilli(int64(now)),
+	})
+	if d.Verdict == proxy.Answer {
+		return answer(d.Status, d.Header, d.Body)
+	}
+	last++
+	requests[last] = &request{decision: d}
+	if d.Verdict == proxy.Diagnose {
+		return diagnose(last, d)
+	}
+	return send(last, d)
+}
+
+// portolan_respond reads the header fields of a response, and writes an answer,
+// what to send next, or what to pass on.
+//
+//go:wasmexport portolan_respond
+func respond(id, status, n int32) (result unsafe.Pointer) {
+	header := pairs(strings.Split(take(n), "\n"))
+	r := requests[id]
+	defer safe(id, &result)
+	reply := r.decision.Respond(&proxy.Response{Status: int(status), Header: header})
+	r.reply = reply
+	switch {
+	case reply.Follow != nil:
+		r.decision = reply.Follow
+		return send(id, r.decision)
+	case reply.Body != nil:
+		return answer(reply.Status, reply.Header, reply.Body)
+	case reply.Stream && !policy.Enter(r.decision.Caller):
+		return refusal("too_many_streams", r.decision.Origin())
+	}
+	r.streams = reply.Stream
+	return pass(reply)
+}
+
+// portolan_bind reads the metadata document that a reply has asked for.
+//
+//go:wasmexport portolan_bind
+func bind(id, n int32) (result unsafe.Pointer) {
+	body := take(n)
+	r := requests[id]
+	defer safe(id, &result)
+	r.decision.Bind(r.reply, []byte(body))
+	return pass(r.reply)
+}
+
+// portolan_diagnosis reads the findings of a diagnosis, each as its number of
+// lines, a status, a fault and header fields.
+//
+//go:wasmexport portolan_diagnosis
+func diagnosis(id, n int32) (result unsafe.Pointer) {
+	lines := strings.Split(take(n), "\n")
+	r := requests[id]
+	defer safe(id, &result)
+	var findings []proxy.Finding
+	for len(lines) > 1 {
+		n, _ := strconv.Atoi(lines[0])
+		status, _ := strconv.Atoi(lines[1])
+		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairs(lines[3 : 1+n])})
+		lines = lines[1+n:]
+	}
+	d := r.decision.Diagnosis(findings)
+	return answer(d.Status, d.Header, d.Body)
+}
+
+// portolan_refuse reads the code of what went wrong.
+//
+//go:wasmexport portolan_refuse
+func refuse(id, n int32) (result unsafe.Pointer) {
+	code := take(n)
+	defer safe(id, &result)
+	return refusal(code, requests[id].decision.Origin())
+}
+
+// portolan_done forgets a request, when its response, if that is an event
+// stream, has ended.
+//
+//go:wasmexport portolan_done
+func done(id int32) {
+	defer func() { _ = recover() }()
+	r := requests[id]
+	delete(requests, id)
+	if r != nil && r.streams {
+		policy.Leave(r.decision.Caller)
+	}
+}
+
+// safe makes a panic an answer, and the program goes on.
+func safe(id int32, result *unsafe.Pointer) {
+	if recover() == nil {
+		return
+	}
+	origin := ""
+	if r := requests[id]; r != nil {
+		origin = r.decision.Origin()
+	}
+	*result = refusal("internal", origin)
+}
+
+func of(header []proxy.Pair, name string) string {
+	for _, h := range header {
+		if h.Name == name {
+			return h.Value
+		}
+	}
+	return ""
+}

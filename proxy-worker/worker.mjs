@@ -1,0 +1,141 @@
+// The Worker: asks the policy what becomes of a request, and moves the bytes.
+
+import { start } from './policy.mjs'
+
+let policy
+try {
+  policy = start(true)
+} catch (error) {
+  console.error(`portolan: starting with the first request instead: ${error}`)
+}
+
+const prime = new TextEncoder().encode(':\n\n')
+const noBody = new Set([101, 204, 205, 304])
+
+export default {
+  async fetch(request, env, ctx) {
+    try {
+      if (!policy || policy.ended) policy = start(false)
+      const decision = policy.decide(request)
+      return decision.kind === 'answer' ? answer(decision) : await exchange(policy, decision, request, env, ctx)
+    } catch (error) {
+      console.error(`portolan: ${error}`)
+      return fault(request)
+    }
+  },
+}
+
+/** Sends a request, follows redirects, and passes the response on. */
+async function exchange(policy, decision, request, env, ctx) {
+  const { id, rateKey } = decision
+  let lasting = false // the response goes on after this function
+  const refuse = (code) => answer(policy.refuse(id, code))
+  try {
+    if (rateKey && env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: rateKey })).success) return refuse('rate_limited')
+    if (decision.kind === 'diagnose') return answer(policy.diagnosis(id, await Promise.all(decision.probes.map((p) => probe(p, decision.firstByteMs)))))
+    for (let next = decision, body = request.body; ; body = null) {
+      const sent = await send(next, body, request)
+      if (sent.code) return refuse(sent.code)
+      const reply = policy.respond(id, sent.response)
+      if (reply.kind === 'pass') {
+        lasting = reply.stream
+        return reply.stream ? stream(sent.response, reply, ctx, () => policy.done(id)) : await pass(policy, id, sent.response, reply)
+      }
+      await sent.response.body?.cancel()
+      if (reply.kind === 'answer') return answer(reply)
+      next = reply
+    }
+  } finally {
+    if (!lasting) policy.done(id)
+  }
+}
+
+/** Fetches; code says why there is no response. */
+async function send({ method, url, headers, maxRequest, firstByteMs }, body, request) {
+  const aborter = new AbortController()
+  let code = 'upstream_unreachable'
+  const abort = (why) => {
+    code = why
+    aborter.abort()
+  }
+  if (body && !request.headers.has('content-length')) body = body.pipeThrough(bounded(maxRequest, () => abort('request_too_large')))
+  const timer = setTimeout(abort, firstByteMs, 'upstream_timeout')
+  request.signal.addEventListener('abort', () => aborter.abort()) // the client has left
+  try {
+    return { response: await fetch(url, { method, headers, body, redirect: 'manual', encodeResponseBody: 'manual', signal: aborter.signal }) }
+  } catch {
+    return { code }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Sends one probe of a diagnosis. The platform does not tell why a server cannot be reached. */
+async function probe({ method, url, headers, body }, timeoutMs) {
+  try {
+    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    await response.body?.cancel()
+    return response
+  } catch (error) {
+    return { fault: error.name === 'TimeoutError' ? 'timeout' : 'unreachable' }
+  }
+}
+
+/** Passes a response on, its body unread where its length is known. */
+async function pass(policy, id, response, reply) {
+  let { body } = response
+  if (reply.bind > 0 && body) {
+    const [read, rest] = body.tee()
+    const head = await begin(read, reply.bind)
+    const { headers } = policy.bind(id, head)
+    return new Response(head.length <= reply.bind ? head : rest, { status: reply.status, headers })
+  }
+  if (body && reply.maxBody > 0 && !response.headers.has('content-length')) body = body.pipeThrough(bounded(reply.maxBody))
+  return new Response(noBody.has(reply.status) ? null : body, reply)
+}
+
+/** Passes an event stream on; done is called when it has ended. */
+function stream(response, reply, ctx, done) {
+  const { readable, writable } = new IdentityTransformStream()
+  if (reply.prime) {
+    const writer = writable.getWriter()
+    writer.write(prime).catch(() => {})
+    writer.releaseLock()
+  }
+  ctx.waitUntil(response.body.pipeTo(writable).catch(() => {}).finally(done))
+  return new Response(readable, reply)
+}
+
+const answer = ({ status, headers, body }) => new Response(noBody.has(status) ? null : body, { status, headers })
+
+/** Passes bytes on up to a bound, and breaks off there. */
+function bounded(max, exceeded = () => {}) {
+  let n = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      n += chunk.byteLength
+      if (n <= max) return controller.enqueue(chunk)
+      exceeded()
+      controller.error(new Error('too large'))
+    },
+  })
+}
+
+/** The body, or if that is longer than max, its beginning and a little more. */
+async function begin(body, max) {
+  const chunks = []
+  let n = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    if ((n += chunk.byteLength) > max) break // cancels
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer())
+}
+
+/** The answer where there is no policy to ask: as proxy.Refuse("internal") writes it. */
+function fault(request) {
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-proxy-error': 'internal', 'access-control-expose-headers': 'X-Proxy-Error', vary: 'Origin' }
+  const origin = request.headers.get('origin')
+  if (origin) headers['access-control-allow-origin'] = origin
+  return Response.json({ error: { code: 'internal', message: 'a fault of the proxy', hint: 'Please report it.' } }, { status: 500, headers })
+}
