@@ -16,6 +16,9 @@ type ServerConfig struct {
 	Headers map[string]string
 	// Proxy sends the requests through the registry's CORS proxy.
 	Proxy bool
+	// ProxyAuto reaches the server directly, and through the proxy where a browser
+	// cannot and no Headers would go along. Natively nothing needs it.
+	ProxyAuto bool
 	// Disabled keeps the server in the list but never contacts it ("enabled": false).
 	Disabled bool
 	// Transport is "auto" (or ""), "streamable-http" or "sse".
@@ -114,7 +117,7 @@ func (c ServerConfig) clone() ServerConfig {
 
 // sameEndpoint reports whether a session for c serves d as well.
 func (c ServerConfig) sameEndpoint(d ServerConfig) bool {
-	return c.URL == d.URL && c.Proxy == d.Proxy && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers)
+	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers)
 }
 
 // offers reports whether the configuration lets the tool with that raw name through.

@@ -79,6 +79,31 @@ type RPCError struct {
 	Data    []byte // JSON text, may be nil
 }
 
+// A ProxyError is what the CORS proxy says in a server's place: that it refuses,
+// that it cannot reach the server, or, asked for a diagnosis, what is wrong.
+type ProxyError struct {
+	Code    string // the proxy's own, such as "origin_refused"
+	Message string
+	Hint    string
+	// Refused says that the proxy does not want the request; else the server is at fault.
+	Refused bool
+}
+
+func (e *ProxyError) Error() string {
+	if e.Refused {
+		return "the proxy refuses (" + e.Code + "): " + e.Message
+	}
+	return e.Message + " (" + e.Code + ")"
+}
+
+// Unwrap makes what is the server's fault a network error.
+func (e *ProxyError) Unwrap() error {
+	if e.Refused {
+		return nil
+	}
+	return ErrNetwork
+}
+
 func (e *RPCError) Error() string {
 	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + e.Message
 }
@@ -114,6 +139,14 @@ func Explain(err error) Explanation {
 	var status *StatusError
 	if errors.As(err, &status) {
 		x.Status = status.Code
+	}
+	var proxy *ProxyError
+	if errors.As(err, &proxy) {
+		x.Code, x.Hint, x.Retryable = "network", proxy.Hint, true
+		if proxy.Refused {
+			x.Code, x.Retryable = "proxy_refused", false
+		}
+		return x
 	}
 	var rpc *RPCError
 	for _, row := range explanations {

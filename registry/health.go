@@ -124,11 +124,17 @@ const (
 func judge(err error) outcome {
 	var status *StatusError
 	var rpc *RPCError
+	var proxy *ProxyError
 	switch {
 	case err == nil:
 		return succeeded
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided
+	case errors.As(err, &proxy):
+		if !proxy.Refused {
+			return failed
+		}
+		return undecided // nobody has asked the server
 	case errors.As(err, &status):
 		if status.Code >= 500 {
 			return failed

@@ -19,8 +19,8 @@ const memoryDelay = 50 * time.Millisecond
 const maxRemembered = 500
 
 // A memory keeps what was learned of endpoints, as the text that the host
-// stores: a line each of URL, transport, version and "changes" or nothing,
-// separated by tabs.
+// stores: a line each of URL, transport, version, "changes" or nothing, and
+// "proxied" or nothing, separated by tabs.
 type memory struct {
 	known map[string]plane.Hint
 	save  func(text string)
@@ -34,8 +34,8 @@ func newMemory(text string, save func(string)) *memory {
 	m := &memory{known: make(map[string]plane.Hint), learned: make(map[string]plane.Hint), save: save}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if len(f) == 4 && f[0] != "" && len(m.known) < maxRemembered {
-			m.known[f[0]] = plane.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes"}
+		if len(f) == 5 && f[0] != "" && len(m.known) < maxRemembered {
+			m.known[f[0]] = plane.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
 		}
 	}
 	m.learned = maps.Clone(m.known)
@@ -66,6 +66,10 @@ func (m *memory) flush() {
 		text = append(text, '\t')
 		if h.ListChanged {
 			text = append(text, "changes"...)
+		}
+		text = append(text, '\t')
+		if h.Proxied {
+			text = append(text, "proxied"...)
 		}
 		text = append(text, '\n')
 	}

@@ -64,8 +64,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
 	}
 	url := "http://" + main.Addr().String() + "/"
-	fmt.Fprintf(stdout, "Portolan is at %s\n", url)
-	fmt.Fprintf(stdout, "A demo server without CORS is at %s, and the proxy for it at http://%s/\n", settings.Plain, through.Addr())
+	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n", url, settings.Plain, through.Addr())
 
 	if *check {
 		err = runCheck(ctx, url, stdout, stderr)

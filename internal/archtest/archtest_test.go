@@ -38,7 +38,7 @@ var rules = []rule{
 	{room: "wasm/internal/jsbridge", js: true, may: []string{"registry", "registry/rawjson", "wasm/internal/api", "wasm/internal/crossing"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "wasm/sdk", js: true, may: []string{"registry", "registry/rawjson", "registry/sdksession", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/jsbridge", "github.com/modelcontextprotocol/go-sdk", "github.com/hack-pad/safejs"}, reason: "the module on go-sdk"},
 	{room: "wasm/overlay", noStd: lean, reason: "stands in for the standard library in the modules"},
-	{room: "proxy-worker", may: []string{"proxy-worker/proxy", "github.com/syumai/workers"}, noStd: []string{"fmt"}, reason: "the Worker"},
+	{room: "proxy-worker", js: true, may: []string{"proxy-worker/proxy", "github.com/syumai/workers"}, noStd: []string{"fmt"}, reason: "the Worker"},
 	{room: "proxy-worker/proxy", noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker"},
 	{room: "proxy-worker/blackbox", may: []string{"proxy-worker/proxy"}, reason: "tests over HTTP"},
 	{room: "cmd/portolan", may: []string{"registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},

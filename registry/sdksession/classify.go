@@ -65,9 +65,12 @@ func clean(err error) error {
 	var (
 		status *registry.StatusError
 		rpc    *registry.RPCError
+		proxy  *registry.ProxyError
 		at     *url.Error
 	)
 	switch {
+	case errors.As(err, &proxy):
+		return proxy
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &rpc):

@@ -3,6 +3,7 @@ package sdksession_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -195,5 +196,30 @@ func TestBadConfigurations(t *testing.T) {
 	cancel()
 	if _, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+// TestProxyRefuses keeps what the proxy says apart from what a server says.
+func TestProxyRefuses(t *testing.T) {
+	for _, row := range []struct {
+		status  int
+		refused bool
+		code    string
+	}{{403, true, "proxy_refused"}, {502, false, "network"}} {
+		net := registrytest.NewNet(t)
+		net.Handle("https://proxy.example", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Proxy-Error", "some_code")
+			w.WriteHeader(row.status)
+			_, _ = io.WriteString(w, `{"error":{"code":"some_code","message":"not so","hint":"do this"}}`)
+		}))
+		c := sdksession.New(&sdksession.Options{RoundTripper: net, Proxy: "https://proxy.example/?url={href}"})
+		err := open(t, c, registry.ServerConfig{URL: endpoint, Proxy: true})
+		var said *registry.ProxyError
+		if !errors.As(err, &said) || said.Code != "some_code" || said.Refused != row.refused {
+			t.Fatalf("status %d: %v", row.status, err)
+		}
+		if x := registry.Explain(err); x.Code != row.code || x.Hint != "do this" {
+			t.Errorf("status %d: %+v", row.status, x)
+		}
 	}
 }

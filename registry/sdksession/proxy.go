@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 const hrefPlaceholder = "{href}"
@@ -26,6 +27,20 @@ func (w *wire) throughProxy(next http.RoundTripper) http.RoundTripper {
 		req.URL, req.Host = target, target.Host
 		return next.RoundTrip(req)
 	})
+}
+
+// proxyError reads a refusal of the proxy: {"error":{"code","message","hint"}}.
+func proxyError(code string, status int, body []byte) error {
+	x := &registry.ProxyError{Code: detail([]byte(code)), Message: "no reason given", Refused: status < 500}
+	if said, ok := rawjson.Get(body, "error"); ok && rawjson.Valid(body, 8) == nil {
+		for name, to := range map[string]*string{"message": &x.Message, "hint": &x.Hint} {
+			if raw, ok := rawjson.Get(said, name); ok {
+				text, _ := rawjson.String(raw)
+				*to = detail([]byte(text))
+			}
+		}
+	}
+	return x
 }
 
 // encodeURIComponent escapes as the function of that name in ECMAScript does,

@@ -60,8 +60,12 @@ export interface ServerConfig {
   url: string
   /** Sent with every request to the url's origin, and nowhere else. */
   headers?: Record<string, string>
-  /** Send the requests through the registry's proxy; default false. */
-  proxy?: boolean
+  /**
+   * Send the requests through the registry's proxy; default false. 'auto' goes
+   * directly, and through the proxy where the browser cannot and no `headers`
+   * would go along; what works is remembered.
+   */
+  proxy?: boolean | 'auto'
   /** Default true. */
   enabled?: boolean
   /** Default `auto`: streamable HTTP first, then legacy SSE. */

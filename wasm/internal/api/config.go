@@ -24,7 +24,12 @@ func encodeConfig(cfg registry.ServerConfig) []byte {
 		}
 		o = o.raw("headers", headers.end())
 	}
-	o = o.bool("proxy", cfg.Proxy).bool("enabled", !cfg.Disabled).opt("transport", cfg.Transport)
+	if cfg.ProxyAuto {
+		o = o.str("proxy", "auto")
+	} else {
+		o = o.bool("proxy", cfg.Proxy)
+	}
+	o = o.bool("enabled", !cfg.Disabled).opt("transport", cfg.Transport)
 	if cfg.Timeout > 0 {
 		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
 	}
@@ -61,16 +66,19 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			cfg.URL = s
 		case "headers":
 			headers = value
-		case "proxy", "enabled":
+		case "proxy":
+			v, ok := rawjson.Bool(value)
+			s, _ := rawjson.String(value)
+			if !ok && !isNull && s != "auto" {
+				return invalid(`proxy is neither a boolean nor "auto"`)
+			}
+			cfg.Proxy, cfg.ProxyAuto = v, s == "auto"
+		case "enabled":
 			v, ok := rawjson.Bool(value)
 			if !ok && !isNull {
-				return invalid(key + " is not a boolean")
+				return invalid("enabled is not a boolean")
 			}
-			if key == "proxy" {
-				cfg.Proxy = v
-			} else {
-				cfg.Disabled = ok && !v
-			}
+			cfg.Disabled = ok && !v
 		case "transport":
 			s, ok := rawjson.String(value)
 			if !ok && !isNull {

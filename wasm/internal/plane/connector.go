@@ -87,18 +87,19 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
 	}
 	d.origin = d.home
-	if cfg.Proxy && c.opts.Proxy != "" {
-		if !strings.Contains(c.opts.Proxy, "{href}") {
-			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template has no {href}")
-		}
-		if _, d.origin, ok = c.platform.Resolve(d.via(d.href), ""); !ok {
-			return nil, registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
-		}
-	}
 	for key, value := range cfg.Headers {
 		d.headers = append(d.headers, key, value)
 	}
-	s, err := d.connect(ctx)
+	if cfg.Proxy {
+		if err := d.throughProxy(); err != nil {
+			return nil, err
+		}
+	}
+	connect := d.connect
+	if cfg.ProxyAuto && !d.proxied && c.opts.Proxy != "" {
+		connect = d.connectSomehow
+	}
+	s, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +116,12 @@ type dial struct {
 	home    string   // the endpoint's origin
 	origin  string   // the origin that requests go to
 	headers []string // the configured ones
+	proxied bool     // requests go through the proxy
 }
 
 // via is the URL to fetch for href: href itself or the proxy's.
 func (d *dial) via(href string) string {
-	if !d.cfg.Proxy || d.c.opts.Proxy == "" {
+	if !d.proxied {
 		return href
 	}
 	return strings.ReplaceAll(d.c.opts.Proxy, "{href}", encodeURIComponent(href))
@@ -142,7 +144,7 @@ func encodeURIComponent(s string) string {
 
 // remember notes what worked.
 func (d *dial) remember(info registry.SessionInfo) {
-	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged})
+	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged, d.proxied && d.cfg.ProxyAuto})
 }
 
 func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }

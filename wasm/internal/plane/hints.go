@@ -12,6 +12,8 @@ type Hint struct {
 	Version string
 	// ListChanged says that the server announced it.
 	ListChanged bool
+	// Proxied says that the proxy was needed; of servers with ProxyAuto.
+	Proxied bool
 }
 
 // Hints remembers by endpoint URL. It is safe for concurrent use; the zero

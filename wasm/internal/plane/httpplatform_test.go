@@ -213,7 +213,7 @@ func (r *httpExchange) read(res *http.Response) {
 
 func headerLines(h http.Header) string {
 	var lines []string
-	for _, name := range []string{"mcp-session-id", "content-type", "retry-after", "www-authenticate"} {
+	for _, name := range []string{"mcp-session-id", "content-type", "retry-after", "www-authenticate", "x-proxy-error"} {
 		if value := h.Get(name); value != "" {
 			lines = append(lines, name, value)
 		}

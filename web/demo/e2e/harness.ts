@@ -118,3 +118,10 @@ export async function answering(url: string): Promise<void> {
   }
   throw new Error(`${url} does not answer`)
 }
+
+/** Starts `portolan proxy` for pages of an origin and servers on this machine. */
+export async function startProxy(origin: string, ...args: string[]): Promise<Running & { url: string; template: string }> {
+  const hosts = args.length ? args : ['--host', '127.0.0.1']
+  const running = await start(`${root}dist/bin/portolan`, ['proxy', '--origin', origin, '--insecure-allow-private', ...hosts], /proxy is at (http:\S+)/)
+  return { ...running, url: running.ready[1]!, template: `${running.ready[1]}?url={href}` }
+}

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import type { Registry } from '../../../wasm/js/types.ts'
 import { createRegistry } from '../../../dist/npm/index.js'
-import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
-import { startProxy, startServers, type RealServer } from './servers.ts'
+import { launchChromium, openPage, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { startServers, type RealServer } from './servers.ts'
 
 /** What one run found about a server: the part that must be the same in every realm. */
 interface Found { status: string; transport: string | undefined; protocolVersion: string | undefined; tools: string[]; text: string }
@@ -15,22 +15,22 @@ declare global { interface Window { registry: Registry } }
 
 let servers: RealServer[]
 let stop: () => Promise<void>
-let proxy: Listening
+let proxy: Awaited<ReturnType<typeof startProxy>>
 let site: Listening
 let browser: Browser
 const found = new Map<string, Record<string, Found>>()
 
 before(async () => {
   ({ servers, stop } = await startServers())
-  proxy = await startProxy()
   site = await serveFolder(`${root}dist/demo`)
+  proxy = await startProxy(site.url)
   browser = await launchChromium()
 })
 
 after(async () => {
   await browser?.close()
   await site?.close()
-  await proxy?.close()
+  await proxy?.stop()
   await stop?.()
 })
 
@@ -84,7 +84,7 @@ for (const mode of ['worker', 'main']) {
     const f = await page.evaluate(`(async () => {
       const mainJob = ${mainJob}
       const { createRegistry } = await import('/portolan/index.js')
-      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: '${proxy.url}/?url={href}' })
+      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: '${proxy.template}' })
       try {
         return await mainJob(registry, ${JSON.stringify(servers)}, true)
       } finally {

@@ -9,9 +9,9 @@ const schema = { type: 'object', properties: {} } as const
 /**
  * A server on the official TypeScript SDK, with tools that a test can steer:
  * raw (says its arguments as they arrived), wait (until it is cancelled), steps
- * (progress). It notes what it was asked, and open to pages of any origin.
+ * (progress). It notes what it was asked, and is open to pages of any origin unless `cors` is false.
  */
-export async function sdkServer(tools: unknown[] = []): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
+export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
   const headers: Record<string, string | undefined>[] = []
@@ -43,11 +43,13 @@ export async function sdkServer(tools: unknown[] = []): Promise<Listening & { ca
   }
 
   const listening = await listen(async (req, res) => {
-    res.setHeader('access-control-allow-origin', '*')
-    res.setHeader('access-control-expose-headers', 'mcp-session-id')
-    res.setHeader('access-control-allow-headers', '*, authorization')
-    res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
-    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
+    if (cors) {
+      res.setHeader('access-control-allow-origin', '*')
+      res.setHeader('access-control-expose-headers', 'mcp-session-id')
+      res.setHeader('access-control-allow-headers', '*, authorization')
+      res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
+    }
+    if (req.method === 'OPTIONS') return void res.writeHead(cors ? 204 : 405).end()
     headers.push({ authorization: req.headers.authorization })
     const chunks: Buffer[] = []
     for await (const c of req) chunks.push(c as Buffer)

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { answering, freePort, launch, listen, root, type Listening, type Running } from './harness.ts'
+import { answering, freePort, launch, root, type Running } from './harness.ts'
 
 /** A real MCP server, written by others, that a test runs. */
 export interface RealServer {
@@ -102,44 +102,4 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
     throw e
   }
   return { servers, stop }
-}
-
-const exposed = 'mcp-session-id, mcp-protocol-version, www-authenticate'
-
-/** A plain CORS proxy for servers that have no CORS of their own: ?url= says where to. */
-export function startProxy(): Promise<Listening> {
-  return listen(async (req, res) => {
-    res.setHeader('access-control-allow-origin', '*')
-    res.setHeader('access-control-expose-headers', exposed)
-    if (req.method === 'OPTIONS') {
-      res.setHeader('access-control-allow-headers', req.headers['access-control-request-headers'] ?? '*')
-      res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
-      res.setHeader('access-control-max-age', '600')
-      return void res.writeHead(204).end()
-    }
-    const target = new URL(req.url ?? '/', 'http://x').searchParams.get('url')
-    if (!target?.startsWith('http://127.0.0.1:')) return void res.writeHead(403).end()
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const headers = new Headers()
-    for (const [k, v] of Object.entries(req.headers)) {
-      if (!['host', 'origin', 'referer', 'connection', 'content-length'].includes(k) && !k.startsWith('sec-')) headers.set(k, String(v))
-    }
-    const gone = new AbortController()
-    res.on('close', () => gone.abort())
-    try {
-      const answer = await fetch(target, { method: req.method, headers, body: chunks.length ? Buffer.concat(chunks) : undefined, signal: gone.signal })
-      for (const k of ['content-type', ...exposed.split(', ')]) {
-        const v = answer.headers.get(k)
-        if (v) res.setHeader(k, v)
-      }
-      res.writeHead(answer.status)
-      res.flushHeaders()
-      if (answer.body) for await (const c of answer.body) res.write(c)
-      res.end()
-    } catch {
-      if (!res.headersSent) res.writeHead(502)
-      res.end()
-    }
-  })
 }
