@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -13,35 +12,21 @@ const bindingTime = 24 * time.Hour
 // maxBound bounds the URLs of one binding.
 const maxBound = 16
 
-// metadata is what of OAuth metadata leads to further requests: an
-// authorization server's endpoints (RFC 8414) and a resource's authorization
-// servers (RFC 9728).
-type metadata struct {
-	Servers       []string `json:"authorization_servers"`
-	Issuer        string   `json:"issuer"`
-	Token         string   `json:"token_endpoint"`
-	Registration  string   `json:"registration_endpoint"`
-	Revocation    string   `json:"revocation_endpoint"`
-	Introspection string   `json:"introspection_endpoint"`
-	Device        string   `json:"device_authorization_endpoint"`
-	Pushed        string   `json:"pushed_authorization_request_endpoint"`
-}
-
 // Bind adds to a reply whose Bind asked for it what lets the page use what the
 // metadata names: X-Portolan-Binding, to be sent with those requests. body is
 // the document, or its beginning if that is too long, which binds nothing.
 func (d *Decision) Bind(reply *Reply, body []byte) {
-	var m metadata
-	if len(body) > maxMetadata || json.Unmarshal(body, &m) != nil {
+	m, ok := readMetadata(body)
+	if !ok || len(body) > maxMetadata {
 		return
 	}
 	fields := []string{d.origin}
-	for _, raw := range []string{m.Token, m.Registration, m.Revocation, m.Introspection, m.Device, m.Pushed} {
-		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil {
+	for _, raw := range m.endpoints {
+		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil && len(fields) < maxBound {
 			fields = append(fields, "post "+t.url)
 		}
 	}
-	for _, raw := range m.Servers {
+	for _, raw := range m.servers {
 		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil && len(fields) < maxBound {
 			fields = append(fields, "read "+t.authority())
 		}
