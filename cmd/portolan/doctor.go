@@ -182,9 +182,9 @@ func (p *patient) examineServer(ctx context.Context, server string) {
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
 	pre, _ := p.do(ctx, "OPTIONS", server, "", "Origin", p.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
 	p.note(pre.status >= 200 && pre.status < 300 && allows(pre, p.origin), "it allows the preflight of a POST", viaProxy)
-	allowed := strings.ToLower(pre.header.Get("Access-Control-Allow-Headers"))
+	allowed := "," + strings.ReplaceAll(strings.ToLower(pre.header.Get("Access-Control-Allow-Headers")), " ", "") + ","
 	for _, name := range asked {
-		ok := strings.Contains(allowed, name) || allowed == "*" && name != "authorization"
+		ok := strings.Contains(allowed, ","+name+",") || strings.Contains(allowed, ",*,") && name != "authorization"
 		p.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
 	get, err := p.do(ctx, "GET", server, "", "Origin", p.origin, "Accept", "text/event-stream")

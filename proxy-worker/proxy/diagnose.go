@@ -107,7 +107,7 @@ func lacks(f Finding, origin string) string {
 	}
 	allowed := "," + strings.ReplaceAll(lower(get(f.Header, "access-control-allow-headers")), " ", "") + ","
 	for _, name := range needed[:3] {
-		if !strings.Contains(allowed, ","+name+",") && allowed != ",*," {
+		if !strings.Contains(allowed, ","+name+",") && !strings.Contains(allowed, ",*,") {
 			return "Access-Control-Allow-Headers lacks " + name
 		}
 	}

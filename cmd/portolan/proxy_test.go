@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const ide = "http://ide.example"
+
+// runProxy runs the command until the test ends, and returns the proxy's URL.
+func runProxy(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, append([]string{"proxy"}, args...), w, io.Discard)
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		stop()
+		if got := <-code; got != 0 {
+			t.Errorf("the proxy ended with %d", got)
+		}
+	})
+	line, err := bufio.NewReader(r).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "The proxy is at ")
+	if err != nil || !ok {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return url
+}
+
+// plainServer is an MCP server without CORS, which notes the last headers it got.
+func plainServer(t *testing.T) (url string, header func() http.Header) {
+	var last http.Header
+	handler := demoHandler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPost {
+			last = req.Header.Clone()
+		}
+		handler.ServeHTTP(w, req)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return server.URL + "/mcp", func() http.Header { return last }
+}
+
+func TestDoctor(t *testing.T) {
+	server, _ := plainServer(t)
+	proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private")
+	code, out, _ := portolan(t, "doctor", "--proxy", proxy, "--origin", ide, "--server", server)
+	if code != 0 || strings.Contains(out, "FAIL") || !strings.Contains(out, "pass  the server answers MCP (status 200)") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	strict := runProxy(t, "--origin", ide, "--host", "mcp.example.com")
+	if code, out, errs := portolan(t, "doctor", "--proxy", strict, "--origin", ide); code != 0 || strings.Contains(out, "FAIL") || strings.Count(out, "pass") < 5 {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	if code, out, _ := portolan(t, "doctor", "--proxy", strict, "--origin", "http://other.example"); code != 1 || !strings.Contains(out, "Add the origin to ALLOWED_ORIGINS") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if code, out, _ := portolan(t, "doctor", "--server", server, "--origin", ide); code != 1 || !strings.Contains(out, "proxy: true") || !strings.Contains(out, "pass  the server answers") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	open := start(t)
+	if code, out, _ := portolan(t, "doctor", "--server", open+"/mcp", "--origin", ide); code != 0 {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if code, _, _ := portolan(t, "doctor"); code != 2 {
+		t.Errorf("without arguments: exit code %d", code)
+	}
+}
+
+// TestTicketAndSeal uses what the commands make: a page that holds neither the
+// proxy's key nor the server's.
+func TestTicketAndSeal(t *testing.T) {
+	server, header := plainServer(t)
+	t.Setenv("TICKET_KEYS", "a-ticket-key-that-is-long-enough")
+	t.Setenv("SEAL_KEYS", "a-seal-key-that-is-long-enough")
+	t.Setenv("API_KEY", "Bearer of the server")
+	host := strings.TrimSuffix(strings.TrimPrefix(server, "http://"), "/mcp")
+	made := func(args ...string) string {
+		t.Helper()
+		code, out, errs := portolan(t, append([]string{"proxy"}, args...)...)
+		if code != 0 || strings.Contains(out, "Bearer") {
+			t.Fatalf("%v: exit code %d, %s%s", args, code, out, errs)
+		}
+		return strings.TrimSpace(out)
+	}
+	ticket := made("ticket", "--origin", ide, "--host", host)
+	sealed := made("seal", "--origin", ide, "--host", host, "--header", "Authorization: $API_KEY")
+	proxy := runProxy(t, "--origin", ide, "--insecure-allow-private")
+	post := func(header ...string) *http.Response {
+		t.Helper()
+		req, err := http.NewRequest("POST", proxy, strings.NewReader(initialize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(header); i += 2 {
+			req.Header.Set(header[i], header[i+1])
+		}
+		req.Header.Set("Origin", ide)
+		req.Header.Set("X-Portolan-Target", server)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res
+	}
+	if res := post(); res.Header.Get("X-Proxy-Error") != "caller_refused" {
+		t.Errorf("without a ticket: %v", res.Header)
+	}
+	if res := post("X-Portolan-Ticket", ticket, "X-Portolan-Sealed", sealed); res.StatusCode != 200 || header().Get("Authorization") != "Bearer of the server" {
+		t.Errorf("status %d, %v, the server got %v", res.StatusCode, res.Header, header())
+	}
+	for _, args := range [][]string{
+		{"ticket"}, {"ticket", "--origin", ide}, {"seal", "--origin", ide, "--host", host}, {"seal", "--origin", ide, "--host", host, "--header", "Cookie: x"},
+		{"seal", "--origin", ide, "--host", host, "--header", "A: $NOT_SET_ANYWHERE"},
+	} {
+		if code, _, _ := portolan(t, append([]string{"proxy"}, args...)...); code != 2 {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+	}
+}
+
+// TestSDKClientThroughTheProxy speaks streamable HTTP and HTTP+SSE with an official client.
+func TestSDKClientThroughTheProxy(t *testing.T) {
+	server, _ := plainServer(t)
+	proxy := runProxy(t, "--origin", ide, "--host", "127.0.0.1", "--insecure-allow-private")
+	client := &http.Client{Transport: through{proxy}}
+	for name, transport := range map[string]mcp.Transport{
+		"streamable": &mcp.StreamableClientTransport{Endpoint: server, HTTPClient: client},
+		"sse":        &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(server, "/mcp") + "/sse", HTTPClient: client},
+	} {
+		t.Run(name, func(t *testing.T) {
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "add", Arguments: map[string]any{"a": 40, "b": 2}})
+			if err != nil || result.Content[0].(*mcp.TextContent).Text != "42" {
+				t.Errorf("%v, %v", result, err)
+			}
+		})
+	}
+}
+
+// through sends requests to the proxy, as a page of ide.
+type through struct{ proxy string }
+
+func (p through) RoundTrip(req *http.Request) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	out.Header.Set("X-Portolan-Target", req.URL.String())
+	out.Header.Set("Origin", ide)
+	if out.Header.Get("Accept") == "" {
+		out.Header.Set("Accept", "*/*") // as browsers do
+	}
+	to, err := http.NewRequest(req.Method, p.proxy, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.URL, out.Host = to.URL, to.Host
+	return http.DefaultTransport.RoundTrip(out)
+}
