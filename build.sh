@@ -60,18 +60,27 @@ setup_worker() {
 	printf '%s' "$want" >"$stamp"
 }
 
-# setup_chromium installs Debian's Chromium where there is none.
+# apt_browser PACKAGE installs one of Debian's browsers.
+apt_browser() {
+	say "$1"
+	sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+	$sudo apt-get update -qq
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1" >/dev/null
+}
+
+# setup_chromium and setup_firefox install them where there are none.
 setup_chromium() {
 	[ -n "${CHROMIUM:-}" ] && [ -x "$CHROMIUM" ] && { export CHROMIUM; return 0; }
 	CHROMIUM=$(command -v chromium || command -v chromium-browser || true)
-	if [ -z "$CHROMIUM" ]; then
-		say 'Chromium'
-		sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
-		$sudo apt-get update -qq
-		$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
-		CHROMIUM=$(command -v chromium)
-	fi
+	[ -n "$CHROMIUM" ] || { apt_browser chromium; CHROMIUM=$(command -v chromium); }
 	export CHROMIUM
+}
+
+setup_firefox() {
+	[ -n "${FIREFOX:-}" ] && [ -x "$FIREFOX" ] && { export FIREFOX; return 0; }
+	FIREFOX=$(command -v firefox-esr || command -v firefox || true)
+	[ -n "$FIREFOX" ] || { apt_browser firefox-esr; FIREFOX=$(command -v firefox-esr); }
+	export FIREFOX
 }
 
 # go_wasm PACKAGE OUT NOT-INLINED builds one module, byte for byte the same in any folder.
@@ -159,6 +168,7 @@ verb_test() {
 	setup_servers
 	setup_worker
 	setup_chromium
+	setup_firefox
 	build_wasm && build_web && build_bin && build_worker
 	verb_check
 	say 'Go, native'
@@ -204,7 +214,7 @@ verb_size() {
 	budget portolan.wasm "$dist/npm/portolan.wasm" 900000
 	if [ -f "$dist/npm/portolan-sdk.wasm" ]; then budget portolan-sdk.wasm "$dist/npm/portolan-sdk.wasm" 3700000; fi
 	[ -f proxy-worker/dist/proxy.wasm ] || build_worker
-	budget proxy.wasm proxy-worker/dist/proxy.wasm 1720000
+	budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000
 	budget index.js "$dist/npm/index.js" 15000
 	budget worker.js "$dist/npm/worker.js" 20000
 	return $over
@@ -217,7 +227,7 @@ up) verb_up "$@" ;;
 test) verb_test ;;
 wasm) build_wasm ;;
 web) build_web ;;
-worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1720000; exit $over ;;
+worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
 bench) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { launchFirefox, type Firefox } from './firefox.ts'
+import { listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+let site: Listening, firefox: Firefox
+let plain: Awaited<ReturnType<typeof sdkServer>>
+let proxy: Awaited<ReturnType<typeof startProxy>>
+
+before(async () => {
+  site = await serveFolder(`${root}dist/demo`)
+  plain = await sdkServer([], { cors: false })
+  proxy = await startProxy(site.url)
+  firefox = await launchFirefox()
+})
+
+after(async () => {
+  await firefox?.close()
+  await proxy?.stop()
+  await plain?.close()
+  await site?.close()
+})
+
+for (const mode of ['worker', 'main']) {
+  test(`the main job in Firefox, in mode ${mode}`, async () => {
+    const page = await firefox.open(site.url)
+    const seen = await page.evaluate<{ mode: string; servers: Record<string, string>; text: string; sum: string; progress: number[] }>(`(async () => {
+      const { createRegistry } = await import('/portolan/index.js')
+      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: ${JSON.stringify(proxy.template)} })
+      await registry.addServer('demo', { url: 'builtin:demo' })
+      await registry.addServer('plain', { url: ${JSON.stringify(plain.url)}, proxy: 'auto' })
+      const { servers } = await registry.discover()
+      const progress = []
+      await registry.call('plain__steps', { steps: 3, everyMs: 20 }, { onProgress: (p) => progress.push(p.progress) })
+      const seen = {
+        mode: registry.mode, servers: Object.fromEntries(Object.entries(servers).map(([n, s]) => [n, s.status])), progress,
+        text: await registry.dispatch('plain__raw', { text: 'ahoy' }), sum: await registry.dispatch('demo__add', { a: 40, b: 2 }),
+      }
+      await registry.close()
+      return seen
+    })()`)
+    assert.equal(seen.mode, mode)
+    assert.deepEqual(seen.servers, { demo: 'connected', plain: 'connected' })
+    assert.match(seen.text, /"ahoy"/)
+    assert.equal(seen.sum, '42')
+    assert.deepEqual(seen.progress, [1, 2, 3])
+  })
+}
+
+test('an idle event stream arrives through the proxy before its first event', async () => {
+  // Firefox does not resolve fetch() before a body byte has come; the proxy sends one.
+  const idle = await listen((_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' })
+    res.flushHeaders()
+  })
+  try {
+    const page = await firefox.open(site.url)
+    const status = (url: string) => page.evaluate<number | string>(`(async () => {
+      const gone = new AbortController()
+      const late = new Promise((resolve) => setTimeout(resolve, 1500, 'nothing'))
+      const response = fetch(${JSON.stringify(url)}, { headers: { accept: 'text/event-stream' }, signal: gone.signal }).then((r) => r.status)
+      const first = await Promise.race([response, late])
+      gone.abort()
+      await response.catch(() => {})
+      return first
+    })()`)
+    assert.equal(await status(proxy.template.replace('{href}', encodeURIComponent(idle.url))), 200)
+    console.log(`# the same stream directly: ${await status(idle.url)}`)
+  } finally {
+    await idle.close()
+  }
+})
