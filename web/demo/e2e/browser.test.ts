@@ -162,7 +162,10 @@ test('a policy without wasm is named by its right name', async () => {
   await cors.close()
 })
 
-test('a paused server is tried when the network comes back', async () => {
+for (const [what, happens] of Object.entries({
+  'the network': "dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'))",
+  'the user': "document.dispatchEvent(new Event('visibilitychange'))", // in a page that is visible
+})) test(`a paused server is tried as soon as ${what} comes back`, async () => {
   let down = true
   const flaky = await listen((req, res) => {
     res.setHeader('access-control-allow-origin', '*')
@@ -177,10 +180,12 @@ test('a paused server is tried when the network comes back', async () => {
     await window.registry.addServer('flaky', { url })
     for (let i = 0; i < 3; i++) await window.registry.discover(['flaky'])
   }, flaky.url)
-  assert.equal((await health()).suspended, true)
+  const { suspended, retryAt } = await health()
+  assert.equal(suspended, true)
   down = false
-  await page.evaluate(() => { dispatchEvent(new Event('offline')); dispatchEvent(new Event('online')) })
+  await page.evaluate(happens)
   await page.waitForFunction(() => window.registry.getHealth().flaky!.lastError?.includes('405'))
+  assert.ok(Date.now() < retryAt!, 'it was tried before its time')
   await page.close()
   await flaky.close()
 })
