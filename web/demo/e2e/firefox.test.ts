@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { behindProxy } from './behindproxy.ts'
 import { launchFirefox, type Firefox } from './firefox.ts'
-import { listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { listen } from './harness.ts'
 
-let site: Listening, firefox: Firefox
-let plain: Awaited<ReturnType<typeof sdkServer>>
-let proxy: Awaited<ReturnType<typeof startProxy>>
+let firefox: Firefox
+let { site, plain, proxy, close } = {} as Awaited<ReturnType<typeof behindProxy>>
 
 before(async () => {
-  site = await serveFolder(`${root}dist/demo`)
-  plain = await sdkServer([], { cors: false })
-  proxy = await startProxy(site.url)
+  ({ site, plain, proxy, close } = await behindProxy())
   firefox = await launchFirefox()
 })
 
 after(async () => {
   await firefox?.close()
-  await proxy?.stop()
-  await plain?.close()
-  await site?.close()
+  await close?.()
 })
 
 for (const mode of ['worker', 'main']) {

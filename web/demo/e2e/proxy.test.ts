@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium, listen, openPage, root, serveFolder, startProxy, type Listening } from './harness.ts'
-import { sdkServer } from './sdkserver.ts'
+import { behindProxy } from './behindproxy.ts'
+import { launchChromium, listen, openPage, startProxy } from './harness.ts'
 
 /** What became of one server, seen from a page. */
 interface Outcome { status: string; code: string | undefined; hint: string | undefined; error: string | null; text: string }
 
-let site: Listening, browser: Browser
-let plain: Awaited<ReturnType<typeof sdkServer>>
-let proxy: Awaited<ReturnType<typeof startProxy>>
+let browser: Browser
+let { site, plain, proxy, close } = {} as Awaited<ReturnType<typeof behindProxy>>
 
 before(async () => {
-  site = await serveFolder(`${root}dist/demo`)
-  plain = await sdkServer([], { cors: false })
-  proxy = await startProxy(site.url)
+  ({ site, plain, proxy, close } = await behindProxy())
   browser = await launchChromium()
 })
 
 after(async () => {
   await browser?.close()
-  await proxy?.stop()
-  await plain?.close()
-  await site?.close()
+  await close?.()
 })
 
 /** Adds a server in a page, discovers it, and calls it. */
