@@ -238,6 +238,16 @@ func TestParseStart(t *testing.T) {
 	}
 }
 
+func TestProxyHasThreeValues(t *testing.T) {
+	for patch, want := range map[string]string{`true`: `"proxy":true`, `false`: `"proxy":false`, `null`: `"proxy":false`, `"auto"`: `"proxy":"auto"`, `"on"`: "", `1`: ""} {
+		cfg := registry.ServerConfig{URL: "https://a.example", Proxy: true}
+		err := api.ApplyConfig(&cfg, []byte(`{"proxy":`+patch+`}`))
+		if (err == nil) != (want != "") || err == nil && !strings.Contains(string(api.EncodeConfig(cfg)), want) {
+			t.Errorf("%s: %v, %s", patch, err, api.EncodeConfig(cfg))
+		}
+	}
+}
+
 func FuzzApplyConfig(f *testing.F) {
 	f.Add(`{"url":"https://x.example","headers":{"A":"b"},"tools":{"allow":["x"]}}`)
 	f.Add(`{"headers":null,"timeoutMs":1e400}`)
