@@ -50,6 +50,11 @@ type running struct {
 	url map[string]string // by configuration
 	// pid of the process that runs "open"; 0 if that is the test's own.
 	pid int
+	// deaf: clients that leave are not noticed. wrangler dev has a Worker of its own
+	// in front, which keeps its request to ours open.
+	deaf bool
+	// limited: the rate limit of wrangler.jsonc is there.
+	limited bool
 }
 
 // runtimes start the proxy; what they start ends with the test.
@@ -79,6 +84,7 @@ func TestProxy(t *testing.T) {
 				{"streams", streams},
 				{"bytes", manyBytes},
 				{"session", session},
+				{"rate limit", rateLimit},
 			} {
 				t.Run(part.name, func(t *testing.T) { part.test(t, r, newUpstream(t)) })
 			}
@@ -117,8 +123,11 @@ func built(t *testing.T, name string) string {
 	return path
 }
 
-// workerd serves all configurations from one process.
-func workerd(t *testing.T) running {
+func workerd(t *testing.T) running { return workerdWith(t, `embed "/policy.mjs"`) }
+
+// workerdWith serves all configurations from one process. policy is the text of
+// the module policy.mjs; real.mjs is what it is otherwise.
+func workerdWith(t *testing.T, policy string) running {
 	built(t, "dist/proxy.wasm")
 	binary := built(t, "node_modules/@cloudflare/workerd-linux-64/bin/workerd")
 	var services, sockets, workers strings.Builder
@@ -140,7 +149,8 @@ const config :Workerd.Config = (
 );
 const modules :List(Workerd.Worker.Module) = [
   (name = "worker.mjs", esModule = embed "/worker.mjs"),
-  (name = "policy.mjs", esModule = embed "/policy.mjs"),
+  (name = "policy.mjs", esModule = `+policy+`),
+  (name = "real.mjs", esModule = embed "/policy.mjs"),
   (name = "dist/wasm_exec.js", esModule = embed "/dist/wasm_exec.js"),
   (name = "dist/proxy.wasm", wasm = embed "/dist/proxy.wasm"),
 ];
@@ -177,7 +187,7 @@ var ready = regexp.MustCompile(`Ready on (http://\S+)`)
 
 // wranglerDev runs wrangler dev for each configuration, with wrangler.jsonc as it is.
 func wranglerDev(t *testing.T) running {
-	r := running{url: map[string]string{}}
+	r := running{url: map[string]string{}, deaf: true, limited: true}
 	for name, env := range configs {
 		file := filepath.Join(t.TempDir(), "vars")
 		var vars strings.Builder

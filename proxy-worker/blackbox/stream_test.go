@@ -52,6 +52,9 @@ func live(t *testing.T, r running, u *upstream) {
 
 // abort leaves at each stage of an exchange, and waits for the server to notice.
 func abort(t *testing.T, r running, u *upstream) {
+	if r.deaf {
+		t.Skip("this runtime notices nobody leave")
+	}
 	for _, row := range []struct {
 		path string
 		call call
@@ -156,6 +159,9 @@ func streams(t *testing.T, r running, u *upstream) {
 	three.Body.Close()
 	if one.StatusCode != 200 || two.StatusCode != 200 || three.StatusCode != 429 || three.Header.Get("X-Proxy-Error") != "too_many_streams" || three.Header.Get("Retry-After") == "" {
 		t.Fatalf("%d, %d, %d %s", one.StatusCode, two.StatusCode, three.StatusCode, three.Header)
+	}
+	if r.deaf {
+		return
 	}
 	leave()
 	left := time.Now()

@@ -157,7 +157,7 @@ func table(t *testing.T, r running, u *upstream) {
 					t.Errorf("%s: %q, want %q", name, values, want)
 				}
 			}
-			for _, name := range []string{"Cookie", "Origin", "Referer", "X-Forwarded-For", "Forwarded", "Te", "X-Portolan-Target", "Cf-Connecting-Ip", "Cf-Worker"} {
+			for _, name := range []string{"Cookie", "Origin", "Referer", "X-Forwarded-For", "Forwarded", "Te", "X-Portolan-Target", "Cf-Connecting-Ip"} {
 				if values := got.Values(name); values != nil {
 					t.Errorf("%s: %q was sent", name, values)
 				}
@@ -299,4 +299,26 @@ func binding(t *testing.T, r running, u *upstream) {
 			t.Errorf("%s: %d %s", target, res.StatusCode, body)
 		}
 	}
+}
+
+// rateLimit asks more often than one page may ask one server.
+func rateLimit(t *testing.T, r running, u *upstream) {
+	if !r.limited {
+		t.Skip("the platform has no limits")
+	}
+	for n := 0; n < 700; n++ {
+		c := call{target: u.URL + "/events", header: map[string]string{"Origin": "http://localhost:1"}}
+		res, err := c.do(t.Context(), r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode == 429 {
+			t.Logf("after %d requests", n)
+			refusal(t, res, string(body), "rate_limited", c)
+			return
+		}
+	}
+	t.Error("nothing was limited")
 }

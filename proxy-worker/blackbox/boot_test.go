@@ -1,0 +1,61 @@
+//go:build !js
+
+package blackbox
+
+import (
+	"io"
+	"strconv"
+	"testing"
+)
+
+// TestLazyBoot has the start in global scope fail: the first request starts Go.
+func TestLazyBoot(t *testing.T) {
+	r := workerdWith(t, strconv.Quote(`
+		import { start as real } from './real.mjs'
+		export function start(global) {
+			if (global) throw new Error('no')
+			return real(false)
+		}`))
+	u := newUpstream(t)
+	for range 2 {
+		res, err := call{target: u.URL + "/echo"}.do(t.Context(), r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != 200 {
+			t.Error(res.Status)
+		}
+	}
+}
+
+// TestEndedPolicy has Go end in the middle of a request: that is answered as a
+// fault of the proxy, and the next request starts Go anew.
+func TestEndedPolicy(t *testing.T) {
+	r := workerdWith(t, strconv.Quote(`
+		import { start as real } from './real.mjs'
+		export function start(global) {
+			const policy = real(global)
+			if (global) policy.respond = () => {
+				policy.ended = true
+				throw new WebAssembly.RuntimeError('unreachable')
+			}
+			return policy
+		}`))
+	u := newUpstream(t)
+	for _, want := range []int{500, 200, 200} {
+		c := call{target: u.URL + "/echo"}
+		res, err := c.do(t.Context(), r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != want {
+			t.Errorf("%s %s, %v", res.Status, body, err)
+		}
+		if want == 500 {
+			refusal(t, res, string(body), "internal", c)
+		}
+	}
+}
