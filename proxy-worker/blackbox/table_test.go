@@ -23,7 +23,7 @@ var client = &http.Client{
 
 // dial makes connections that end with a reset. workerd takes a plain end for a
 // client that has no more to send, as HTTP/1.1 lets it, and notices when it next
-// writes; Cloudflare's edge, in front of it, tells it at once.
+// writes.
 func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err == nil {
