@@ -16,6 +16,7 @@ usage: ./build.sh VERB
   web          the demo page, to dist/demo
   worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
   bench        benchmarks against peers, in Chromium; prints tables
+  bench proxy  the proxy against a Worker written by hand, in workerd
   conformance  the official suite's client scenarios, native and js/wasm
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
@@ -228,7 +229,11 @@ test) verb_test ;;
 wasm) build_wasm ;;
 web) build_web ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
-bench) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
+bench)
+	case "${1:-}" in
+	proxy) setup_worker; build_worker; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
+	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
+	esac ;;
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
