@@ -182,22 +182,19 @@ func (x *exchange) reply(reply *Reply, res *http.Response) {
 	if reply.Prime {
 		_, _ = io.WriteString(x.w, ":\n\n")
 	}
-	if reply.Stream {
-		x.stream(body)
-		return
-	}
-	if n, err := io.Copy(x.w, io.LimitReader(body, reply.MaxBody+1)); err != nil || n > reply.MaxBody {
-		panic(http.ErrAbortHandler) // the length may be known: a short body must not look whole
-	}
+	x.stream(body, reply.MaxBody)
 }
 
-// stream copies what comes as it comes.
-func (x *exchange) stream(body io.Reader) {
+// stream copies what comes as it comes, at most limit bytes of it if that is not 0.
+func (x *exchange) stream(body io.Reader, limit int64) {
 	control := http.NewResponseController(x.w)
 	_ = control.Flush()
 	buf := make([]byte, 32<<10)
-	for {
+	for size := int64(0); ; {
 		n, err := body.Read(buf)
+		if size += int64(n); limit > 0 && size > limit {
+			panic(http.ErrAbortHandler) // the length may be known: a short body must not look whole
+		}
 		if n > 0 {
 			if _, err := x.w.Write(buf[:n]); err != nil {
 				return
