@@ -126,32 +126,38 @@ func (r *Registry) hangUp(c *conn) {
 
 // use runs work on a live session of s. If the session turns out to have
 // expired, work is run once more on a new one.
-func use[T any](ctx context.Context, r *Registry, s *server, work func(*conn) (T, error)) (T, error) {
+func use(ctx context.Context, r *Registry, s *server, work func(*conn) error) error {
 	for retried := false; ; retried = true {
 		c, err := r.connected(ctx, s)
 		if err != nil {
-			var zero T
-			return zero, &ServerError{s.name, "connect", err}
+			return &ServerError{s.name, "connect", err}
 		}
 		r.mu.Lock()
 		c.calls++
 		r.mu.Unlock()
-		val, err := guarded(func() (T, error) { return work(c) })
-		expired := errors.Is(err, ErrSessionExpired)
+		_, err = guarded(func() (struct{}, error) { return struct{}{}, work(c) })
 		r.mu.Lock()
-		c.calls--
-		if c.retired && c.calls == 0 {
-			r.hangUp(c)
-		}
-		if expired && !r.closed {
-			r.retire(s, c)
-		}
+		expired := r.leave(s, c, err)
 		r.mu.Unlock()
 		r.deliver()
 		if !expired || retried {
-			return val, err
+			return err
 		}
 	}
+}
+
+// leave ends one use of a session, and gives the session up if err says that it
+// has expired, which it reports. The caller holds r.mu.
+func (r *Registry) leave(s *server, c *conn, err error) (expired bool) {
+	c.calls--
+	if c.retired && c.calls == 0 {
+		r.hangUp(c)
+	}
+	expired = errors.Is(err, ErrSessionExpired)
+	if expired && !r.closed {
+		r.retire(s, c)
+	}
+	return expired
 }
 
 // notified handles what a session says unasked.

@@ -107,7 +107,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 }
 
 func (r *Registry) connectAndList(ctx context.Context, s *server) error {
-	_, err := use(ctx, r, s, func(c *conn) (struct{}, error) {
+	return use(ctx, r, s, func(c *conn) error {
 		l, err := r.list(ctx, s, c.session)
 		if err == nil {
 			err = r.publish(s, c, l)
@@ -116,9 +116,8 @@ func (r *Registry) connectAndList(ctx context.Context, s *server) error {
 			l.free()
 			err = &ServerError{s.name, "list tools", err}
 		}
-		return struct{}{}, err
+		return err
 	})
-	return err
 }
 
 // A listing collects the pages of one list.

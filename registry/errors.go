@@ -79,31 +79,6 @@ type RPCError struct {
 	Data    []byte // JSON text, may be nil
 }
 
-// A ProxyError is what the CORS proxy says in a server's place: that it refuses,
-// that it cannot reach the server, or, asked for a diagnosis, what is wrong.
-type ProxyError struct {
-	Code    string // the proxy's own, such as "origin_refused"
-	Message string
-	Hint    string
-	// Refused says that the proxy does not want the request; else the server is at fault.
-	Refused bool
-}
-
-func (e *ProxyError) Error() string {
-	if e.Refused {
-		return "the proxy refuses (" + e.Code + "): " + e.Message
-	}
-	return e.Message + " (" + e.Code + ")"
-}
-
-// Unwrap makes what is the server's fault a network error.
-func (e *ProxyError) Unwrap() error {
-	if e.Refused {
-		return nil
-	}
-	return ErrNetwork
-}
-
 func (e *RPCError) Error() string {
 	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + e.Message
 }

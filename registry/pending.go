@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -172,15 +171,8 @@ func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutp
 // answered takes what a session says of the call, be it over or not.
 func (p *Pending) answered(c *conn, output *ToolOutput, err error) {
 	r := p.r
-	expired := err != nil && errors.Is(err, ErrSessionExpired)
 	r.mu.Lock()
-	c.calls--
-	if c.retired && c.calls == 0 {
-		r.hangUp(c)
-	}
-	if expired && !r.closed {
-		r.retire(p.s, c)
-	}
+	expired := r.leave(p.s, c, err)
 	again := expired && !p.over && p.sends == 1
 	p.stop = nil
 	r.mu.Unlock()

@@ -156,10 +156,13 @@ func (r *Registry) probeLater(s *server, wait time.Duration) {
 	})
 }
 
-// errorText is what health shows of an error: bounded, on one line.
-func errorText(err error) string {
+// errorText is what health shows of an error.
+func errorText(err error) string { return plain(err.Error()) }
+
+// plain makes a stranger's text fit to be shown: bounded, on one line.
+func plain(s string) string {
 	const most = 2 << 10
-	text := []byte(err.Error())
+	text := []byte(s)
 	for i, b := range text {
 		if b < ' ' || b == 0x7f {
 			text[i] = ' '

@@ -92,8 +92,8 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 	endpoint.Fragment = ""
 	d := &dialing{name: name, notify: notify, endpoint: endpoint, headers: cfg.Headers}
 	if cfg.Proxy {
-		if !strings.Contains(c.opts.Proxy, hrefPlaceholder) {
-			return nil, registry.Because(registry.ErrInvalidConfig, "proxy is on, but no proxy template with {href} is set")
+		if _, err := registry.ProxyURL(c.opts.Proxy, ""); err != nil {
+			return nil, err
 		}
 		d.proxy = c.opts.Proxy
 	}

@@ -38,7 +38,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 			return nil, req.Context().Err()
 		}
 		if code := res.Header.Get("X-Proxy-Error"); code != "" && w.proxy != "" {
-			return nil, proxyError(code, res.StatusCode, body)
+			return nil, registry.ReadProxyError(code, res.StatusCode, body)
 		}
 		rpc := rpcError(body)
 		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isElsewhere(res.StatusCode) {

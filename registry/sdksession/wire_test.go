@@ -32,13 +32,6 @@ func TestEncodeHeader(t *testing.T) {
 	}
 }
 
-func TestEncodeURIComponent(t *testing.T) {
-	const text = "https://a.example/x y?q=ä&r='(1)'#f~"
-	if got, want := encodeURIComponent(text), "https%3A%2F%2Fa.example%2Fx%20y%3Fq%3D%C3%A4%26r%3D'(1)'%23f~"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestSameOrigin(t *testing.T) {
 	for _, row := range []struct {
 		a, b string

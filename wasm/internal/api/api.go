@@ -42,19 +42,15 @@ type API struct {
 	mu      sync.Mutex
 	cancels map[int]func()
 
-	workers workers
-	events  events
+	events events
 }
 
 // New returns an API that tells host of every change in reg.
 func New(reg *registry.Registry, host Host) *API {
-	a := &API{reg: reg, host: host, cancels: make(map[int]func()), workers: newWorkers()}
+	a := &API{reg: reg, host: host, cancels: make(map[int]func())}
 	a.events.init(a)
 	return a
 }
-
-// End frees what the API holds, after the last request.
-func (a *API) End() { a.workers.end() }
 
 // Call runs a method of the table and answers under id.
 func (a *API) Call(id int, method string, params []byte) {
@@ -64,7 +60,7 @@ func (a *API) Call(id int, method string, params []byte) {
 		return
 	}
 	ctx, done := a.begin(id)
-	a.workers.run(func() {
+	go func() {
 		defer done()
 		defer a.recovered(id)
 		result, err := fn(ctx, a, params)
@@ -74,7 +70,7 @@ func (a *API) Call(id int, method string, params []byte) {
 			return
 		}
 		a.host.Reply(id, result)
-	})
+	}()
 }
 
 // Dispatch calls a tool and answers under id, as a rule without a goroutine of its own.

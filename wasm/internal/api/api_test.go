@@ -114,7 +114,6 @@ func TestMainJobThroughTheAPI(t *testing.T) {
 			t.Errorf("answer %s", got)
 		}
 		_ = reg.Close()
-		a.End()
 	})
 }
 

@@ -64,7 +64,6 @@ func (b *Bridge) serve(reg *registry.Registry) {
 	}
 	b.boot.Call("ready", module, api.Version)
 	<-b.finished
-	b.api.End()
 }
 
 // Reply, Called, Fail, Progress, State and Tools make a Bridge the api.Host.

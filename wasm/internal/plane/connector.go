@@ -2,7 +2,6 @@ package plane
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -124,22 +123,8 @@ func (d *dial) via(href string) string {
 	if !d.proxied {
 		return href
 	}
-	return strings.ReplaceAll(d.c.opts.Proxy, "{href}", encodeURIComponent(href))
-}
-
-// encodeURIComponent is ECMAScript's, for a URL that the platform normalized.
-func encodeURIComponent(s string) string {
-	const hex = "0123456789ABCDEF"
-	b := make([]byte, 0, len(s)+32)
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.!~*'()", c) >= 0 {
-			b = append(b, c)
-			continue
-		}
-		b = append(b, '%', hex[c>>4], hex[c&15])
-	}
-	return string(b)
+	through, _ := registry.ProxyURL(d.c.opts.Proxy, href) // throughProxy has seen that it works
+	return through
 }
 
 // remember notes what worked.

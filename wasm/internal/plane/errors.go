@@ -40,7 +40,7 @@ func (s *Session) failed(e *Event) error {
 // request named the session.
 func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
-		return proxyError(code, e.Status, []byte(e.Text))
+		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(e.Header)}
 	body := []byte(e.Text)
@@ -63,16 +63,6 @@ func (s *Session) refused(e *Event, withSession bool) error {
 		return rpc
 	}
 	return status
-}
-
-// proxyError reads a refusal of the proxy: {"error":{"code","message","hint"}}.
-func proxyError(code string, status int, body []byte) error {
-	x := &registry.ProxyError{Code: detail(code), Message: "no reason given", Refused: status < 500}
-	if rawjson.Valid(body, 8) == nil {
-		said := get(body, "error")
-		x.Message, x.Hint = detail(getString(said, "message")), detail(getString(said, "hint"))
-	}
-	return x
 }
 
 // forgot reports whether a refusal means that the server no longer knows the

@@ -111,15 +111,3 @@ func FuzzBindings(f *testing.F) {
 		}
 	})
 }
-
-func TestEncodeURIComponent(t *testing.T) {
-	for in, want := range map[string]string{
-		"https://a.example/mcp?x=1&y=a b": "https%3A%2F%2Fa.example%2Fmcp%3Fx%3D1%26y%3Da%20b",
-		"-_.!~*'()":                       "-_.!~*'()",
-		"é%":                              "%C3%A9%25",
-	} {
-		if got := encodeURIComponent(in); got != want {
-			t.Errorf("encodeURIComponent(%q) = %q, want %q", in, got, want)
-		}
-	}
-}

@@ -4,19 +4,17 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
 )
 
 // throughProxy sends this dial's requests through the proxy from now on.
 func (d *dial) throughProxy() error {
-	if !strings.Contains(d.c.opts.Proxy, "{href}") {
-		return registry.Because(registry.ErrInvalidConfig, "proxy is on, but no proxy template with {href} is set")
+	through, err := registry.ProxyURL(d.c.opts.Proxy, d.href)
+	if err != nil {
+		return err
 	}
-	d.proxied = true
-	var ok bool
-	if _, d.origin, ok = d.c.platform.Resolve(d.via(d.href), ""); !ok {
+	if _, d.origin, d.proxied = d.c.platform.Resolve(through, ""); !d.proxied {
 		return registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
 	}
 	return nil
@@ -64,38 +62,28 @@ func isMute(err error) bool {
 
 // diagnose asks the proxy what is wrong with the server; nil if it does not say.
 func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
-	base, query, ok := strings.Cut(d.c.opts.Proxy, "?")
-	if !ok || query != "url={href}" {
-		return nil // not a proxy of ours
-	}
 	const id = opStep
+	url := registry.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(id))
+	if url == "" {
+		return nil
+	}
 	mail := newMailbox(d.c.platform)
 	defer mail.close()
 	x := &Exchange{
-		ID: d.c.exchanges.Add(1), Group: d.c.groups.Add(1), Method: "POST",
-		URL:    strings.TrimSuffix(base, "/") + "/diagnose?id=" + strconv.Itoa(id) + "&url=" + encodeURIComponent(d.href),
+		ID: d.c.exchanges.Add(1), Group: d.c.groups.Add(1), Method: "POST", URL: url,
 		Header: []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
 		Body:   []byte("{}"), Awaits: id,
 	}
 	d.c.platform.Start(x, mailSink{mail})
 	e, err := mail.next(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		d.c.platform.Cancel(x.ID)
 		return nil
-	case e.Kind == Refused && headerOf(e.Header, "x-proxy-error") != "":
-		said := &registry.ProxyError{}
-		errors.As(proxyError(headerOf(e.Header, "x-proxy-error"), e.Status, []byte(e.Text)), &said)
-		return said
-	case e.Kind != Message:
-		return nil
 	}
-	result := get([]byte(e.Text), "result")
-	code := getString(result, "code")
-	if code == "" {
-		return nil
+	if code := headerOf(e.Header, "x-proxy-error"); code != "" {
+		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
-	return &registry.ProxyError{Code: detail(code), Message: detail(getString(result, "message")), Hint: detail(getString(result, "hint"))}
+	return registry.ReadDiagnosis(get([]byte(e.Text), "result"))
 }
 
 // A mailSink puts the events of an exchange without a session into a mailbox.
