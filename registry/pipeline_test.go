@@ -25,6 +25,8 @@ type harbour struct {
 	closes   int
 	notify   registry.Notify
 	released int
+	starts   way
+	starting func() // runs in StartTool
 
 	connect func(ctx context.Context) error
 	list    func(ctx context.Context, cursor *string) (*registry.ToolPage, error)
@@ -63,6 +65,38 @@ func (h *harbour) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	return &registry.ToolOutput{Result: registry.Raw(`{"content":[{"type":"text","text":"ok"}]}`)}, nil
 }
 
+// A way is how a session takes calls.
+type way string
+
+const (
+	blocks       way = "blocks"         // until they are answered
+	startsInline way = "starts, inline" // and answers before StartTool returns
+	startsLater  way = "starts, later"
+)
+
+// A starter is a harbour that is a registry.Starter too.
+type starter struct{ *harbour }
+
+func (s starter) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) func(error) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	if s.starts == startsInline {
+		done(s.CallTool(ctx, call))
+	} else {
+		go func() { done(s.CallTool(ctx, call)) }()
+	}
+	if s.starting != nil {
+		s.starting()
+	}
+	return stop
+}
+
+// eachWay runs a test with sessions that take calls in each of the ways.
+func eachWay(t *testing.T, test func(t *testing.T, w way), ways ...way) {
+	for _, w := range ways {
+		t.Run(string(w), func(t *testing.T) { test(t, w) })
+	}
+}
+
 func (h *harbour) Close(context.Context) error {
 	h.mu.Lock()
 	h.closes++
@@ -83,6 +117,9 @@ func chart(t *testing.T, opts registry.Options, harbours map[string]*harbour) *r
 			if err := h.connect(ctx); err != nil {
 				return nil, err
 			}
+		}
+		if h.starts == startsInline || h.starts == startsLater {
+			return starter{h}, nil
 		}
 		return h, nil
 	}
@@ -324,23 +361,29 @@ func TestOfflineFailuresDoNotCount(t *testing.T) {
 }
 
 func TestDispatchSendsAgainOnlyWhatDidNotRun(t *testing.T) {
+	eachWay(t, dispatchSendsAgainOnlyWhatDidNotRun, blocks, startsInline, startsLater)
+}
+
+func dispatchSendsAgainOnlyWhatDidNotRun(t *testing.T, w way) {
 	for _, tt := range []struct {
 		name            string
-		first           error
+		err             error
+		times           int // that a call fails with err, from the first on
 		calls, connects int
 		ok              bool
 	}{
-		{"expired session", registry.Because(registry.ErrSessionExpired, "404"), 2, 2, true},
-		{"network", registry.Because(registry.ErrNetwork, "reset"), 1, 1, false},
-		{"500", &registry.StatusError{Code: 500}, 1, 1, false},
-		{"protocol", registry.ErrProtocol, 1, 1, false},
+		{"expired session", registry.Because(registry.ErrSessionExpired, "404"), 1, 2, 2, true},
+		{"session that expires again", registry.Because(registry.ErrSessionExpired, "404"), 9, 2, 2, false},
+		{"network", registry.Because(registry.ErrNetwork, "reset"), 1, 1, 1, false},
+		{"500", &registry.StatusError{Code: 500}, 1, 1, 1, false},
+		{"protocol", registry.ErrProtocol, 1, 1, 1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &harbour{}
+				h := &harbour{starts: w}
 				h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
-					if h.calls == 1 {
-						return nil, tt.first
+					if h.calls <= tt.times {
+						return nil, tt.err
 					}
 					return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
 				}
@@ -358,6 +401,10 @@ func TestDispatchSendsAgainOnlyWhatDidNotRun(t *testing.T) {
 }
 
 func TestDispatchDeadlines(t *testing.T) {
+	eachWay(t, dispatchDeadlines, blocks, startsLater)
+}
+
+func dispatchDeadlines(t *testing.T, w way) {
 	wait := func(ctx context.Context) (*registry.ToolOutput, error) { <-ctx.Done(); return nil, ctx.Err() }
 	for _, tt := range []struct {
 		name     string
@@ -371,7 +418,7 @@ func TestDispatchDeadlines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := &harbour{call: func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+				h := &harbour{starts: w, call: func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
 					for tt.progress > 0 && ctx.Err() == nil {
 						select {
 						case <-time.After(tt.progress):
@@ -393,9 +440,66 @@ func TestDispatchDeadlines(t *testing.T) {
 	}
 }
 
-func TestCallerAbortIsNotTheServersFault(t *testing.T) {
+// TestDeadlineWhileASessionStartsACall has a session that takes longer to start
+// the call than the call may take; the goroutine it leaves must end all the same.
+func TestDeadlineWhileASessionStartsACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &harbour{call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+		h := &harbour{starts: startsLater, starting: func() { time.Sleep(2 * time.Second) }}
+		h.call = func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo", Timeout: time.Second}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestRetiredSessionClosesAfterItsLastCall gives a session up while a call is under way.
+func TestRetiredSessionClosesAfterItsLastCall(t *testing.T) {
+	eachWay(t, retiredSessionClosesAfterItsLastCall, blocks, startsLater)
+}
+
+func retiredSessionClosesAfterItsLastCall(t *testing.T, w way) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		h := &harbour{starts: w, call: func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+			<-answer
+			return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+		}}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		_ = r.Discover(t.Context())
+		ended := make(chan error)
+		go func() {
+			_, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"})
+			ended <- err
+		}()
+		synctest.Wait()
+		h.notify(registry.Notice{Err: registry.ErrNetwork})
+		synctest.Wait()
+		if h.closes != 0 {
+			t.Error("closed under a call")
+		}
+		close(answer)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if h.closes != 1 {
+			t.Errorf("closed %d times after the call", h.closes)
+		}
+	})
+}
+
+func TestCallerAbortIsNotTheServersFault(t *testing.T) {
+	eachWay(t, callerAbortIsNotTheServersFault, blocks, startsLater)
+}
+
+func callerAbortIsNotTheServersFault(t *testing.T, w way) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{starts: w, call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
@@ -581,7 +685,11 @@ func TestSnapshotIsStableAndEventsAreOrdered(t *testing.T) {
 }
 
 func TestPanicsOfSessionsAreErrors(t *testing.T) {
-	h := &harbour{call: func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) { panic("surprise") }}
+	eachWay(t, panicsOfSessionsAreErrors, blocks, startsInline)
+}
+
+func panicsOfSessionsAreErrors(t *testing.T, w way) {
+	h := &harbour{starts: w, call: func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) { panic("surprise") }}
 	r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
 	_ = r.Discover(t.Context())
 	if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); !errors.Is(err, registry.ErrProtocol) {
