@@ -243,3 +243,15 @@ test('what was learned of a server saves its next connect a round trip', async (
   assert.deepEqual(await methods(), ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
   assert.deepEqual((await methods()).sort(), ['initialize', 'notifications/initialized', 'tools/list'])
 })
+
+test('arguments of any size and script arrive as they are', async () => {
+  await using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    // Around the room that the module keeps for what JavaScript hands it, in bytes and in characters, and again small.
+    for (const size of [10, 21_000, 22_000, 65_000, 66_000, 300_000, 10]) {
+      const text = 'é😀'.repeat(size / 3)
+      const sent = JSON.parse(await r.dispatch('s__raw', { text })) as { params: { arguments: { text: string } } }
+      assert.equal(sent.params.arguments.text, text)
+    }
+  })
+})
