@@ -127,7 +127,8 @@ const list = (page: Page, urls: string[], want: number) => page.evaluate(async (
 const parts: Record<string, (v: string, round: number) => Promise<void>> = {
   async start(v) {
     const page = await context.newPage()
-    for (const warm of [false, true]) {
+    for (const what of ['empty cache', 'again', 'warm cache']) {
+      if (what === 'empty cache') await (await context.newCDPSession(page)).send('Network.clearBrowserCache')
       await page.goto(site.url + all[v])
       const t = await page.evaluate(async (url) => {
         while (!globalThis.variant) await new Promise((resolve) => setTimeout(resolve, 1))
@@ -135,7 +136,7 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
         await globalThis.variant.list([url])
         return performance.now()
       }, `${origins[0]}/10`)
-      note(warm ? 'start to first list, warm cache, ms' : 'start to first list, again, ms', v, t)
+      note(`start to first list, ${what}, ms`, v, t)
     }
     await page.close()
   },
@@ -220,12 +221,14 @@ async function memory(): Promise<void> {
   note('wasm memory, MB: started', 'portolan-main', await megabytes())
   await list(page, [`${origins[0]}/5000`], 5000)
   note('wasm memory, MB: with 5,000 tools', 'portolan-main', await megabytes())
-  for (const calls of [1000, 10_000]) {
+  let done = 0
+  for (const calls of [1000, 10_000, 10_000, 10_000]) {
     await page.evaluate(async (calls) => {
       let left = calls
       await Promise.all(Array.from({ length: 8 }, async () => { while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 }) }))
     }, calls)
-    note(`wasm memory, MB: after ${calls} more calls`, 'portolan-main', await megabytes())
+    done += calls
+    note(`wasm memory, MB: after ${done} calls`, 'portolan-main', await megabytes())
   }
   await page.close()
 }
