@@ -61,12 +61,18 @@ setup_worker() {
 	printf '%s' "$want" >"$stamp"
 }
 
-# apt_browser PACKAGE installs one of Debian's browsers.
+# apt_browser PACKAGE installs one of Debian's browsers. It waits for another apt, and
+# first ends what an interrupted one has left: apt installs nothing before that.
 apt_browser() {
 	say "$1"
 	sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
-	$sudo apt-get update -qq
-	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$1" >/dev/null
+	apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"
+	if [ -n "$(dpkg --audit)" ]; then
+		$sudo env DEBIAN_FRONTEND=noninteractive dpkg --configure -a >/dev/null || true
+		$apt install -y --fix-broken >/dev/null
+	fi
+	$apt update
+	$apt install -y "$1" >/dev/null
 }
 
 # setup_chromium and setup_firefox install them where there are none.
