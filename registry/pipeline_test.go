@@ -636,6 +636,13 @@ func TestFilterAndSwitches(t *testing.T) {
 	if diff := cmp.Diff([]string{"s__a", "s__c"}, names(r)); diff != "" {
 		t.Errorf("with deny (-want +got):\n%s", diff)
 	}
+	var all []string
+	for _, tool := range r.Tools(registry.Filter{Withheld: true}) {
+		all = append(all, tool.RawName+map[bool]string{true: " withheld"}[tool.Withheld])
+	}
+	if diff := cmp.Diff([]string{"a", "b withheld", "c"}, all); diff != "" {
+		t.Errorf("with those withheld (-want +got):\n%s", diff)
+	}
 	if h.connects != 1 {
 		t.Errorf("a filter reconnected: %d connects", h.connects)
 	}

@@ -140,6 +140,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 			r.autoRefresh(s)
 		case cfg.Disabled:
 			r.drop(s)
+			r.offer(s, s.listed)
 		default:
 			r.offer(s, s.listed)
 			if old.Disabled {

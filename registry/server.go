@@ -30,7 +30,7 @@ type server struct {
 	again      bool // the list changed while refreshing
 
 	listed      []Tool // the last good list, unfiltered
-	offered     []*Tool
+	offered     int    // of listed, without those withheld
 	release     []func() // of the pages behind listed
 	warnings    []string
 	refreshedAt time.Time
@@ -104,17 +104,20 @@ func (r *Registry) forgetTools(s *server) {
 // offer publishes a server's list under model names, as far as its
 // configuration lets tools through.
 func (r *Registry) offer(s *server, listed []Tool) {
-	for _, t := range s.offered {
-		r.tools.remove(t.Name)
+	for i := range s.listed {
+		if t := &s.listed[i]; !t.Withheld {
+			r.tools.remove(t.Name)
+		}
 	}
 	r.toolTotal -= len(s.listed)
-	s.listed, s.offered = listed, make([]*Tool, 0, len(listed))
+	s.listed, s.offered = listed, 0
 	r.toolTotal += len(listed)
 	r.tools.reserve(len(listed))
 	for i := range listed {
 		t := &listed[i]
-		if s.cfg.offers(t.RawName) && r.tools.add(t) == nil {
-			s.offered = append(s.offered, t)
+		t.Withheld = !s.cfg.offers(t.RawName) || r.tools.add(t) != nil
+		if !t.Withheld {
+			s.offered++
 		}
 	}
 }

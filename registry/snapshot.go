@@ -58,6 +58,9 @@ type Tool struct {
 	Server  string  // the server that offers it
 	RawName string  // the server's own name for it
 	Def     Payload // the whole Tool object of the spec
+	// Withheld says that the server's configuration leaves the tool out: models
+	// may not call it. Only a Filter that asks for such tools gets them.
+	Withheld bool
 }
 
 // Health returns how one server does.
@@ -85,7 +88,7 @@ func (r *Registry) Config(name string) (ServerConfig, bool) {
 func (r *Registry) health(s *server) ServerHealth {
 	h := ServerHealth{
 		Status: s.status(), Suspended: s.breaker.suspended,
-		ToolCount: len(s.offered), ToolTotal: len(s.listed),
+		ToolCount: s.offered, ToolTotal: len(s.listed),
 		Transport: s.info.Transport, ProtocolVersion: s.info.ProtocolVersion,
 		ServerName: s.info.ServerName, ServerVersion: s.info.ServerVersion,
 		LastSuccessful: s.lastSuccess, LastConnected: s.lastConnected,
@@ -146,6 +149,8 @@ type Filter struct {
 	Servers []string
 	Include []string
 	Exclude []string
+	// Withheld adds the tools that their servers' configurations leave out.
+	Withheld bool
 }
 
 func (f Filter) admits(t *Tool) bool {
@@ -179,9 +184,9 @@ func (r *Registry) visibleTools(f Filter) []Tool {
 		if !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
 			continue
 		}
-		tools = slices.Grow(tools, len(s.offered))
-		for _, t := range s.offered {
-			if f.admits(t) {
+		tools = slices.Grow(tools, len(s.listed))
+		for i := range s.listed {
+			if t := &s.listed[i]; (f.Withheld || !t.Withheld) && f.admits(t) {
 				tools = append(tools, *t)
 			}
 		}

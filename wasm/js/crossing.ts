@@ -14,9 +14,12 @@ interface Exports {
 /** What the module calls beside the planes. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
-  /** handles has the table and the index of each tool. */
+  /** handles has the table of each tool, and its index, with the bit `withheld` for one that models do not see. */
   listed(server: string, names: string[], handles: Uint32Array): void
 }
+
+/** As in payload.go. */
+export const withheld = 2 ** 31
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

@@ -1,5 +1,5 @@
 import type { SharingChannel } from './channel.ts'
-import { Crossing } from './crossing.ts'
+import { Crossing, withheld } from './crossing.ts'
 import { fromWire, RegistryError, toWire } from './errors.ts'
 import { run } from './loader.ts'
 import { Plane } from './plane.ts'
@@ -25,6 +25,9 @@ interface Asked { client: Channel; id: number }
  * on the main thread; any number of channels attach to it and see the same state.
  */
 export class Host {
+  /** What a realm without import() needs beside the host; see parts.ts. */
+  static parts: unknown
+
   private readonly crossing = new Crossing({
     called: (id, table, isError, durationMs, server, tool) => {
       const taken = this.plane.takeResult(table)
@@ -36,16 +39,18 @@ export class Host {
       for (let i = 0; i < names.length;) {
         const table = handles[2 * i]!
         const source = this.plane.takeSource(table)
-        const some: ListedTool[] = [], places: number[] = []
+        const some: ListedTool[] = [], places: number[] = [], left: number[] = []
         for (; i < names.length && handles[2 * i] === table; i++) {
-          const index = handles[2 * i + 1]!
+          const handle = handles[2 * i + 1]!
+          const index = handle % withheld
           const definition = this.plane.tool(table, index) as ToolDefinition | undefined
           if (!definition) continue
-          some.push({ name: names[i]!, tool: definition.name, definition })
+          if (handle !== index) left.push(some.length)
+          some.push({ name: names[i]!, tool: definition.name, definition, ...(handle !== index && { withheld: true }) })
           places.push(source?.places[index] ?? -1)
         }
         list.push(...some)
-        if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places })
+        if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, withheld: left })
         else parts.push(...toolParts(some))
       }
       this.setTools(server, list, parts)

@@ -3,9 +3,9 @@ import { RegistryError } from './errors.ts'
 import { launch } from './launch.ts'
 import { explainWasm } from './explain.ts'
 import { checkOptions, startOptions } from './options.ts'
+import { part } from './parts.ts'
 import { PageRegistry } from './registry.ts'
-import { openSecrets } from './secrets.ts'
-import { ConfigStore, needSecretStore, storageFor } from './storage.ts'
+import { ConfigStore, needSecretStore, noSecretStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
 import { watchPage } from './watch.ts'
 
@@ -22,7 +22,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   // The worker is asked for first, then the module, and then what storage holds, which can take as long.
   const compiled = Promise.resolve().then(() => within(options.signal, compile(options.wasm, report).catch((e: unknown) => { throw explainWasm(e) })))
   const settings = Promise.resolve().then(async () => {
-    store = new ConfigStore(storageFor(options.storage), options.rememberSecrets ? await openSecrets() : undefined)
+    const secrets = options.rememberSecrets ? await (await part('secrets', options.host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
+    store = new ConfigStore(storageFor(options.storage), secrets)
     await store.load()
     for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
     return startOptions(options, await store.hints())
@@ -30,10 +31,11 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   compiled.then(() => report({ loaded: 1, total: 1, phase: 'start' })).catch(ignore)
   const { channel, mode } = await launch(options, Promise.all([compiled, settings]))
 
+  const validate = options.validate ? (await part('validate', options.host)).validateArguments : undefined
   let begun = false
   const registry = new PageRegistry(channel, {
     mode,
-    validate: options.validate,
+    validate,
     onElicitation: options.onElicitation,
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => { if (begun) store.change(name, patch) },

@@ -1,6 +1,7 @@
 import { channelPair, portChannel } from './channel.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { workerName, type Launch, type Launched } from './launching.ts'
+import { notLoaded } from './parts.ts'
 import type { StartOptions } from './protocol.ts'
 import type { Channel, RegistryOptions } from './types.ts'
 
@@ -45,9 +46,7 @@ async function importHost(): Promise<HostClass> {
   try {
     return (await import('./worker.js')).Host
   } catch (e) {
-    throw new RegistryError('load_failed', `worker.js could not be loaded: ${(e as Error).message}`, {
-      hint: "Serve worker.js beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.", cause: e,
-    })
+    throw notLoaded('worker.js', e)
   }
 }
 

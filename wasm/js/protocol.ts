@@ -48,11 +48,12 @@ export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last:
 /**
  * Tools as they are, or as the text that their server sent: parsing it again
  * costs less than to clone what is parsed. Tool i has model name `names[i]` and
- * stands at `places[i]` in the text's `result.tools`.
+ * stands at `places[i]` in the text's `result.tools`; `withheld` lists the i of those
+ * that the configuration leaves out.
  */
-export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[] }
+export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; withheld: number[] }
 
-export interface ListedTool { name: string; tool: string; definition: ToolDefinition }
+export interface ListedTool { name: string; tool: string; definition: ToolDefinition; withheld?: boolean }
 
 /** Result of `attach`. */
 export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }

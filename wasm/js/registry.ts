@@ -1,9 +1,10 @@
+import { Activities } from './activity.ts'
 import { convertTools } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import type { Attached, Called, Request, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { textOf } from './text.ts'
 import type * as types from './types.ts'
-import { validateArguments } from './validate.ts'
+import type { validateArguments } from './validate.ts'
 
 type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
@@ -17,11 +18,14 @@ interface Waiting {
   onProgress?: ((p: types.ToolProgress) => void) | undefined
 }
 
+/** What a server lists: what models may call, and the rest. */
+type Lists = Record<'tools' | 'withheld', types.ToolInfo[]>
+
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner {
   mode: string
-  /** Check arguments against the tool's schema before they are sent. */
-  validate?: boolean | undefined
+  /** Checks arguments against the tool's schema before they are sent. */
+  validate?: typeof validateArguments | undefined
   onHints?(hints: string): void
   onElicitation?: types.RegistryOptions['onElicitation']
   /** A change of configuration that was accepted. */
@@ -46,13 +50,14 @@ export class PageRegistry implements types.Registry {
 
   private status: types.Snapshot['status'] = 'idle'
   private servers: types.Snapshot['servers'] = {}
-  private readonly lists = new Map<string, types.ToolInfo[]>()
-  private readonly arriving = new Map<string, types.ToolInfo[]>()
+  private readonly lists = new Map<string, Lists>()
+  private readonly arriving = new Map<string, Lists>()
   private index: Map<string, types.ToolInfo> | undefined
   private changes = 0
   private snapshot: types.Snapshot | undefined
   private readonly listeners = new Set<() => void>()
   private notifying = false
+  private readonly activities = new Activities()
   private watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(channel: types.Channel, owner: Owner) {
@@ -120,9 +125,9 @@ export class PageRegistry implements types.Registry {
   }
 
   /** Throws if the arguments do not fit the tool's schema. A tool that is not in the list is the host's to name. */
-  private validate(name: string, args: string): void {
+  private validate(check: typeof validateArguments, name: string, args: string): void {
     const tool = this.find(name)
-    const problems = tool && validateArguments(tool.definition.inputSchema, JSON.parse(args))
+    const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
     if (problems) {
       throw new RegistryError('invalid_arguments', `invalid arguments: ${problems}`, {
         server: tool.server, hint: "Pass one JSON object that fits the tool's inputSchema.",
@@ -134,12 +139,18 @@ export class PageRegistry implements types.Registry {
     return (await this.call(name, args, options)).text
   }
 
-  async call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
+  call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
+    const { activities } = this
+    if (!activities.observed) return this.run(name, args, options)
+    return activities.call(this.find(name)?.server ?? '', String(name), options, (o) => this.run(name, args, o))
+  }
+
+  private async run(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', 'the tool\'s name is not a string')
     const { timeoutMs, onProgress, signal } = options
     if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     const sent = argumentText(args)
-    if (this.owner.validate) this.validate(name, sent)
+    if (this.owner.validate) this.validate(this.owner.validate, name, sent)
     const answer = await this.ask<Called>(
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
@@ -163,9 +174,14 @@ export class PageRegistry implements types.Registry {
       status: this.status,
       version: this.changes,
       servers: this.servers,
-      tools: [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)!),
+      tools: this.all('tools'),
+      withheld: this.all('withheld'),
     })
     return this.snapshot
+  }
+
+  private all(which: keyof Lists): types.ToolInfo[] {
+    return [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)![which])
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -173,6 +189,8 @@ export class PageRegistry implements types.Registry {
     this.listeners.add(own)
     return () => void this.listeners.delete(own)
   }
+
+  observe = (listener: (a: types.Activity) => void): (() => void) => this.activities.add(listener)
 
   async close(): Promise<void> {
     if (this.dead) return
@@ -266,6 +284,7 @@ export class PageRegistry implements types.Registry {
           if (s) servers[name] = s
           else delete servers[name]
         }
+        if (this.activities.observed) this.activities.states(this.servers, servers)
         this.servers = servers
         this.status = m.status
         return this.changed()
@@ -289,16 +308,17 @@ export class PageRegistry implements types.Registry {
 
   private receiveTools(m: ToolsEvent): void {
     let list = this.arriving.get(m.server)
-    if (m.first || !list) this.arriving.set(m.server, (list = []))
+    if (m.first || !list) this.arriving.set(m.server, (list = { tools: [], withheld: [] }))
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
-      m.places.forEach((place, i) => list.push(toolInfo(m.server, m.names[i]!, definitions[place]!)))
+      const left = new Set(m.withheld)
+      m.places.forEach((place, i) => list[left.has(i) ? 'withheld' : 'tools'].push(toolInfo(m.server, m.names[i]!, definitions[place]!)))
     } else {
-      for (const t of m.tools) list.push(toolInfo(m.server, t.name, t.definition))
+      for (const t of m.tools) list[t.withheld ? 'withheld' : 'tools'].push(toolInfo(m.server, t.name, t.definition))
     }
     if (!m.last) return
     this.arriving.delete(m.server)
-    if (list.length) this.lists.set(m.server, list)
+    if (list.tools.length || list.withheld.length) this.lists.set(m.server, list)
     else this.lists.delete(m.server)
     this.index = undefined
     this.changed()

@@ -1,4 +1,5 @@
-import { noSecretStore, originOf, type SecretStore } from './storage.ts'
+import { originOf } from './origin.ts'
+import type { SecretStore } from './storage.ts'
 
 const dbName = 'portolan'
 
@@ -8,7 +9,7 @@ const dbName = 'portolan'
  * and origin are authenticated with each value, so that it opens for no other.
  */
 export async function openSecrets(): Promise<SecretStore> {
-  const db = await openDB().catch((e: unknown) => { throw noSecretStore(e) }) // a sandboxed frame may not
+  const db = await openDB() // a sandboxed frame may not
   const key = await masterKey(db)
   const context = (server: string, url: string) => new TextEncoder().encode(JSON.stringify([server, originOf(url)]))
   return {

@@ -1,5 +1,5 @@
 import { RegistryError, toWire } from './errors.ts'
-import type { Attached, Request, ToHost, ToPage } from './protocol.ts'
+import type { Attached, ListedTool, Request, ToHost, ToPage } from './protocol.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
 import type * as types from './types.ts'
 
@@ -74,24 +74,30 @@ async function perform(registry: types.Registry, m: Request, signal: AbortSignal
 }
 
 /** The lists that differ between two snapshots, by server. */
-function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, types.ToolInfo[]> {
-  const was = byServer(before?.tools ?? [])
-  const is = byServer(now.tools)
-  const changed = new Map<string, types.ToolInfo[]>()
+function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, ListedTool[]> {
+  const was = byServer(before)
+  const is = byServer(now)
+  const changed = new Map<string, ListedTool[]>()
   for (const server of new Set([...was.keys(), ...is.keys()])) {
     const a = was.get(server) ?? []
     const b = is.get(server) ?? []
-    if (a.length !== b.length || a.some((t, i) => t !== b[i])) changed.set(server, b)
+    if (a.length !== b.length || a.some(({ info, withheld }, i) => info !== b[i]!.info || withheld !== b[i]!.withheld)) {
+      changed.set(server, b.map(({ info: { name, tool, definition }, withheld }) => ({ name, tool, definition, withheld })))
+    }
   }
   return changed
 }
 
-function byServer(tools: readonly types.ToolInfo[]): Map<string, types.ToolInfo[]> {
-  const lists = new Map<string, types.ToolInfo[]>()
-  for (const t of tools) {
-    const list = lists.get(t.server)
-    if (list) list.push(t)
-    else lists.set(t.server, [t])
+interface Marked { info: types.ToolInfo; withheld: boolean }
+
+function byServer(snapshot: types.Snapshot | undefined): Map<string, Marked[]> {
+  const lists = new Map<string, Marked[]>()
+  for (const withheld of [false, true]) {
+    for (const info of snapshot?.[withheld ? 'withheld' : 'tools'] ?? []) {
+      const list = lists.get(info.server)
+      if (list) list.push({ info, withheld })
+      else lists.set(info.server, [{ info, withheld }])
+    }
   }
   return lists
 }

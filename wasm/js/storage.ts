@@ -1,4 +1,5 @@
 import { RegistryError } from './errors.ts'
+import { originOf } from './origin.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from './types.ts'
 
 /** Storage of the `storage` option. */
@@ -100,8 +101,6 @@ function merge(old: ServerConfig | undefined, patch: Partial<ServerConfig>): Ser
   for (const [k, v] of Object.entries(merged)) if (v === null || v === undefined) delete merged[k]
   return merged as unknown as ServerConfig
 }
-
-export const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url)
 
 /** Keeps header values of servers, each bound to the origin it was entrusted to. */
 export interface SecretStore {

@@ -109,7 +109,36 @@ export interface Registry extends AsyncDisposable {
   getSnapshot(): Snapshot
   /** Calls the listener after each change; returns the function that ends it. */
   subscribe(listener: () => void): () => void
+  /**
+   * Tells the listener of calls made through this object, and of connections,
+   * as they go on; returns the function that ends it. For timelines.
+   */
+  observe(listener: (a: Activity) => void): () => void
   close(): Promise<void>
+}
+
+/** Something that a registry does, as it goes on. Holds no arguments, results or header values. */
+export interface Activity {
+  /** The same for all events of one call or connection. */
+  id: number
+  kind: 'call' | 'connection'
+  server: string
+  /** What models call the tool. */
+  tool?: string
+  phase: 'begin' | 'progress' | 'end'
+  /** In ms since the epoch. */
+  at: number
+  /** With `end`. */
+  durationMs?: number
+  /** What the duration consists of, in order: a call's `waiting` and `server`, a connection's `connect` and `list`. With `ok` and `tool_error`. */
+  parts?: { name: string; ms: number }[]
+  /** With `end`. */
+  outcome?: 'ok' | 'tool_error' | 'error' | 'cancelled'
+  /** Code of the {@link RegistryError}. */
+  errorCode?: string
+  /** Of the error or of the progress, at most 500 characters. */
+  message?: string
+  progress?: ToolProgress
 }
 
 export interface GetToolsOptions {
@@ -192,7 +221,10 @@ export interface Snapshot {
   /** Grows with every change. */
   version: number
   servers: Record<string, ServerHealth & { config: RedactedConfig }>
+  /** What models may call. */
   tools: ToolInfo[]
+  /** What servers listed and `config.tools` leaves out; models cannot call it. */
+  withheld: ToolInfo[]
 }
 
 export interface ToolInfo {

@@ -1,9 +1,15 @@
 import { portChannel } from './channel.ts'
 import { toWire } from './errors.ts'
 import { Host } from './host.ts'
+import type { Parts } from './parts.ts'
+import * as secrets from './secrets.ts'
+import * as validate from './validate.ts'
 import { workerName, type Launch, type Launched } from './launching.ts'
 
 export { Host }
+
+const parts: Parts = { validate, secrets }
+Host.parts = parts
 
 // In a worker that launch.ts has made, this script is the program; elsewhere it
 // is only the module that exports Host.

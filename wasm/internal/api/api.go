@@ -30,7 +30,7 @@ type Host interface {
 	Progress(id int, progress []byte)
 	// State tells the registry's status and the servers that changed: a StateEvent.
 	State(event []byte)
-	// Tools replaces the tools that models see of one server.
+	// Tools replaces the tools of one server, those withheld from models among them.
 	Tools(server string, tools []registry.Tool)
 }
 

@@ -16,7 +16,10 @@ type handle interface {
 	Handle() (table, index uint32)
 }
 
-// Tools replaces the tools that models see of one server.
+// withheld marks the index of a tool that models do not see.
+const withheld = 1 << 31
+
+// Tools replaces the tools of one server.
 func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	if len(tools) > 0 {
 		if _, ok := tools[0].Def.(handle); !ok {
@@ -33,18 +36,21 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	for i := range tools {
 		names = append(append(names, '\n'), tools[i].Name...)
 		table, index := tools[i].Def.(handle).Handle()
+		if tools[i].Withheld {
+			index |= withheld
+		}
 		handles = append(handles, table, index)
 	}
 	listed(crossing.Address(names), int32(len(names)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
 }
 
 // listed reads the server's name and the tools' names, one a line, and the
-// table and index of each tool.
+// table and index of each tool, with the withheld bit.
 //
 //go:wasmimport portolan listed
 func listed(names unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
 
-// encodeTools writes [{"name","tool","definition"}…] for definitions held as text.
+// encodeTools writes [{"name","tool","definition","withheld"}…] for definitions held as text.
 func encodeTools(tools []registry.Tool) []byte {
 	out := []byte{'['}
 	for _, t := range tools {
@@ -57,6 +63,9 @@ func encodeTools(tools []registry.Tool) []byte {
 		}
 		out = rawjson.AppendString(append(out, `{"name":`...), t.Name)
 		out = rawjson.AppendString(append(out, `,"tool":`...), t.RawName)
+		if t.Withheld {
+			out = append(out, `,"withheld":true`...)
+		}
 		out = append(append(append(out, `,"definition":`...), def...), '}')
 	}
 	return append(out, ']')

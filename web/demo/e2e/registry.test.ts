@@ -133,8 +133,39 @@ test('configurations persist; header values do not', async () => {
     await r.discover()
     assert.equal(r.has('s__wait'), false)
     assert.equal(r.has('s__raw'), true)
+    assert.deepEqual(r.getSnapshot().withheld.map((t) => [t.name, t.tool, t.definition.name]), [['s__wait', 'wait', 'wait']])
   })
 })
+
+test('tools that the configuration leaves out are known, and cannot be called', () => using({ servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } } }, async (r) => {
+  await r.discover()
+  assert.deepEqual(r.getSnapshot().withheld, [])
+  const all = r.getSnapshot().tools
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+  const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+  for (const name of ['demo', 's']) {
+    await far.updateServer(name, { tools: { deny: ['wait', 'echo'] } })
+    for (const one of [r, far]) {
+      const { tools, withheld } = one.getSnapshot()
+      const [left] = withheld.filter((t) => t.server === name)
+      assert.deepEqual(left, all.find((t) => t.name === left!.name))
+      assert.equal(tools.length + withheld.length, all.length)
+      assert.equal(one.has(left!.name), false)
+      assert.ok(!JSON.stringify(one.getTools()).includes(left!.name))
+      await assert.rejects(one.call(left!.name, {}), fails('unknown_tool'))
+    }
+  }
+  await r.updateServer('s', { tools: { allow: [] } })
+  assert.deepEqual(r.getSnapshot().withheld.filter((t) => t.server === 's').map((t) => t.tool), ['raw', 'wait', 'steps'])
+  await r.updateServer('s', { tools: undefined, enabled: false })
+  await r.updateServer('demo', { tools: undefined })
+  await r.setEnabled('s', true)
+  assert.deepEqual(r.getSnapshot().withheld, [])
+  assert.deepEqual(r.getSnapshot().tools, all)
+  stop()
+  port1.close()
+}))
 
 test('a Storage of the platform will do as storage', async () => {
   const kept = new Map<string, string>()

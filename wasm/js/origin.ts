@@ -1,0 +1,1 @@
+export const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url)
