@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { behindProxy } from './behindproxy.ts'
 import { launchFirefox, type Firefox } from './firefox.ts'
-import { listen } from './harness.ts'
 
 let firefox: Firefox
 let { site, plain, proxy, close } = {} as Awaited<ReturnType<typeof behindProxy>>
@@ -42,27 +41,3 @@ for (const mode of ['worker', 'main']) {
     assert.deepEqual(seen.progress, [1, 2, 3])
   })
 }
-
-test('an idle event stream arrives through the proxy before its first event', async () => {
-  // Firefox does not resolve fetch() before a body byte has come; the proxy sends one.
-  const idle = await listen((_, res) => {
-    res.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' })
-    res.flushHeaders()
-  })
-  try {
-    const page = await firefox.open(site.url)
-    const status = (url: string) => page.evaluate<number | string>(`(async () => {
-      const gone = new AbortController()
-      const late = new Promise((resolve) => setTimeout(resolve, 1500, 'nothing'))
-      const response = fetch(${JSON.stringify(url)}, { headers: { accept: 'text/event-stream' }, signal: gone.signal }).then((r) => r.status)
-      const first = await Promise.race([response, late])
-      gone.abort()
-      await response.catch(() => {})
-      return first
-    })()`)
-    assert.equal(await status(proxy.template.replace('{href}', encodeURIComponent(idle.url))), 200)
-    console.log(`# the same stream directly: ${await status(idle.url)}`)
-  } finally {
-    await idle.close()
-  }
-})

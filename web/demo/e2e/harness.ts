@@ -65,7 +65,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** A program that a test has started and stops. */
-export interface Running { output(): string; exited: Promise<number | null>; stop(): Promise<void> }
+export interface Running { pid: number; output(): string; exited: Promise<number | null>; stop(signal?: NodeJS.Signals): Promise<void> }
 
 export function launch(command: string, args: string[], env: Record<string, string> = {}): Running {
   const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
@@ -78,10 +78,11 @@ export function launch(command: string, args: string[], env: Record<string, stri
   })
   const signal = (name: NodeJS.Signals) => { try { process.kill(-child.pid!, name) } catch { /* gone already */ } }
   return {
+    pid: child.pid!,
     output: () => output,
     exited,
-    async stop() {
-      signal('SIGTERM')
+    async stop(first = 'SIGTERM') {
+      signal(first)
       const late = setTimeout(() => signal('SIGKILL'), 3000)
       await exited
       clearTimeout(late)
