@@ -4,18 +4,29 @@ package blackbox
 
 import (
 	"io"
-	"strconv"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
+// written puts a text into a file.
+func written(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "module.mjs")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestLazyBoot has the start in global scope fail: the first request starts Go.
 func TestLazyBoot(t *testing.T) {
-	r := workerdWith(t, strconv.Quote(`
+	r := workerdWith(t, map[string]string{"policy.mjs": written(t, `
 		import { start as real } from './real.mjs'
 		export function start(global) {
 			if (global) throw new Error('no')
 			return real(false)
-		}`))
+		}`)})
 	u := newUpstream(t)
 	for range 2 {
 		res, err := call{target: u.URL + "/echo"}.do(t.Context(), r, "")
@@ -32,7 +43,7 @@ func TestLazyBoot(t *testing.T) {
 // TestEndedPolicy has Go end in the middle of a request: that is answered as a
 // fault of the proxy, and the next request starts Go anew.
 func TestEndedPolicy(t *testing.T) {
-	r := workerdWith(t, strconv.Quote(`
+	r := workerdWith(t, map[string]string{"policy.mjs": written(t, `
 		import { start as real } from './real.mjs'
 		export function start(global) {
 			const policy = real(global)
@@ -41,7 +52,7 @@ func TestEndedPolicy(t *testing.T) {
 				throw new WebAssembly.RuntimeError('unreachable')
 			}
 			return policy
-		}`))
+		}`)})
 	u := newUpstream(t)
 	for _, want := range []int{500, 200, 200} {
 		c := call{target: u.URL + "/echo"}

@@ -5,22 +5,15 @@
 package blackbox
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
@@ -127,130 +120,6 @@ func built(t *testing.T, name string) string {
 	return path
 }
 
-func workerd(t *testing.T) running { return workerdWith(t, `embed "/policy.mjs"`) }
-
-// workerdWith serves all configurations from one process. policy is the text of
-// the module policy.mjs; real.mjs is what it is otherwise.
-func workerdWith(t *testing.T, policy string) running {
-	built(t, "dist/proxy.wasm")
-	binary := built(t, "node_modules/@cloudflare/workerd-linux-64/bin/workerd")
-	var services, sockets, workers strings.Builder
-	names := slices.Sorted(maps.Keys(configs))
-	for _, name := range names {
-		fmt.Fprintf(&services, "(name = %q, worker = .%s), ", name, name)
-		fmt.Fprintf(&sockets, "(name = %q, address = \"127.0.0.1:0\", http = (), service = %q), ", name, name)
-		fmt.Fprintf(&workers, "const %s :Workerd.Worker = (modules = .modules, compatibilityDate = %q, compatibilityFlags = %s, bindings = [", name, setting(t, "compatibility_date"), setting(t, "compatibility_flags"))
-		for _, key := range slices.Sorted(maps.Keys(configs[name])) {
-			fmt.Fprintf(&workers, "(name = %q, text = %q), ", key, configs[name][key])
-		}
-		workers.WriteString("]);\n")
-	}
-	config := filepath.Join(t.TempDir(), "config.capnp")
-	err := os.WriteFile(config, []byte(`using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [`+services.String()+`(name = "internet", network = (allow = ["public", "private"]))],
-  sockets = [`+sockets.String()+`],
-);
-const modules :List(Workerd.Worker.Module) = [
-  (name = "worker.mjs", esModule = embed "/worker.mjs"),
-  (name = "policy.mjs", esModule = `+policy+`),
-  (name = "real.mjs", esModule = embed "/policy.mjs"),
-  (name = "dist/wasm_exec.js", esModule = embed "/dist/wasm_exec.js"),
-  (name = "dist/proxy.wasm", wasm = embed "/dist/proxy.wasm"),
-];
-`+workers.String()), 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	control, report, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer control.Close()
-	cmd := exec.Command(binary, "serve", "-I", filepath.Dir(built(t, "worker.mjs")), "--control-fd=3", config)
-	cmd.ExtraFiles = []*os.File{report}
-	start(t, cmd, nil)
-	report.Close()
-	r := running{url: map[string]string{}, pid: cmd.Process.Pid}
-	for lines := bufio.NewScanner(control); len(r.url) < len(names); {
-		if !lines.Scan() {
-			t.Fatal("workerd has ended")
-		}
-		var event struct {
-			Event, Socket string
-			Port          int
-		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err == nil && event.Event == "listen" {
-			r.url[event.Socket] = "http://127.0.0.1:" + strconv.Itoa(event.Port)
-		}
-	}
-	return r
-}
-
-var ready = regexp.MustCompile(`Ready on (http://\S+)`)
-
-// wranglerDev runs wrangler dev for each configuration, with wrangler.jsonc as it is.
-func wranglerDev(t *testing.T) running {
-	r := running{url: map[string]string{}, deaf: true, limited: true}
-	for name, env := range configs {
-		file := filepath.Join(t.TempDir(), "vars")
-		var vars strings.Builder
-		for key, value := range env {
-			fmt.Fprintf(&vars, "%s=%q\n", key, value)
-		}
-		if err := os.WriteFile(file, []byte(vars.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out, in := io.Pipe()
-		cmd := wrangler(t, "dev", "--local", "--ip", "127.0.0.1", "--port", "0", "--inspector-port", "0",
-			"--env-file", file, "--persist-to", t.TempDir(), "--show-interactive-dev-session=false")
-		start(t, cmd, in)
-		found := make(chan string, 1)
-		go func() {
-			defer close(found)
-			for lines := bufio.NewScanner(out); lines.Scan(); {
-				if m := ready.FindStringSubmatch(lines.Text()); m != nil {
-					found <- m[1]
-					break
-				}
-			}
-			_, _ = io.Copy(io.Discard, out)
-		}()
-		select {
-		case r.url[name] = <-found:
-		case <-time.After(time.Minute):
-		}
-		if r.url[name] == "" {
-			t.Fatal("wrangler dev did not get ready")
-		}
-		if name == "open" {
-			r.pid = descendant(cmd.Process.Pid, "workerd")
-		}
-	}
-	return r
-}
-
-// wrangler is a command of wrangler's, cut off from the user's own settings.
-func wrangler(t *testing.T, args ...string) *exec.Cmd {
-	node := built(t, "../node_modules/node/bin/node")
-	cmd := exec.Command(node, append([]string{built(t, "node_modules/wrangler/bin/wrangler.js")}, args...)...)
-	cmd.Dir = ".."
-	home := t.TempDir()
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "CI=true", "NO_COLOR=1",
-		"WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false", "WRANGLER_LOG_PATH="+home,
-		"GOPATH="+goEnv(t, "GOPATH"), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"))
-	return cmd
-}
-
-func goEnv(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command("go", "env", name).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // start runs a process and its children in a group of their own, which ends with the test.
 func start(t *testing.T, cmd *exec.Cmd, out io.WriteCloser) {
 	t.Helper()
@@ -275,49 +144,4 @@ func start(t *testing.T, cmd *exec.Cmd, out io.WriteCloser) {
 			t.Logf("%s:\n%s", filepath.Base(cmd.Path), log.String())
 		}
 	})
-}
-
-// descendant finds a process by name below another.
-func descendant(pid int, name string) int {
-	parents := map[int]int{}
-	var found []int
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range stats {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		end := strings.LastIndexByte(string(text), ')')
-		id, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		parents[id], _ = strconv.Atoi(strings.Fields(string(text[end+1:]))[1])
-		if strings.HasSuffix(string(text[:end]), "("+name) {
-			found = append(found, id)
-		}
-	}
-	for _, id := range found {
-		for p := id; p > 1; p = parents[p] {
-			if p == pid {
-				return id
-			}
-		}
-	}
-	return 0
-}
-
-// setting reads a line of wrangler.jsonc, or the strings of a list, as it is written.
-func setting(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile("../wrangler.jsonc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAllString(string(text), "")
-	m := regexp.MustCompile(`"` + name + `":\s*("[^"]*"|\[[^\]]*\])`).FindStringSubmatch(plain)
-	if m == nil {
-		t.Fatalf("wrangler.jsonc has no %s", name)
-	}
-	if value, err := strconv.Unquote(m[1]); err == nil {
-		return value
-	}
-	return m[1]
 }

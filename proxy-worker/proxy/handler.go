@@ -211,7 +211,7 @@ func (x *exchange) stream(body io.Reader, limit int64) {
 }
 
 func (x *exchange) refuse(code string) {
-	origin := ""
+	origin := x.r.Header.Get("Origin") // of a request that was not decided
 	if x.d != nil {
 		origin = x.d.Origin()
 	}
