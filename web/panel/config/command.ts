@@ -1,0 +1,100 @@
+import { curl } from './curl.ts'
+import { splitHeader } from './headers.ts'
+import { parseJSON } from './json.ts'
+import { readDocument, type Found } from './mcp-json.ts'
+import { readServer, transportOf } from './server.ts'
+import { set } from './value.ts'
+import { commands } from './words.ts'
+import { wrapped } from './wrapper.ts'
+import type { Draft } from './types.ts'
+
+const starts = /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/i
+
+/** Whether the text begins like a command that is understood. */
+export const isCommand = (s: string) => starts.test(s.replace(/^(?:#[^\n]*\n\s*){1,20}/, '').slice(0, 500))
+
+/** The servers that the commands add; null: a quote is open; undefined: none of them adds one. */
+export function readCommands(s: string): Found | null | undefined {
+  const all = commands(s)
+  if (!all) return null
+  const found: Found = { kind: 'claude-command', drafts: [], declared: new Map() }
+  let curls = 0
+  for (const words of all.slice(0, 1000)) {
+    const rest = words.slice(words.findIndex((w) => !/^(?:[$>%#]|sudo|[A-Za-z_]\w{0,50}=.*)$/s.test(w)))
+    const program = rest[0]!.replace(/^.*[\\/]/s, '')
+    if (/^curl(?:\.exe)?$/i.test(program)) {
+      const draft = curl(rest.slice(1))
+      if (draft) found.drafts.push(draft)
+      curls++
+      continue
+    }
+    const json = rest.indexOf('--add-mcp')
+    const mcp = rest.indexOf('mcp')
+    const verb = mcp > 0 && mcp < 4 ? rest[mcp + 1] : undefined
+    if (json > 0) addJSON(found, rest[json + 1])
+    else if (verb === 'add-json') addJSON(found, rest.slice(mcp + 2).find((w) => w.trimStart().startsWith('{')), positionals(rest.slice(mcp + 2))[0])
+    else if (verb === 'add') found.drafts.push(addOf(rest.slice(mcp + 2)))
+    else if (/^(?:npx|uvx|bunx|pnpx)$/.test(program)) {
+      const draft = wrapped({ command: program, args: rest.slice(1), env: {} }, { headers: [], lints: [] })
+      found.drafts.push(draft ?? { headers: [], lints: [], name: program, stdio: { command: program, args: rest.slice(1), env: {} } })
+    }
+  }
+  if (curls) found.kind = 'curl'
+  return found.drafts.length ? found : undefined
+}
+
+function addJSON(found: Found, json = '', name?: string): void {
+  const parsed = parseJSON(json)
+  const inner = parsed.problem ? undefined : readDocument(parsed.value, name)
+  if (!inner) return
+  found.drafts.push(...inner.drafts)
+  for (const [id, input] of inner.declared) found.declared.set(id, input)
+}
+
+const valued = new Set(['-t', '--transport', '--type', '-H', '--header', '-s', '--scope', '-e', '--env', '--url', '--bearer-token-env-var', '--timeout', '--description',
+  '--include-tools', '--exclude-tools', '--client-id', '--client-secret', '--callback-port', '--command', '--args', '--name', '--headers', '--oauth-client-id'])
+const quiet = new Set(['-s', '--scope', '--description'])
+
+/** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
+function addOf(words: string[]): Draft {
+  const end = words.indexOf('--')
+  const before = end < 0 ? words : words.slice(0, end)
+  const draft: Draft = { headers: [], lints: [] }
+  const env: Record<string, string> = {}
+  let word: string | undefined
+  for (const [flag, value] of options(before)) {
+    if (flag === '-t' || flag === '--transport' || flag === '--type') word = value
+    else if (flag === '-H' || flag === '--header' || flag === '--headers') {
+      const h = splitHeader(value)
+      if (h) draft.headers.push(h)
+    } else if (flag === '-e' || flag === '--env') set(env, value.split('=')[0]!, value.slice(value.indexOf('=') + 1))
+    else if (flag === '--url') draft.url = value
+    else if (flag === '--name') draft.name = value
+    else if (flag === '--bearer-token-env-var') draft.headers.push(['Authorization', 'Bearer ${env:' + value + '}'])
+    else if (flag === '--include-tools') draft.tools = { ...draft.tools, allow: value.split(',') }
+    else if (flag === '--exclude-tools') draft.tools = { ...draft.tools, deny: value.split(',') }
+    else if (!quiet.has(flag)) draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
+  }
+  const transport = transportOf(word)
+  if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
+  const [first, second, ...more] = [...positionals(before), ...(end < 0 ? [] : words.slice(end + 1))]
+  const remote = (s?: string) => s !== undefined && transport !== 'stdio' && (/^https?:\/\//i.test(s) || s.startsWith('${') || transport !== undefined)
+  if (!draft.url && second === undefined && remote(first)) return { ...draft, url: first! }
+  draft.name ??= first
+  if (!draft.url && remote(second)) draft.url = second
+  if (draft.url || second === undefined) return draft
+  const local = readServer({ command: second, args: more, env }, draft.name)
+  return { ...local, headers: [...draft.headers, ...local.headers], lints: [...draft.lints, ...local.lints] }
+}
+
+function* options(words: string[]): Generator<[flag: string, value: string]> {
+  for (let i = 0; i < words.length; i++) {
+    const w = words[i]!
+    if (!/^-./.test(w)) continue
+    const at = w.startsWith('--') ? w.indexOf('=') : -1
+    if (at > 0) yield [w.slice(0, at), w.slice(at + 1)]
+    else yield [w, valued.has(w) ? words[++i] ?? '' : '']
+  }
+}
+
+const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.has(words[i - 1]!)))

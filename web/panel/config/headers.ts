@@ -1,0 +1,49 @@
+import type { Draft, Lint } from './types.ts'
+
+// What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
+const forbidden = new Set(('accept accept-charset accept-encoding access-control-request-headers access-control-request-method '
+  + 'access-control-request-private-network connection content-length content-type cookie cookie2 date dnt expect host keep-alive '
+  + 'last-event-id mcp-method mcp-name mcp-protocol-version mcp-session-id origin referer set-cookie te trailer transfer-encoding '
+  + 'upgrade user-agent via').split(' '))
+// Set again by every client: leaving them out changes nothing.
+const idle = new Set(['accept', 'content-type', 'content-length', 'user-agent', 'accept-encoding', 'connection', 'mcp-protocol-version', 'host'])
+
+const secretName = /auth|token|key|secret|passw|credential|session|cookie|signature|bearer|\bpat\b|jwt/i
+const secretValue = /^(?:bearer|basic|token)\s|^(?:sk|pk|ghp|gho|ghs|xox[abprs]|glpat|github_pat|eyJ)[-_.A-Za-z0-9]/i
+
+/** Whether a header, a parameter or a variable of that name holds a secret, by the look of it. */
+export const isSecretName = (name: string) => secretName.test(name)
+export const isSecretHeader = (name: string, value: string) => secretName.test(name) || secretValue.test(value)
+
+const maxHeaders = 50
+const maxValue = 16_384
+const invisible = /^[\s\u200b-\u200f\u2060\ufeff]+|[\s\u200b-\u200f\u2060\ufeff]+$/g
+
+/** The headers that can be sent, and remarks about the others. The last of equal names counts. */
+export function usable(list: Draft['headers']): { headers: Record<string, string>; lints: Lint[] } {
+  const byName = new Map<string, [string, string]>()
+  const lints: Lint[] = []
+  for (const [rawName, rawValue] of list) {
+    const name = rawName.trim()
+    const value = rawValue.replace(invisible, '')
+    const header = name.slice(0, 100)
+    const lower = name.toLowerCase()
+    const say = (code: string, level: Lint['level']) => lints.push({ code, level, values: { header } })
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name) || lower === '__proto__') say('invalid_header_name', 'warning')
+    else if (forbidden.has(lower) || /^(?:sec|proxy)-/.test(lower)) {
+      if (!idle.has(lower)) say('forbidden_header', 'warning')
+    } else if (value.length > maxValue || (byName.size === maxHeaders && !byName.has(lower))) say('header_too_long', 'warning')
+    else {
+      if (value !== rawValue.replace(/^ /, '')) say('trailing_space', 'info')
+      if (byName.has(lower)) say('duplicate_header', 'warning')
+      byName.set(lower, [name, value])
+    }
+  }
+  return { headers: Object.fromEntries(byName.values()), lints }
+}
+
+/** A header as tools take it on the command line: `Name: value` or `Name=value`. */
+export function splitHeader(s: string): [string, string] | undefined {
+  const m = /^([^:=\s]{1,200})\s?[:=]/.exec(s)
+  return m ? [m[1]!, s.slice(m[0].length).trim()] : undefined
+}

@@ -1,0 +1,40 @@
+// Every client has its own way to say "ask for this" in a value. Here they all
+// become ${input:id}.
+
+export interface Placeholder { id: string; origin: 'input' | 'env'; default?: string }
+
+// ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text makes it slow.
+const any = /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
+const canonical = /\$\{input:([^}]{1,200})\}/g
+
+/** An id that can stand between ${input: and }. */
+export const inputId = (s: string) => s.replace(/[{}\s\u0000-\u001f]+/g, ' ').trim().slice(0, 100) || 'value'
+
+/** Rewrites the placeholders of a value. */
+export function canonicalize(value: string, found: (p: Placeholder) => void): string {
+  return value.replace(any, (_, ...groups: (string | undefined)[]) => {
+    const said = groups.slice(0, 5).find((g) => g !== undefined)!.trim()
+    const [, prefix = '', name = ''] = /^(?:(input|env|secrets|inputs|vars)[:.])?(.*)$/s.exec(said)!
+    const [plain, fallback] = prefix === 'input' ? [name] : split(name)
+    const id = inputId(plain!)
+    found({ id, origin: prefix === 'input' ? 'input' : 'env', ...(fallback && { default: fallback }) })
+    return '${input:' + id + '}'
+  })
+}
+
+function split(name: string): [string, string?] {
+  const at = name.indexOf(':-')
+  return at < 0 ? [name] : [name.slice(0, at), name.slice(at + 2)]
+}
+
+/** Puts in the variables whose value is known. */
+export const substitute = (value: string, env: Record<string, string>): string =>
+  value.replace(/\$\{(?:env:)?([^{}]{1,200})\}/g, (whole, name: string) => (Object.hasOwn(env, name) ? env[name]! : whole))
+
+/** The ids in a value that `canonicalize` has written. */
+export const idsOf = (value: string): string[] => [...value.matchAll(canonical)].map((m) => m[1]!)
+
+/** Puts values in place of the ids; `encode` tells where the id begins. */
+export function replace(value: string, valueOf: (id: string, at: number) => string): string {
+  return value.replace(canonical, (_, id: string, at: number) => valueOf(id, at))
+}

@@ -1,0 +1,75 @@
+import { isCommand, readCommands } from './command.ts'
+import { finish } from './finish.ts'
+import { parseJSON } from './json.ts'
+import { readLink } from './link.ts'
+import { readDocument, type Found } from './mcp-json.ts'
+import { maxEntries, maxText, type Problem, type Reading } from './types.ts'
+import { withScheme } from './url.ts'
+
+/**
+ * Finds out what a text is and which servers it describes; never throws. With
+ * `page`, the URL of the page, servers that it cannot reach are told. Problems:
+ * too_large, too_many (the first 500 are read), json_…, yaml, toml, no_servers,
+ * bad_link, open_quote, no_url, not_recognized.
+ */
+export function readConfig(text: string, options: { page?: string } = {}): Reading {
+  if (text.length > maxText) return { kind: 'unknown', entries: [], problem: { code: 'too_large', limit: maxText } }
+  const s = unwrap(text)
+  if (!s) return { kind: 'empty', entries: [] }
+  const found = readAny(s, text)
+  if ('code' in found) return { kind: found.kind, entries: [], problem: found.problem }
+  const taken = new Set<string>()
+  const entries = found.drafts.slice(0, maxEntries).map((d) => finish(d, found.declared, taken, options.page))
+  const reading: Reading = { kind: found.kind, entries }
+  if (found.drafts.length > maxEntries) reading.problem = { code: 'too_many', limit: maxEntries }
+  return reading
+}
+
+interface Nothing { code: true; kind: Reading['kind']; problem: Problem }
+const nothing = (code: string, kind: Reading['kind'] = 'unknown'): Nothing => ({ code: true, kind, problem: { code } })
+
+function readAny(s: string, whole: string): Found | Nothing {
+  if (/^\[\[?[A-Za-z_][\w."-]{0,100}\]\]?\s*$/m.test(s.slice(0, 200))) return nothing('toml')
+  if (/^[{["]/.test(s) || s.startsWith('//') && /[{[]/.test(s) || s.startsWith('/*')) return readJSON(s, whole)
+  const link = readLink(s)
+  if (link !== undefined) return link ?? nothing('bad_link', 'install-link')
+  if (isCommand(s)) {
+    const found = readCommands(s)
+    const isCurl = /\bcurl\b/.test(s.slice(0, 50))
+    return found ?? nothing(found === null ? 'open_quote' : isCurl ? 'no_url' : 'no_servers', isCurl ? 'curl' : 'claude-command')
+  }
+  return readURLs(s) ?? nothing(/^[ \t-]*[\w"'-]{1,50}:(?:\s|$)/m.test(s) ? 'yaml' : 'not_recognized')
+}
+
+function readJSON(s: string, whole: string): Found | Nothing {
+  // Faults are told with their place in what was pasted.
+  const parsed = parseJSON(s)
+  const fragment = parsed.problem && s.startsWith('"') ? parseJSON('{' + s + '}') : parsed
+  if (!fragment.problem) return readDocument(fragment.value) ?? nothing('no_servers', 'mcp-json')
+  const p = { ...parsed.problem! }
+  const before = whole.slice(0, whole.indexOf(s)).split('\n')
+  if (p.line === 1) p.column = (p.column ?? 1) + before.at(-1)!.length
+  p.line = (p.line ?? 1) + before.length - 1
+  return { code: true, kind: 'mcp-json', problem: p }
+}
+
+/** One URL a line. */
+function readURLs(s: string): Found | undefined {
+  const drafts: Found['drafts'] = []
+  for (const line of s.split('\n')) {
+    const typed = line.trim().replace(/^[-*•]\s+/, '').replace(/^<(.*)>$/, '$1').replace(/[,;]$/, '').trim()
+    if (!typed || typed.startsWith('#')) continue
+    const url = withScheme(typed)
+    if (!url) return undefined
+    drafts.push({ url, headers: [], lints: [] })
+  }
+  return drafts.length ? { kind: 'url', drafts, declared: new Map() } : undefined
+}
+
+/** Without the fence of a Markdown block, and the quotes around a URL. */
+function unwrap(text: string): string {
+  const s = text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n').trim()
+  const fence = /^(?:```|~~~)[^\n]{0,50}\n/.exec(s)
+  if (fence) return s.slice(fence[0].length).replace(/\n(?:```|~~~)\s*$/, '').trim()
+  return /^(["'`])[^\s"'`]{1,5000}\1$/.test(s) ? s.slice(1, -1) : s
+}
