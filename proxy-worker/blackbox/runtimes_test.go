@@ -46,7 +46,7 @@ type running struct {
 	// deaf: clients that leave are not noticed. wrangler dev has a Worker of its own
 	// in front, which keeps its request to ours open.
 	deaf bool
-	// limited: the rate limit of wrangler.jsonc is there.
+	// limited: a rate limit is there, as wrangler.jsonc has it.
 	limited bool
 }
 
@@ -90,7 +90,7 @@ func TestProxy(t *testing.T) {
 }
 
 func native(t *testing.T) running {
-	r := running{url: map[string]string{}}
+	r := running{url: map[string]string{}, limited: true}
 	for name, env := range configs {
 		cfg, err := proxy.Env(func(name string) string { return env[name] })
 		if err != nil {

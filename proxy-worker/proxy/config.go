@@ -31,6 +31,9 @@ type Config struct {
 	// streams are not bounded. MaxStreams per caller; 0 means 32.
 	MaxRequest, MaxResponse int64
 	MaxStreams              int
+	// MaxPerMinute is how many requests one origin and caller may send to one server
+	// in a minute, in [Policy.Handler]; 0 means 600. A Worker has a binding for it.
+	MaxPerMinute int
 	// FirstByte is how long a server may take to begin its answer; 0 means 60 s.
 	FirstByte time.Duration
 }
@@ -40,6 +43,7 @@ type Config struct {
 //
 //	ALLOWED_ORIGINS ALLOWED_HOSTS ALLOWED_PORTS CALLER_KEYS TICKET_KEYS SEAL_KEYS
 //	ALLOW_HTTP ALLOW_PRIVATE MAX_REQUEST_BYTES MAX_RESPONSE_BYTES MAX_STREAMS FIRST_BYTE_SECONDS
+//	MAX_REQUESTS_PER_MINUTE
 func Env(get func(name string) string) (Config, error) {
 	var problems []error
 	list := func(name string) []string {
@@ -71,7 +75,8 @@ func Env(get func(name string) string) (Config, error) {
 		TicketKeys: list("TICKET_KEYS"), SealKeys: list("SEAL_KEYS"),
 		HTTP: flag("ALLOW_HTTP"), Private: flag("ALLOW_PRIVATE"),
 		MaxRequest: number("MAX_REQUEST_BYTES"), MaxResponse: number("MAX_RESPONSE_BYTES"),
-		MaxStreams: int(number("MAX_STREAMS")), FirstByte: time.Duration(number("FIRST_BYTE_SECONDS")) * time.Second,
+		MaxStreams: int(number("MAX_STREAMS")), MaxPerMinute: int(number("MAX_REQUESTS_PER_MINUTE")),
+		FirstByte: time.Duration(number("FIRST_BYTE_SECONDS")) * time.Second,
 	}
 	for _, port := range list("ALLOWED_PORTS") {
 		if port == "*" {
@@ -152,6 +157,7 @@ func New(cfg Config) (*Policy, error) {
 	orDefault(&p.cfg.MaxRequest, 50<<20)
 	orDefault(&p.cfg.MaxResponse, 100<<20)
 	orDefault(&p.cfg.MaxStreams, 32)
+	orDefault(&p.cfg.MaxPerMinute, 600)
 	orDefault(&p.cfg.FirstByte, 60*time.Second)
 	p.streams.open = map[string]int{}
 	return p, errors.Join(problems...)

@@ -15,10 +15,12 @@ import (
 )
 
 // Handler is the proxy as a plain http.Handler, for self-hosting and tests; a
-// Worker has one of its own. upstream sends the requests: see [Transport].
+// Worker has one of its own. upstream sends the requests: see [Transport]. Each
+// Handler counts by itself for Config.MaxPerMinute.
 func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
+	rates := &rates{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{p: p, upstream: upstream, w: w, r: r}
+		x := &exchange{p: p, rates: rates, upstream: upstream, w: w, r: r}
 		defer func() {
 			if v := recover(); v != nil && (x.begun || v == http.ErrAbortHandler) {
 				panic(http.ErrAbortHandler) // the response cannot be taken back
@@ -44,6 +46,7 @@ func Transport(private bool) *http.Transport {
 // An exchange is one request and its response.
 type exchange struct {
 	p        *Policy
+	rates    *rates
 	upstream http.RoundTripper
 	w        http.ResponseWriter
 	r        *http.Request
@@ -53,11 +56,14 @@ type exchange struct {
 
 func (x *exchange) serve() {
 	x.d = x.p.Decide(x.request())
-	switch x.d.Verdict {
-	case Answer:
+	switch {
+	case x.d.Verdict == Answer:
 		x.answer(x.d.Status, x.d.Header, x.d.Body)
 		return
-	case Diagnose:
+	case !x.rates.allow(x.d.RateKey, x.p.cfg.MaxPerMinute, x.d.now):
+		x.refuse("rate_limited")
+		return
+	case x.d.Verdict == Diagnose:
 		found := x.d.Diagnosis(x.probe())
 		x.answer(found.Status, found.Header, found.Body)
 		return

@@ -1,0 +1,34 @@
+//go:build !js
+
+package proxy
+
+import (
+	"sync"
+	"time"
+)
+
+// maxRated bounds the keys that rates counts one by one in a minute.
+const maxRated = 10_000
+
+// rates counts requests by key and minute, as the rate limit binding of Workers
+// does for the Worker.
+type rates struct {
+	mu     sync.Mutex
+	minute time.Time
+	counts map[string]int
+}
+
+// allow counts a request; false: its key has had limit of them in this minute. Keys
+// past maxRated share one count. It may be called from several goroutines at once.
+func (r *rates) allow(key string, limit int, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if minute := now.Truncate(time.Minute); !minute.Equal(r.minute) {
+		r.minute, r.counts = minute, map[string]int{}
+	}
+	if _, known := r.counts[key]; !known && len(r.counts) >= maxRated {
+		key = "" // of no request
+	}
+	r.counts[key]++
+	return r.counts[key] <= limit
+}
