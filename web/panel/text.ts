@@ -19,6 +19,18 @@ function isWanted(c: number, before: number, after: number): boolean {
   return (c === 0xfe0e || c === 0xfe0f) && before >= 0x23 && !isHidden(before)
 }
 
+/** Where the first character is that `clean` would show by its code point; -1: nowhere. */
+export function hiddenAt(text: string): number {
+  for (let i = 0, before = 0; i < text.length;) {
+    const c = text.codePointAt(i)!
+    const next = i + (c > 0xffff ? 2 : 1)
+    if (isHidden(c) && c !== 13 && !isWanted(c, before, text.codePointAt(next) ?? 0)) return i
+    before = c
+    i = next
+  }
+  return -1
+}
+
 /** A letter may carry a few marks; more are meant to cover the lines around it. */
 const maxMarks = 4
 const mark = /\p{M}/u
