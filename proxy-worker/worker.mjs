@@ -10,6 +10,7 @@ try {
 }
 
 const prime = new TextEncoder().encode(':\n\n')
+const piece = 128 << 10
 const noBody = new Set([101, 204, 205, 304])
 
 export default {
@@ -116,10 +117,11 @@ function bounded(body, max, exceeded = () => {}) {
   const from = body.getReader({ mode: 'byob' })
   const to = writable.getWriter()
   const pump = async () => {
-    let room = new Uint8Array(65536)
+    let room = new Uint8Array(piece)
     for (let n = 0; ; room = new Uint8Array(room.buffer)) {
-      // Who sends much sends it in small pieces: a long body waits for larger ones.
-      const { done, value } = await (n < 65536 ? from.read(room) : from.readAtLeast(32768, room))
+      // Each turn leaves 7 KB of garbage, and who sends much sends it in small pieces:
+      // a long body waits for larger ones.
+      const { done, value } = await (n < piece ? from.read(room) : from.readAtLeast(piece, room))
       if (done) return to.close()
       if ((n += value.byteLength) > max) {
         exceeded()
