@@ -1,0 +1,140 @@
+import { get, isObject, set } from '../config/value.ts'
+import type { Chosen, Field, State } from './field.ts'
+import { problems } from './problems.ts'
+
+/** What a fresh form holds: defaults, and what there is no choice about. */
+export function initial(field: Field): State {
+  if (field.default !== undefined) {
+    const held = fromValue(field, field.default)
+    if ('state' in held) return held.state
+  }
+  if (!field.required) return undefined
+  switch (field.kind) {
+    case 'boolean': return field.nullable ? undefined : false
+    case 'choice': return field.options.length === 1 && !field.nullable ? 0 : undefined
+    case 'object': return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f)]))
+    case 'array': return Array.from({ length: Math.min(field.minItems ?? 0, 100) }, () => initial(field.item))
+    case 'union': return { option: 0, state: initial(field.options[0]!.field) }
+    default: return undefined
+  }
+}
+
+export type Held = { state: State } | { reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option'; path: string }
+
+/**
+ * What a form holds for a JSON text; the reason why it cannot show all of it.
+ * Numbers of more digits than a double keeps are such a reason.
+ */
+export function fromJSON(field: Field, text: string): Held {
+  if (!text.trim()) return { state: undefined }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { reason: 'json', path: '' }
+  }
+  if (/\d{16}|e\+?\d{3}/i.test(text) && losesDigits(text)) return { reason: 'big_number', path: '' }
+  return fromValue(field, value)
+}
+
+/** Strings first, so that digits inside of them are not looked at. */
+const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+function losesDigits(text: string): boolean {
+  for (const [t] of text.matchAll(token)) {
+    if (t[0] === '"') continue
+    const n = Number(t)
+    if (!Number.isFinite(n) || (/^-?\d{16,}$/.test(t) && (!Number.isSafeInteger(n) || String(n) !== t)) || (/\d{16}/.test(t) && String(n) !== t)) return true
+  }
+  return false
+}
+
+/** The same for a parsed value. */
+export function fromValue(field: Field, value: unknown, path = ''): Held {
+  const no = (reason: 'type' | 'unknown_member' | 'no_option', where = path): Held => ({ reason, path: where })
+  if (field.kind === 'json') return { state: JSON.stringify(value, null, 2) }
+  if (value === null && field.nullable) return { state: null }
+  switch (field.kind) {
+    case 'string': return typeof value === 'string' ? { state: value } : no('type')
+    case 'number': return typeof value === 'number' ? { state: Object.is(value, -0) ? '-0' : String(value) } : no('type')
+    case 'boolean': return typeof value === 'boolean' ? { state: value } : no('type')
+    case 'choice': {
+      const text = stable(value)
+      const i = field.options.findIndex((o) => stable(o.value) === text)
+      return i < 0 ? no('no_option') : { state: i }
+    }
+    case 'array': {
+      if (!Array.isArray(value)) return no('type')
+      const states: State[] = []
+      for (const [i, v] of value.entries()) {
+        const held = fromValue(field.item, v, `${path}/${i}`)
+        if ('reason' in held) return held
+        states.push(held.state)
+      }
+      return { state: states }
+    }
+    case 'object': {
+      if (!isObject(value)) return no('type')
+      const names = new Set(field.fields.map((f) => f.name))
+      const unknown = Object.keys(value).find((name) => !names.has(name))
+      if (unknown !== undefined) return no('unknown_member', `${path}/${unknown}`)
+      const states: [string, State][] = []
+      for (const { name, field: f } of field.fields) {
+        const held: Held = Object.hasOwn(value, name) ? fromValue(f, value[name], `${path}/${name}`) : { state: undefined }
+        if ('reason' in held) return held
+        states.push([name, held.state])
+      }
+      return { state: fromEntries(states) }
+    }
+    case 'union': {
+      const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value, path) })).filter((o) => 'state' in o.held)
+      const best = able.find((o) => 'state' in o.held && !problems(field.options[o.option]!.field, o.held.state).length) ?? able[0]
+      return best && 'state' in best.held ? { state: { option: best.option, state: best.held.state } } : no('no_option')
+    }
+  }
+}
+
+/** The JSON text of what a form holds; undefined: it is left out. What is no number or no JSON yet is left out, too. */
+export function toJSON(field: Field, state: State, indent = ''): string | undefined {
+  if (state === undefined) return undefined
+  if (state === null) return 'null'
+  const inner = indent + '  '
+  const wrap = (open: string, parts: string[], close: string) => (parts.length ? `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}` : open + close)
+  switch (field.kind) {
+    case 'string': return JSON.stringify(String(state))
+    case 'number': return numberText(String(state))
+    case 'boolean': return String(state === true)
+    case 'choice': return JSON.stringify(field.options[Number(state)]?.value)
+    case 'json': return isJSON(String(state)) ? String(state).trim().replaceAll('\n', '\n' + indent) : undefined
+    case 'array': return Array.isArray(state) ? wrap('[', state.flatMap((s) => toJSON(field.item, s, inner) ?? []), ']') : undefined
+    case 'union': return isObject(state) && field.options[Number(state.option)] ? toJSON(field.options[Number(state.option)]!.field, (state as unknown as Chosen).state, indent) : undefined
+    case 'object': return wrap('{', field.fields.flatMap(({ name, field: f }) => {
+      const text = toJSON(f, get(state, name) as State, inner)
+      return text === undefined ? [] : [JSON.stringify(name) + ': ' + text]
+    }), '}')
+  }
+}
+
+/** A number as JSON writes it, with all its digits; undefined: it is none. */
+export function numberText(typed: string): string | undefined {
+  const s = typed.trim()
+  if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(s)) return s
+  return s && Number.isFinite(Number(s)) && /^[+-]?[\d.]+(?:[eE][+-]?\d+)?$/.test(s) ? String(Number(s)) : undefined
+}
+
+export function isJSON(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const stable = (v: unknown): string => JSON.stringify(v, (_, e: unknown) => (isObject(e) ? Object.fromEntries(Object.entries(e).sort(([a], [b]) => (a < b ? -1 : 1))) : e))
+
+function fromEntries(entries: [string, State][]): { [name: string]: State } {
+  const o: { [name: string]: State } = {}
+  for (const [name, state] of entries) set(o, name, state)
+  return o
+}
