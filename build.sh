@@ -16,7 +16,7 @@ usage: ./build.sh VERB
   web          the demo page, to dist/demo
   worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
   bench        benchmarks against peers, in Chromium; prints tables
-  bench proxy  the proxy against a Worker written by hand, in workerd
+  bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
   conformance  the official suite's client scenarios, native and js/wasm
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
@@ -161,6 +161,12 @@ build_worker() {
 	go_wasm ./proxy-worker proxy-worker/dist/proxy.wasm none
 }
 
+# The stock way to serve with Go in a Worker, for the benchmark.
+build_stock() {
+	go run github.com/syumai/workers/cmd/workers-assets-gen -mode=go -o "$dist/stock"
+	go_wasm ./bench/proxy/stock "$dist/stock/app.wasm" none
+}
+
 build_bin() {
 	mkdir -p "$dist/bin"
 	go build -trimpath -o "$dist/bin/portolan" ./cmd/portolan
@@ -198,11 +204,11 @@ verb_check() {
 	unformatted=$(gofmt -l $(git ls-files '*.go'))
 	[ -z "$unformatted" ] || { echo "not formatted: $unformatted" >&2; exit 1; }
 	go vet ./...
-	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/... ./proxy-worker
+	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/... ./proxy-worker ./bench/...
 	go tool staticcheck ./...
 	# A program for this machine that reads the packages as js/wasm builds them; it
 	# takes what only JavaScript calls (go:wasmexport) for unused.
-	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker
+	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker ./bench/...
 	node_modules/.bin/tsc -p .
 }
 
@@ -240,7 +246,7 @@ web) build_web ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
 bench)
 	case "${1:-}" in
-	proxy) setup_worker; build_worker; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
+	proxy) setup_worker; build_worker; build_stock; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;

@@ -41,6 +41,7 @@ var rules = []rule{
 	{room: "proxy-worker", js: true, may: []string{"proxy-worker/proxy", "github.com/syumai/workers"}, noStd: []string{"fmt"}, reason: "the Worker"},
 	{room: "proxy-worker/proxy", noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker"},
 	{room: "proxy-worker/blackbox", may: []string{"proxy-worker/proxy"}, reason: "tests over HTTP"},
+	{room: "bench", js: true, may: []string{"github.com/syumai/workers"}, reason: "what the proxy is measured against"},
 	{room: "cmd/portolan", may: []string{"registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "testdata", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},
