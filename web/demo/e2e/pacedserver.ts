@@ -12,16 +12,17 @@ export const transports = ['json', 'events', 'legacy'] as const
  * /json (streamable, JSON replies), /events (streamable, SSE replies) and /legacy
  * (HTTP+SSE). Its tool `say` answers its text; before that, where a reply is a
  * stream, it sends events of progress, each only when the page has told /seen?at=
- * when it saw the one before. late is how long each took, in ms; ended the
- * sessions that were deleted.
+ * when it saw the one before. late is how long each took, in ms; ended are the
+ * sessions that were deleted, watched those for which a stream was opened.
  */
-export async function pacedServer(events: number): Promise<Listening & { late: number[]; ended: string[] }> {
+export async function pacedServer(events: number): Promise<Listening & { late: number[]; ended: string[]; watched: string[] }> {
   const late: number[] = []
   const ended: string[] = []
+  const watched: string[] = []
   let seen: (at: number) => void = () => {}
 
   function program(streams: boolean): Server {
-    const server = new Server({ name: 'paced', version: '1' }, { capabilities: { tools: {} } })
+    const server = new Server({ name: 'paced', version: '1' }, { capabilities: { tools: { listChanged: true } } })
     server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' as const } }] }))
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
       for (let i = 1; streams && i <= events; i++) {
@@ -52,6 +53,7 @@ export async function pacedServer(events: number): Promise<Listening & { late: n
     if (url.pathname === '/legacy' || req.method === 'OPTIONS') return void res.writeHead(405).end()
     const id = req.headers['mcp-session-id'] as string | undefined
     if (req.method === 'DELETE') ended.push(id!)
+    if (req.method === 'GET') watched.push(id!)
     let transport = id === undefined ? undefined : streamable.get(id)
     if (!transport) {
       if (id !== undefined) return void res.writeHead(404).end()
@@ -61,5 +63,5 @@ export async function pacedServer(events: number): Promise<Listening & { late: n
     }
     await transport.handleRequest(req, res)
   })
-  return { ...listening, late, ended }
+  return { ...listening, late, ended, watched }
 }

@@ -101,6 +101,28 @@ async function idle(page: FirefoxPage, proxy: Runtime): Promise<void> {
   assert.equal(status, 200)
 }
 
+/**
+ * Has more servers with an idle stream behind one proxy than a browser has
+ * connections to it: the registry opens two, and each server still answers.
+ */
+async function manyServers(page: FirefoxPage, proxy: Runtime): Promise<void> {
+  const names = Array.from({ length: 8 }, (_, i) => `s${i}`)
+  paced.watched.length = 0
+  await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/portolan/index.js')
+    window.registry = await createRegistry({ storage: 'memory', proxy: ${json(`${proxy.url}?url={href}`)},
+      servers: Object.fromEntries(${json(names)}.map((name) => [name, { url: ${json(`${paced.url}/json`)}, proxy: true }])) })
+    await registry.discover()
+  })()`)
+  for (let i = 0; paced.watched.length < 2; i++) {
+    assert.ok(i < 100, 'no streams were opened')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const calls = `Promise.all(${json(names)}.map((name) => registry.dispatch(name + '__say', { text: name })))`
+  assert.deepEqual(await page.evaluate(`${calls}.finally(() => registry.close())`), names)
+  assert.equal(paced.watched.length, 2)
+}
+
 const message = `method: 'POST', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }`
 
 /** Sends much both ways. A page knows the length of what it sends. */
@@ -153,7 +175,7 @@ async function abort(page: FirefoxPage, proxy: Runtime, say: (text: string) => v
 for (const runtime of Object.keys(runtimes)) {
   for (const browser of Object.keys(browsers)) {
     test(`${browser} through ${runtime}`, async (t) => {
-      for (const [name, part] of Object.entries({ sessions, idle, manyBytes, abort })) {
+      for (const [name, part] of Object.entries({ sessions, idle, manyServers, manyBytes, abort })) {
         await t.test(name, () => part(pages[browser]!, running[runtime]!, (text) => console.log(`# ${browser}, ${runtime}: ${text}`)))
       }
     })
