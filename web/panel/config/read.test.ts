@@ -46,7 +46,7 @@ test('lints by code', () => {
     ['localhost:3000/mcp', 'localhost_from_public', 'https://ide.example.com/'],
     ['http://10.0.0.1/mcp', 'private_address'],
     ['http://nas.local/mcp', 'private_address'],
-    ['{"url":"https://a.example.com/sse","type":"http"}', 'transport_mismatch'],
+    ['{"url":"https://a.example.com/sse","type":"streamable-http"}', 'transport_mismatch'],
     ['{"url":"https://a.example.com/mcp","type":"sse"}', 'transport_mismatch'],
     ['{"url":"https://a.example.com/mcp","type":"carrier-pigeon"}', 'unknown_transport'],
     ['{"url":"https://a.example.com/mcp","colour":1}', 'ignored_field'],
@@ -79,7 +79,7 @@ test('inputs are filled in, and empty ones never make an empty header', () => {
   const entry = one(source('vscode.json').replace(/"db":.*$/m, ''))
   assert.deepEqual(missing(entry, {}).map((i) => i.id), ['forge-token'])
   assert.deepEqual(fill(entry, { 'forge-token': '${input:region} $& x' }), {
-    url: 'https://eu.forge.example.com/mcp/', transport: 'streamable-http',
+    url: 'https://eu.forge.example.com/mcp/',
     headers: { Authorization: 'Bearer ${input:region} $& x', 'X-Toolsets': 'repos' },
   })
   assert.deepEqual(fill(entry, { region: 'us/../x' }).url, 'https://us%2F..%2Fx.forge.example.com/mcp/')

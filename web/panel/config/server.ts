@@ -12,12 +12,12 @@ const known = new Set([...urlKeys, ...nameKeys, ...allowKeys, ...denyKeys, 'type
   'isActive', 'proxy', 'timeoutMs', 'tools', 'command', 'cmd', 'args', 'env', 'envs',
   'title', 'description', 'note', 'comment', '$comment', '$schema', 'icon', 'version', 'source', 'gallery'])
 
-/** What `type` and `transport` are called; undefined: the word is unknown. */
+/** What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to SSE: auto. */
 export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' | 'stdio' | 'websocket' | undefined {
   const w = typeof word === 'string' ? word.toLowerCase().replace(/[^a-z]/g, '') : ''
-  if (['streamablehttp', 'http', 'httponly', 'streamable'].includes(w)) return 'streamable-http'
+  if (['streamablehttp', 'httponly', 'streamable'].includes(w)) return 'streamable-http'
   if (w === 'sse' || w === 'sseonly') return 'sse'
-  if (['remote', 'url', 'mcp', 'auto', 'httpfirst', 'ssefirst', 'custom', 'https'].includes(w)) return 'auto'
+  if (['http', 'https', 'remote', 'url', 'mcp', 'auto', 'httpfirst', 'ssefirst', 'custom'].includes(w)) return 'auto'
   if (w === 'stdio' || w === 'local' || w === 'command' || w === 'docker') return 'stdio'
   return w === 'ws' || w === 'websocket' ? 'websocket' : undefined
 }
