@@ -1,0 +1,142 @@
+import { get } from '../config/value.ts'
+import { isLoopback } from '../config/url.ts'
+import { latestOf, type Listing } from './listing.ts'
+
+/** `url`: the address cannot be used; `offline`: no answer, or none in time; `http`: a status; `shape`: the answer is something else, or too much. */
+export class CatalogueError extends Error {
+  readonly code: 'url' | 'offline' | 'http' | 'shape'
+  readonly status: number | undefined
+  constructor(code: CatalogueError['code'], status?: number, cause?: unknown) {
+    super(`portolan: catalogue ${code}${status ? ' ' + status : ''}`, { cause })
+    this.name = 'CatalogueError'
+    this.code = code
+    this.status = status
+  }
+}
+
+export interface CatalogueOptions {
+  /** Where /v0.1/servers is below; https, or http on this machine. */
+  baseUrl: string
+  fetch?: typeof globalThis.fetch
+  /** Ends what is under way, for good. */
+  signal?: AbortSignal
+  /** Bound on one page, in ms; default 15,000. */
+  timeoutMs?: number
+  /** The page that the panel is on: servers that it cannot reach are told. */
+  page?: string
+}
+
+const pageSize = 50
+const maxBytes = 4 << 20
+const maxListings = 2000
+/** Servers without a remote are left out: some pages are empty then, and the next is asked for. */
+const pagesAtOnce = 5
+
+/** Reads a registry of the official API's shape. It is sent the search text and nothing else. */
+export class Catalogue {
+  private readonly options: CatalogueOptions
+  private readonly endpoint: URL
+
+  constructor(options: CatalogueOptions) {
+    this.options = options
+    this.endpoint = endpointOf(options.baseUrl)
+  }
+
+  /** Begins to look for servers whose name has the text in it; the empty text finds all. */
+  search(text = ''): Search {
+    return new Search((cursor, signal) => this.page(text.trim().slice(0, 200), cursor, signal), this.options.page)
+  }
+
+  private async page(text: string, cursor: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+    const url = new URL(this.endpoint)
+    url.searchParams.set('version', 'latest')
+    url.searchParams.set('limit', String(pageSize))
+    if (text) url.searchParams.set('search', text)
+    if (cursor) url.searchParams.set('cursor', cursor)
+    const given = [signal, this.options.signal].filter((s) => s !== undefined)
+    const all = AbortSignal.any([...given, AbortSignal.timeout(this.options.timeoutMs ?? 15_000)])
+    const { fetch = globalThis.fetch } = this.options
+    try {
+      const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', headers: { accept: 'application/json' }, signal: all })
+      if (!response.ok) {
+        void response.body?.cancel().catch(() => {})
+        throw new CatalogueError('http', response.status)
+      }
+      return parse(await bounded(response))
+    } catch (e) {
+      for (const s of given) s.throwIfAborted()
+      throw e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
+    }
+  }
+}
+
+/** The servers that one search finds, some at a time. One call of `more` at a time. */
+export class Search {
+  /** There is nothing more. */
+  done = false
+  private cursor: string | undefined
+  private readonly seen = new Set<string>()
+  private readonly names = new Set<string>()
+  private readonly page: (cursor: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>
+  private readonly at: string | undefined
+
+  constructor(page: Search['page'], at?: string) {
+    this.page = page
+    this.at = at
+  }
+
+  /** The next servers that have a remote; none when all are there. After a fault it can be called again. */
+  async more(options: { signal?: AbortSignal } = {}): Promise<Listing[]> {
+    const found: Listing[] = []
+    for (let n = 0; n < pagesAtOnce && !found.length && !this.done; n++) {
+      const answer = await this.page(this.cursor, options.signal)
+      const servers = get(answer, 'servers')
+      if (!Array.isArray(servers)) throw new CatalogueError('shape')
+      for (const listing of latestOf(servers.slice(0, 10 * pageSize), this.at)) {
+        if (this.names.has(listing.name)) continue
+        this.names.add(listing.name)
+        found.push(listing)
+      }
+      const next = get(get(answer, 'metadata'), 'nextCursor')
+      const cursor = typeof next === 'string' && next && next.length < 2000 ? next : undefined
+      this.done = !cursor || this.seen.has(cursor) || this.names.size >= maxListings
+      if (cursor) this.seen.add(cursor)
+      this.cursor = cursor
+    }
+    return found
+  }
+}
+
+function endpointOf(baseUrl: string): URL {
+  const url = URL.canParse(baseUrl.trim()) ? new URL(baseUrl.trim()) : undefined
+  const fine = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) && !url.username && !url.password
+  if (!fine) throw new CatalogueError('url')
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v0(?:\.1)?(?:\/servers)?$/, '') + '/v0.1/servers'
+  url.hash = ''
+  return url
+}
+
+async function bounded(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done || !value) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > maxBytes) {
+      void reader!.cancel().catch(() => {})
+      throw new CatalogueError('shape')
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (e) {
+    throw new CatalogueError('shape', undefined, e)
+  }
+}
