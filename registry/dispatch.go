@@ -9,6 +9,8 @@ import (
 
 // A Call is a model's wish to run a tool.
 type Call struct {
+	// ID, if not 0, is the caller's own number for the call; see CallID.
+	ID int
 	// Name is the tool's model name, as in Tools.
 	Name string
 	// Arguments is the JSON text of one object; empty means {}.

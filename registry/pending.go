@@ -128,7 +128,7 @@ func (p *Pending) send(c *conn) {
 	p.sends++
 	n := p.sends
 	r.mu.Unlock()
-	out := ToolCall{Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress}
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress}
 	stop, err := guarded(func() (func(error), error) {
 		return r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) }), nil
 	})

@@ -29,8 +29,8 @@ type server struct {
 	refreshing *flight[struct{}]
 	again      bool // the list changed while refreshing
 
-	listed      []Tool // the last good list, unfiltered
-	offered     int    // of listed, without those withheld
+	listed      []Tool   // the last good list, unfiltered
+	offered     int      // of listed, without those withheld
 	release     []func() // of the pages behind listed
 	warnings    []string
 	refreshedAt time.Time

@@ -59,7 +59,22 @@ type Notify func(Notice)
 // Elicit asks the user of the host for input on behalf of a server: params are
 // those of elicitation/create, the answer is an ElicitResult, both as JSON text.
 // A host without one does not announce the capability.
+//
+// The context tells by [CallID] which call brought the question up, if the session knows.
 type Elicit func(ctx context.Context, server string, params []byte) ([]byte, error)
+
+type callKey struct{}
+
+// WithCall returns a context of work for the call with that ID.
+func WithCall(ctx context.Context, id int) context.Context {
+	return context.WithValue(ctx, callKey{}, id)
+}
+
+// CallID returns the ID of the call that the context is of, or 0.
+func CallID(ctx context.Context) int {
+	id, _ := ctx.Value(callKey{}).(int)
+	return id
+}
 
 // A Notice is one thing that happened to a session unasked.
 type Notice struct {
@@ -134,6 +149,8 @@ type Drop struct {
 
 // A ToolCall asks a session to run one tool.
 type ToolCall struct {
+	// ID is that of the Call.
+	ID int
 	// Tool is the server's own name for it.
 	Tool string
 	// Def is the definition the call is based on (x-mcp-header needs it); may be nil.

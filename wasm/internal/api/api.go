@@ -77,7 +77,7 @@ func (a *API) Call(id int, method string, params []byte) {
 func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) {
 	defer a.recovered(id)
 	d := &dispatched{api: a, id: id}
-	call := registry.Call{Name: name, Arguments: args, Timeout: timeout}
+	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
 	if progress {
 		call.OnProgress = d.progress
 	}

@@ -42,7 +42,7 @@ func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]by
 		delete(e.waiting, ask)
 		e.mu.Unlock()
 	}()
-	b.boot.Call("elicit", ask, server, string(params))
+	b.boot.Call("elicit", ask, registry.CallID(ctx), server, string(params))
 	select {
 	case v := <-answer:
 		if v.Type() != js.TypeString {

@@ -21,7 +21,7 @@ type question struct {
 func (s *Session) ask(id, params []byte, during *mailbox) {
 	key := string(id)
 	s.goroutine(func() {
-		ctx, cancel := context.WithCancel(s.ctx)
+		ctx, cancel := context.WithCancel(registry.WithCall(s.ctx, during.call))
 		defer cancel()
 		if !s.asking(key, question{cancel, during}) {
 			s.post(replyError(id, codeInvalidParams, "too many questions at once"))

@@ -34,7 +34,10 @@ func asking(state string) registrytest.Step {
 }
 
 func TestRounds(t *testing.T) {
-	accept := func(context.Context, string, []byte) ([]byte, error) {
+	accept := func(ctx context.Context, _ string, _ []byte) ([]byte, error) {
+		if got := registry.CallID(ctx); got != 7 {
+			t.Errorf("a question during call %d, want 7", got)
+		}
 		return []byte(`{"action":"accept","content":{"x":1}}`), nil
 	}
 	refuse := func(context.Context, string, []byte) ([]byte, error) { return nil, errors.New("no user here") }
@@ -48,7 +51,7 @@ func TestRounds(t *testing.T) {
 			registrytest.Reply(w, m, `{"content":[]}`)
 		})
 		b := newBench(t, s, Options{Elicit: accept})
-		if _, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{Tool: "t"}); err != nil {
+		if _, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{ID: 7, Tool: "t"}); err != nil {
 			t.Fatal(err)
 		}
 		calls := s.Received("tools/call")
@@ -79,7 +82,7 @@ func TestRounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := (&registrytest.Script{Modern: true}).On("tools/call", row.step)
 			b := newBench(t, s, Options{Elicit: row.elicit})
-			_, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{Tool: "t"})
+			_, err := b.connect(registry.ServerConfig{}, nil).CallTool(b.ctx, registry.ToolCall{ID: 7, Tool: "t"})
 			if err == nil || row.want != nil && !errors.Is(err, row.want) {
 				t.Errorf("error %v, want %v", err, row.want)
 			}
@@ -113,7 +116,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	b := newBench(t, s, Options{Elicit: elicit})
 	session := b.connect(registry.ServerConfig{}, nil)
 	ctx, cancel := context.WithCancel(b.ctx)
-	go session.CallTool(ctx, registry.ToolCall{Tool: "t"})
+	go session.CallTool(ctx, registry.ToolCall{ID: 7, Tool: "t"})
 	for range maxAsked {
 		<-asked
 	}

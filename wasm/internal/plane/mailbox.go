@@ -12,7 +12,8 @@ const mailboxSize = 1000
 // A mailbox carries events from the platform's callbacks, which must not block,
 // to the one goroutine that waits for them.
 type mailbox struct {
-	p Platform
+	p    Platform
+	call int // registry.Call.ID of whose events these are, or 0
 
 	mu     sync.Mutex
 	take   func(*Event)  // if not nil, gets the events instead

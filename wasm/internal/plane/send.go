@@ -12,6 +12,7 @@ import (
 // An rpc is one request to the server.
 type rpc struct {
 	op       int64 // opOther, opList or opCall
+	call     int   // registry.Call.ID, or 0
 	method   string
 	params   []byte // members
 	headers  []string
@@ -26,6 +27,7 @@ type rpc struct {
 // event. It returns promptly when ctx ends, having told the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	w := &wait{s: s, r: r, mail: newMailbox(s.d.c.platform)}
+	w.mail.call = r.call
 	if err := w.begin(); err != nil {
 		return nil, err
 	}

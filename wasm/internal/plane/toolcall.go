@@ -32,7 +32,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	}
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
-	t := &toolCall{s: s, done: done, r: rpc{op: opCall, method: "tools/call", params: params, progress: call.OnProgress}}
+	t := &toolCall{s: s, done: done, r: rpc{op: opCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress}}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -45,7 +45,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		})
 		return t.stop
 	}
-	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, take: t.take}}
+	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
 	crossing.Calm()
 	if err := t.w.begin(); err != nil {
 		t.end(nil, err)
@@ -102,7 +102,7 @@ func (t *toolCall) take(e *Event) {
 // detach goes on in a goroutine: with the answer to the request under way, which
 // first waits for, and with all requests that follow from it.
 func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(registry.WithCall(context.Background(), t.r.call))
 	t.mu.Lock()
 	t.cancel = cancel
 	if t.over {
