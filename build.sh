@@ -137,8 +137,8 @@ build_wasm() {
 	go_wasm ./wasm "$dist/npm/portolan.wasm" github.com/portolan-mcp/portolan/...
 	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm" all; fi
 	# What is not needed at the start is loaded when it is: parts.ts.
-	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" --external:./worker.js --external:./validate.js --external:./secrets.js
-	for part in worker validate secrets; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
+	for part in worker activity validate secrets integrity asleep shared; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
@@ -231,8 +231,12 @@ verb_size() {
 	budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000
 	budget index.js "$dist/npm/index.js" 15000
 	budget worker.js "$dist/npm/worker.js" 20000
+	budget activity.js "$dist/npm/activity.js" 2000
 	budget validate.js "$dist/npm/validate.js" 4000
 	budget secrets.js "$dist/npm/secrets.js" 1000
+	budget integrity.js "$dist/npm/integrity.js" 1000
+	budget asleep.js "$dist/npm/asleep.js" 2000
+	budget shared.js "$dist/npm/shared.js" 2500
 	return $over
 }
 

@@ -9,23 +9,14 @@ interface Connecting { id: number; at: number; lastSuccessful: number | null; co
 /** How much of a message is shown. */
 const longestMessage = 500
 
-/** Tells observers what a registry does. Whoever feeds it asks first whether anybody listens. */
+/** Tells observers what a registry does. */
 export class Activities {
-  private readonly listeners = new Set<(a: Activity) => void>()
+  private readonly listeners: ReadonlySet<(a: Activity) => void>
   private readonly connecting = new Map<string, Connecting>()
   private last = 0
 
-  get observed(): boolean {
-    return this.listeners.size > 0
-  }
-
-  add(listener: (a: Activity) => void): () => void {
-    const own = (a: Activity) => listener(a)
-    this.listeners.add(own)
-    return () => {
-      this.listeners.delete(own)
-      if (!this.observed) this.connecting.clear()
-    }
+  constructor(listeners: ReadonlySet<(a: Activity) => void>) {
+    this.listeners = listeners
   }
 
   /** Runs a call and tells of it. */

@@ -107,14 +107,22 @@ export class Crossing {
     const most = 3 * (a.length + b.length)
     if (most > 64 << 10) {
       const bytes = encoder.encode(a), more = encoder.encode(b)
-      const room = this.#bytes(this.#exports.portolan_room(bytes.length + more.length), bytes.length + more.length)
+      const room = this.#room(bytes.length + more.length)
+      if (!room) return { first: 0, second: 0 }
       room.set(bytes)
       room.set(more, bytes.length)
       return { first: bytes.length, second: more.length }
     }
-    const room = this.#bytes(this.#exports.portolan_room(most), most)
+    const room = this.#room(most)
+    if (!room) return { first: 0, second: 0 }
     const first = a === '' ? 0 : encoder.encodeInto(a, room).written
     return { first, second: b === '' ? 0 : encoder.encodeInto(b, room.subarray(first)).written }
+  }
+
+  /** Undefined if the module breaks down over it. */
+  #room(n: number): Uint8Array<ArrayBuffer> | undefined {
+    const at = this.#exports!.portolan_room(n)
+    return this.#exports && this.#bytes(at, n)
   }
 
   // A view of memory is void once the memory has grown.

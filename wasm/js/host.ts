@@ -1,105 +1,75 @@
 import type { SharingChannel } from './channel.ts'
-import { Crossing, withheld } from './crossing.ts'
-import { fromWire, RegistryError, toWire } from './errors.ts'
-import { run } from './loader.ts'
-import { Plane } from './plane.ts'
-import type { Attached, Called, ListedTool, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
+import { fromWire, RegistryError, toWire, type WireError } from './errors.ts'
+import { Instance, type Hears } from './instance.ts'
+import { mergeConfig } from './mergeconfig.ts'
+import type { Attached, Begin, ListedTool, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
+import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
-import type { Channel, ToolDefinition } from './types.ts'
+import type { Channel, ServerConfig } from './types.ts'
 import { version } from './version.ts'
 
-/** The functions that the module puts into the boot object's hands. */
-interface Module {
-  call(id: number, method: string, params: string): void
-  elicited(ask: number, answer: string | null): void
-  exit(): void
+type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
+
+const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
+
+/** A request that the module is at work on. */
+interface Asked {
+  /** The host itself asks without one. */
+  client?: Channel
+  id: number
+  /** What its success changes. */
+  change?: Request
+  own?(answer: ToPage): void
 }
-
-/** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
-const longestText = 1 << 20
-
-interface Asked { client: Channel; id: number }
 
 /**
  * The module and those who use it. A host runs beside the module, in a worker or
  * on the main thread; any number of channels attach to it and see the same state.
+ * A module that has crashed is replaced, and gets the servers that the old one had.
  */
 export class Host {
   /** What a realm without import() needs beside the host; see parts.ts. */
   static parts: unknown
 
-  private readonly crossing = new Crossing({
-    called: (id, table, isError, durationMs, server, tool) => {
-      const taken = this.plane.takeResult(table)
-      this.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
-    },
-    listed: (server, names, handles) => {
-      const list: ListedTool[] = []
-      const parts: ToolsPart[] = []
-      for (let i = 0; i < names.length;) {
-        const table = handles[2 * i]!
-        const source = this.plane.takeSource(table)
-        const some: ListedTool[] = [], places: number[] = [], left: number[] = []
-        for (; i < names.length && handles[2 * i] === table; i++) {
-          const handle = handles[2 * i + 1]!
-          const index = handle % withheld
-          const definition = this.plane.tool(table, index) as ToolDefinition | undefined
-          if (!definition) continue
-          if (handle !== index) left.push(some.length)
-          some.push({ name: names[i]!, tool: definition.name, definition, ...(handle !== index && { withheld: true }) })
-          places.push(source?.places[index] ?? -1)
-        }
-        list.push(...some)
-        if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, withheld: left })
-        else parts.push(...toolParts(some))
-      }
-      this.setTools(server, list, parts)
-    },
-  })
-  private readonly plane = new Plane({ crossing: this.crossing })
+  /** Servers of `begin` that the module did not take. */
+  refused: Record<string, WireError> = {}
+
+  private readonly wasm: WebAssembly.Module
+  private readonly options: StartOptions
+  private instance: Instance | undefined
+  /** The instance has its servers. */
+  private ready = false
+  /** It has not listed all tools again that an earlier one had. */
+  private listing = false
+  private readonly restarts = new Restarts()
+  private down: RegistryError | undefined
+  private closed = false
+  private online = true
+  private discovered = false
+  private readonly configs = new Map<string, ServerConfig>()
+
   private readonly clients = new Set<SharingChannel>()
   private readonly asked = new Map<number, Asked>()
-  private readonly servers = new Map<string, StateEvent['servers'][string]>()
+  private held: [client: Channel, m: Request][] = []
+  private last = 0
+  private closing = 0
+  private readonly asks = new Map<number, { of: Instance; ask: number }>()
+
+  private readonly servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   private readonly tools = new Map<string, ListedTool[]>()
   private status: StateEvent['status'] = 'idle'
-  private last = 0
-  private module!: Module
-  private crash: RegistryError | undefined
-  private closing = 0
-  private readonly attached: Attached
 
-  private constructor(attached: Attached) {
-    this.attached = attached
+  private constructor(wasm: WebAssembly.Module, options: StartOptions) {
+    this.wasm = wasm
+    this.options = options
   }
 
   /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. */
-  static async start(module: WebAssembly.Module, options: StartOptions): Promise<Host> {
-    const host = new Host({
-      version,
-      resultBytes: options.limits?.resultBytes ?? 1 << 20,
-      callTimeoutMs: options.callTimeoutMs ?? 120_000,
-    })
-    await new Promise<void>((resolve, reject) => {
-      run(module, {
-        ...host.boot(options),
-        ready: (m: Module, v: string) => {
-          host.module = m
-          if (v === version) return resolve()
-          m.exit()
-          reject(new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
-            hint: 'Serve portolan.wasm from the same package as the script.',
-          }))
-        },
-        refused: (error: string) => reject(fromWire(JSON.parse(error))),
-      }, host.crossing).then(
-        () => {
-          const e = new RegistryError('runtime_crashed', 'the module has stopped', { retryable: true, hint: 'Create the registry again.' })
-          reject(e)
-          host.crashed(e)
-        },
-        reject,
-      )
-    })
+  static async start(wasm: WebAssembly.Module, options: StartOptions, begin: Begin = { servers: {}, given: [] }): Promise<Host> {
+    const host = new Host(wasm, options)
+    host.discovered = !!begin.discovered
+    await host.boot()
+    host.refused = await host.furnish(Object.entries(begin.servers))
     return host
   }
 
@@ -116,42 +86,104 @@ export class Host {
     return () => this.detach(client)
   }
 
+  /** Nobody uses the registry. */
+  get deserted(): boolean {
+    return !this.clients.size
+  }
+
+  /**
+   * Takes the servers of one who comes later: those that are not there, those that
+   * its caller gives, and header values that nobody else knows.
+   */
+  async adopt({ servers, given, discovered }: Begin): Promise<Record<string, WireError>> {
+    const refused: Record<string, WireError> = {}
+    await Promise.all(Object.entries(servers).map(async ([name, config]) => {
+      const there = this.configs.get(name)
+      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null }
+      let m: Omitted<Request> | undefined
+      if (!there) m = { method: 'addServer', name, config }
+      else if (given.includes(name)) m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
+      else if (there.url === config.url && !filled(there) && filled(config)) m = { method: 'updateServer', name, config: { headers: config.headers } }
+      if (m) await this.ask(m).catch((e: RegistryError) => { refused[name] = toWire(e) })
+    }))
+    if (discovered) this.list()
+    return refused
+  }
+
+  /** Ends the module. */
+  exit(): void {
+    this.closed = true
+    this.instance?.exit()
+  }
+
   private detach(client: Channel): void {
     this.clients.delete(client)
     client.onmessage = null
+    this.held = this.held.filter(([c]) => c !== client)
     for (const [id, asked] of this.asked) {
-      if (asked.client === client) this.crossing.cancel(id)
+      if (asked.client === client) this.instance?.cancel(id)
     }
   }
 
   private receive(client: Channel, m: ToHost): void {
     if ('cancel' in m) return this.cancel(client, m.cancel)
-    if ('elicited' in m) return this.module.elicited(m.elicited, m.answer ? JSON.stringify(m.answer) : null)
+    if ('elicited' in m) {
+      const asked = this.asks.get(m.elicited)
+      this.asks.delete(m.elicited)
+      if (asked?.of === this.instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : null)
+      return
+    }
     if (m.method === 'attach') return this.welcome(client, m.id)
-    if (this.crash) throw this.crash
+    if (this.closed) throw new RegistryError('closed', 'the registry is closed')
+    if (this.down && m.method !== 'close') {
+      if (!this.restarts.allow(m.method === 'retry')) throw this.down
+      this.down = undefined
+      void this.restart()
+    }
+    const waits = !this.ready || (this.listing && m.method === 'call' && !this.lists(m.name))
+    if (m.method === 'close') this.closed = true
+    else if (waits) return void this.held.push([client, m])
+    if (this.instance) this.perform(m, { client, id: m.id })
+    else client.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
+  }
+
+  private perform(m: Request, asked: Asked): void {
     const id = ++this.last
-    this.asked.set(id, { client, id: m.id })
-    if (m.method === 'call') return this.crossing.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+    this.asked.set(id, asked)
+    if (m.method === 'call') return this.instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+    asked.change = m
+    if (m.method === 'discover') this.discovered = true
+    if (m.method === 'online') this.online = m.online
+    if (m.method === 'close') this.closing = id
     const { id: _, method, ...params } = m
-    if (method === 'close') this.closing = id
-    this.module.call(id, method, JSON.stringify(params))
+    this.instance!.call(id, method, params)
+  }
+
+  /** A request of the host's own. */
+  private ask(m: Omitted<Request>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const own = (a: ToPage) => ('error' in a ? reject(fromWire(a.error as WireError)) : resolve(undefined))
+      if (this.instance) this.perform({ id: 0, ...m } as Request, { id: 0, own })
+      else reject(crashed())
+    })
   }
 
   private cancel(client: Channel, id: number): void {
+    this.held = this.held.filter(([c, m]) => c !== client || m.id !== id)
     for (const [own, asked] of this.asked) {
-      if (asked.client === client && asked.id === id) return this.crossing.cancel(own)
+      if (asked.client === client && asked.id === id) return this.instance?.cancel(own)
     }
   }
 
   /** Tells a new client all that the others know. */
   private welcome(client: Channel, id: number): void {
-    if (this.crash) throw this.crash
     this.clients.add(client)
     for (const [server, tools] of this.tools) {
       for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
-    client.post({ event: 'state', status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage)
-    client.post({ id, result: this.attached } satisfies ToPage)
+    client.post({ event: 'state', whole: true, status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage)
+    const { limits, callTimeoutMs } = this.options
+    client.post({ id, result: { version, resultBytes: limits?.resultBytes ?? 1 << 20, callTimeoutMs: callTimeoutMs ?? 120_000 } satisfies Attached } satisfies ToPage)
   }
 
   private broadcast(m: ToPage): void {
@@ -161,56 +193,142 @@ export class Host {
   private settle(id: number, message: (id: number) => ToPage): void {
     const asked = this.asked.get(id)
     this.asked.delete(id)
-    if (id === this.closing) queueMicrotask(() => this.module.exit())
-    if (asked) asked.client.post(message(asked.id))
+    if (id === this.closing) queueMicrotask(() => this.instance?.exit())
+    if (!asked) return
+    const answer = message(asked.id)
+    if (asked.change && 'result' in answer) this.note(asked.change)
+    if (asked.own) asked.own(answer)
+    else asked.client!.post(answer)
+  }
+
+  /** Remembers what another module would have to be told. */
+  private note(m: Request): void {
+    if (m.method === 'removeServer') this.configs.delete(m.name)
+    else if (m.method === 'addServer') this.configs.set(m.name, m.config)
+    else if (m.method === 'updateServer') this.configs.set(m.name, mergeConfig(this.configs.get(m.name), m.config))
+    else if (m.method === 'setEnabled') this.configs.set(m.name, { ...this.configs.get(m.name)!, enabled: m.enabled })
   }
 
   /** `parts` is the list for those whose messages are cloned. */
   private setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
     if (tools.length) this.tools.set(server, tools)
     else if (!this.tools.delete(server)) return
+    this.tellTools(server, tools, parts)
+    if (this.listing) this.release()
+  }
+
+  private tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
     for (const client of this.clients) {
       for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts)) client.post(event)
     }
   }
 
-  private crashed(e: RegistryError): void {
-    this.plane.shut()
-    this.crash = this.closing ? new RegistryError('closed', 'the registry is closed') : e
-    if (this.closing) return
-    for (const id of this.asked.keys()) this.settle(id, (id) => ({ id, error: toWire(e) }))
-    this.broadcast({ event: 'crashed', error: toWire(e) })
+  private lists(name: string): boolean {
+    return [...this.tools.values()].some((tools) => tools.some((t) => t.name === name))
   }
 
-  /** What the module calls, by name (jsbridge). */
-  private boot(options: StartOptions): Record<string, unknown> {
-    return {
-      options: JSON.stringify(options),
-      plane: this.plane,
-      reply: (id: number, result: string) => this.settle(id, (id) => ({ id, result: JSON.parse(result) })),
-      fail: (id: number, error: string) => this.settle(id, (id) => ({ id, error: JSON.parse(error) })),
-      calledText: (id: number, meta: string, text: string) =>
-        this.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),
-      progress: (id: number, progress: string) => {
+  private async boot(): Promise<void> {
+    let instance: Instance | undefined
+    const hears: Hears = {
+      settle: (id, message) => this.settle(id, message),
+      progress: (id, progress) => {
         const asked = this.asked.get(id)
-        asked?.client.post({ id: asked.id, progress: JSON.parse(progress) } satisfies ToPage)
+        asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
       },
-      state: (event: string) => {
-        const state = JSON.parse(event) as StateEvent
-        this.status = state.status
-        for (const [name, s] of Object.entries(state.servers)) {
-          if (s) this.servers.set(name, s)
-          else this.servers.delete(name)
-        }
-        this.broadcast(state)
+      state: (event) => this.state(event),
+      tools: (server, tools, parts) => this.setTools(server, tools, parts),
+      hints: (hints) => {
+        this.options.hints = hints
+        for (const client of this.clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
       },
-      toolsText: (server: string, text: string) => this.setTools(server, JSON.parse(text), []),
-      hints: (hints: string) => this.broadcast({ event: 'hints', hints }),
-      elicit: (ask: number, server: string, params: string) => {
-        const [owner] = this.clients
-        if (!owner) return this.module.elicited(ask, null)
-        owner.post({ event: 'elicit', ask, request: { ...JSON.parse(params), server } } satisfies ToPage)
-      },
+      elicit: (ask, call, server, params) => this.elicit(instance!, ask, call, { ...JSON.parse(params), server }),
+      ended: () => { if (instance && instance === this.instance) this.ended() },
     }
+    instance = await Instance.start(this.wasm, this.options, hears)
+    this.instance = instance
+    if (this.closed) instance.exit()
+  }
+
+  /** Gives a new module its servers, and has it list what an earlier one had. */
+  private async furnish(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
+    const refused: Record<string, WireError> = {}
+    const { instance } = this
+    await Promise.all([...servers].map(([name, config]) =>
+      this.ask({ method: 'addServer', name, config }).catch((e: RegistryError) => { refused[name] = toWire(e) })))
+    if (!this.online) await this.ask({ method: 'online', online: false }).catch(() => {})
+    if (instance !== this.instance) return refused
+    this.ready = true
+    if (this.discovered) this.list()
+    this.release()
+    return refused
+  }
+
+  /** Lists all servers again. Calls of tools that are not listed yet wait for it. */
+  private list(): void {
+    const { instance } = this
+    this.listing = true
+    this.ask({ method: 'discover' }).catch(() => {}).then(() => {
+      if (instance !== this.instance) return
+      this.listing = false
+      for (const server of this.configs.keys()) if (!this.tools.has(server)) this.tellTools(server, [], [])
+      this.release()
+    })
+  }
+
+  /** Goes on with what had to wait. */
+  private release(): void {
+    for (const [client, m] of this.held.splice(0)) client.onmessage?.(m)
+  }
+
+  /** The module has ended, or could not be started again. */
+  private ended(): void {
+    this.instance = undefined
+    this.ready = this.listing = false
+    const e = this.closed ? new RegistryError('closed', 'the registry is closed') : crashed()
+    this.fail(e)
+    this.asks.clear()
+    if (this.closed) return
+    this.tools.clear()
+    if (this.restarts.allow()) return void this.restart()
+    this.down = crashedForGood()
+    for (const [client, m] of this.held.splice(0)) client.post({ id: m.id, error: toWire(this.down) } satisfies ToPage)
+    const { message: lastError, code: errorCode, hint } = this.down
+    for (const server of this.servers.keys()) this.tellTools(server, [], [])
+    this.state({
+      event: 'state', status: 'partial',
+      servers: Object.fromEntries([...this.servers].map(([name, s]) => [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError, errorCode, hint }])),
+    })
+  }
+
+  private async restart(): Promise<void> {
+    try {
+      await this.boot()
+    } catch {
+      return this.ended()
+    }
+    await this.furnish(this.configs)
+  }
+
+  private fail(e: RegistryError): void {
+    for (const id of this.asked.keys()) this.settle(id, (id) => ({ id, error: toWire(e) }))
+  }
+
+  private state(event: StateEvent): void {
+    this.status = event.status
+    for (const [name, s] of Object.entries(event.servers)) {
+      if (s) this.servers.set(name, s)
+      else this.servers.delete(name)
+    }
+    this.broadcast(event)
+  }
+
+  /** Asks the client that called, as far as that is known. */
+  private elicit(of: Instance, ask: number, call: number, request: { server: string; message: string }): void {
+    const callers = [...this.asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
+    const client = this.asked.get(call)?.client ?? callers.at(-1) ?? [...this.clients][0]
+    if (!client) return of.elicited(ask, null)
+    const id = ++this.last
+    this.asks.set(id, { of, ask })
+    client.post({ event: 'elicit', ask: id, request } satisfies ToPage)
   }
 }

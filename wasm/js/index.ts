@@ -1,12 +1,13 @@
-import { compile, ignore } from './compile.ts'
-import { RegistryError } from './errors.ts'
-import { launch } from './launch.ts'
-import { explainWasm } from './explain.ts'
+import { compile } from './compile.ts'
+import { ignore } from './download.ts'
+import { fromWire, RegistryError } from './errors.ts'
+import { intended, launch } from './launch.ts'
 import { checkOptions, startOptions } from './options.ts'
-import { part } from './parts.ts'
+import { part, type Parts } from './parts.ts'
 import { PageRegistry } from './registry.ts'
 import { ConfigStore, needSecretStore, noSecretStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
+import { version } from './version.ts'
 import { watchPage } from './watch.ts'
 
 export { portChannel } from './channel.ts'
@@ -17,36 +18,66 @@ export type * from './types.ts'
 export const createRegistry: typeof types.createRegistry = async (options = {}) => {
   checkOptions(options)
   if (options.rememberSecrets) needSecretStore()
-  const report = options.onProgress ?? ignore
+  const { host, onProgress: report = ignore, servers: given = {}, signal } = options
   let store!: ConfigStore
-  // The worker is asked for first, then the module, and then what storage holds, which can take as long.
-  const compiled = Promise.resolve().then(() => within(options.signal, compile(options.wasm, report).catch((e: unknown) => { throw explainWasm(e) })))
-  const settings = Promise.resolve().then(async () => {
-    const secrets = options.rememberSecrets ? await (await part('secrets', options.host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
+  const stored = Promise.resolve().then(async () => {
+    const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
     store = new ConfigStore(storageFor(options.storage), secrets)
-    await store.load()
-    for (const [name, config] of Object.entries(options.servers ?? {})) store.give(name, config)
-    return startOptions(options, await store.hints())
+    await store.load(given)
   })
-  compiled.then(() => report({ loaded: 1, total: 1, phase: 'start' })).catch(ignore)
-  const { channel, mode } = await launch(options, Promise.all([compiled, settings]))
+  const checker = options.validate ? part('validate', host) : undefined
+  for (const early of [stored, checker]) early?.catch(ignore)
 
-  const validate = options.validate ? (await part('validate', options.host)).validateArguments : undefined
-  let begun = false
-  const registry = new PageRegistry(channel, {
-    mode,
-    validate,
+  // Is there as long as the module is not: then all servers are off.
+  let asleep: Parts['asleep'] | undefined
+  let unheard = () => {}
+  const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
+  const shared = intended(options) === 'shared'
+  const registry = new PageRegistry({
+    mode: intended(options),
+    host,
+    validate: (await checker)?.validateArguments,
     onElicitation: options.onElicitation,
     onHints: (h) => store.saveHints(h),
-    onConfig: (name, patch) => { if (begun) store.change(name, patch) },
+    onConfig: (name, patch) => (store.change(name, patch), show()),
+    onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
     onClose: watchPage((m) => registry.tell(m)),
+    async open(signal) {
+      const compiled = async () => {
+        const module = await within(signal, compile(options, report))
+        report({ loaded: 1, total: 1, phase: 'start' })
+        return module
+      }
+      // The worker is asked for first, then the module, and then what storage holds, which can take as long.
+      const opened = await launch(options, compiled, stored.then(async () => [
+        startOptions(options, await store.hints()),
+        { servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered },
+      ]))
+      asleep = undefined
+      unheard()
+      return opened
+    },
+    asleep(body) {
+      // In shared mode all tabs are to hear of it.
+      const a = shared && /Server|set/.test(body.method) ? undefined : asleep?.answer(store.servers, body)
+      if (!a) return undefined
+      if (body.method === 'discover') show()
+      return 'error' in a ? Promise.reject(fromWire(a.error)) : Promise.resolve(a.result)
+    },
   })
+  registry.version = version
+  const enabled = (c: types.ServerConfig) => c.enabled !== false
   try {
-    const attached = registry.attach(options.signal) // need not be back before what follows is sent
-    // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
-    await Promise.all([attached, ...[...store.servers].map(([name, config]) =>
-      registry.addServer(name, config).catch((e: unknown) => { if (options.servers?.[name]) throw e }))])
-    begun = true
+    if (!Object.values(given).some(enabled)) await within(signal, stored)
+    if (Object.values(given).some(enabled) || [...store.servers.values()].some(enabled)) {
+      const { refused } = await registry.start(signal)
+      // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
+      for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
+    } else {
+      asleep = await part('asleep', host)
+      show()
+      if (shared) unheard = (await part('shared', host)).whenUp(() => registry.start().catch(ignore))
+    }
   } catch (e) {
     await registry.close()
     throw e
@@ -55,8 +86,12 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   return registry
 }
 
-export const connectRegistry: typeof types.connectRegistry = (channel) =>
-  new PageRegistry(channel, { mode: 'remote' }).attach()
+export const preload: typeof types.preload = async (options = {}) => {
+  checkOptions(options)
+  await within(options.signal, compile(options, options.onProgress ?? ignore))
+}
+
+export const connectRegistry: typeof types.connectRegistry = (channel) => new PageRegistry({ mode: 'remote' }).attach(channel)
 
 async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work

@@ -1,27 +1,59 @@
 import { channelPair, portChannel } from './channel.ts'
-import { fromWire, RegistryError } from './errors.ts'
-import { workerName, type Launch, type Launched } from './launching.ts'
-import { notLoaded } from './parts.ts'
-import type { StartOptions } from './protocol.ts'
+import { sourceOf } from './compile.ts'
+import { ignore } from './download.ts'
+import { fromWire, RegistryError, type WireError } from './errors.ts'
+import { onReleased, workerName, type Launch, type Launched } from './launching.ts'
+import { notLoaded, part } from './parts.ts'
+import type { Begin, StartOptions } from './protocol.ts'
 import type { Channel, RegistryOptions } from './types.ts'
 
-/** What a host is started with: both take a while. */
-type Ready = Promise<[WebAssembly.Module, StartOptions]>
+/** What a host is started with. */
+export type Settings = Promise<[StartOptions, Begin]>
+
+/** A host that has been started. */
+export interface Opened {
+  channel: Channel
+  mode: string
+  /** Servers that the module did not take. */
+  refused: Record<string, WireError>
+  /** Has the callback called once the worker has died. */
+  onDied?(died: () => void): () => void
+}
 
 /** How long a worker's script may take to answer. */
 const launchTimeout = 15_000
 
+const canWork = () => typeof Worker === 'function' && typeof document !== 'undefined'
+
+/** Where the module is meant to run. */
+export const intended = ({ mode, wasm }: RegistryOptions) =>
+  mode === 'main' || !canWork() ? 'main'
+  // A compiled module cannot be handed to a shared worker.
+  : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module) ? 'shared' : 'worker'
+
 /**
- * Starts a host where the mode says: URL worker, blob worker, main thread. The
- * worker starts while the module is still being compiled.
+ * Starts a host where the mode says: shared worker, URL worker, blob worker, main
+ * thread. The worker starts while the module is still being compiled.
  */
-export async function launch({ mode, host: given }: RegistryOptions, ready: Ready): Promise<{ channel: Channel; mode: string }> {
+export async function launch(options: RegistryOptions, compile: () => Promise<WebAssembly.Module>, settings: Settings): Promise<Opened> {
+  const { mode, host: given } = options
+  if (intended(options) === 'shared') {
+    try {
+      const { join } = await part('shared', given)
+      return await join(sourceOf(options.wasm) as string, options.integrity, options.onProgress ?? ignore, settings)
+    } catch (e) {
+      // The class of that file's errors is not ours.
+      const error = e instanceof RegistryError ? e : fromWire(e as WireError)
+      if (error.code !== 'worker_failed') throw error
+    }
+  }
+  const ready = Promise.all([Promise.resolve().then(compile), settings])
   ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
-  if (mode !== 'main' && typeof Worker === 'function' && typeof document !== 'undefined') {
+  if (mode !== 'main' && canWork()) {
     for (const rung of [urlWorker, blobWorker]) {
       try {
-        return { channel: await inWorker(rung(), ready), mode: 'worker' }
+        return await inWorker(rung(), ready)
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -33,11 +65,11 @@ export async function launch({ mode, host: given }: RegistryOptions, ready: Read
       hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.", cause: why,
     })
   }
-  const [Host, start] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
-  const host = await Host.start(...start)
+  const [Host, [module, [start, begin]]] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
+  const host = await Host.start(module, start, begin)
   const [page, end] = channelPair()
   host.attach(end)
-  return { channel: page, mode: 'main' }
+  return { channel: page, mode: 'main', refused: host.refused }
 }
 
 type HostClass = typeof import('./worker.js').Host
@@ -62,7 +94,7 @@ function blobWorker(): Worker {
   return worker
 }
 
-function inWorker(worker: Worker, ready: Ready): Promise<Channel> {
+function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<Opened> {
   return new Promise((resolve, reject) => {
     let over = false
     const settle = () => {
@@ -80,14 +112,14 @@ function inWorker(worker: Worker, ready: Ready): Promise<Channel> {
     worker.onerror = (e) => { e.preventDefault(); broken(e.message || 'the worker script could not be loaded') }
     worker.onmessageerror = () => broken('the module could not be handed to the worker')
     worker.onmessage = ({ data }: MessageEvent<Launched>) => {
-      if ('refused' in data) return fail(fromWire(data.refused))
+      if (!('launched' in data)) return fail(fromWire(data.refused))
       settle()
-      resolve(portChannel(worker))
+      resolve({ channel: portChannel(worker), mode: 'worker', refused: data.refused, onDied: (died) => onReleased(data.lock, died) })
     }
-    ready.then(([module, options]) => {
+    ready.then(([module, [options, begin]]) => {
       if (over) return
       timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
-      worker.postMessage({ module, options } satisfies Launch)
+      worker.postMessage({ module, options, begin } satisfies Launch)
     }).catch(fail)
   })
 }

@@ -36,9 +36,22 @@ export async function run(module: WebAssembly.Module, boot: Boot, crossing: Cros
     exit(code)
     go._resolveExitPromise()
   }
+  // A trap, or an exception that passes through the module's frames, leaves nothing to go on with.
+  const trapped = <A extends unknown[], R>(fn: (...args: A) => R) => (...args: A): R | undefined => {
+    try {
+      return fn(...args)
+    } catch (e) {
+      console.error(e)
+      end()
+      go.exited = true
+      go._resolveExitPromise()
+    }
+  }
   try {
     const instance = await instantiate(module, { ...go.importObject, portolan: crossing.imports })
-    crossing.enter(instance.exports, () => go._resume())
+    go._resume = trapped(go._resume.bind(go))
+    const exports = Object.entries(instance.exports).map(([name, e]) => [name, typeof e === 'function' ? trapped(e as () => unknown) : e])
+    crossing.enter(Object.fromEntries(exports), () => go._resume())
     await go.run(instance)
   } finally {
     end()

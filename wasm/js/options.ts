@@ -15,7 +15,8 @@ const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunctio
 /** What each option must be; an option that is not here is unknown. */
 const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
-  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'worker' or 'main'"],
+  integrity: [(v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v), "a digest as 'sha384-…'"],
+  mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
   proxy: [(v) => typeof v === 'string', 'a URL template'],
@@ -44,7 +45,8 @@ export function checkOptions(options: RegistryOptions): void {
     if (!check) throw bad(`unknown option "${key}"`, `Known are ${Object.keys(checks).join(', ')}.`)
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }
-  if (options.mode === 'shared') throw bad("mode 'shared' is not there yet", "Use 'auto'.")
+  const { wasm } = options
+  if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL)) throw bad('integrity is for a module that is loaded from an address')
   if (options.proxy !== undefined) checkProxy(options.proxy)
   for (const [key, value] of Object.entries(options.limits ?? {})) {
     if (!limitNames.includes(key)) throw bad(`unknown limit "${key}"`, `Known are ${limitNames.join(', ')}.`)

@@ -3,8 +3,12 @@ import type { RegistryOptions } from './types.ts'
 
 /** Files beside the script that only some options need. Each is a bundle of its own: no class of theirs is ours. */
 const files = {
+  activity: () => import('./activity.js'),
   validate: () => import('./validate.js'),
   secrets: () => import('./secrets.js'),
+  integrity: () => import('./integrity.js'),
+  asleep: () => import('./asleep.js'),
+  shared: () => import('./shared.js'),
 }
 
 type Files = typeof files

@@ -33,11 +33,11 @@ export type ToPage =
   | ToolsEvent
   | { event: 'hints'; hints: string }
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
-  | { event: 'crashed'; error: WireError }
 
-/** The registry's status, and the servers that changed; null: removed. */
+/** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {
   event: 'state'
+  whole?: boolean
   status: Snapshot['status']
   servers: Record<string, (ServerHealth & { config: RedactedConfig }) | null>
 }
@@ -65,6 +65,15 @@ export interface Attached { version: string; resultBytes: number; callTimeoutMs:
 export interface Called {
   server: string; tool: string; isError: boolean; durationMs: number
   value: unknown; raw?: string; text?: string; truncated?: boolean
+}
+
+/** What a host begins with, or takes over from one who comes later. */
+export interface Begin {
+  servers: Record<string, ServerConfig>
+  /** Those of them that the caller gives, and not its storage. */
+  given: string[]
+  /** They have been discovered, by a module that is no more. */
+  discovered?: boolean
 }
 
 /** What the module is configured with once, when it starts. */

@@ -1,12 +1,16 @@
-import { Activities } from './activity.ts'
+import type { Activities } from './activity.ts'
 import { convertTools } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
-import type { Attached, Called, Request, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Opened } from './launch.ts'
+import type { Attached, Called, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import { part } from './parts.ts'
+import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { textOf } from './text.ts'
 import type * as types from './types.ts'
 import type { validateArguments } from './validate.ts'
 
-type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
+/** A request before it has its number. */
+export type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 interface Waiting {
   resolve(value: unknown): void
@@ -24,13 +28,20 @@ type Lists = Record<'tools' | 'withheld', types.ToolInfo[]>
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner {
   mode: string
+  host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof validateArguments | undefined
   onHints?(hints: string): void
   onElicitation?: types.RegistryOptions['onElicitation']
   /** A change of configuration that was accepted. */
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
+  /** The host has told of servers. */
+  onServers?(servers: StateEvent['servers']): void
   onClose?(): void
+  /** Starts the module, or starts it again. Without it, the registry ends with its channel. */
+  open?(signal?: AbortSignal): Promise<Opened>
+  /** Answers before the module is first needed; undefined: it is needed now. */
+  asleep?(body: Body): Promise<unknown> | undefined
 }
 
 /** How much later than the module's own deadline the page gives a call up, and how often it looks, in ms. */
@@ -38,9 +49,17 @@ const grace = 100, look = 100
 
 /** The registry as a page sees it: an image of the host's state, and requests to it. */
 export class PageRegistry implements types.Registry {
-  readonly mode: string
+  mode: string
   version = ''
-  private readonly channel: types.Channel
+  /** Its servers have been asked for their tools, or would have been. */
+  discovered = false
+  private channel: types.Channel | undefined
+  /** Requests that wait for it. */
+  private outbox: ToHost[] = []
+  private starting: Promise<Opened> | undefined
+  private unwatch: (() => void) | undefined
+  private down: RegistryError | undefined
+  private readonly restarts = new Restarts()
   private readonly owner: Owner
   private readonly waiting = new Map<number, Waiting>()
   private last = 0
@@ -57,18 +76,48 @@ export class PageRegistry implements types.Registry {
   private snapshot: types.Snapshot | undefined
   private readonly listeners = new Set<() => void>()
   private notifying = false
-  private readonly activities = new Activities()
+  private readonly observers = new Set<(a: types.Activity) => void>()
+  /** There as long as somebody observes. */
+  private activities: Promise<Activities> | undefined
   private watching: ReturnType<typeof setTimeout> | undefined
 
-  constructor(channel: types.Channel, owner: Owner) {
-    this.channel = channel
+  constructor(owner: Owner) {
     this.owner = owner
     this.mode = owner.mode
-    channel.onmessage = (m) => this.receive(m as ToPage)
   }
 
-  /** Joins the host; resolves once its state is here. */
-  async attach(signal?: AbortSignal): Promise<this> {
+  /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
+  start(signal?: AbortSignal): Promise<Opened> {
+    return this.starting ??= this.open(signal).finally(() => { this.starting = undefined })
+  }
+
+  private async open(signal?: AbortSignal): Promise<Opened> {
+    try {
+      const opened = await this.owner.open!(signal)
+      if (this.dead) {
+        opened.channel.close()
+        throw this.dead
+      }
+      this.mode = opened.mode
+      this.unwatch = opened.onDied?.(() => this.died())
+      const attached = this.attach(opened.channel, signal) // need not be back before what follows is sent
+      for (const m of this.outbox.splice(0)) this.channel!.post(m)
+      await attached
+      this.down = undefined
+      return opened
+    } catch (e) {
+      if (!this.channel) {
+        this.outbox = []
+        this.fail(e as RegistryError)
+      }
+      throw e
+    }
+  }
+
+  /** Joins the host at the other end of the channel. */
+  async attach(channel: types.Channel, signal?: AbortSignal): Promise<this> {
+    this.channel = channel
+    channel.onmessage = (m) => this.receive(m as ToPage)
     const a = await this.ask<Attached>({ method: 'attach' }, { signal })
     this.version = a.version
     this.resultBytes = a.resultBytes
@@ -109,6 +158,7 @@ export class PageRegistry implements types.Registry {
   }
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
+    this.discovered = true
     await this.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
     return this.getSnapshot()
   }
@@ -140,9 +190,8 @@ export class PageRegistry implements types.Registry {
   }
 
   call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
-    const { activities } = this
-    if (!activities.observed) return this.run(name, args, options)
-    return activities.call(this.find(name)?.server ?? '', String(name), options, (o) => this.run(name, args, o))
+    const run = (o: types.DispatchOptions) => this.run(name, args, o)
+    return this.activities ? this.activities.then((a) => a.call(this.find(name)?.server ?? '', String(name), options, run), () => run(options)) : run(options)
   }
 
   private async run(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions): Promise<types.ToolResult> {
@@ -190,17 +239,26 @@ export class PageRegistry implements types.Registry {
     return () => void this.listeners.delete(own)
   }
 
-  observe = (listener: (a: types.Activity) => void): (() => void) => this.activities.add(listener)
+  observe = (listener: (a: types.Activity) => void): (() => void) => {
+    const own = (a: types.Activity) => listener(a)
+    this.observers.add(own)
+    this.activities ??= part('activity', this.owner.host).then(({ Activities }) => new Activities(this.observers))
+    return () => {
+      this.observers.delete(own)
+      if (!this.observers.size) this.activities = undefined
+    }
+  }
 
   async close(): Promise<void> {
     if (this.dead) return
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
     // A host that does not answer is left all the same.
-    const left = this.owner.mode === 'remote' ? Promise.resolve() : this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
+    const left = this.channel && /^(main|worker)$/.test(this.mode) && this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
     this.dead = closed
+    this.unwatch?.()
     await left
-    this.end(closed)
-    this.channel.close()
+    this.fail(closed)
+    this.channel?.close()
     this.owner.onClose?.()
   }
 
@@ -210,19 +268,41 @@ export class PageRegistry implements types.Registry {
 
   /** Tells the host that the network or the user has come back, or that the network has gone. */
   tell(m: { method: 'online'; online: boolean } | { method: 'wake' }): void {
-    if (!this.dead) this.ask(m).catch(() => {})
+    if (!this.dead && this.channel) this.ask(m).catch(() => {})
   }
 
   /** Ends everything under way with an error. */
-  end(error: RegistryError): void {
-    this.dead = error
+  private fail(error: RegistryError): void {
     for (const w of [...this.waiting.values()]) w.reject(error)
-    this.waiting.clear()
+  }
+
+  /** The worker is no more, and cannot have said so itself. */
+  private died(): void {
+    if (this.dead) return
+    this.channel!.close()
+    this.channel = undefined
+    this.fail(crashed())
+    if (this.restarts.allow()) this.start().catch((e: RegistryError) => this.lie(e))
+    else this.lie(crashedForGood())
+  }
+
+  /** Stays down until somebody wants it up. */
+  private lie(e: RegistryError): void {
+    this.down = e
+    this.lists.clear()
+    this.index = undefined
+    this.receive({ event: 'state', status: 'partial', servers: Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
+      [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint }])) })
   }
 
   private ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
     if (this.dead) return Promise.reject(this.dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
+    if (!this.channel && !this.starting) {
+      const answer = this.owner.asleep?.(body)
+      if (answer) return answer as Promise<T>
+      if (this.down && !this.restarts.allow(body.method === 'retry')) return Promise.reject(this.down)
+    }
     return new Promise<T>((resolve, reject) => {
       const id = ++this.last
       const done = () => {
@@ -265,10 +345,12 @@ export class PageRegistry implements types.Registry {
   }
 
   private post(m: ToHost): void {
-    this.channel.post(m)
+    if (this.channel) return this.channel.post(m)
+    this.outbox.push(m)
+    this.start().catch(() => {}) // told to those who wait
   }
 
-  private receive(m: ToPage): void {
+  receive(m: ToPage): void {
     if ('id' in m) {
       const w = this.waiting.get(m.id)
       if (!w) return
@@ -279,14 +361,19 @@ export class PageRegistry implements types.Registry {
     }
     switch (m.event) {
       case 'state': {
-        const servers = { ...this.servers }
+        const servers = m.whole ? {} : { ...this.servers }
+        if (m.whole) for (const name of this.lists.keys()) if (!m.servers[name]) this.lists.delete(name)
         for (const [name, s] of Object.entries(m.servers)) {
           if (s) servers[name] = s
           else delete servers[name]
         }
-        if (this.activities.observed) this.activities.states(this.servers, servers)
+        const before = this.servers
+        this.activities?.then((a) => a.states(before, servers)).catch(() => {})
         this.servers = servers
         this.status = m.status
+        if (m.status !== 'idle') this.discovered = true
+        if (m.whole) this.index = undefined
+        this.owner.onServers?.(m.servers)
         return this.changed()
       }
       case 'tools':
@@ -295,14 +382,6 @@ export class PageRegistry implements types.Registry {
         return this.owner.onHints?.(m.hints)
       case 'elicit':
         return void this.elicit(m.ask, m.request)
-      case 'crashed': {
-        const e = fromWire(m.error)
-        this.end(e)
-        this.servers = Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
-          [name, { ...s, status: 'error' as const, lastError: e.message, errorCode: e.code }]))
-        this.lists.clear()
-        return this.changed()
-      }
     }
   }
 

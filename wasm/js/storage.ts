@@ -1,5 +1,6 @@
 import { RegistryError } from './errors.ts'
-import { originOf } from './origin.ts'
+import { mergeConfig } from './mergeconfig.ts'
+import type { StateEvent } from './protocol.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from './types.ts'
 
 /** Storage of the `storage` option. */
@@ -27,7 +28,6 @@ type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 /** The servers that a user has configured, and what was learned about their endpoints. */
 export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
-  private readonly given = new Set<string>()
   private readonly storage: StorageAdapter
   private readonly secrets: SecretStore | undefined
   private saving: Promise<unknown> = Promise.resolve()
@@ -37,32 +37,30 @@ export class ConfigStore {
     this.secrets = secrets
   }
 
-  /** Reads what an earlier session saved; what is damaged is left out. */
-  async load(): Promise<void> {
-    let stored: Record<string, Stored> = {}
-    try {
-      const parsed = JSON.parse((await this.storage.get(serversKey)) ?? '{}') as { servers?: Record<string, Stored> }
-      stored = parsed.servers ?? {}
-    } catch { /* begin anew */ }
-    for (const [name, { headers: names, ...config }] of Object.entries(stored)) {
+  /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
+  async load(given: Record<string, ServerConfig>): Promise<void> {
+    for (const [name, { headers: names, ...config }] of Object.entries(await this.stored())) {
       if (typeof config.url !== 'string') continue
       const headers = names?.length ? await this.secrets?.get(name, config.url) : undefined
       this.servers.set(name, headers ? { ...config, headers } : config)
     }
-  }
-
-  /** Takes a server that the caller gives anew at each start, and so is not saved before it is changed. */
-  give(name: string, config: ServerConfig): void {
-    this.servers.set(name, config)
-    this.given.add(name)
+    for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
   }
 
   /** Merges an accepted change, or forgets the server, and saves. */
   change(name: string, patch: Partial<ServerConfig> | null): void {
-    this.given.delete(name)
     if (patch === null) this.servers.delete(name)
-    else this.servers.set(name, merge(this.servers.get(name), patch))
+    else this.servers.set(name, mergeConfig(this.servers.get(name), patch))
     this.saving = this.saving.then(() => this.save(name)).catch(() => {})
+  }
+
+  /** Takes over what other tabs have changed, and saved. Header values are known here or not. */
+  follow(states: StateEvent['servers']): void {
+    for (const [name, s] of Object.entries(states)) {
+      const old = this.servers.get(name)
+      if (s) this.servers.set(name, mergeConfig(old && { url: old.url, headers: old.headers }, { headers: {}, ...s.config }))
+      else this.servers.delete(name)
+    }
   }
 
   /** What an earlier session learned about endpoints. */
@@ -74,32 +72,27 @@ export class ConfigStore {
     this.saving = this.saving.then(() => this.storage.set(hintsKey, hints)).catch(() => {})
   }
 
-  /** Resolves when all changes are saved. */
-  settled(): Promise<unknown> {
-    return this.saving
+  private async stored(): Promise<Record<string, Stored>> {
+    try {
+      return (JSON.parse((await this.storage.get(serversKey)) ?? '{}') as { servers?: Record<string, Stored> }).servers ?? {}
+    } catch {
+      return {} // begin anew
+    }
   }
 
-  private async save(changed: string): Promise<void> {
-    const servers: Record<string, Stored> = {}
-    for (const [name, { headers, ...config }] of this.servers) {
-      if (this.given.has(name)) continue
-      servers[name] = headers && Object.keys(headers).length ? { ...config, headers: Object.keys(headers) } : config
+  /** Saves one server, beside what other tabs have saved meanwhile. */
+  private async save(name: string): Promise<void> {
+    const servers = await this.stored()
+    const config = this.servers.get(name)
+    if (config) {
+      const { headers, ...rest } = config
+      servers[name] = headers && Object.keys(headers).length ? { ...rest, headers: Object.keys(headers) } : rest
+    } else {
+      delete servers[name]
     }
     await this.storage.set(serversKey, JSON.stringify({ version: 1, servers }))
-    const config = this.servers.get(changed)
-    await this.secrets?.set(changed, config?.url ?? '', config?.headers)
+    await this.secrets?.set(name, config?.url ?? '', config?.headers)
   }
-}
-
-function merge(old: ServerConfig | undefined, patch: Partial<ServerConfig>): ServerConfig {
-  const moved = old && patch.url !== undefined && originOf(old.url) !== originOf(patch.url)
-  const merged: Record<string, unknown> = { ...old, ...(moved && { headers: undefined }), ...patch }
-  if (patch.headers) {
-    merged.headers = Object.fromEntries(Object.entries(patch.headers)
-      .map(([k, v]) => [k, v === '[redacted]' ? old?.headers?.[k] : v]).filter(([, v]) => v !== undefined))
-  }
-  for (const [k, v] of Object.entries(merged)) if (v === null || v === undefined) delete merged[k]
-  return merged as unknown as ServerConfig
 }
 
 /** Keeps header values of servers, each bound to the origin it was entrusted to. */

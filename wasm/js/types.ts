@@ -3,8 +3,16 @@
  * → convert → dispatch. This file is the published type declaration.
  */
 
-/** Loads the module and returns a registry. Rejects with a {@link RegistryError}. */
+/**
+ * Returns a registry. The module is loaded and started now if a server is enabled,
+ * or else when one first is. Rejects with a {@link RegistryError}.
+ */
 export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
+/**
+ * Downloads and compiles the module, for registries that start later from the same
+ * address. Without it that happens when the first server is switched on.
+ */
+export declare function preload(options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'host' | 'onProgress' | 'signal'>): Promise<void>
 /** Returns the registry that lives at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
 /** Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends it. */
@@ -15,7 +23,17 @@ export declare function portChannel(port: PortLike): Channel
 export interface RegistryOptions {
   /** The module, or where it is; default: `portolan.wasm` beside this script. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module
-  /** Where the module runs. `auto`: a worker, or else the main thread; `registry.mode` tells which. */
+  /**
+   * The module's digest, as of script elements: `sha384-…`. Another file is refused
+   * with `integrity_failed`. Only where `wasm` is an address.
+   */
+  integrity?: string
+  /**
+   * Where the module runs; `registry.mode` tells which it came to.
+   * - `auto`, the default: a worker, or else the main thread
+   * - `shared`: one worker for all tabs of the origin that say so, with one state and the
+   *   options of the tab that started it; where there is no SharedWorker, as `auto`
+   */
   mode?: 'auto' | 'shared' | 'worker' | 'main'
   /**
    * `Host` of `portolan/worker`, for realms that refuse import(): in a service
@@ -80,7 +98,7 @@ export interface ServerConfig {
 export type RedactedConfig = ServerConfig
 
 export interface Registry extends AsyncDisposable {
-  /** `worker`, `main`, or `remote` for a connected one. */
+  /** `worker`, `shared`, `main`, or `remote` for a connected one; before the module has started, what is meant to be used. */
   readonly mode: string
   readonly version: string
   addServer(name: string, config: ServerConfig): Promise<void>

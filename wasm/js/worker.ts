@@ -1,32 +1,25 @@
+import * as activity from './activity.ts'
+import * as asleep from './asleep.ts'
 import { portChannel } from './channel.ts'
 import { toWire } from './errors.ts'
 import { Host } from './host.ts'
+import * as integrity from './integrity.ts'
+import { holdLock, sharedName, workerName, type Launch, type Launched } from './launching.ts'
 import type { Parts } from './parts.ts'
 import * as secrets from './secrets.ts'
+import { serveTabs, type SharedScope } from './tabs.ts'
 import * as validate from './validate.ts'
-import { workerName, type Launch, type Launched } from './launching.ts'
 
 export { Host }
 
-const parts: Parts = { validate, secrets }
-Host.parts = parts
+Host.parts = { activity, asleep, integrity, secrets, validate } satisfies Partial<Parts>
 
-// In a worker that launch.ts has made, this script is the program; elsewhere it
-// is only the module that exports Host.
-const scope = globalThis as unknown as DedicatedWorkerGlobalScope & { document?: unknown }
-if (scope.name === workerName && scope.document === undefined) {
-  scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
-    scope.onmessage = null
-    let answer: Launched
-    try {
-      const host = await Host.start(data.module, data.options)
-      host.attach(portChannel(scope))
-      answer = { launched: true }
-    } catch (e) {
-      answer = { refused: toWire(e) }
-    }
-    scope.postMessage(answer)
-  }
+// In a worker that launch.ts or shared.ts has made, this script is the program;
+// elsewhere it is only the module that exports Host.
+const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope & { document?: unknown }
+if (scope.document === undefined) {
+  if (scope.name === workerName) serveOne(scope)
+  else if (scope.name?.startsWith(sharedName)) serveTabs(scope)
 }
 
 interface DedicatedWorkerGlobalScope {
@@ -35,4 +28,19 @@ interface DedicatedWorkerGlobalScope {
   postMessage(message: unknown, transfer?: Transferable[]): void
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
   removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+}
+
+function serveOne(scope: DedicatedWorkerGlobalScope): void {
+  scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
+    scope.onmessage = null
+    let answer: Launched
+    try {
+      const [host, lock] = await Promise.all([Host.start(data.module, data.options, data.begin), holdLock('portolan ')])
+      host.attach(portChannel(scope))
+      answer = { launched: true, lock, refused: host.refused }
+    } catch (e) {
+      answer = { refused: toWire(e) }
+    }
+    scope.postMessage(answer)
+  }
 }

@@ -28,14 +28,13 @@ const fails = (code: string, text?: RegExp) => (e: unknown) => {
 test('bad options teach', async () => {
   for (const [options, code, text] of [
     [{ colour: 'red' }, 'invalid_option', /unknown option "colour".*Known are/],
-    [{ mode: 'shared' }, 'invalid_option', /auto/],
     [{ mode: 'fast' }, 'invalid_option', /mode/],
     [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
     [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
     [{ limits: { toes: 10 } }, 'invalid_option', /unknown limit/],
     [{ servers: { a: { url: 'not a url' } } }, 'invalid_config', /not valid/],
     [{ servers: { a: { url: 'https://a.example', headers: { 'User-Agent': 'x' } } } }, 'invalid_config', /User-Agent/],
-    [{ wasm: new Uint8Array([1, 2, 3]) }, 'load_failed', /module/],
+    [{ wasm: new Uint8Array([1, 2, 3]), servers: { demo: { url: 'builtin:demo' } } }, 'load_failed', /module/],
     [{ rememberSecrets: true }, 'invalid_option', /IndexedDB/],
     [null, 'invalid_option', /not an object/],
   ] as const) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { listen, type Listening } from './harness.ts'
 
 const schema = { type: 'object', properties: {} } as const
@@ -23,7 +23,7 @@ export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Pr
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [...['raw', 'wait', 'steps'].map((name) => ({ name, inputSchema: schema })), ...tools] as never,
     }))
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+    server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification, sendRequest }) => {
       const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
       calls.push(params.name)
       if (params.name === 'raw') return text(bodies.at(-1)!)
@@ -31,6 +31,10 @@ export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Pr
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
         calls.push('cancelled')
         return text('too late')
+      }
+      if (params.name === 'ask') { // for who lists it
+        const answer = await sendRequest({ method: 'elicitation/create', params: { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } } }, ElicitResultSchema)
+        return text(String(answer.content?.name))
       }
       const { steps, everyMs } = params.arguments as { steps: number; everyMs: number }
       for (let i = 1; i <= steps; i++) {

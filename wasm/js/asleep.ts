@@ -1,0 +1,46 @@
+import type { WireError } from './errors.ts'
+import type { StateEvent } from './protocol.ts'
+import type { Body } from './registry.ts'
+import type { ServerConfig } from './types.ts'
+
+// What a registry says and does before the module is needed: all its servers are off.
+
+type Servers = ReadonlyMap<string, ServerConfig>
+type Answer = { result: unknown } | { error: WireError }
+
+/** The servers as a snapshot has them. */
+export function states(servers: Servers): StateEvent['servers'] {
+  return Object.fromEntries([...servers].map(([name, { headers, ...config }]) => [name, {
+    status: 'disabled', suspended: false, toolCount: 0, toolTotal: 0, lastSuccessful: null, lastConnected: null,
+    lastError: null, consecutiveFailures: 0, retryAt: null, latencyMs: null,
+    config: {
+      ...config, proxy: config.proxy ?? false,
+      ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
+    },
+  }]))
+}
+
+const done: Answer = { result: null }
+
+/** Answers a request as the module would; undefined: the module is needed. */
+export function answer(servers: Servers, m: Body): Answer | undefined {
+  switch (m.method) {
+    case 'discover': return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
+    case 'removeServer': return known(servers, m.name, 'remove')
+    case 'setEnabled': return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
+    case 'retry': {
+      const answer = known(servers, m.name, 'retry')
+      return answer === done ? failure('disabled', `server ${m.name}: retry: server is disabled`, 'Turn the server on: setEnabled(name, true).', m.name) : answer
+    }
+    case 'call': return failure('unknown_tool', `unknown tool: ${m.name.slice(0, 200)}`, 'Use a name from getTools(); run discover() if the server was added just now.')
+    case 'online':
+    case 'wake':
+    case 'close': return done
+  }
+  return undefined
+}
+
+const known = (servers: Servers, name: string, op: string): Answer =>
+  servers.has(name) ? done : failure('unknown_server', `server ${name}: ${op}: unknown server`, 'Add the server first, or check its name.', name)
+
+const failure = (code: string, message: string, hint: string, server?: string): Answer => ({ error: { code, message, hint, server, retryable: false } })

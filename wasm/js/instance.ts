@@ -1,0 +1,136 @@
+import { Crossing, withheld } from './crossing.ts'
+import { fromWire, RegistryError } from './errors.ts'
+import { run } from './loader.ts'
+import { Plane } from './plane.ts'
+import type { Called, ListedTool, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
+import { crashed } from './restarts.ts'
+import { toolParts } from './toolparts.ts'
+import type { ToolDefinition, ToolProgress } from './types.ts'
+import { version } from './version.ts'
+
+/** The functions that the module puts into the boot object's hands. */
+interface Module {
+  call(id: number, method: string, params: string): void
+  elicited(ask: number, answer: string | null): void
+  exit(): void
+}
+
+/** Who has started an instance hears what it says. */
+export interface Hears {
+  /** Ends request id; the message is made with the id under which it was asked. */
+  settle(id: number, message: (id: number) => ToPage): void
+  progress(id: number, progress: ToolProgress): void
+  state(event: StateEvent): void
+  /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
+  tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
+  hints(hints: string): void
+  /** During request `call`, if that is known, or else 0. */
+  elicit(ask: number, call: number, server: string, params: string): void
+  /** It has ended, asked to or not. */
+  ended(): void
+}
+
+/** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
+const longestText = 1 << 20
+
+/** One run of the module. */
+export class Instance {
+  private readonly crossing = new Crossing({
+    called: (id, table, isError, durationMs, server, tool) => {
+      const taken = this.plane.takeResult(table)
+      this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
+    },
+    listed: (server, names, handles) => this.listed(server, names, handles),
+  })
+  private readonly plane = new Plane({ crossing: this.crossing })
+  private readonly hears: Hears
+  private module!: Module
+
+  private constructor(hears: Hears) {
+    this.hears = hears
+  }
+
+  /** Rejects if the module refuses the options, is of another version, or cannot run. */
+  static start(module: WebAssembly.Module, options: StartOptions, hears: Hears): Promise<Instance> {
+    return new Promise((resolve, reject) => {
+      const instance = new Instance(hears)
+      run(module, {
+        ...instance.boot(options),
+        ready: (m: Module, v: string) => {
+          instance.module = m
+          if (v === version) return resolve(instance)
+          m.exit()
+          reject(new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
+            hint: 'Serve portolan.wasm from the same package as the script.',
+          }))
+        },
+        refused: (error: string) => reject(fromWire(JSON.parse(error))),
+      }, instance.crossing).catch(reject).then(() => {
+        reject(crashed())
+        instance.plane.shut()
+        hears.ended()
+      })
+    })
+  }
+
+  call(id: number, method: string, params: object): void {
+    this.module.call(id, method, JSON.stringify(params))
+  }
+
+  dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
+    this.crossing.dispatch(id, name, args, timeoutMs, progress)
+  }
+
+  cancel(id: number): void {
+    this.crossing.cancel(id)
+  }
+
+  elicited(ask: number, answer: string | null): void {
+    this.module.elicited(ask, answer)
+  }
+
+  exit(): void {
+    this.module.exit()
+  }
+
+  private listed(server: string, names: string[], handles: Uint32Array): void {
+    const list: ListedTool[] = []
+    const parts: ToolsPart[] = []
+    for (let i = 0; i < names.length;) {
+      const table = handles[2 * i]!
+      const source = this.plane.takeSource(table)
+      const some: ListedTool[] = [], places: number[] = [], left: number[] = []
+      for (; i < names.length && handles[2 * i] === table; i++) {
+        const handle = handles[2 * i + 1]!
+        const index = handle % withheld
+        const definition = this.plane.tool(table, index) as ToolDefinition | undefined
+        if (!definition) continue
+        if (handle !== index) left.push(some.length)
+        some.push({ name: names[i]!, tool: definition.name, definition, ...(handle !== index && { withheld: true }) })
+        places.push(source?.places[index] ?? -1)
+      }
+      list.push(...some)
+      if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, withheld: left })
+      else parts.push(...toolParts(some))
+    }
+    this.hears.tools(server, list, parts)
+  }
+
+  /** What the module calls, by name (jsbridge). */
+  private boot(options: StartOptions): Record<string, unknown> {
+    const { hears } = this
+    return {
+      options: JSON.stringify(options),
+      plane: this.plane,
+      reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
+      fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: JSON.parse(error) })),
+      calledText: (id: number, meta: string, text: string) =>
+        hears.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),
+      progress: (id: number, progress: string) => hears.progress(id, JSON.parse(progress)),
+      state: (event: string) => hears.state(JSON.parse(event)),
+      toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
+      hints: (hints: string) => hears.hints(hints),
+      elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
+    }
+  }
+}

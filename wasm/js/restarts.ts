@@ -1,0 +1,23 @@
+import { RegistryError } from './errors.ts'
+
+const most = 3, within = 60_000
+
+/** Bounds how often what has crashed is started again by itself: three times in a minute. */
+export class Restarts {
+  private times: number[] = []
+
+  /** Whether it may be started now; `asked` by the user, it may. Counts it, if so. */
+  allow(asked = false): boolean {
+    const now = performance.now()
+    this.times = this.times.filter((t) => t > now - within)
+    return (asked || this.times.length < most) && this.times.push(now) > 0
+  }
+}
+
+export const crashed = () => new RegistryError('runtime_crashed', 'the module has stopped', {
+  retryable: true, hint: 'It is started again by itself. The call may have run.',
+})
+
+export const crashedForGood = () => new RegistryError('runtime_crashed', `the module has stopped more than ${most} times in a minute`, {
+  retryable: true, hint: 'retry(name) starts it again, and so does any request after a minute.',
+})

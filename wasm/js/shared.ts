@@ -1,0 +1,63 @@
+import { portChannel } from './channel.ts'
+import { ignore, type Report } from './download.ts'
+import { fromWire, RegistryError } from './errors.ts'
+import { holdLock, onReleased, sharedName, type Join, type Joined, type SharedLaunch } from './launching.ts'
+import type { Opened, Settings } from './launch.ts'
+import { version } from './version.ts'
+
+/** How long a shared worker's script may take to answer. */
+const joinTimeout = 15_000
+
+const script = () => new URL('./worker.js', import.meta.url)
+const nameOf = (url: URL) => `${sharedName}${version} ${url.href}`
+
+/** Joins the shared worker of this origin, and starts its module if nobody has. */
+export async function join(source: string | Response | BufferSource, integrity: string | undefined, report: Report, settings: Settings): Promise<Opened> {
+  const [options, begin] = await settings
+  const leaves = new AbortController()
+  const lock = await holdLock('portolan-tab ', leaves.signal)
+  try {
+    if (!lock) throw new RegistryError('worker_failed', 'there are no locks here')
+    // Bundlers look for exactly this expression.
+    const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
+    const { port } = worker
+    const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
+      const broken = (why: string) => reject(new RegistryError('worker_failed', why))
+      const timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
+      worker.onerror = (e) => { e.preventDefault(); broken('the shared worker could not be started') }
+      port.onmessage = async ({ data }: MessageEvent<Joined>) => {
+        clearTimeout(timer)
+        if ('progress' in data) return report(data.progress)
+        if ('launched' in data) return resolve(data)
+        if ('refused' in data) return reject(fromWire(data.refused))
+        try {
+          const bytes = source instanceof Response ? await source.arrayBuffer() : source
+          port.postMessage({ source: bytes, integrity, options, begin, progress: report !== ignore } satisfies SharedLaunch)
+        } catch (e) {
+          reject(e)
+        }
+      }
+      port.postMessage({ join: lock, begin } satisfies Join)
+    })
+    worker.onerror = port.onmessage = null
+    const channel = portChannel(port)
+    const { close } = channel
+    channel.close = () => {
+      leaves.abort() // the worker sees who has left by the lock
+      close()
+    }
+    return { channel, mode: 'shared', refused: launched.refused, onDied: (died) => onReleased(launched.lock, died) }
+  } catch (e) {
+    leaves.abort()
+    throw e
+  }
+}
+
+/** Calls back when a shared module is up, now or later; the returned function ends that. */
+export function whenUp(up: () => void): () => void {
+  const name = nameOf(script())
+  const channel = new BroadcastChannel(name)
+  channel.onmessage = up
+  navigator.locks.query().then(({ held }) => { if (held?.some((l) => l.name?.startsWith(name))) up() }).catch(() => {})
+  return () => channel.close()
+}
