@@ -51,9 +51,8 @@ function addJSON(found: Found, json = '', name?: string): void {
   for (const [id, input] of inner.declared) found.declared.set(id, input)
 }
 
-const valued = new Set(['-t', '--transport', '--type', '-H', '--header', '-s', '--scope', '-e', '--env', '--url', '--bearer-token-env-var', '--timeout', '--description',
-  '--include-tools', '--exclude-tools', '--client-id', '--client-secret', '--callback-port', '--command', '--args', '--name', '--headers', '--oauth-client-id'])
-const quiet = new Set(['-s', '--scope', '--description'])
+const valued = /^(?:-[tHse]|--(?:transport|type|headers?|scope|env|url|bearer-token-env-var|timeout|description|include-tools|exclude-tools|(?:oauth-)?client-id|client-secret|callback-port|command|args|name))$/
+const quiet = /^(?:-s|--scope|--description)$/
 
 /** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
 function addOf(words: string[]): Draft {
@@ -63,8 +62,8 @@ function addOf(words: string[]): Draft {
   const env: Record<string, string> = {}
   let word: string | undefined
   for (const [flag, value] of options(before)) {
-    if (flag === '-t' || flag === '--transport' || flag === '--type') word = value
-    else if (flag === '-H' || flag === '--header' || flag === '--headers') {
+    if (/^(?:-t|--t(?:ransport|ype))$/.test(flag)) word = value
+    else if (/^(?:-H|--headers?)$/.test(flag)) {
       const h = splitHeader(value)
       if (h) draft.headers.push(h)
     } else if (flag === '-e' || flag === '--env') set(env, value.split('=')[0]!, value.slice(value.indexOf('=') + 1))
@@ -73,7 +72,7 @@ function addOf(words: string[]): Draft {
     else if (flag === '--bearer-token-env-var') draft.headers.push(['Authorization', 'Bearer ${env:' + value + '}'])
     else if (flag === '--include-tools') draft.tools = { ...draft.tools, allow: value.split(',') }
     else if (flag === '--exclude-tools') draft.tools = { ...draft.tools, deny: value.split(',') }
-    else if (!quiet.has(flag)) draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
+    else if (!quiet.test(flag)) draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
   }
   const transport = transportOf(word)
   if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
@@ -93,8 +92,8 @@ function* options(words: string[]): Generator<[flag: string, value: string]> {
     if (!/^-./.test(w)) continue
     const at = w.startsWith('--') ? w.indexOf('=') : -1
     if (at > 0) yield [w.slice(0, at), w.slice(at + 1)]
-    else yield [w, valued.has(w) ? words[++i] ?? '' : '']
+    else yield [w, valued.test(w) ? words[++i] ?? '' : '']
   }
 }
 
-const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.has(words[i - 1]!)))
+const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.test(words[i - 1]!)))

@@ -4,7 +4,9 @@ import { isSecretHeader, isSecretName, usable } from './headers.ts'
 import { lint } from './lint.ts'
 import { cleanName, nameOf, renameFree } from './name.ts'
 import { canonicalize, idsOf, type Placeholder } from './placeholders.ts'
+import { withoutSecrets } from './secret-url.ts'
 import { parsed, withScheme } from './url.ts'
+import { decoded } from './value.ts'
 import type { Declared, Draft, Entry, Input, Lint, Secret, Stdio } from './types.ts'
 
 const maxInputs = 50
@@ -67,7 +69,7 @@ function moveUserinfo(config: ServerConfig, lints: Lint[]): Draft['headers'] {
   config.url = m[1] + config.url.slice(m[0].length)
   lints.push({ code: 'secret_in_url', level: 'warning', values: { where: 'userinfo' } })
   const given = m[2]!.includes(':') ? m[2]! : m[2]! + ':'
-  return [['Authorization', basic(safeDecode(given))]]
+  return [['Authorization', basic(decoded(given) ?? given)]]
 }
 
 /** The value of a Basic Authorization. */
@@ -76,11 +78,8 @@ export function basic(userinfo: string): string {
   return 'Basic ' + btoa(String.fromCharCode(...bytes.subarray(0, 8192)))
 }
 
-function safeDecode(s: string): string {
-  try { return decodeURIComponent(s) } catch { return s }
-}
-
 const maxArgs = 50
+const redacted = '[redacted]'
 
 function shown(stdio: NonNullable<Draft['stdio']>): Stdio {
   let hide = false
@@ -89,8 +88,8 @@ function shown(stdio: NonNullable<Draft['stdio']>): Stdio {
     const secret = hide || isSecretHeader('', arg)
     hide = /^-/.test(arg) && isSecretName(flag) && !rest.length
     if (/^(?:-H|--header)$/.test(arg)) hide = true
-    if (secret && !/^-/.test(arg)) return '[redacted]'
-    return rest.length && isSecretName(flag) ? line(flag) + '=[redacted]' : line(arg.replace(/(:\/\/)[^/?#\s]{1,200}@/, '$1[redacted]@'))
+    if (secret && !/^-/.test(arg)) return redacted
+    return rest.length && /^[\w.-]+$/.test(flag) && isSecretName(flag) ? `${line(flag)}=${redacted}` : line(withoutSecrets(arg, () => redacted).replace(/(:\/\/)[^/?#\s]{1,200}@/, `$1${redacted}@`))
   })
   return { command: line(stdio.command), args, env: Object.keys(stdio.env).slice(0, maxArgs).map((e) => line(e, 100)) }
 }

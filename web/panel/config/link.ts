@@ -1,12 +1,12 @@
 import { parseJSON } from './json.ts'
 import { declaredIn, readDocument, type Found } from './mcp-json.ts'
-import { isObject, text } from './value.ts'
+import { decoded, isObject, text } from './value.ts'
 
 /** The servers of an install link; null: it is one, and broken; undefined: it is none. */
 export function readLink(link: string, depth = 0): Found | null | undefined {
   const s = link.trim()
   const code = /^(?:vscode|vscode-insiders):\/?\/?mcp\/install\?/i.exec(s)
-  if (code) return document(decode(s.slice(code[0].length)))
+  if (code) return document(decoded(s.slice(code[0].length)))
   if (!/^[a-z][a-z0-9+.-]{1,30}:\/\/\S+$/i.test(s) || !URL.canParse(s)) return undefined
   const u = new URL(s)
   const nested = u.searchParams.get('url')
@@ -38,10 +38,6 @@ function goose(q: URLSearchParams): Found | null {
   for (const key of Object.keys(o)) if (o[key] === null) delete o[key]
   const found = readDocument(o)
   return found ? { ...found, kind: 'install-link' } : null
-}
-
-function decode(s: string): string | undefined {
-  try { return decodeURIComponent(s) } catch { return undefined }
 }
 
 /** Of either alphabet; a + may have become a space. */

@@ -1,7 +1,9 @@
 import type { ServerConfig } from '../../../wasm/js/types.ts'
 import { isSecretName } from './headers.ts'
+import { withoutSecrets } from './secret-url.ts'
 import { isLoopback, isPrivate, parsed } from './url.ts'
 import type { Lint } from './types.ts'
+import { decoded } from './value.ts'
 
 // YOUR_API_KEY, <token>, [your key], xxxx, changeme, …
 const left = /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/i
@@ -36,11 +38,11 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
     if (isSecretName(name) && value && value !== 'x') say('secret_in_url', 'warning', { where: name.slice(0, 100) })
     if (left.test(value)) say('placeholder_left', 'warning', { where: name.slice(0, 100) })
   }
-  if (left.test(decode(u.pathname).slice(0, 2000))) say('placeholder_left', 'warning', { where: 'url' })
+  if (left.test((decoded(u.pathname) ?? u.pathname).slice(0, 2000))) say('placeholder_left', 'warning', { where: 'url' })
 
   if ((here && /^627[47]$/.test(u.port)) || u.searchParams.has('MCP_PROXY_AUTH_TOKEN') || (u.searchParams.has('transportType') && u.searchParams.has('url'))) {
     const target = u.searchParams.get('serverUrl') ?? u.searchParams.get('url')
-    say('inspector_proxy_url', 'warning', target ? { url: target.slice(0, 500) } : undefined)
+    say('inspector_proxy_url', 'warning', target ? { url: withoutSecrets(target.slice(0, 500), () => '…') } : undefined)
   }
   const last = u.pathname.replace(/\/+$/, '').split('/').at(-1)!.toLowerCase()
   if (docsHost.test(host) || (last !== 'mcp' && last !== 'sse' && docsPath.test(u.pathname))) say('path_is_docs', 'warning')
@@ -59,8 +61,4 @@ function headerLints(header: string, value: string, say: (code: string, level: L
   const literal = value.replace(/\$\{input:[^}]*\}/g, '').slice(0, 2000)
   if (left.test(literal)) say('placeholder_left', 'warning', { where: header })
   if (/[^\t\x20-\x7e]/.test(value)) say('invalid_header_value', 'error', values)
-}
-
-function decode(s: string): string {
-  try { return decodeURIComponent(s) } catch { return s }
 }

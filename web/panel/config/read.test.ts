@@ -38,6 +38,7 @@ test('lints by code', () => {
     [withHeader('X-Key', 'a\nb'), 'invalid_header_value'],
     [withHeader('Sec-Fetch-Mode', 'cors'), 'forbidden_header'],
     [withHeader('a b', 'cors'), 'invalid_header_name'],
+    ['{"url":"https://a.example.com/mcp","headers":{"__proto__":"x"}}', 'invalid_header_name'],
     ['http://shop.example.com/mcp', 'http_public_host'],
     ['https://shop.example.com', 'path_looks_like_homepage'],
     ['https://shop.example.com/docs/intro', 'path_is_docs'],
@@ -72,6 +73,21 @@ test('nothing of a header value or an environment is outside of the configuratio
     for (const secret of ['fs-secret', 'not-shown', 'tk-123', 'tk_4711', 'abc123', 'tok1', 'bWU6c2VjcmV0', 'sk-abc', 'KEY=secret', 'pass!', 'pass%21']) {
       assert.ok(!shown.includes(secret), `${file} shows ${secret}`)
     }
+  }
+})
+
+test('arguments of a local process are shown without what looks secret', () => {
+  const shown = (args: string[]) => one(JSON.stringify({ command: 'x', args })).stdio!.args
+  const r = '[redacted]'
+  assert.deepEqual(shown(['--api-key', 'abc', '--port', '1']), ['--api-key', r, '--port', '1'])
+  assert.deepEqual(shown(['--token=abc', 'PASSWORD=abc', 'sk-abcdef']), [`--token=${r}`, `PASSWORD=${r}`, r])
+  assert.deepEqual(shown(['postgres://u:p@db/x', 'https://a.example.com/?key=abc&x=1']), [`postgres://${r}@db/x`, `https://a.example.com/?key=${r}&x=1`])
+  assert.deepEqual(shown(['-H', 'Authorization: Bearer abc']), ['-H', r])
+})
+
+test('a wrapper is seen through a shell', () => {
+  for (const args of [['-c', 'npx -y mcp-remote https://a.example.com/mcp --header "X-Key: a b"'], ['-lc', "npx mcp-remote@0.1 'https://a.example.com/mcp' --header='X-Key: a b' --port 3000"]]) {
+    assert.deepEqual(one(JSON.stringify({ command: 'sh', args })).config, { url: 'https://a.example.com/mcp', headers: { 'X-Key': 'a b' } })
   }
 })
 

@@ -3,23 +3,23 @@ import { wrapped } from './wrapper.ts'
 import type { Draft } from './types.ts'
 
 // Where the clients differ for no reason, all their words are taken.
-const urlKeys = ['url', 'serverUrl', 'httpUrl', 'uri', 'server_url', 'sseUrl', 'endpoint']
-const nameKeys = ['name', 'server_label', 'id']
-const allowKeys = ['includeTools', 'enabledTools', 'allowedTools', 'allowed_tools', 'enabled_tools']
-const denyKeys = ['excludeTools', 'disabledTools', 'disabled_tools']
-const known = new Set([...urlKeys, ...nameKeys, ...allowKeys, ...denyKeys, 'type', 'transport', 'transportType', 'headers', 'http_headers',
-  'env_http_headers', 'requestOptions', 'requestInit', 'bearer_token_env_var', 'authorization_token', 'authorization', 'enabled', 'disabled',
-  'isActive', 'proxy', 'timeoutMs', 'tools', 'command', 'cmd', 'args', 'env', 'envs',
-  'title', 'description', 'note', 'comment', '$comment', '$schema', 'icon', 'version', 'source', 'gallery'])
+const words = (s: string) => s.split(' ')
+const urlKeys = words('url serverUrl httpUrl uri server_url sseUrl endpoint')
+const nameKeys = words('name server_label id')
+const allowKeys = words('includeTools enabledTools allowedTools allowed_tools enabled_tools')
+const denyKeys = words('excludeTools disabledTools disabled_tools')
+const known = new Set([...urlKeys, ...nameKeys, ...allowKeys, ...denyKeys, ...words('type transport transportType headers http_headers env_http_headers '
+  + 'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive proxy timeoutMs tools command cmd args env envs '
+  + 'title description note comment $comment $schema icon version source gallery')])
 
 /** What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to SSE: auto. */
 export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' | 'stdio' | 'websocket' | undefined {
   const w = typeof word === 'string' ? word.toLowerCase().replace(/[^a-z]/g, '') : ''
-  if (['streamablehttp', 'httponly', 'streamable'].includes(w)) return 'streamable-http'
-  if (w === 'sse' || w === 'sseonly') return 'sse'
-  if (['http', 'https', 'remote', 'url', 'mcp', 'auto', 'httpfirst', 'ssefirst', 'custom'].includes(w)) return 'auto'
-  if (w === 'stdio' || w === 'local' || w === 'command' || w === 'docker') return 'stdio'
-  return w === 'ws' || w === 'websocket' ? 'websocket' : undefined
+  if (/^streamable(?:http)?$|^httponly$/.test(w)) return 'streamable-http'
+  if (/^sse(?:only)?$/.test(w)) return 'sse'
+  if (/^(?:https?|remote|url|mcp|auto|httpfirst|ssefirst|custom)$/.test(w)) return 'auto'
+  if (/^(?:stdio|local|command|docker)$/.test(w)) return 'stdio'
+  return /^ws|^websocket/.test(w) ? 'websocket' : undefined
 }
 
 /** Whether the object looks like the description of one server. */

@@ -22,6 +22,11 @@ export const strings = (v: unknown): string[] => (Array.isArray(v) ? v.filter((e
 export const pairs = (v: unknown): [string, string][] => (isObject(v) ? Object.entries(v) : [])
   .filter(([, e]) => ['string', 'number', 'boolean'].includes(typeof e)).map(([k, e]) => [k, String(e)])
 
+/** Without percent signs; undefined where they mean nothing. */
+export function decoded(s: string): string | undefined {
+  try { return decodeURIComponent(s) } catch { return undefined }
+}
+
 /** Sets a member, also one that JavaScript would take for the prototype. */
 export function set<T>(o: Record<string, T>, key: string, value: T): void {
   if (key === '__proto__') Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })

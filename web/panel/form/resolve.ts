@@ -1,4 +1,4 @@
-import { get, isObject, type Obj } from '../config/value.ts'
+import { decoded, get, isObject, type Obj } from '../config/value.ts'
 
 /** What a local reference points to. */
 export function lookup(root: unknown, ref: string): unknown {
@@ -6,14 +6,10 @@ export function lookup(root: unknown, ref: string): unknown {
   if (!ref.startsWith('#/') || ref.length > 1000) return undefined
   let at = root
   for (const step of ref.slice(2).split('/')) {
-    const key = decode(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = (decoded(step) ?? step).replaceAll('~1', '/').replaceAll('~0', '~')
     at = Array.isArray(at) ? at[Number(key)] : get(at, key)
   }
   return at
-}
-
-function decode(s: string): string {
-  try { return decodeURIComponent(s) } catch { return s }
 }
 
 /** Both schemas at once, where that can be said in one: properties and required are joined, else `over` counts. */

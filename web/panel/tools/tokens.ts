@@ -31,25 +31,19 @@ export function tokensOf(text: string): number {
 
 /**
  * Which tools to turn off so that the others fit the budget: the most expensive
- * first, until the rest fits, and then back on what fits after all. Those in
- * `keep` (model names, as of tools used recently) are never chosen.
+ * first, until the rest fits; so none of them would fit again. Those in `keep`
+ * (model names, as of tools used recently) are never chosen.
  */
 export function fit(tools: readonly ToolInfo[], budget: number, keep: ReadonlySet<string> = new Set(), weigh: (tool: ToolInfo) => number = estimateTokens): ToolInfo[] {
   const weighed = tools.map((tool) => ({ tool, tokens: weigh(tool) }))
     .sort((a, b) => b.tokens - a.tokens || (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0))
   let total = weighed.reduce((sum, w) => sum + w.tokens, 0)
-  const off: typeof weighed = []
-  for (const w of weighed) {
+  const off: ToolInfo[] = []
+  for (const { tool, tokens } of weighed) {
     if (total <= budget) break
-    if (keep.has(w.tool.name)) continue
-    off.push(w)
-    total -= w.tokens
+    if (keep.has(tool.name)) continue
+    off.push(tool)
+    total -= tokens
   }
-  const back = new Set<ToolInfo>()
-  for (const w of off) {
-    if (total + w.tokens > budget) continue
-    total += w.tokens
-    back.add(w.tool)
-  }
-  return off.filter((w) => !back.has(w.tool)).map((w) => w.tool)
+  return off
 }
