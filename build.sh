@@ -138,11 +138,25 @@ build_wasm() {
 	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm" all; fi
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in worker activity validate secrets integrity asleep shared; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for part in activity validate secrets integrity asleep shared; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for entry in worker cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
+	cp wasm/js/cassette-types.ts "$dist/npm/cassette.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
+	build_panel
+}
+
+# build_panel makes the settings panel: panel.js, and in panel/ what it shares with
+# what it loads at first use. The names in panel/ change with their content.
+build_panel() {
+	say 'panel'
+	rm -rf "$dist/npm/panel" "$dist/npm/locales" && mkdir -p "$dist/npm/locales"
+	node_modules/.bin/esbuild panel=web/panel/index.ts --bundle --splitting --format=esm --target=es2022 --minify \
+		--legal-comments=none --log-level=warning --outdir="$dist/npm" --chunk-names=panel/[name]-[hash]
+	for locale in web/panel/locales/*.ts; do bundle "$locale" --outfile="$dist/npm/locales/$(basename "$locale" .ts).js"; done
+	sed "s#'../../wasm/js/types.ts'#'./index.js'#" web/panel/types.ts >"$dist/npm/panel.d.ts"
 }
 
 build_web() {
@@ -191,9 +205,9 @@ verb_test() {
 	PATH="$root/node_modules/.bin:$PATH" GOOS=js GOARCH=wasm go test \
 		-exec "$node --stack-size=8192 $root/wasm/internal/plane/testdata/exec.mjs" ./registry/ ./registry/rawjson/ ./wasm/...
 	say 'TypeScript'
-	"$node" --test 'wasm/js/**/*.test.ts'
+	"$node" --test 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
 	say 'End to end'
-	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts'
+	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
 	verb_size
 }
 
@@ -236,7 +250,13 @@ verb_size() {
 	budget secrets.js "$dist/npm/secrets.js" 1000
 	budget integrity.js "$dist/npm/integrity.js" 1000
 	budget asleep.js "$dist/npm/asleep.js" 2000
+	budget cassette.js "$dist/npm/cassette.js" 6000
 	budget shared.js "$dist/npm/shared.js" 2500
+	# What shows the servers and their tools, and what is loaded when one is added, edited or tried.
+	cat "$dist/npm/panel.js" "$dist"/npm/panel/chunk-*.js >"$dist/panel-start.js"
+	budget 'panel, to begin with' "$dist/panel-start.js" 35000
+	cat "$dist"/npm/panel/parts-*.js >"$dist/panel-parts.js"
+	budget 'panel, at first use' "$dist/panel-parts.js" 35000
 	return $over
 }
 

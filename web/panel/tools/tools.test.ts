@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
-import { canonical, changes, digest } from './digest.ts'
+import { canonical, changes } from './changed.ts'
 import { flags } from './flags.ts'
 import { estimateTokens, fit, tokensOf } from './tokens.ts'
 
@@ -90,14 +90,12 @@ test('tools of well-known servers are not suspicious', () => {
   assert.deepEqual(found, [])
 })
 
-test('a digest tells what changed, and not the order of members', async () => {
+test('it is told what changed, and not the order of members', () => {
   const before = info('a', 'x', { ...said('one'), annotations: { readOnlyHint: true }, inputSchema: { type: 'object', properties: { a: { type: 'string' }, b: {} } } }).definition
-  const d = (await digest(before))!
-  assert.equal(await digest({ ...before, inputSchema: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }), d)
-  assert.deepEqual(changes(d, (await digest({ ...before, description: 'two' }))!), ['description'])
-  assert.deepEqual(changes(d, (await digest({ ...before, annotations: { readOnlyHint: false }, inputSchema: {} }))!), ['schema', 'annotations'])
-  assert.deepEqual(changes(d, (await digest({ ...before, title: 'X' }))!), ['name'])
-  assert.deepEqual(changes('', d), [])
+  assert.deepEqual(changes(before, { ...before, inputSchema: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }), [])
+  assert.deepEqual(changes(before, { ...before, description: 'two' }), ['description'])
+  assert.deepEqual(changes(before, { ...before, annotations: { readOnlyHint: false }, inputSchema: {} }), ['schema', 'annotations'])
+  assert.deepEqual(changes(before, { ...before, title: 'X' }), ['name'])
   assert.notEqual(canonical(['a', 'b']), canonical(['a,b']))
 })
 

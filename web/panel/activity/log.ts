@@ -1,0 +1,61 @@
+import type { Activity } from '../../../wasm/js/types.ts'
+
+/** One call or connection, from its first event to its last. */
+export interface Row extends Omit<Activity, 'phase'> { over: boolean }
+
+/** Rows kept; older ones go. */
+const kept = 10_000
+
+/** What a registry has done since the panel looked. */
+export class ActivityLog {
+  /** Oldest first. */
+  readonly rows: Row[] = []
+  /** Grows with every event. */
+  version = 0
+  /** Rows that have gone, so that a row's number stays its own. */
+  gone = 0
+  private readonly open = new Map<number, number>() // id of what goes on → number of its row
+  private readonly listeners = new Set<() => void>()
+
+  add({ phase, ...a }: Activity): void {
+    const over = phase === 'end'
+    const number = this.open.get(a.id)
+    const at = number === undefined ? -1 : number - this.gone
+    const begun = this.rows[at]
+    if (begun) this.rows[at] = { ...begun, ...a, at: begun.at, over }
+    else {
+      this.open.set(a.id, this.gone + this.rows.length)
+      this.rows.push({ ...a, over })
+    }
+    if (over) this.open.delete(a.id)
+    if (this.rows.length > kept + 500) { // in bulk: to move 10,000 entries for each one that comes would be felt
+      const n = this.rows.length - kept
+      this.rows.splice(0, n)
+      this.gone += n
+    }
+    this.changed()
+  }
+
+  clear(): void {
+    this.gone += this.rows.length
+    this.rows.length = 0
+    this.open.clear()
+    this.changed()
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  private changed(): void {
+    this.version++
+    for (const listener of this.listeners) listener()
+  }
+}
+
+/** The rows as JSON. Events hold no arguments, results or header values; URLs in messages lose their queries. */
+export function exportRows(rows: readonly Row[]): string {
+  const bare = (text: string) => text.replace(/(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[^\s]*/g, '$1$2')
+  return JSON.stringify(rows.map(({ over: _, id: __, message, ...row }) => ({ ...row, at: new Date(row.at).toISOString(), ...(message && { message: bare(message) }) })), null, 1)
+}

@@ -1,0 +1,75 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Reading } from '../config/types.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import type { Key } from '../words.ts'
+
+/** One box for everything that names a server. */
+class AddBox extends Piece {
+  static override properties = { ...Piece.properties, servers: { attribute: false }, text: { state: true } }
+  declare servers: Snapshot['servers']
+  declare private text: string
+  private readonly id_ = freshId()
+  private reading: Reading = { kind: 'empty', entries: [] }
+  private read: typeof import('../parts.ts').readConfig | undefined
+
+  constructor() {
+    super()
+    this.text = ''
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('text')) return
+    if (this.read || !this.text) this.reading = this.read?.(this.text, { page: location.href }) ?? this.reading
+    else this.prepare()
+  }
+
+  /** Loads what reads configurations; a text that is there by then is read. */
+  private readonly prepare = () => {
+    void this.desk.run(async () => {
+      this.read = (await import('../parts.ts')).readConfig
+      this.requestUpdate('text')
+    })
+  }
+
+  protected override render(): TemplateResult {
+    const { id_: id, reading, text } = this
+    return html`<div class="add" part="add">
+      <div class="row">
+        <div class="field grow"><label for=${id}>${this.t('add_server')}</label>
+          <textarea id=${id} rows="1" dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
+            .value=${text} @input=${(e: Event) => { this.text = (e.target as HTMLTextAreaElement).value }} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
+        <button type="button" @click=${() => this.desk.show({ kind: 'catalogue' })}>${this.t('browse')}</button>
+        <button type="button" @click=${() => this.desk.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers).length}>${this.t('export')}</button>
+      </div>
+      <p id="${id}-help" class="dim">${this.t('add_help')}</p>
+      <div role="status">${this.found(reading)}</div>
+      ${reading.entries.length ? html`<portolan-preview .desk=${this.desk} .entries=${reading.entries} .servers=${this.servers} @added=${() => { this.text = '' }}></portolan-preview>` : nothing}
+    </div>`
+  }
+
+  private found({ kind, entries, problem }: Reading): TemplateResult | typeof nothing {
+    if (problem) {
+      const { code, line, column, limit } = problem
+      const where = line ? ` ${this.t('at_line', { n: line, column: column ?? 1 })}` : ''
+      return html`<p class="hint ${entries.length ? 'warn' : 'bad'}">${this.t(`problem_${code}` as Key, limit ? { n: limit } : {})}${where}</p>`
+    }
+    return kind === 'empty' ? nothing : html`<p class="dim">${this.t('read_as', { what: this.t(`kind_${kind}` as Key), n: entries.length })}</p>`
+  }
+
+  /** Enter adds, if there is nothing left to ask. */
+  private readonly key = (e: KeyboardEvent) => {
+    if (e.key !== 'Enter' || e.shiftKey || e.isComposing || this.text.includes('{') || this.text.endsWith('\\')) return
+    e.preventDefault()
+    this.querySelector<HTMLButtonElement>('portolan-preview footer button')?.click()
+  }
+
+  private readonly drop = async (e: DragEvent): Promise<void> => {
+    const file = e.dataTransfer?.files[0]
+    if (!file) return
+    e.preventDefault()
+    if (file.size <= 1 << 20) this.text = await file.text()
+  }
+}
+
+define('portolan-add', AddBox)

@@ -1,0 +1,117 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { DialogPiece } from '../dialog.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import { hostOf } from '../server/diagnosis.ts'
+import { clean, line } from '../text.ts'
+import '../add/preview.ts'
+import { Catalogue, CatalogueError, type Search } from './catalogue.ts'
+import type { Listing } from './listing.ts'
+
+/** How long typing rests before it is searched for, in ms. */
+const rest = 300
+
+/** Servers of a public catalogue, to choose from. */
+class CatalogueDialog extends DialogPiece {
+  static override properties = { ...Piece.properties, base: {}, listings: { state: true }, chosen: { state: true }, loading: { state: true }, fault: { state: true }, done: { state: true } }
+  declare base: string
+  declare private listings: Listing[]
+  declare private chosen: Listing | undefined
+  declare private loading: boolean
+  declare private fault: CatalogueError | undefined
+  declare private done: boolean
+  protected override wide = true
+  private readonly id_ = freshId()
+  private readonly ends = new AbortController()
+  private search: Search | undefined
+  private typing: ReturnType<typeof setTimeout> | undefined
+  private query = ''
+
+  constructor() {
+    super()
+    this.listings = []
+  }
+
+  protected override firstUpdated(): void {
+    super.firstUpdated()
+    this.begin('')
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.ends.abort()
+    clearTimeout(this.typing)
+  }
+
+  protected heading(): string {
+    return this.t('catalogue_title')
+  }
+
+  protected body(): TemplateResult {
+    const { id_: id, chosen } = this
+    if (chosen) {
+      return html`<div class="content">
+        <button type="button" class="small back" @click=${() => { this.chosen = undefined }}>${this.t('back')}</button>
+        <div><h3><bdi>${line(chosen.title || chosen.name, 120)}</bdi></h3><p class="dim mono"><bdi>${line(chosen.name, 200)}</bdi></p></div>
+        <p><bdi>${clean(chosen.description, 1000)}</bdi></p>
+        ${chosen.website ? html`<p>${this.t('website')}: <a href=${chosen.website} target="_blank" rel="noopener noreferrer"><bdi dir="ltr">${line(hostOf(chosen.website), 100)}</bdi></a></p>` : nothing}
+        <portolan-preview .desk=${this.desk} .entries=${chosen.entries.slice(0, 1)} .servers=${this.desk.snapshot.servers} @added=${() => this.close()}></portolan-preview>
+      </div>`
+    }
+    return html`<div class="content">
+      <div class="field"><label for=${id}>${this.t('search_catalogue')}</label>
+        <input id=${id} type="search" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.typed}></div>
+      <p class="dim">${this.t('catalogue_from', { host: hostOf(this.base) })}</p>
+      <div role="status">${this.state()}</div>
+      <ul class="entries">${this.listings.map((l) => html`<li class="listing">
+        <div><h3><bdi>${line(l.title || l.name, 120)}</bdi>${l.deprecated ? html` <span class="badge warn">${this.t('deprecated')}</span>` : nothing}</h3>
+          <p class="dim"><bdi class="mono">${line(l.name, 120)}</bdi> ${l.entries[0]?.config ? html`· <bdi dir="ltr">${line(hostOf(l.entries[0].config.url), 80)}</bdi>` : nothing}</p>
+          <p><bdi>${line(l.description, 300)}</bdi></p></div>
+        <button type="button" aria-label=${this.t('choose_entry_of', { name: line(l.title || l.name, 80) })} @click=${() => { this.chosen = l }}>${this.t('choose_entry')}</button></li>`)}</ul>
+      ${this.listings.length && !this.done && !this.fault ? html`<button type="button" ?disabled=${this.loading} @click=${() => this.more()}>${this.t('more')}</button>` : nothing}
+    </div>`
+  }
+
+  private state(): TemplateResult | string | typeof nothing {
+    if (this.fault) {
+      return html`<div class="hint bad"><p>${this.t(`catalogue_${this.fault.code}`, { n: this.fault.status ?? 0 })} ${this.t('catalogue_text')}</p>
+        ${this.fault.code === 'url' ? nothing : html`<button type="button" class="small" @click=${() => this.more()}>${this.t('fix_retry')}</button>`}</div>`
+    }
+    if (this.loading) return this.t('loading')
+    return this.listings.length ? this.t('catalogue_found', { n: this.listings.length }) : this.t('catalogue_none')
+  }
+
+  private readonly typed = (e: Event) => {
+    this.query = (e.target as HTMLInputElement).value
+    clearTimeout(this.typing)
+    this.typing = setTimeout(() => this.begin(this.query), rest)
+  }
+
+  private begin(text: string): void {
+    this.listings = []
+    this.fault = undefined
+    try {
+      this.search = new Catalogue({ baseUrl: this.base, signal: this.ends.signal, page: location.href }).search(text)
+      void this.more()
+    } catch (e) {
+      this.fault = e as CatalogueError
+    }
+  }
+
+  private async more(): Promise<void> {
+    const { search } = this
+    this.loading = true
+    this.fault = undefined
+    try {
+      const found = await search!.more()
+      if (search !== this.search) return // another search has begun
+      this.listings = [...this.listings, ...found]
+      this.done = search!.done
+    } catch (e) {
+      if (search !== this.search || this.ends.signal.aborted) return
+      this.fault = e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
+    }
+    this.loading = false
+  }
+}
+
+define('portolan-catalogue', CatalogueDialog)

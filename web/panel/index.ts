@@ -1,0 +1,1 @@
+export { PortolanPanel } from './panel.ts'

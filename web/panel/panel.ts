@@ -1,0 +1,303 @@
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import type { Registry, RegistryError, Snapshot } from '../../wasm/js/types.ts'
+import { ActivityLog } from './activity/log.ts'
+import { compass, cross } from './icons.ts'
+import { define, type Desk, type Dialog } from './piece.ts'
+import { History } from './server/history.ts'
+import { isLocal, type LocalNetwork } from './server/status.ts'
+import { styles } from './style/style.ts'
+import { clean } from './text.ts'
+import { listedTools, type Listed } from './tools/ledger.ts'
+import { Flags } from './tools/flagged.ts'
+import { Scales } from './tools/scales.ts'
+import { wordsOf, type Messages, type Words } from './words.ts'
+import type * as types from './types.ts'
+import './add/box.ts'
+import './server/card.ts'
+import './tools/view.ts'
+
+type View = types.PanelView
+interface Notice { text: string; hint?: string | undefined; bad?: boolean; undo?: (() => void) | undefined; ends?: () => void }
+
+const views: View[] = ['servers', 'tools', 'activity']
+const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [] }
+
+/** How long a sentence stays, in ms. */
+const noticeTime = 8000
+
+/** The settings panel; see types.ts. */
+export class PortolanPanel extends LitElement implements types.PortolanPanel, Desk {
+  static override styles = styles
+  static override properties = {
+    registry: { attribute: false }, messages: { attribute: false }, locale: {}, view: { reflect: true },
+    catalogue: {}, budget: { type: Number }, dialog: { state: true }, notice: { state: true }, localNetwork: { state: true }, now: { state: true },
+  }
+  declare registry: Registry
+  declare messages: Messages | undefined
+  declare locale: string
+  declare view: View
+  declare catalogue: string
+  declare budget: number
+  declare private dialog: Dialog | undefined
+  declare private notice: Notice | undefined
+  declare private localNetwork: LocalNetwork
+  declare private now: number
+
+  snapshot: Snapshot = empty
+  words: Words = wordsOf('en')
+  readonly history = new History()
+  readonly log = new ActivityLog()
+  readonly scales = new Scales(() => this.requestUpdate())
+  readonly flags = new Flags(() => this.requestUpdate())
+  listed = new Map<string, Listed[]>()
+  private readonly removing = new Set<string>()
+  private ends: AbortController | undefined
+  private noticeTimer: ReturnType<typeof setTimeout> | undefined
+  private clock: ReturnType<typeof setInterval> | undefined
+
+  constructor() {
+    super()
+    this.locale = ''
+    this.view = 'servers'
+    this.catalogue = 'https://registry.modelcontextprotocol.io'
+    this.budget = 0
+    this.now = Date.now()
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.listen()
+    void this.watchLocalNetwork()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.dismiss()
+    this.ends?.abort()
+    this.ends = undefined
+    clearInterval(this.clock)
+    this.clock = undefined
+  }
+
+  private listen(): void {
+    this.ends?.abort()
+    const { registry } = this
+    if (!registry || !this.isConnected) return
+    this.ends = new AbortController()
+    const stops = [registry.subscribe(() => this.see()), registry.observe((a) => this.log.add(a))]
+    const leave = () => this.dismiss() // a removal that waits is carried out
+    addEventListener('pagehide', leave, { signal: this.ends.signal })
+    this.ends.signal.addEventListener('abort', () => stops.forEach((stop) => stop()))
+    this.see()
+  }
+
+  private see(): void {
+    this.snapshot = this.registry.getSnapshot()
+    this.history.see(this.snapshot)
+    this.requestUpdate('snapshot')
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has('registry')) this.listen()
+    if (changed.has('view') && this.view === 'activity') void this.run(() => import('./parts.ts'))
+    if (changed.has('locale') || changed.has('messages') || !this.hasUpdated) {
+      this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
+    }
+    if (changed.has('snapshot') || changed.has('registry')) {
+      this.listed = listedTools(this.snapshot)
+      this.scales.weigh(this.snapshot)
+      this.flags.look(this.listed)
+      const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
+      if (waits !== (this.clock !== undefined)) {
+        clearInterval(this.clock)
+        this.clock = waits ? setInterval(() => { this.now = Date.now() }, 1000) : undefined
+      }
+      if (waits) this.now = Date.now()
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { words: t, view } = this
+    const servers = Object.keys(this.snapshot.servers).filter((name) => !this.removing.has(name))
+    const counts: Record<View, number | undefined> = { servers: servers.length, tools: this.snapshot.tools.length, activity: undefined }
+    return html`
+      <div class="panel" part="panel" lang=${t.locale} dir=${direction(t.locale)}>
+        <div class="bar" part="bar">
+          <div role="tablist" aria-label=${t('panel')} @keydown=${this.moveTab}>
+            ${views.map((v) => html`<button type="button" role="tab" id="tab-${v}" aria-controls="view-${v}" aria-selected=${v === view} tabindex=${v === view ? 0 : -1}
+              @click=${() => this.go(v)}>${t(`view_${v}`)}${counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing}</button>`)}
+          </div>
+          <p class="summary" part="summary">${this.summary(servers)}</p>
+        </div>
+        <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
+          ${view === 'servers' ? this.serversView(servers)
+            : view === 'tools' ? html`<portolan-tools .desk=${this} .listed=${this.listed} .servers=${this.snapshot.servers} .known=${this.scales.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
+            : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`}
+        </div>
+        ${this.dialogView()}
+        <div class="notices" part="notices" role=${this.notice?.bad ? 'alert' : 'status'}>${this.noticeView()}</div>
+      </div>`
+  }
+
+  private summary(servers: string[]): string {
+    const { words: t, snapshot } = this
+    if (!servers.length) return ''
+    const connected = servers.filter((name) => snapshot.servers[name]!.status === 'connected').length
+    const tokens = this.scales.total(snapshot.tools)
+    return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])].join(' · ')
+  }
+
+  private serversView(servers: string[]): TemplateResult {
+    const { words: t } = this
+    return html`
+      <portolan-add .desk=${this} .servers=${this.snapshot.servers}></portolan-add>
+      ${servers.length ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${repeat(servers, (name) => name, (name) => this.card(name))}</ul>` : html`
+        <div class="empty" part="empty">${compass}
+          <h2>${t('empty_title')}</h2><p>${t('empty_text')}</p>
+          <div class="row center">
+            <button type="button" class="primary" @click=${this.addDemo}>${t('add_demo')}</button>
+            <button type="button" @click=${() => this.show({ kind: 'catalogue' })}>${t('browse')}</button>
+          </div>
+        </div>`}`
+  }
+
+  private card(name: string): TemplateResult {
+    const server = this.snapshot.servers[name]!
+    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${this.localNetwork}
+      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.listed.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .words=${this.words}></portolan-card></li>`
+  }
+
+  private dialogView(): TemplateResult | typeof nothing {
+    const { dialog, snapshot } = this
+    switch (dialog?.kind) {
+      case 'edit': return snapshot.servers[dialog.server] ? html`<portolan-edit .desk=${this} .name=${dialog.server} .server=${snapshot.servers[dialog.server]}></portolan-edit>` : nothing
+      case 'tool': return html`<portolan-tool .desk=${this} .name=${dialog.name} .tab=${dialog.tab ?? 'about'} .snapshot=${snapshot}></portolan-tool>`
+      case 'export': return html`<portolan-export .desk=${this} .server=${dialog.server}></portolan-export>`
+      case 'catalogue': return html`<portolan-catalogue .desk=${this} .base=${this.catalogue}></portolan-catalogue>`
+    }
+    return nothing
+  }
+
+  private noticeView(): TemplateResult | typeof nothing {
+    const { notice, words: t } = this
+    if (!notice) return nothing
+    return html`<div class="notice ${notice.bad ? 'bad' : ''}" part="notice">
+      <p><bdi>${notice.text}</bdi>${notice.hint ? html` <span class="hint"><bdi>${notice.hint}</bdi></span>` : nothing}</p>
+      ${notice.undo ? html`<button type="button" class="small" @click=${() => this.undo()}>${t('undo')}</button>` : nothing}
+      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() => this.dismiss()}>${cross}</button>
+    </div>`
+  }
+
+  private moveTab(event: KeyboardEvent): void {
+    const rtl = direction(this.words.locale) === 'rtl' ? -1 : 1
+    const at = views.indexOf(this.view)
+    const to = { ArrowRight: at + rtl, ArrowLeft: at - rtl, Home: 0, End: -1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    this.go(views.at(to % views.length)!)
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
+  }
+
+  private go(view: View): void {
+    this.view = view
+    this.emit('portolan-view', { view })
+  }
+
+  private readonly addDemo = () => this.run(async () => {
+    await this.registry.addServer('demo', { url: 'builtin:demo' })
+    await this.registry.discover(['demo'])
+  })
+
+  // What the panel does for its parts (Desk).
+
+  readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      const { message, hint } = error as RegistryError
+      this.put({ text: clean(String(message), 500), hint: hint && clean(hint, 500), bad: true })
+      this.emit('portolan-error', { error })
+      return undefined
+    }
+  }
+
+  readonly tell = (text: string, undo?: () => void): void => this.put({ text, undo })
+
+  readonly show = (dialog: Dialog | undefined): void => {
+    void this.run(async () => {
+      if (dialog) await import('./parts.ts')
+      this.dialog = dialog
+    })
+  }
+
+  readonly showTools = (server: string): void => {
+    this.go('tools')
+    void this.updateComplete.then(async () => {
+      const view = this.renderRoot.querySelector('portolan-tools') as LitElement & { reveal(server: string): void }
+      await view.updateComplete
+      view.reveal(server)
+    })
+  }
+
+  readonly setBudget = (budget: number): void => {
+    this.budget = budget
+    this.emit('portolan-budget', { budget })
+  }
+
+  readonly removeServer = (server: string): void => {
+    this.dismiss() // an earlier removal is carried out
+    const { enabled } = this.snapshot.servers[server]!.config
+    this.removing.add(server)
+    const off = this.run(() => this.registry.setEnabled(server, false))
+    this.put({
+      text: this.words('removed', { name: clean(server, 80) }),
+      undo: () => {
+        this.removing.delete(server)
+        if (enabled !== false) void off.then(() => this.run(() => this.registry.setEnabled(server, true)))
+        this.requestUpdate()
+      },
+      ends: () => void this.run(() => this.registry.removeServer(server)).finally(() => this.removing.delete(server)),
+    })
+    this.requestUpdate()
+  }
+
+  private put(notice: Notice): void {
+    this.dismiss()
+    this.notice = notice
+    if (!notice.bad) this.noticeTimer = setTimeout(() => this.dismiss(), noticeTime)
+  }
+
+  private undo(): void {
+    const { notice } = this
+    this.notice = undefined
+    clearTimeout(this.noticeTimer)
+    notice?.undo?.()
+  }
+
+  private dismiss(): void {
+    const { notice } = this
+    this.notice = undefined
+    clearTimeout(this.noticeTimer)
+    notice?.ends?.()
+  }
+
+  private emit(type: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
+  }
+
+  private async watchLocalNetwork(): Promise<void> {
+    if (isLocal(location.href)) return
+    try {
+      const status = await navigator.permissions.query({ name: 'local-network-access' as PermissionName })
+      const take = () => { this.localNetwork = status.state }
+      take()
+      status.onchange = take
+    } catch { /* a browser without the permission lets the page through */ }
+  }
+}
+
+const rtl = new Set(['ar', 'he', 'fa', 'ur', 'ps', 'dv', 'yi'])
+const direction = (locale: string) => (rtl.has(locale.split('-')[0]!) ? 'rtl' : 'ltr')
+
+define('portolan-panel', PortolanPanel)

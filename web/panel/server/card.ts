@@ -1,0 +1,103 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { Snapshot } from '../../../wasm/js/types.ts'
+import { standingIcon } from '../icons.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import type { Words } from '../words.ts'
+import { clean } from '../text.ts'
+import '../menu.ts'
+import type { MenuItem } from '../menu.ts'
+import { copy, diagnosis, hostOf } from './diagnosis.ts'
+import type { Track } from './history.ts'
+import { sparkline, strip } from './meters.ts'
+import { causeOf, isLocal, standingOf, type LocalNetwork } from './status.ts'
+
+/** One server: how it stands, what it offers, and what can be done with it. */
+class Card extends Piece {
+  static override properties = {
+    ...Piece.properties, name: {}, server: { attribute: false }, track: { attribute: false }, localNetwork: {}, now: {}, tokens: {}, words: { attribute: false },
+  }
+  declare name: string
+  declare server: Snapshot['servers'][string]
+  declare track: Track
+  declare localNetwork: LocalNetwork
+  /** Given while it matters, for the countdown. */
+  declare now: number
+  /** Of the tools that are offered; 0 if not yet known. */
+  declare tokens: number
+  declare words: Words
+  private readonly title_ = freshId()
+
+  protected override render(): TemplateResult {
+    const { server, name, t } = { server: this.server, name: this.name, t: this.t.bind(this) }
+    const local = isLocal(server.config.url) ? this.localNetwork : undefined
+    const standing = standingOf(server, local)
+    const shown = clean(name, 80)
+    return html`<article class="card" part="card" data-standing=${standing} aria-labelledby=${this.title_}>
+      <header>
+        <span class="standing">${standingIcon[standing]}</span>
+        <h3 id=${this.title_}><bdi>${shown}</bdi></h3>
+        <span class="status" part="status">${this.statusWords(standing)}</span>
+        ${sparkline(this.track, this.desk.words)} ${strip(this.track, this.desk.words)}
+        <span class="actions">
+          <input type="checkbox" role="switch" class="switch" part="switch" .checked=${server.status !== 'disabled'}
+            aria-label=${t('use_server', { name: shown })} @change=${this.switched}>
+          <portolan-menu .desk=${this.desk} label=${t('menu_of', { name: shown })} .items=${this.menu()}></portolan-menu>
+        </span>
+      </header>
+      <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
+      ${server.lastError && standing !== 'off' && standing !== 'connected' ? diagnosis(this.desk, name, server, causeOf(server, local)) : nothing}
+      ${server.warnings?.length ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
+        <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>` : nothing}
+    </article>`
+  }
+
+  private statusWords(standing: ReturnType<typeof standingOf>): string {
+    const { latencyMs, retryAt, consecutiveFailures } = this.server
+    if (standing === 'connected' && latencyMs !== null) return this.t('standing_connected_in', { time: this.desk.words.duration(latencyMs) })
+    if (standing === 'paused' && retryAt !== null) {
+      const left = Math.ceil((retryAt - this.now) / 1000)
+      return left > 0 ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.desk.words.duration(left * 1000) }) : this.t('standing_connecting')
+    }
+    return this.t(`standing_${standing}`)
+  }
+
+  private facts(): (TemplateResult | string)[] {
+    const { config, transport, protocolVersion, toolCount, toolTotal, serverInfo } = this.server
+    return [
+      html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(hostOf(config.url), 60)}</bdi>`,
+      ...(transport ? [this.t(transport === 'sse' ? 'transport_sse' : 'transport_http')] : []),
+      ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
+      ...(config.proxy === true ? [this.t('through_proxy')] : []),
+      ...(toolTotal ? [html`<button type="button" class="link" @click=${() => this.desk.showTools(this.name)}>${this.t('tools_of', { n: toolCount, total: toolTotal })}</button>`] : []),
+      ...(this.tokens ? [this.t('tokens', { n: this.tokens })] : []),
+      ...(serverInfo ? [html`<span title=${this.t('claimed')}><bdi>${clean(`${serverInfo.name} ${serverInfo.version}`, 60)}</bdi></span>`] : []),
+    ]
+  }
+
+  private menu(): MenuItem[] {
+    const { desk, name, server } = this
+    return [
+      { label: this.t('retry'), act: () => desk.run(() => desk.registry.retry(name)) },
+      { label: this.t('edit'), act: () => desk.show({ kind: 'edit', server: name }) },
+      { label: this.t('clone'), act: () => desk.run(() => clone(desk, name)) },
+      { label: this.t('copy_config'), act: () => desk.run(async () => copy(desk, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))) },
+      { label: this.t('remove'), act: () => desk.removeServer(name), danger: true },
+    ]
+  }
+
+  private switched(event: Event): void {
+    const box = event.target as HTMLInputElement
+    this.desk.run(() => this.desk.registry.setEnabled(this.name, box.checked)).finally(() => { box.checked = this.server.status !== 'disabled' })
+  }
+}
+
+/** Adds a copy without its secrets, switched off, and opens it. */
+async function clone({ registry, snapshot, show }: Card['desk'], name: string): Promise<void> {
+  let copy = 2
+  while (snapshot.servers[`${name}-${copy}`]) copy++
+  const { headers: _, ...config } = snapshot.servers[name]!.config
+  await registry.addServer(`${name}-${copy}`, { ...config, enabled: false })
+  show({ kind: 'edit', server: `${name}-${copy}` })
+}
+
+define('portolan-card', Card)

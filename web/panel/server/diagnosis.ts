@@ -1,0 +1,90 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Desk } from '../piece.ts'
+import { clean } from '../text.ts'
+import type { Key } from '../words.ts'
+import type { Cause } from './status.ts'
+
+type Server = Snapshot['servers'][string]
+type Fix = 'retry' | 'edit' | 'proxy' | 'ask_proxy' | 'direct'
+
+/** What helps against a cause, and whether the server's owner has to. */
+const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
+  cors: { fix: 'proxy', owner: true },
+  dns: { fix: 'edit' },
+  tls: { fix: 'retry', owner: true },
+  down: { fix: 'retry' },
+  timeout: { fix: 'retry' },
+  path: { fix: 'edit' },
+  local_network: { fix: 'retry' },
+  sign_in: { fix: 'edit' },
+  forbidden: { fix: 'edit', owner: true },
+  proxy: { fix: 'direct' },
+  server: { fix: 'retry' },
+  rate: { fix: 'retry' },
+  protocol: { fix: 'edit' },
+  config: { fix: 'edit' },
+  crash: { fix: 'retry' },
+  network: { fix: 'ask_proxy' },
+  other: { fix: 'retry' },
+}
+
+/** What is wrong with a server, the button that helps, and what its owner may be sent. */
+export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause): TemplateResult {
+  const { words } = desk
+  const { owner } = remedies[cause]
+  let { fix } = remedies[cause]
+  if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
+  if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
+  const act = () => desk.run(async () => {
+    if (fix === 'edit') return desk.show({ kind: 'edit', server: name })
+    if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
+    if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
+    if (fix === 'direct') await desk.registry.updateServer(name, { proxy: false })
+    await desk.registry.retry(name)
+  })
+  const letter = owner && ownerLetter(cause, server.config.url)
+  return html`<div class="diagnosis" part="diagnosis">
+    <p><strong>${words(`cause_${cause}`)}</strong> ${words(`cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin })}</p>
+    <div class="row">
+      <button type="button" class="primary small" @click=${act}>${words(`fix_${fix}`)}</button>
+      ${letter ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>` : nothing}
+    </div>
+    <details><summary>${words('details')}</summary>
+      <p class="mono"><bdi>${clean(server.lastError ?? '', 2000)}</bdi></p>
+      ${server.hint ? html`<p><bdi>${clean(server.hint, 500)}</bdi></p>` : nothing}
+      ${letter ? html`<pre tabindex="0" dir="ltr">${letter}</pre>` : nothing}
+    </details>
+  </div>`
+}
+
+/** What to send to those who run the server: English, as their documentation is. */
+export function ownerLetter(cause: Cause, url: string): string | undefined {
+  const { origin } = location
+  switch (cause) {
+    case 'cors': return `Your MCP server ${url} cannot be used from web pages, because its answers lack CORS headers.
+It would work from ${origin} if every answer, errors and OPTIONS included, had:
+
+Access-Control-Allow-Origin: ${origin}
+Access-Control-Allow-Methods: GET, POST, DELETE
+Access-Control-Allow-Headers: Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID
+Access-Control-Expose-Headers: Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate
+Access-Control-Max-Age: 7200
+Vary: Origin`
+    case 'tls': return `Browsers and other clients refuse the TLS certificate of ${url}. Please check its names, dates and chain.`
+    case 'forbidden': return `Your MCP server ${url} answers 403 to requests from ${origin}. If it checks Origin, please add that one to its list.`
+  }
+  return undefined
+}
+
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host || url : url
+}
+
+/** Copies a text, and says so. */
+export async function copy(desk: Desk, text: string): Promise<void> {
+  await desk.run(async () => {
+    await navigator.clipboard.writeText(text)
+    desk.tell(desk.words('copied'))
+  })
+}

@@ -1,0 +1,62 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { cross } from '../icons.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import { clean } from '../text.ts'
+
+/** A header as it is edited; a kept one has a value that nobody is shown. */
+export interface HeaderRow { id: string; name: string; value: string; kept: boolean }
+
+export const freshRow = (name = '', kept = false): HeaderRow => ({ id: freshId(), name, value: '', kept })
+
+/** The headers that rows mean. A kept value is `[redacted]`, which the registry reads as: as it was. */
+export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
+  return Object.fromEntries(rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]))
+}
+
+/** Headers with values that can be written but not read. */
+class Headers extends Piece {
+  static override properties = { ...Piece.properties, rows: { attribute: false }, host: {}, shown: { state: true } }
+  declare rows: HeaderRow[]
+  /** Where they are sent. */
+  declare host: string
+  /** The row whose value is visible, while its button is held. */
+  declare private shown: string | undefined
+
+  protected override render(): TemplateResult {
+    return html`<fieldset class="headers"><legend>${this.t('headers')}</legend>
+      <p class="dim">${this.t('headers_to', { host: clean(this.host, 100) })}</p>
+      ${this.rows.map((row, i) => this.row(row, i + 1))}
+      <div class="row">
+        <button type="button" class="small" @click=${() => this.put([...this.rows, freshRow()])}>${this.t('add_header')}</button>
+        ${this.rows.some((r) => r.name.toLowerCase() === 'authorization') ? nothing
+          : html`<button type="button" class="small" @click=${() => this.put([...this.rows, freshRow('Authorization')])}>${this.t('add_authorization')}</button>`}
+      </div></fieldset>`
+  }
+
+  private row(row: HeaderRow, n: number): TemplateResult {
+    const change = (patch: Partial<HeaderRow>) => this.put(this.rows.map((r) => (r === row ? { ...r, ...patch } : r)))
+    const typed = (e: Event) => (e.target as HTMLInputElement).value
+    return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
+      <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
+        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(e: Event) => change({ name: typed(e) })}></div>
+      <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>
+        ${row.kept ? html`<div class="kept"><span id="${row.id}-value" class="dim">${this.t('header_kept')}</span>
+            <button type="button" class="small" @click=${() => change({ kept: false })}>${this.t('replace')}</button></div>`
+          : html`<div class="secret"><input id="${row.id}-value" dir="ltr" type=${this.shown === row.id ? 'text' : 'password'} autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) => change({ value: typed(e) })}>
+            <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${this.t('reveal_held')} ?disabled=${!row.value} aria-pressed=${this.shown === row.id}
+              @pointerdown=${() => { this.shown = row.id }} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
+              @keydown=${(e: KeyboardEvent) => { if (e.key === ' ' || e.key === 'Enter') { e.preventDefault(); this.shown = row.id } }} @keyup=${this.hide}>${this.t('reveal')}</button></div>`}
+      </div>
+      <button type="button" class="quiet round" aria-label=${this.t('remove_header', { name: row.name || String(n) })} @click=${() => this.put(this.rows.filter((r) => r !== row))}>${cross}</button>
+    </div>`
+  }
+
+  private readonly hide = () => { this.shown = undefined }
+
+  private put(rows: HeaderRow[]): void {
+    this.rows = rows
+    this.dispatchEvent(new CustomEvent('rows', { detail: rows }))
+  }
+}
+
+define('portolan-headers', Headers)

@@ -1,0 +1,53 @@
+import type { ServerHealth } from '../../../wasm/js/types.ts'
+
+/** How a server stands, as a person sees it. */
+export type Standing = 'connected' | 'connecting' | 'sign_in' | 'paused' | 'cors' | 'local_network' | 'failed' | 'idle' | 'off'
+
+/** What went wrong, for those that something can be done about. */
+export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'config' | 'crash' | 'network' | 'other'
+
+/** What a browser says of the page's permission to reach the local network. */
+export type LocalNetwork = PermissionState | undefined
+
+/** Judges a server; `localNetwork` counts for servers on this machine or network. */
+export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standing {
+  if (h.status === 'disabled') return 'off'
+  if (h.status === 'connected') return 'connected'
+  if (h.status === 'connecting') return 'connecting'
+  if (!h.lastError) return h.suspended ? 'paused' : 'idle'
+  const cause = causeOf(h, localNetwork)
+  if (cause === 'sign_in' || cause === 'local_network') return cause
+  if (h.suspended) return 'paused'
+  return cause === 'cors' ? 'cors' : 'failed'
+}
+
+// A diagnosis of the proxy ends the message with its code.
+const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
+
+/** Names the cause of a server's last error. */
+export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localNetwork: LocalNetwork): Cause {
+  switch (h.errorCode) {
+    case 'unauthorized': return 'sign_in'
+    case 'forbidden': return 'forbidden'
+    case 'proxy_refused': return 'proxy'
+    case 'timeout': return 'timeout'
+    case 'rate_limited': return 'rate'
+    case 'protocol': return 'protocol'
+    case 'invalid_config': return 'config'
+    case 'runtime_crashed': return 'crash'
+    case 'server_error': return 'server'
+    case 'http_status': return /status 40[45]/.test(h.lastError ?? '') ? 'path' : 'server'
+  }
+  if (h.errorCode !== 'network') return 'other'
+  const said = diagnosed.exec(h.lastError ?? '')?.[1]
+  if (said && said !== 'address' && said !== 'get') return said as Cause
+  return localNetwork === 'denied' || localNetwork === 'prompt' ? 'local_network' : 'network'
+}
+
+/** Whether a URL is of this machine or its network, which browsers guard (Local Network Access). */
+export function isLocal(url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const host = new URL(url).hostname
+  return host === 'localhost' || /\.(localhost|local|internal|home\.arpa)$/.test(host) ||
+    /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host) || /^\[(::1|f[cd]|fe[89ab])/.test(host)
+}

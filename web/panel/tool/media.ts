@@ -1,0 +1,76 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { download } from '../download.ts'
+import { define, Piece } from '../piece.ts'
+import { clean } from '../text.ts'
+
+/**
+ * An image, a sound or a file of a result. Images are drawn on a canvas and
+ * sounds played through Web Audio, which needs no source in the page's policy
+ * and runs no script that a picture brings.
+ */
+class Media extends Piece {
+  static override properties = { ...Piece.properties, kind: {}, data: {}, mimeType: {}, fault: { state: true }, size: { state: true }, playing: { state: true } }
+  declare kind: 'image' | 'audio' | 'file'
+  /** Base64. */
+  declare data: string
+  declare mimeType: string
+  declare private fault: boolean
+  declare private size: string | undefined
+  declare private playing: AudioBufferSourceNode | undefined
+  private blob: Blob | undefined
+
+  protected override render(): TemplateResult {
+    const label = this.t(`media_${this.kind}`, { type: clean(this.mimeType, 60) })
+    return html`
+      ${this.kind === 'image' && !this.fault ? html`<canvas role="img" aria-label=${label}></canvas>` : nothing}
+      <p class="row"><span class="dim">${label}${this.size ? ` · ${this.size}` : nothing}${this.fault ? ` · ${this.t('media_unreadable')}` : nothing}</span>
+        ${this.kind === 'audio' && !this.fault ? html`<button type="button" class="small" aria-pressed=${!!this.playing} @click=${this.play}>${this.t(this.playing ? 'stop' : 'play')}</button>` : nothing}
+        ${this.blob ? html`<button type="button" class="small" @click=${() => download('result', this.blob!)}>${this.t('save_file')}</button>` : nothing}</p>`
+  }
+
+  protected override async firstUpdated(): Promise<void> {
+    try {
+      const bytes = Uint8Array.from(atob(this.data), (c) => c.charCodeAt(0))
+      this.blob = new Blob([bytes], { type: 'application/octet-stream' })
+      this.size = this.desk.words('kilobytes', { n: bytes.length / 1000 })
+      if (this.kind === 'image') await this.draw(new Blob([bytes], { type: this.mimeType }))
+    } catch {
+      this.fault = true
+    }
+  }
+
+  private async draw(blob: Blob): Promise<void> {
+    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) throw new Error('not a picture of a known kind')
+    const bitmap = await createImageBitmap(blob)
+    const canvas = this.querySelector('canvas')!
+    canvas.width = bitmap.width
+    canvas.height = bitmap.height
+    canvas.getContext('2d')!.drawImage(bitmap, 0, 0)
+    this.size += ` · ${bitmap.width} × ${bitmap.height}`
+  }
+
+  private readonly play = async (): Promise<void> => {
+    if (this.playing) return this.playing.stop()
+    try {
+      const context = new AudioContext()
+      const source = context.createBufferSource()
+      source.buffer = await context.decodeAudioData(await this.blob!.arrayBuffer())
+      source.connect(context.destination)
+      source.onended = () => {
+        this.playing = undefined
+        void context.close()
+      }
+      source.start()
+      this.playing = source
+    } catch {
+      this.fault = true
+    }
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.playing?.stop()
+  }
+}
+
+define('portolan-media', Media)

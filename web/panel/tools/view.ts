@@ -1,0 +1,132 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { guard } from 'lit/directives/guard.js'
+import { repeat } from 'lit/directives/repeat.js'
+import type { Snapshot } from '../../../wasm/js/types.ts'
+import { chevron, flag as flagIcon } from '../icons.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import { clean } from '../text.ts'
+import { budgetView } from './budget.ts'
+import { chosen } from './choice.ts'
+import type { Flag } from './flags.ts'
+import type { Listed } from './ledger.ts'
+
+const filters = ['all', 'on', 'off', 'flagged'] as const
+type Filter = typeof filters[number]
+
+/** Rows of a server that are made at once; the rest waits behind a button. */
+const rows = 200
+
+/** All tools by server: what models see, and what is kept from them. */
+class ToolsView extends Piece {
+  static override properties = {
+    ...Piece.properties, listed: { attribute: false }, servers: { attribute: false }, known: {}, budget: {},
+    query: { state: true }, filter: { state: true }, closed: { state: true }, whole: { state: true },
+  }
+  declare listed: Map<string, Listed[]>
+  declare servers: Snapshot['servers']
+  /** Grows when more is known of the tools. */
+  declare known: number
+  declare budget: number
+  declare private query: string
+  declare private filter: Filter
+  declare private closed: Set<string>
+  declare private whole: Set<string>
+  private readonly ids = { search: freshId(), filter: freshId() }
+
+  constructor() {
+    super()
+    this.query = ''
+    this.filter = 'all'
+    this.closed = new Set()
+    this.whole = new Set()
+  }
+
+  protected override render(): TemplateResult {
+    const { ids } = this
+    const groups = [...this.listed].map(([server, list]) => ({ server, list, shown: list.filter((l) => this.fits(l)) })).filter((g) => g.shown.length)
+    const n = groups.reduce((sum, g) => sum + g.shown.length, 0)
+    return html`
+      ${budgetView(this.desk, this.listed, this.budget)}
+      <div class="filters">
+        <div class="field grow"><label for=${ids.search}>${this.t('search_tools')}</label>
+          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(e: Event) => { this.query = (e.target as HTMLInputElement).value }}></div>
+        <div class="field"><label for=${ids.filter}>${this.t('show')}</label>
+          <select id=${ids.filter} @change=${(e: Event) => { this.filter = (e.target as HTMLSelectElement).value as Filter }}>
+            ${filters.map((f) => html`<option value=${f} ?selected=${f === this.filter}>${this.t(`show_${f}`)}</option>`)}</select></div>
+      </div>
+      <p class="found" role="status">${this.query || this.filter !== 'all' ? this.t('found', { n }) : nothing}</p>
+      ${groups.length ? repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list, g.shown))
+        : html`<p class="nothing">${this.t(this.listed.size ? 'no_match' : 'no_tools')}</p>`}`
+  }
+
+  private fits({ info, on }: Listed): boolean {
+    if (this.filter === 'on' && !on || this.filter === 'off' && on) return false
+    if (this.filter === 'flagged' && !this.desk.flags.of(info).length) return false
+    const q = this.query.trim().toLowerCase()
+    return !q || info.name.toLowerCase().includes(q) || info.tool.toLowerCase().includes(q) ||
+      String(info.definition.title ?? '').toLowerCase().includes(q) || String(info.definition.description ?? '').toLowerCase().includes(q)
+  }
+
+  private group(server: string, list: Listed[], shown: Listed[]): TemplateResult {
+    const on = list.filter((l) => l.on).length
+    const open = !this.closed.has(server) || !!this.query
+    const name = clean(server, 80)
+    const id = `tools-${[...this.listed.keys()].indexOf(server)}`
+    const part = this.whole.has(server) ? shown : shown.slice(0, rows)
+    const tokens = this.desk.scales.total(list.flatMap((l) => (l.on ? [l.info] : [])))
+    return html`<section class="group" part="tool-group">
+      <div class="group-head">
+        <input type="checkbox" .checked=${on === list.length} .indeterminate=${on > 0 && on < list.length} aria-label=${this.t('all_tools_of', { name })}
+          @change=${(e: Event) => this.choose(server, list, list, (e.target as HTMLInputElement).checked)}>
+        <h3><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() => this.fold(server)}>${chevron}<bdi>${name}</bdi></button></h3>
+        <span class="dim">${this.t('tools_of', { n: on, total: list.length })}${tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing}</span>
+      </div>
+      <ul id=${id} ?hidden=${!open}>${open ? repeat(part, (l) => l.info.name, (l) => guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words],
+        () => this.row(server, list, l))) : nothing}</ul>
+      ${open && part.length < shown.length ? html`<button type="button" class="small" @click=${() => { this.whole = new Set(this.whole).add(server) }}>${this.t('show_rest', { n: shown.length - part.length })}</button>` : nothing}
+    </section>`
+  }
+
+  private row(server: string, list: Listed[], { info, on }: Listed): TemplateResult {
+    const { definition } = info
+    const name = clean(info.tool, 128)
+    const tokens = this.desk.scales.of(info)
+    const flags = this.desk.flags.of(info)
+    return html`<li class="tool" part="tool">
+      <input type="checkbox" .checked=${on} aria-label=${this.t('offer', { name })} data-tool=${info.name}
+        @change=${(e: Event) => this.choose(server, list, [{ info, on }], (e.target as HTMLInputElement).checked)}>
+      <button type="button" class="quiet about" @click=${() => this.desk.show({ kind: 'tool', name: info.name })}>
+        <span class="mono"><bdi>${name}</bdi></span>
+        <span class="dim clip"><bdi>${clean(String(definition.title ?? definition.description ?? ''), 160)}</bdi></span>
+      </button>
+      ${flags.length ? this.badge(flags) : nothing}
+      ${tokens === undefined ? nothing : html`<span class="dim tokens" title=${this.t('tokens', { n: tokens })}>${this.desk.words.number(tokens)}</span>`}
+    </li>`
+  }
+
+  private badge(flags: readonly Flag[]): TemplateResult {
+    const label = [...new Set(flags.map((f) => this.t(`flag_${f.code}`)))].join(', ')
+    return html`<span class="badge warn" title=${label}>${flagIcon}<span>${label}</span></span>`
+  }
+
+  private choose(server: string, list: Listed[], some: Listed[], on: boolean): void {
+    const names = (tools: Listed[]) => tools.map((l) => l.info.tool)
+    const tools = chosen(this.servers[server]?.config.tools, names(list), names(some), on)
+    void this.desk.run(() => this.desk.registry.updateServer(server, { tools })).finally(() => this.requestUpdate())
+  }
+
+  /** Brings a server's tools into sight. */
+  reveal(server: string): void {
+    const group = this.querySelectorAll<HTMLElement>('.group')[[...this.listed.keys()].indexOf(server)]
+    group?.scrollIntoView({ block: 'start' })
+    group?.querySelector<HTMLElement>('h3 button')?.focus()
+  }
+
+  private fold(server: string): void {
+    const closed = new Set(this.closed)
+    if (!closed.delete(server)) closed.add(server)
+    this.closed = closed
+  }
+}
+
+define('portolan-tools', ToolsView)

@@ -1,0 +1,52 @@
+import type { Registry } from '../../wasm/js/types.ts'
+
+/**
+ * The settings panel, `<portolan-panel>`. Importing `portolan/panel` defines it;
+ * it shows nothing until it has a `registry`.
+ *
+ * ```ts
+ * import { createRegistry } from 'portolan'
+ * import 'portolan/panel'
+ * document.querySelector('portolan-panel').registry = await createRegistry()
+ * ```
+ *
+ * Looks: the custom properties `--portolan-ground`, `-paper`, `-ink`, `-accent`,
+ * `-on-accent`, `-radius`, `-font`, `-mono`; `color-scheme` on the element chooses
+ * light or dark; CSS parts `panel`, `bar`, `add`, `cards`, `card`, `status`,
+ * `switch`, `diagnosis`, `tool-group`, `tool`, `budget`, `timeline`, `result`,
+ * `dialog`, `notice`, `empty`.
+ */
+export declare class PortolanPanel extends HTMLElement {
+  /** The registry that is shown and changed; from createRegistry or connectRegistry. */
+  registry: Registry
+  /** BCP 47 tag of the language; default: that of the nearest `lang`, else English. Attribute `locale`. */
+  locale: string
+  /** Words in another language, such as the default export of `portolan/locales/ar`; what is missing is English. */
+  messages: PanelMessages | undefined
+  /** What is shown; default `servers`. Attribute `view`. */
+  view: PanelView
+  /** Base URL of the catalogue, of the shape of the official MCP Registry's API (`/v0.1/servers`). Attribute `catalogue`. */
+  catalogue: string
+  /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
+  budget: number
+  addEventListener<K extends keyof PortolanPanelEvents>(type: K, listener: (this: PortolanPanel, event: PortolanPanelEvents[K]) => void, options?: boolean | AddEventListenerOptions): void
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
+}
+
+export type PanelView = 'servers' | 'tools' | 'activity'
+/** By message key: a text with {places}, or one for each plural category (Unicode CLDR). */
+export type PanelMessages = Record<string, string | { [category in Intl.LDMLPluralRule]?: string }>
+
+/** All of them bubble and are composed. */
+export interface PortolanPanelEvents {
+  /** Another view was chosen. */
+  'portolan-view': CustomEvent<{ view: PanelView }>
+  /** The budget was set. */
+  'portolan-budget': CustomEvent<{ budget: number }>
+  /** A fault was shown: a RegistryError, or another Error. */
+  'portolan-error': CustomEvent<{ error: Error }>
+}
+
+declare global {
+  interface HTMLElementTagNameMap { 'portolan-panel': PortolanPanel }
+}
