@@ -1,11 +1,12 @@
 import { compile } from './compile.ts'
 import { ignore } from './download.ts'
 import { fromWire, RegistryError } from './errors.ts'
-import { intended, launch } from './launch.ts'
+import { intended, launch, type Opened } from './launch.ts'
 import { checkOptions, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
 import { PageRegistry } from './registry.ts'
-import { ConfigStore, needSecretStore, noSecretStore, storageFor } from './storage.ts'
+import type { Begin } from './protocol.ts'
+import { ConfigStore, noSecretStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
 import { version } from './version.ts'
 import { watchPage } from './watch.ts'
@@ -17,8 +18,8 @@ export type * from './types.ts'
 
 export const createRegistry: typeof types.createRegistry = async (options = {}) => {
   checkOptions(options)
-  if (options.rememberSecrets) needSecretStore()
   const { host, onProgress: report = ignore, servers: given = {}, signal } = options
+  const cassette = options.cassette as { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> } | undefined
   let store!: ConfigStore
   const stored = Promise.resolve().then(async () => {
     const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
@@ -49,10 +50,9 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
         return module
       }
       // The worker is asked for first, then the module, and then what storage holds, which can take as long.
-      const opened = await launch(options, compiled, stored.then(async () => [
-        startOptions(options, await store.hints()),
-        { servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered },
-      ]))
+      const begin = stored.then((): Begin => ({ servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered }))
+      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints()), b]))
+      const opened = await (cassette ? cassette.open(start, begin) : start())
       asleep = undefined
       unheard()
       return opened

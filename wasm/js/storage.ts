@@ -28,20 +28,20 @@ type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 /** The servers that a user has configured, and what was learned about their endpoints. */
 export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
-  private readonly storage: StorageAdapter
-  private readonly secrets: SecretStore | undefined
-  private saving: Promise<unknown> = Promise.resolve()
+  readonly #storage: StorageAdapter
+  readonly #secrets: SecretStore | undefined
+  #saving: Promise<unknown> = Promise.resolve()
 
   constructor(storage: StorageAdapter, secrets?: SecretStore) {
-    this.storage = storage
-    this.secrets = secrets
+    this.#storage = storage
+    this.#secrets = secrets
   }
 
   /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
   async load(given: Record<string, ServerConfig>): Promise<void> {
-    for (const [name, { headers: names, ...config }] of Object.entries(await this.stored())) {
+    for (const [name, { headers: names, ...config }] of Object.entries(await this.#stored())) {
       if (typeof config.url !== 'string') continue
-      const headers = names?.length ? await this.secrets?.get(name, config.url) : undefined
+      const headers = names?.length ? await this.#secrets?.get(name, config.url) : undefined
       this.servers.set(name, headers ? { ...config, headers } : config)
     }
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
@@ -51,7 +51,7 @@ export class ConfigStore {
   change(name: string, patch: Partial<ServerConfig> | null): void {
     if (patch === null) this.servers.delete(name)
     else this.servers.set(name, mergeConfig(this.servers.get(name), patch))
-    this.saving = this.saving.then(() => this.save(name)).catch(() => {})
+    this.#saving = this.#saving.then(() => this.#save(name)).catch(() => {})
   }
 
   /** Takes over what other tabs have changed, and saved. Header values are known here or not. */
@@ -65,24 +65,24 @@ export class ConfigStore {
 
   /** What an earlier session learned about endpoints. */
   async hints(): Promise<string | undefined> {
-    return (await this.storage.get(hintsKey)) ?? undefined
+    return (await this.#storage.get(hintsKey)) ?? undefined
   }
 
   saveHints(hints: string): void {
-    this.saving = this.saving.then(() => this.storage.set(hintsKey, hints)).catch(() => {})
+    this.#saving = this.#saving.then(() => this.#storage.set(hintsKey, hints)).catch(() => {})
   }
 
-  private async stored(): Promise<Record<string, Stored>> {
+  async #stored(): Promise<Record<string, Stored>> {
     try {
-      return (JSON.parse((await this.storage.get(serversKey)) ?? '{}') as { servers?: Record<string, Stored> }).servers ?? {}
+      return (JSON.parse((await this.#storage.get(serversKey)) ?? '{}') as { servers?: Record<string, Stored> }).servers ?? {}
     } catch {
       return {} // begin anew
     }
   }
 
   /** Saves one server, beside what other tabs have saved meanwhile. */
-  private async save(name: string): Promise<void> {
-    const servers = await this.stored()
+  async #save(name: string): Promise<void> {
+    const servers = await this.#stored()
     const config = this.servers.get(name)
     if (config) {
       const { headers, ...rest } = config
@@ -90,8 +90,8 @@ export class ConfigStore {
     } else {
       delete servers[name]
     }
-    await this.storage.set(serversKey, JSON.stringify({ version: 1, servers }))
-    await this.secrets?.set(name, config?.url ?? '', config?.headers)
+    await this.#storage.set(serversKey, JSON.stringify({ version: 1, servers }))
+    await this.#secrets?.set(name, config?.url ?? '', config?.headers)
   }
 }
 
@@ -101,11 +101,7 @@ export interface SecretStore {
   set(server: string, url: string, headers: Record<string, string> | undefined): Promise<void>
 }
 
-export function needSecretStore(): void {
-  if (typeof indexedDB === 'undefined' || !globalThis.crypto?.subtle) throw noSecretStore()
-}
-
-export const noSecretStore = (cause?: unknown) =>
+export const noSecretStore = (cause: unknown) =>
   new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
     hint: 'Use it in a page of a secure origin (https or localhost) that may store data.', cause,
   })

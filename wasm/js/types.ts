@@ -63,10 +63,15 @@ export interface RegistryOptions {
   limits?: Partial<Limits>
   /** Answers a server's elicitation/create. Without it the capability is not announced. */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
+  /** Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette` returns. */
+  cassette?: Cassette
   /** Told while the module loads. */
   onProgress?: (p: LoadProgress) => void
   signal?: AbortSignal
 }
+
+/** A recording of `portolan/cassette`, or one that is replayed. Its methods are between the files of one release. */
+export interface Cassette { open(start: never, begin: never): Promise<unknown> }
 
 /** Runs the module. Its methods are between the files of one release. */
 export interface ModuleHost { start(module: WebAssembly.Module, options: never): Promise<unknown> }
@@ -98,7 +103,7 @@ export interface ServerConfig {
 export type RedactedConfig = ServerConfig
 
 export interface Registry extends AsyncDisposable {
-  /** `worker`, `shared`, `main`, or `remote` for a connected one; before the module has started, what is meant to be used. */
+  /** `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is meant to be used. */
   readonly mode: string
   readonly version: string
   addServer(name: string, config: ServerConfig): Promise<void>
