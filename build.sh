@@ -145,7 +145,15 @@ build_wasm() {
 	cp wasm/js/cassette-types.ts "$dist/npm/cassette.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
+	build_react
 	build_panel
+}
+
+# Beside the package's other files, of which none is bundled.
+build_react() {
+	bundle web/react/index.ts --outfile="$dist/npm/react.js" --external:react --external:../../wasm/js/index.js --external:../panel/index.js
+	sed -i.bak 's#\.\./\.\./wasm/js/index\.js#./index.js#g; s#\.\./panel/index\.js#./panel.js#g' "$dist/npm/react.js" && rm "$dist/npm/react.js.bak"
+	sed "s#'../../wasm/js/types.ts'#'./index.js'#; s#'../panel/types.ts'#'./panel.js'#" web/react/types.ts >"$dist/npm/react.d.ts"
 }
 
 # build_panel makes the settings panel: panel.js, and in panel/ what it shares with
@@ -251,6 +259,7 @@ verb_size() {
 	budget integrity.js "$dist/npm/integrity.js" 1000
 	budget asleep.js "$dist/npm/asleep.js" 2000
 	budget cassette.js "$dist/npm/cassette.js" 6000
+	budget react.js "$dist/npm/react.js" 2500
 	budget shared.js "$dist/npm/shared.js" 2500
 	# What shows the servers and their tools, and what is loaded when one is added, edited or tried.
 	cat "$dist/npm/panel.js" "$dist"/npm/panel/chunk-*.js >"$dist/panel-start.js"

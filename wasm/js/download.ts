@@ -1,4 +1,4 @@
-import { RegistryError } from './errors.ts'
+import { fromWire, RegistryError } from './errors.ts'
 import type { LoadProgress } from './types.ts'
 
 export type Report = (p: LoadProgress) => void
@@ -33,11 +33,8 @@ export async function download(source: string | Response | BufferSource | WebAss
 
 /** Throws if the bytes, or those at the address, are not those of the digest. */
 async function check(source: string, integrity: string, checker: () => Promise<Mismatch>, bytes?: BufferSource): Promise<void> {
-  const found = await (await checker())(integrity, bytes ?? source)
-  if (!found) return
-  throw new RegistryError('integrity_failed', `${source} is not the file that integrity names; it is ${found}`, {
-    hint: 'Serve portolan.wasm unchanged, from the release that integrity is of. If this is the release you want, set integrity to this digest.',
-  })
+  const found = await (await checker())(integrity, source, bytes)
+  if (found) throw fromWire(found)
 }
 
 async function compileResponse(response: Response, report: Report): Promise<WebAssembly.Module> {

@@ -20,6 +20,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   checkOptions(options)
   const { host, onProgress: report = ignore, servers: given = {}, signal } = options
   const cassette = options.cassette as { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> } | undefined
+  const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
   let store!: ConfigStore
   const stored = Promise.resolve().then(async () => {
     const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
@@ -46,7 +47,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     async open(signal) {
       const compiled = async () => {
         const module = await within(signal, compile(options, report))
-        report({ loaded: 1, total: 1, phase: 'start' })
+        phase('start')
         return module
       }
       // The worker is asked for first, then the module, and then what storage holds, which can take as long.
@@ -68,8 +69,9 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   registry.version = version
   const enabled = (c: types.ServerConfig) => c.enabled !== false
   try {
-    if (!Object.values(given).some(enabled)) await within(signal, stored)
-    if (Object.values(given).some(enabled) || [...store.servers.values()].some(enabled)) {
+    const sure = Object.values(given).some(enabled) // before the storage has been read
+    if (!sure) await within(signal, stored)
+    if (sure || [...store.servers.values()].some(enabled)) {
       const { refused } = await registry.start(signal)
       // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
       for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
@@ -82,7 +84,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     await registry.close()
     throw e
   }
-  report({ loaded: 1, total: 1, phase: 'ready' })
+  phase('ready')
   return registry
 }
 

@@ -71,6 +71,8 @@ export class PageRegistry implements types.Registry {
   private servers: types.Snapshot['servers'] = {}
   private readonly lists = new Map<string, Lists>()
   private readonly arriving = new Map<string, Lists>()
+  /** Made of the lists when asked for. */
+  private offers: Lists | undefined
   private index: Map<string, types.ToolInfo> | undefined
   private changes = 0
   private snapshot: types.Snapshot | undefined
@@ -223,8 +225,7 @@ export class PageRegistry implements types.Registry {
       status: this.status,
       version: this.changes,
       servers: this.servers,
-      tools: this.all('tools'),
-      withheld: this.all('withheld'),
+      ...(this.offers ??= { tools: this.all('tools'), withheld: this.all('withheld') }),
     })
     return this.snapshot
   }
@@ -290,7 +291,7 @@ export class PageRegistry implements types.Registry {
   private lie(e: RegistryError): void {
     this.down = e
     this.lists.clear()
-    this.index = undefined
+    this.index = this.offers = undefined
     this.receive({ event: 'state', status: 'partial', servers: Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
       [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint }])) })
   }
@@ -372,7 +373,7 @@ export class PageRegistry implements types.Registry {
         this.servers = servers
         this.status = m.status
         if (m.status !== 'idle') this.discovered = true
-        if (m.whole) this.index = undefined
+        if (m.whole) this.index = this.offers = undefined
         this.owner.onServers?.(m.servers)
         return this.changed()
       }
@@ -399,7 +400,7 @@ export class PageRegistry implements types.Registry {
     this.arriving.delete(m.server)
     if (list.tools.length || list.withheld.length) this.lists.set(m.server, list)
     else this.lists.delete(m.server)
-    this.index = undefined
+    this.index = this.offers = undefined
     this.changed()
   }
 

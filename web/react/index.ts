@@ -1,0 +1,3 @@
+export { PortolanPanel } from './panel.ts'
+export { useMCP } from './mcp.ts'
+export { useRegistry } from './registry.ts'

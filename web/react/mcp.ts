@@ -1,0 +1,83 @@
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { createRegistry, RegistryError } from '../../wasm/js/index.js'
+import type { Registry, RegistryOptions } from '../../wasm/js/types.ts'
+import { useRegistry } from './registry.ts'
+import type * as types from './types.ts'
+
+export const useMCP: typeof types.useMCP = (options) => {
+  const [life] = useState(() => new Life(options))
+  useEffect(() => life.begin(), [life])
+  const { registry, error } = useSyncExternalStore(life.subscribe, life.get, life.get)
+  const { tools, servers, status } = useRegistry(registry)
+  const { dispatch, rediscover } = life
+  return { registry, error, tools, health: servers, status: error ? 'failed' : registry ? status : 'starting', dispatch, rediscover }
+}
+
+interface State { registry?: Registry; error?: RegistryError }
+
+/** A registry between mounting and unmounting. */
+class Life {
+  private readonly options: RegistryOptions | undefined
+  private state: State = {}
+  private readonly listeners = new Set<() => void>()
+  private mounts = 0
+
+  constructor(options: RegistryOptions | undefined) {
+    this.options = options
+  }
+
+  get = (): State => this.state
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  dispatch: types.UseMCP['dispatch'] = async (...args) => (await this.ready()).dispatch(...args)
+
+  rediscover: types.UseMCP['rediscover'] = async (names) => (await this.ready()).discover(names)
+
+  /** Makes the registry; the returned function ends it. Mounting twice in a row, as StrictMode does, makes one. */
+  begin(): () => void {
+    const mount = ++this.mounts
+    const ends = new AbortController()
+    void Promise.resolve().then(() => this.mounts === mount ? this.create(ends.signal) : undefined)
+    return () => {
+      this.mounts++
+      ends.abort()
+      const { registry } = this.state
+      this.set({})
+      void registry?.close()
+    }
+  }
+
+  private async create(signal: AbortSignal): Promise<void> {
+    try {
+      const registry = await createRegistry({ ...this.options, signal: this.options?.signal ? AbortSignal.any([signal, this.options.signal]) : signal })
+      if (signal.aborted) return await registry.close()
+      this.set({ registry })
+      await registry.discover()
+    } catch (e) {
+      if (!signal.aborted) this.set({ ...this.state, error: e as RegistryError })
+    }
+  }
+
+  private ready(): Promise<Registry> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const { registry, error } = this.state
+        if (registry) resolve(registry)
+        else if (error) reject(error)
+        else return false
+        return true
+      }
+      if (look()) return
+      const stop = this.subscribe(() => { if (look()) stop() })
+    })
+  }
+
+  private set(state: State): void {
+    this.state = state
+    for (const listener of [...this.listeners]) listener()
+  }
+}
