@@ -142,6 +142,7 @@ build_wasm() {
 	for entry in worker cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
+	printf "import type { PanelMessages } from './panel.js'\n\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
 	cp wasm/js/cassette-types.ts "$dist/npm/cassette.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
@@ -162,6 +163,7 @@ build_panel() {
 	say 'panel'
 	rm -rf "$dist/npm/panel" "$dist/npm/locales" && mkdir -p "$dist/npm/locales"
 	node_modules/.bin/esbuild panel=web/panel/index.ts --bundle --splitting --format=esm --target=es2022 --minify \
+		--inject:web/nodom.ts --define:globalThis=panelScope \
 		--legal-comments=none --log-level=warning --outdir="$dist/npm" --chunk-names=panel/[name]-[hash]
 	for locale in web/panel/locales/*.ts; do bundle "$locale" --outfile="$dist/npm/locales/$(basename "$locale" .ts).js"; done
 	sed "s#'../../wasm/js/types.ts'#'./index.js'#" web/panel/types.ts >"$dist/npm/panel.d.ts"

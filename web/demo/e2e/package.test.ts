@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { root } from './harness.ts'
+
+// The package as npm packs and installs it.
+
+const run = promisify(execFile)
+let dir: string
+let tarball: string
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'portolan-package-'))
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', dir, join(root, 'dist/npm')])
+  tarball = join(dir, stdout.trim().split('\n').at(-1)!)
+  await writeFile(join(dir, 'package.json'), '{"type":"module","private":true}')
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--offline', '--omit=peer', tarball], { cwd: dir })
+  await symlink(join(root, 'node_modules/react'), join(dir, 'node_modules/react')) // the app's own
+})
+after(() => rm(dir, { recursive: true, force: true }))
+
+interface Manifest { exports: Record<string, string | { types: string; default: string }>; sideEffects: string[] }
+const manifest = async () => JSON.parse(await readFile(join(dir, 'node_modules/portolan/package.json'), 'utf8')) as Manifest
+
+/** Its tools need the Node that they were made for. */
+const tool = (name: string, ...args: string[]) => run(join(root, 'node_modules/.bin', name), args, { env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` } })
+
+test('publint has nothing to say', async () => {
+  const { stdout } = await tool('publint', 'run', '--strict', tarball)
+  assert.match(stdout, /All good!/)
+})
+
+test('attw finds every type', async () => {
+  // Not looked at: require() of what is ESM only (esm-only), and files that have no types.
+  await tool('attw', tarball, '--profile', 'esm-only', '--exclude-entrypoints', 'portolan.wasm', 'portolan-sdk.wasm', './locales/*')
+})
+
+test('every file that the manifest names is there', async () => {
+  for (const [entry, target] of Object.entries((await manifest()).exports)) {
+    for (const file of typeof target === 'string' ? [target] : Object.values(target)) {
+      if (file.includes('*')) continue
+      assert.ok(existsSync(join(dir, 'node_modules/portolan', file)), `${entry}: ${file}`)
+    }
+  }
+})
+
+const nodes = [`${root}node_modules/.bin/node`, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync)
+for (const node of nodes) {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  if (Number(version.slice(1).split('.')[0]) < 20) continue // package.json: engines
+  test(`imported in Node ${version}, no entry does anything`, async () => {
+    const entries = Object.entries((await manifest()).exports).filter(([, target]) => typeof target === 'object').map(([entry]) =>
+      entry.replace('*', 'ar').replace(/^\./, 'portolan'))
+    for (const entry of entries) {
+      const program = `const before = Object.getOwnPropertyNames(globalThis)
+        const exported = await import('${entry}')
+        if (!Object.keys(exported).length) throw new Error('it exports nothing')
+        const left = Object.getOwnPropertyNames(globalThis).filter((name) => !before.includes(name))
+        if (left.length) throw new Error('globals: ' + left)
+        for (let i = 0; i < 100 && process.getActiveResourcesInfo().length; i++) await new Promise((resolve) => setImmediate(resolve)) // files being closed
+        const handles = process.getActiveResourcesInfo().filter((name) => name !== 'Immediate')
+        if (handles.length) throw new Error('handles: ' + handles)`
+      await assert.doesNotReject(run(node, ['--input-type=module', '-e', program], { cwd: dir, timeout: 20_000 }), entry)
+    }
+  })
+}
