@@ -1,4 +1,7 @@
+import { checkName, checkPatch, checkWhole } from './checkconfig.ts'
 import type { WireError } from './errors.ts'
+import { mergeConfig } from './mergeconfig.ts'
+import { originOf } from './origin.ts'
 import type { StateEvent } from './protocol.ts'
 import type { Body } from './registry.ts'
 import type { ServerConfig } from './types.ts'
@@ -25,6 +28,26 @@ const done: Answer = { result: null }
 /** Answers a request as the module would; undefined: the module is needed. */
 export function answer(servers: Servers, m: Body): Answer | undefined {
   switch (m.method) {
+    case 'addServer': {
+      const patch = checkPatch(m.config, undefined)
+      if (patch) return bad(patch)
+      const name = checkName(m.name)
+      if (name) return bad(name)
+      const whole = checkWhole(mergeConfig({ url: '' }, m.config))
+      if (whole) return bad(whole, m.name, 'add')
+      if (servers.has(m.name)) return bad('a server of that name exists; remove or update it', m.name, 'add')
+      return m.config.enabled === false ? done : undefined
+    }
+    case 'updateServer': {
+      const old = servers.get(m.name)
+      if (!old) return known(servers, m.name, 'update')
+      const config = mergeConfig(old, m.config)
+      const moved = config.url !== undefined && originOf(config.url) !== originOf(old.url)
+      const patch = checkPatch(m.config, moved ? undefined : old.headers)
+      if (patch) return bad(patch)
+      const whole = checkWhole(config)
+      return whole ? bad(whole, m.name, 'update') : config.enabled === false ? done : undefined
+    }
     case 'discover': return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
     case 'removeServer': return known(servers, m.name, 'remove')
     case 'setEnabled': return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
@@ -42,5 +65,8 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
 
 const known = (servers: Servers, name: string, op: string): Answer =>
   servers.has(name) ? done : failure('unknown_server', `server ${name}: ${op}: unknown server`, 'Add the server first, or check its name.', name)
+
+const bad = (what: string, server?: string, op?: string): Answer =>
+  failure('invalid_config', `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`, "Correct the server's name or configuration.", server)
 
 const failure = (code: string, message: string, hint: string, server?: string): Answer => ({ error: { code, message, hint, server, retryable: false } })

@@ -47,6 +47,9 @@ export interface Owner {
 /** How much later than the module's own deadline the page gives a call up, and how often it looks, in ms. */
 const grace = 100, look = 100
 
+/** How long a worker that is late may have been silent, in ms: it may be busy. */
+const silence = 10_000
+
 /** The registry as a page sees it: an image of the host's state, and requests to it. */
 export class PageRegistry implements types.Registry {
   mode: string
@@ -81,6 +84,7 @@ export class PageRegistry implements types.Registry {
   private readonly observers = new Set<(a: types.Activity) => void>()
   /** There as long as somebody observes. */
   private activities: Promise<Activities> | undefined
+  private heard = 0
   private watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(owner: Owner) {
@@ -279,8 +283,9 @@ export class PageRegistry implements types.Registry {
 
   /** The worker is no more, and cannot have said so itself. */
   private died(): void {
-    if (this.dead) return
-    this.channel!.close()
+    if (this.dead || !this.channel || !this.owner.open) return
+    this.unwatch?.()
+    this.channel.close()
     this.channel = undefined
     this.fail(crashed())
     if (this.restarts.allow()) this.start().catch((e: RegistryError) => this.lie(e))
@@ -339,7 +344,11 @@ export class PageRegistry implements types.Registry {
       this.watching = undefined
       const now = performance.now()
       for (const w of [...this.waiting.values()]) {
-        if (w.until <= now) w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
+        if (w.until <= now) {
+          w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
+          // The module has its own deadlines. One that misses them and says nothing hangs.
+          if (this.heard < now - silence) this.died()
+        }
         else if (w.until < Infinity) this.watch()
       }
     }, look)
@@ -352,6 +361,7 @@ export class PageRegistry implements types.Registry {
   }
 
   receive(m: ToPage): void {
+    this.heard = performance.now()
     if ('id' in m) {
       const w = this.waiting.get(m.id)
       if (!w) return

@@ -81,6 +81,37 @@ test('nothing is downloaded before the first server is on', async () => {
   assert.ok(!kept.get('portolan.servers')!.includes('stored'), 'what was removed is not stored any more')
 })
 
+test('what is wrong with a configuration is said the same with and without the module', async () => {
+  const url = 'https://s.example/mcp'
+  const off = { url, enabled: false }
+  const configs: unknown[] = [
+    { url: 7 }, { url: 'ftp://s.example' }, { url: 'https:///x' }, { url: 'https://u:p@s.example' }, { url: 'https://s.example/a b' }, { url: 'HTTPS://s.example?x' },
+    { url, colour: 1 }, { url, headers: 'x' }, { url, headers: { A: 1 } }, { url, headers: { '': 'x' } }, { url, headers: { 'A B': 'x' } }, { url, headers: { 'user-agent': 'x' } },
+    { url, headers: { A: 'é' } }, { url, headers: { A: '[redacted]' } }, { url, headers: null }, { url, proxy: 'yes' }, { url, proxy: 'auto' }, { url, enabled: 'no' }, { url, transport: 3 },
+    { url, transport: 'carrier pigeon' }, { url, transport: 'sse' }, { url, timeoutMs: 0 }, { url, timeoutMs: 1e9 }, { url, timeoutMs: '5' }, { url, tools: [] }, { url, tools: { allow: 'a' } },
+    { url, tools: { alow: [] } }, { url, tools: { deny: ['a'], allow: null } }, { url, tools: null }, { url: 'builtin:demo' }, {}, 7,
+  ].map((c) => (typeof c === 'object' ? { enabled: false, ...c } : c))
+  const names = ['', 'x'.repeat(65), 'é'.repeat(64), 'a\u0007', 'ok', 'kept']
+  const outcome = (work: Promise<unknown>) => work.then(() => 'ok', ({ code, message, hint, server, retryable }: RegistryError) => ({ code, message, hint, server, retryable }))
+  const make = (awake: boolean) => createRegistry({ storage: 'memory', servers: { kept: { ...off, headers: { A: 'secret' } }, ...(awake && { demo: { url: 'builtin:demo' } }) }, wasm: awake ? undefined : address() })
+  const said: unknown[][] = []
+  for (const awake of [false, true]) {
+    const r = await make(awake)
+    const all: unknown[] = []
+    for (const [i, config] of configs.entries()) {
+      all.push(await outcome(r.addServer(`s${i}`, config as never)))
+      all.push(await outcome(r.updateServer('kept', config as never)))
+      all.push(r.getSnapshot().servers[`s${i}`], r.getSnapshot().servers.kept)
+    }
+    for (const name of names) all.push(await outcome(r.addServer(name, off)))
+    all.push(await outcome(r.updateServer('gone', off)))
+    said.push(all)
+    if (!awake) assert.deepEqual(asked, [], 'none of it needed the module')
+    await r.close()
+  }
+  assert.deepEqual(said[0], said[1])
+})
+
 test('a registry that never started closes', async () => {
   const r = await createRegistry({ wasm: address(), storage: 'memory' })
   await r.close()

@@ -102,6 +102,20 @@ test('a worker that is terminated is replaced, with all it had', async (t) => {
   await page.evaluate('r.close()')
 })
 
+test('a worker that hangs is replaced when it misses a deadline by far', async (t) => {
+  const context = await fresh(t)
+  const page = await tab(context, withServers('worker'))
+  await page.evaluate('r.discover()')
+  await page.workers()[0]!.evaluate('void setTimeout(() => { for (;;) {} })')
+  const late = await page.evaluate(`r.call('demo__echo', {}, { timeoutMs: 200 }).catch((e) => e.code)`)
+  assert.equal(late, 'timeout')
+  assert.equal(await page.evaluate('workers.length'), 1, 'it may be busy')
+  const next = await page.evaluate(`r.call('demo__echo', {}, { timeoutMs: 11000 }).catch((e) => e.code)`)
+  assert.equal(next, 'timeout')
+  assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'up' })`), 'up')
+  assert.equal(await page.evaluate('workers.length'), 2)
+})
+
 for (const mode of ['worker', 'main']) test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
   const context = await fresh(t)
   const page = await tab(context, withServers(mode))
