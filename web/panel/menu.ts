@@ -35,7 +35,11 @@ class Menu extends Piece {
     const open = event.newState === 'open'
     const button = this.querySelector('button')!
     button.setAttribute('aria-expanded', String(open))
-    if (!open) return
+    if (!open) {
+      const focus = (this.getRootNode() as ShadowRoot).activeElement
+      if (!focus || this.popoverElement.contains(focus)) button.focus()
+      return
+    }
     const at = button.getBoundingClientRect(), list = this.popoverElement
     const rtl = getComputedStyle(this).direction === 'rtl'
     const { width, height } = list.getBoundingClientRect()

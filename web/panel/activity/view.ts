@@ -49,6 +49,11 @@ class ActivityView extends Piece {
     })
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback()
+    if (this.hasUpdated) this.requestUpdate('log') // it has been moved, and listens again
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.stop?.()
@@ -88,7 +93,7 @@ class ActivityView extends Piece {
         <div role="table" aria-rowcount=${rows.length + 1} aria-label=${this.t('view_activity')}>
           <div role="row" aria-rowindex="1" class="line heads">${(['time', 'what', 'outcome', 'took'] as const).map((h) => html`<span role="columnheader">${this.t(`column_${h}`)}</span>`)}</div>
           <div class="space" style-height=${first}></div>
-          ${repeat(shown, (r) => r.at + r.id / 1e6, (r, i) => this.row(r, first + i))}
+          ${repeat(shown, (r) => r.id, (r, i) => this.row(r, first + i))}
           <div class="space" style-height=${rows.length - first - shown.length}></div>
         </div></div>` : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`}
       ${this.chosen ? this.details(this.chosen) : nothing}`

@@ -168,8 +168,9 @@ test('tools are switched one by one and together, and stay so after a reload', a
   await done(p)
 })
 
-test('the budget says which tools to turn off, and does it', async () => {
+test('the budget says which tools to turn off, and does it', async (t) => {
   const large = await listing(someTools(40))
+  t.after(() => large.close())
   const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { large: { url: large.url } } })
   await p.panel.getByText(/Tools take about/).waitFor()
   await p.panel.getByLabel('Budget, in tokens').fill('2000')
@@ -180,7 +181,6 @@ test('the budget says which tools to turn off, and does it', async () => {
   await p.panel.getByText(/Tools take about [\d,.]+ of 2,000 tokens/).waitFor()
   const left = await p.page.evaluate(() => window.registry.getTools().length)
   assert.ok(left > 5 && left < 40, String(left))
-  await large.close()
   await done(p)
 })
 
@@ -211,9 +211,10 @@ test('each fault has a name, a cause and one button', async () => {
   await done(p)
 })
 
-test('a server without CORS is found out and reached through the proxy', async () => {
+test('a server without CORS is found out and reached through the proxy', async (t) => {
   const hidden = await sdkServer([], { cors: false })
   const proxy = await startProxy(site.url)
+  t.after(() => Promise.all([proxy.stop(), hidden.close()]))
   const p = await openPanel(browser, site, { query: { proxy: proxy.template }, servers: { hidden: { url: hidden.url, headers: { Authorization: 'Bearer x' } } } })
   await cardOf(p, 'hidden').getByRole('button', { name: 'Find out why' }).click()
   await cardOf(p, 'hidden').getByText('Blocked by CORS').waitFor()
@@ -222,8 +223,6 @@ test('a server without CORS is found out and reached through the proxy', async (
   await cardOf(p, 'hidden').getByRole('button', { name: 'Go through the proxy' }).click()
   await cardOf(p, 'hidden').getByText('Connected').waitFor()
   await cardOf(p, 'hidden').getByText('through the proxy').waitFor()
-  await proxy.stop()
-  await hidden.close()
   await done(p)
 })
 

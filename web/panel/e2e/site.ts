@@ -47,6 +47,7 @@ const expected = /CORS policy|Failed to load resource|ERR_|favicon|TrustedScript
 /** Opens the page; servers are added, and listed unless `discover` is false. */
 export async function openPanel(browser: Browser, site: Listening, o: { servers?: Record<string, ServerConfig>; query?: Record<string, string>; context?: BrowserContextOptions; discover?: boolean } = {}): Promise<PanelPage> {
   const page = await browser.newPage({ viewport: { width: 1000, height: 900 }, ...o.context })
+  page.setDefaultTimeout(10_000)
   const faults: string[] = []
   page.on('pageerror', (e) => faults.push(`page error: ${e.stack ?? e.message}`))
   page.on('console', (m) => { if (m.type() === 'error' && !expected.test(m.text())) faults.push(`console: ${m.text()}`) })

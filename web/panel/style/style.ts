@@ -106,7 +106,7 @@ input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 .menu button { display: block; inline-size: 100%; text-align: start; background: none; border-color: transparent; font-weight: 400; }
 .menu button:is(:hover, :focus-visible) { background: color-mix(in oklab, var(--accent) 14%, transparent); outline-offset: -3px; }
 
-.empty { text-align: center; padding: 2.2rem 1rem; display: grid; gap: .6rem; justify-items: center; }
+.empty { text-align: center; padding: 2.2rem 1rem; overflow-wrap: anywhere; display: grid; grid-template-columns: minmax(0, 1fr); gap: .6rem; justify-items: center; }
 .compass .track { fill: none; stroke: var(--edge); } .compass .thin { stroke-width: .6; opacity: .7; } .compass .rose { fill: var(--paper); stroke: var(--accent); stroke-width: 1; } .compass .dark { fill: var(--accent); }
 .nothing, .found:empty { color: var(--dim); } .found:empty { display: none; }
 
@@ -147,10 +147,10 @@ th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
 portolan-json { display: block; min-inline-size: 0; } .branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--line); margin-inline-start: .3rem; } .leaf { overflow-wrap: anywhere; white-space: pre-wrap; }
 .key { color: var(--accent); } .string { color: var(--good); } .number, .boolean { color: var(--wait); } .null { color: var(--dim); }
 .result { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); border-block-start: 1px solid var(--line); padding-block-start: .8rem; justify-items: start; } .result > * { max-inline-size: 100%; } .block { inline-size: 100%; display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); }
-.result[data-error=true] .block { border-inline-start: 3px solid var(--bad); padding-inline-start: .6rem; } h4 { margin: 0; font-size: .9rem; }
+.result[data-error=true] .block { border-inline-start: 3px solid var(--bad); padding-inline-start: .6rem; } .block h3 { font-size: .9rem; }
 canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--line); image-rendering: pixelated; min-inline-size: 3rem; }
 .add { background: var(--paper); border: 1px solid var(--line); border-radius: var(--radius); padding: .8rem .9rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .add > .row { align-items: end; } .add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
-a { color: var(--accent); } .back { justify-self: start; } .listing { display: flex; gap: 1rem; align-items: center; justify-content: space-between; border-block-start: 1px solid var(--line); padding-block-start: .7rem; } .listing > div { min-inline-size: 0; overflow-wrap: anywhere; }
+a { color: var(--accent); } .back { justify-self: start; } .listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; border-block-start: 1px solid var(--line); padding-block-start: .7rem; } .listing > div { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .flags { background: var(--wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem; justify-items: start; } .flags li { padding-block: .1rem; overflow-wrap: anywhere; }
 .entries { display: grid; gap: .7rem; } .entry { border-block-start: 1px solid var(--line); padding-block-start: .7rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .lints { display: grid; gap: .35rem; } portolan-preview footer { display: flex; justify-content: end; }
 .timeline { block-size: 26rem; overflow: auto; background: var(--paper); border: 1px solid var(--line); border-radius: var(--radius); }

@@ -6,8 +6,8 @@ import { initial } from '../form/state.ts'
 import type { Desk } from '../piece.ts'
 import { clean, line } from '../text.ts'
 
-/** What all inputs of a form share. */
-export interface Form { desk: Desk; id: string; problems: ReadonlyMap<string, FieldProblem> }
+/** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
+export interface Form { desk: Desk; idOf(path: string): string; problems: ReadonlyMap<string, FieldProblem> }
 
 type Put = (state: State) => void
 
@@ -16,7 +16,7 @@ const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(form: Form, field: Field, state: State, path: string, name: string, put: Put): TemplateResult {
   const { words: t } = form.desk
-  const id = `${form.id}${path}`
+  const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
   const problem = form.problems.get(path)
   const about = html`${field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing}
@@ -42,7 +42,7 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
   if (field.kind === 'array') return itemsView(form, field, Array.isArray(state) ? state : [], path, put)
   if (field.kind !== 'union') return []
   const { option, state: inner } = state as Chosen
-  const id = `${form.id}${path}-variant`
+  const id = `${form.idOf(path)}-variant`
   return html`<div class="field"><label for=${id}>${t('variant')}</label>
       <select id=${id} @change=${(e: Event) => { const option = Number((e.target as HTMLSelectElement).value); put({ option, state: initial(field.options[option]!.field) }) }}>
         ${field.options.map((o, i) => html`<option value=${i} ?selected=${i === option}>${line(o.label, 80)}</option>`)}</select></div>

@@ -17,7 +17,7 @@ export function resultView(desk: Desk, result: ToolResult): TemplateResult {
       <span class="dim">${desk.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${result.truncated ? ` · ${t('truncated')}` : nothing}</span></p>
     ${result.content.length || result.structuredContent !== undefined ? nothing : html`<p class="nothing">${t('no_content')}</p>`}
     ${result.content.map((block) => html`<div class="block">${blockView(desk, block)}</div>`)}
-    ${result.structuredContent === undefined ? nothing : html`<div class="block"><h4>${t('structured')}</h4><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`}
+    ${result.structuredContent === undefined ? nothing : html`<div class="block"><h3>${t('structured')}</h3><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`}
     <button type="button" class="small" @click=${() => download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${t('save_result')}</button>
   </section>`
 }

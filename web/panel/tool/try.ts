@@ -29,6 +29,7 @@ class Try extends Piece {
   declare private result: ToolResult | undefined
   declare private fault: RegistryError | undefined
   private readonly id_ = freshId()
+  private readonly ids = new Map<string, string>()
   private form: Field = { kind: 'json', reason: 'any', required: true, nullable: false }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -48,7 +49,7 @@ class Try extends Piece {
         <button type="button" class="small" aria-pressed=${!draft.asText} @click=${() => this.show(false)}>${this.t('as_form')}</button>
         <button type="button" class="small" aria-pressed=${draft.asText} @click=${() => this.show(true)}>${this.t('as_json')}</button></div>` : nothing}
       ${draft.asText ? text : form.kind === 'object' && form.fields.length
-        ? membersView({ desk: this.desk, id, problems: new Map(found.map((p) => [p.path, p])) }, form, draft.state, '', (state) => this.put({ state, text: toJSON(form, state) ?? '{}' }))
+        ? membersView({ desk: this.desk, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) }, form, draft.state, '', (state) => this.put({ state, text: toJSON(form, state) ?? '{}' }))
         : html`<p class="dim">${this.t('no_parameters')}</p>`}
       ${this.offered ? nothing : html`<p class="hint warn">${this.t('off_try')}</p>`}
       <div class="row">
@@ -60,6 +61,12 @@ class Try extends Piece {
     <div role="status">${this.running ? this.progressView() : nothing}</div>
     ${this.fault ? html`<div class="hint bad" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${clean(this.fault.message, 2000)}</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>` : nothing}
     ${this.result ? resultView(this.desk, this.result) : nothing}`
+  }
+
+  private readonly idOf = (path: string): string => {
+    let id = this.ids.get(path)
+    if (!id) this.ids.set(path, id = freshId())
+    return id
   }
 
   private get config() { return this.desk.snapshot.servers[this.tool.server]?.config ?? { url: '' } }

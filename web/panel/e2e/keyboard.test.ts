@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium } from '../../demo/e2e/harness.ts'
+import { panelStates } from './states.ts'
+import type { PanelPage } from './site.ts'
+
+let browser: Browser, all: Awaited<ReturnType<typeof panelStates>>
+before(async () => {
+  browser = await launchChromium()
+  all = await panelStates(browser)
+})
+after(async () => {
+  await browser?.close()
+  await all?.close()
+})
+
+/** What has the focus: its name, whether a reader with eyes sees that, and whether it is in sight. */
+const focused = ({ page }: PanelPage) => page.evaluate(() => {
+  const el = window.panel.shadowRoot!.activeElement as HTMLElement | null
+  if (!el) return undefined
+  const style = getComputedStyle(el), box = el.getBoundingClientRect()
+  const name = el.getAttribute('aria-label') ?? (el as HTMLInputElement).labels?.[0]?.textContent ?? el.textContent
+  return { name: (name ?? '').replace(/\s+/g, ' ').trim(), visible: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2, inSight: box.bottom > 0 && box.top < innerHeight && box.height > 0 }
+})
+
+test('Tab reaches everything, in order, with a focus that is seen, and leads out again', async () => {
+  for (const state of ['servers', 'errors', 'tools', 'activity', 'edit', 'try']) {
+    const p = await all.states[state]!()
+    const { page } = p
+    const modal = await page.evaluate(() => !!window.panel.shadowRoot!.querySelector('dialog'))
+    // Tab goes on from there
+    if (modal) await p.panel.locator('dialog h2').focus()
+    else await page.mouse.click(2, 2)
+    const want = await page.evaluate(() => {
+      const root = window.panel.shadowRoot!.querySelector('dialog') ?? window.panel.shadowRoot!
+      return [...root.querySelectorAll<HTMLElement>('button, input, select, textarea, summary, [tabindex="0"]')]
+        .filter((e) => e.tabIndex >= 0 && !(e as HTMLButtonElement).disabled && e.checkVisibility() && !(e instanceof HTMLInputElement && e.type === 'radio' && !e.checked)).length
+    })
+    const seen: string[] = []
+    for (let i = 0; i < want + 5; i++) {
+      await page.keyboard.press('Tab')
+      const f = await focused(p)
+      if (!f) { if (seen.length) break; continue }
+      assert.ok(f.visible, `${state}: the focus on "${f.name}" is not seen`)
+      assert.ok(f.inSight, `${state}: "${f.name}" is out of sight`)
+      assert.notEqual(f.name, '', `${state}: something without a name has the focus`)
+      seen.push(f.name)
+    }
+    assert.ok(seen.length >= want * (modal ? 1 : 0.98), `${state}: ${seen.length} of ${want} were reached`)
+    await page.close()
+  }
+})
+
+test('tabs and menus follow the arrow keys; Escape leads back', async () => {
+  const p = await all.states.servers!()
+  const { page, panel } = p
+  await panel.locator('#tab-servers').focus()
+  await page.keyboard.press('ArrowRight')
+  assert.match((await focused(p))!.name, /^Tools/)
+  await page.keyboard.press('End')
+  assert.match((await focused(p))!.name, /^Activity/)
+  await page.keyboard.press('ArrowRight')
+  assert.match((await focused(p))!.name, /^Servers/)
+  await panel.getByRole('button', { name: 'More for demo' }).focus()
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.getAttribute('role') === 'menuitem')
+  await page.keyboard.press('ArrowUp')
+  assert.equal((await focused(p))!.name, 'Remove')
+  await page.keyboard.press('Home')
+  assert.equal((await focused(p))!.name, 'Retry now')
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.getAttribute('aria-label') === 'More for demo')
+  await page.close()
+})
+
+test('a server is added, called and removed without a pointer', async () => {
+  const p = await all.states.empty!()
+  const { page, panel } = p
+  await panel.locator('textarea').focus()
+  await page.keyboard.type('builtin:demo')
+  await panel.getByText('Read as').waitFor()
+  await page.keyboard.press('Enter')
+  await panel.getByText('Connected', { exact: false }).first().waitFor()
+  await panel.getByRole('button', { name: /tools$/ }).focus()
+  await page.keyboard.press('Enter')
+  await panel.getByRole('button', { name: /^echo/ }).focus()
+  await page.keyboard.press('Enter')
+  await panel.getByRole('tab', { name: 'What models see' }).focus()
+  await page.keyboard.press('ArrowRight')
+  await panel.getByLabel('text', { exact: true }).focus()
+  await page.keyboard.type('Land ahoy!')
+  await panel.getByRole('button', { name: 'Call tool' }).focus()
+  await page.keyboard.press('Enter')
+  await panel.locator('.result').getByText('Land ahoy!').waitFor()
+  await page.keyboard.press('Escape')
+  await panel.locator('dialog').waitFor({ state: 'detached' })
+  assert.match((await focused(p))!.name, /^echo/)
+  assert.deepEqual(p.faults, [])
+  await page.close()
+})

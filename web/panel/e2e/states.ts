@@ -1,0 +1,85 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { listen, type Listening } from '../../demo/e2e/harness.ts'
+import { readFile } from 'node:fs/promises'
+import { root } from '../../demo/e2e/harness.ts'
+import { harbour, listing, someTools } from './servers.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+/** A page with the panel in one of its states. */
+export type Open = (context?: BrowserContextOptions, query?: Record<string, string>) => Promise<PanelPage>
+
+/** All that the main states need, and how to reach each of them. */
+export async function panelStates(browser: Browser): Promise<{ states: Record<string, Open>; site: Listening; close(): Promise<void> }> {
+  const site = await panelSite()
+  const port = await harbour()
+  const large = await listing(someTools(200))
+  const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
+  const catalogue = await listen((_, res) => void res.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(page))
+  const good = { good: { url: port.servers.good!.url, headers: { 'X-Key': 'secret' } } }
+  const demo = { demo: { url: 'builtin:demo' } }
+
+  const tool = (server: Record<string, { url: string }>, name: RegExp, tab: string): Open => async (context, query) => {
+    const p = await openPanel(browser, site, { context, servers: server, query: { view: 'tools', ...query } })
+    await p.panel.locator('.about').filter({ hasText: name }).first().click()
+    await p.panel.locator(`#tool-tab-${tab}`).click()
+    return p
+  }
+  const states: Record<string, Open> = {
+    empty: (context, query) => openPanel(browser, site, { context, query }),
+    servers: (context, query) => openPanel(browser, site, { context, query, servers: { ...demo, ...good, resting: { url: 'https://resting.example/mcp', enabled: false } } as never }),
+    errors: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: port.servers })
+      for (let i = 0; i < 2; i++) await p.page.evaluate(() => window.registry.discover(['failing']))
+      return p
+    },
+    preview: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: demo })
+      await p.panel.locator('.add textarea').fill('{"mcpServers":{"git":{"command":"npx","args":["-y","git-mcp"]},"demo":{"url":"http://x.example/","headers":{"Authorization":"Bearer "}},"linear":{"url":"https://mcp.linear.example/mcp","headers":{"Authorization":"Bearer ${input:key}"}}}}')
+      await p.panel.locator('.entry').nth(2).waitFor()
+      return p
+    },
+    edit: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: good })
+      await p.panel.locator('portolan-menu button').first().click()
+      await p.panel.locator('[role=menuitem]').nth(1).click()
+      await p.panel.locator('.advanced summary').click()
+      return p
+    },
+    export: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: good })
+      await p.panel.locator('.add .row > button').nth(1).click()
+      await p.panel.locator('dialog pre').waitFor()
+      return p
+    },
+    catalogue: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query: { catalogue: catalogue.url, ...query } })
+      await p.panel.locator('.empty button').nth(1).click()
+      await p.panel.locator('.listing').first().waitFor()
+      return p
+    },
+    tools: async (context, query) => {
+      const p = await openPanel(browser, site, { context, servers: { large: { url: large.url } }, query: { view: 'tools', budget: '9000', ...query } })
+      await p.panel.locator('.fit button').waitFor()
+      return p
+    },
+    tool: tool(good, /harbour_0/, 'about'),
+    try: async (context, query) => {
+      const p = await tool(demo, /weather/, 'try')(context, query)
+      await p.panel.locator('portolan-try input').first().fill('Oslo')
+      await p.panel.locator('portolan-try button.primary').click()
+      await p.panel.locator('.result').waitFor()
+      return p
+    },
+    activity: async (context, query) => {
+      const p = await openPanel(browser, site, { context, servers: demo, query })
+      await p.page.evaluate(async () => {
+        for (let i = 0; i < 20; i++) await window.registry.call(i % 5 ? 'demo__echo' : 'demo__weather', { text: 'x', city: 'Oslo' })
+        await window.registry.call('demo__fail', {}).catch(() => {})
+      })
+      await p.panel.locator('#tab-activity').click()
+      await p.panel.locator('.line button').filter({ hasText: 'demo__fail' }).click()
+      return p
+    },
+  }
+  return { states, site, close: async () => { for (const s of [site, port, large, catalogue]) await s.close() } }
+}
