@@ -7,6 +7,7 @@ export interface RedactContext {
   part: 'arguments' | 'result' | 'error' | 'progress' | 'definition'
 }
 
+/** What recording and replaying have in common. */
 export interface CassetteOptions {
   /**
    * Returns what is to be kept of a value, which it may change. Header values
@@ -16,6 +17,7 @@ export interface CassetteOptions {
   redact?: (value: unknown, context: RedactContext) => unknown
 }
 
+/** What {@link record} takes. */
 export interface RecordOptions extends CassetteOptions {
   /** How large the cassette may become, in bytes of JSON; default 10 MiB. Calls beyond it are not recorded. */
   maxBytes?: number

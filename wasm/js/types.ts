@@ -20,6 +20,7 @@ export declare function serveRegistry(registry: Registry, channel: Channel): () 
 /** Wraps a Worker, a MessagePort or anything of that shape. */
 export declare function portChannel(port: PortLike): Channel
 
+/** What {@link createRegistry} takes. Every option has a default; an unknown one is refused by name. */
 export interface RegistryOptions {
   /** The module, or where it is; default: `portolan.wasm` beside this script. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module
@@ -76,8 +77,10 @@ export interface Cassette { open(start: never, begin: never): Promise<unknown> }
 /** Runs the module. Its methods are between the files of one release. */
 export interface ModuleHost { start(module: WebAssembly.Module, options: never): Promise<unknown> }
 
+/** How far a phase (`download`, `start`, `ready`) has come, in bytes where it is a download. */
 export interface LoadProgress { loaded: number; total?: number; phase: string }
 
+/** One MCP server, as a user configures it. */
 export interface ServerConfig {
   /** The http(s) endpoint, or `builtin:demo`. */
   url: string
@@ -102,6 +105,7 @@ export interface ServerConfig {
 /** A configuration as it may be shown: header values are replaced by `[redacted]`. */
 export type RedactedConfig = ServerConfig
 
+/** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
   /** `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is meant to be used. */
   readonly mode: string
@@ -164,6 +168,7 @@ export interface Activity {
   progress?: ToolProgress
 }
 
+/** Which tools, and in whose format. A tool is given if every condition admits it. */
 export interface GetToolsOptions {
   format?: Dialect
   /** Only tools of these servers. */
@@ -174,14 +179,22 @@ export interface GetToolsOptions {
   exclude?: string[]
 }
 
+/** Whose format tools are given in. */
 export type Dialect = 'openai' | 'openai-responses' | 'anthropic' | 'gemini'
+/** A JSON Schema, as the server or the format has it. */
 export type JSONSchema = Record<string, unknown>
+/** A tool for Chat Completions and what is compatible with it. */
 export interface OpenAITool { type: 'function'; function: { name: string; description: string; parameters: JSONSchema } }
+/** A tool for the Responses API. */
 export interface OpenAIResponsesTool { type: 'function'; name: string; description: string; parameters: JSONSchema; strict: false }
+/** A tool for the Messages API. */
 export interface AnthropicTool { name: string; description: string; input_schema: JSONSchema }
+/** A function declaration for Gemini. */
 export interface GeminiTool { name: string; description: string; parameters?: JSONSchema }
+/** A tool in one of the formats. */
 export type Tool = OpenAITool | OpenAIResponsesTool | AnthropicTool | GeminiTool
 
+/** What one call may be given beside its arguments. */
 export interface DispatchOptions {
   /** Ends the call here and on the server. */
   signal?: AbortSignal
@@ -190,6 +203,7 @@ export interface DispatchOptions {
   onProgress?: (p: ToolProgress) => void
 }
 
+/** How far a call has come, in units of the server's own. */
 export interface ToolProgress { progress: number; total?: number; message?: string }
 
 /** A content block of the spec; which fields it has depends on its type. */
@@ -199,6 +213,7 @@ export type ContentBlock =
   | { type: 'resource'; resource: { uri: string; mimeType?: string; text?: string; blob?: string; [key: string]: unknown }; [key: string]: unknown }
   | { type: 'resource_link'; uri: string; name: string; [key: string]: unknown }
 
+/** A tool's answer, whole. */
 export interface ToolResult {
   /** The answer as one text for a model. */
   text: string
@@ -213,6 +228,7 @@ export interface ToolResult {
   truncated?: boolean
 }
 
+/** How a server is doing. */
 export interface ServerHealth {
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
   /** Failed too often in a row; `retryAt` says when it is tried again. */
@@ -239,6 +255,7 @@ export interface ServerHealth {
   serverInfo?: { name: string; version: string }
 }
 
+/** The state at one moment. It is never changed; what differs later is in another object. */
 export interface Snapshot {
   status: 'idle' | 'discovering' | 'ready' | 'partial'
   /** Grows with every change. */
@@ -250,6 +267,7 @@ export interface Snapshot {
   withheld: ToolInfo[]
 }
 
+/** A tool, with both of its names. */
 export interface ToolInfo {
   /** What models call it. */
   name: string
@@ -260,6 +278,7 @@ export interface ToolInfo {
   definition: ToolDefinition
 }
 
+/** `Tool` of the MCP specification. */
 export interface ToolDefinition {
   name: string
   title?: string
@@ -285,7 +304,9 @@ export interface Limits {
   eventsPerSecond: number
 }
 
+/** What a server asks the user during a call (`elicitation/create`). */
 export interface ElicitationRequest { server: string; message: string; requestedSchema?: JSONSchema; [key: string]: unknown }
+/** What the user said; `content` with `accept`, of the requested schema. */
 export interface ElicitationAnswer { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> }
 
 /** Keeps small texts by key. May answer later. */
@@ -326,4 +347,5 @@ export declare class RegistryError extends Error {
   /** The same call may work later, unchanged. */
   readonly retryable: boolean
 }
+/** What a {@link RegistryError} can be given beside code and message. */
 export interface RegistryErrorDetails { server?: string; status?: number; hint?: string; retryable?: boolean; cause?: unknown }

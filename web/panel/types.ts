@@ -33,6 +33,7 @@ export declare class PortolanPanel extends HTMLElement {
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
 }
 
+/** The views between which the panel's tabs choose. */
 export type PanelView = 'servers' | 'tools' | 'activity'
 /** By message key: a text with {places}, or one for each plural category (Unicode CLDR). */
 export type PanelMessages = Record<string, string | { [category in Intl.LDMLPluralRule]?: string }>

@@ -17,6 +17,7 @@ export declare function useRegistry<T>(registry: Registry | null | undefined, se
  */
 export declare function useMCP(options?: RegistryOptions): UseMCP
 
+/** What {@link useMCP} returns. */
 export interface UseMCP {
   /** Undefined until it is there. */
   registry: Registry | undefined
@@ -38,6 +39,7 @@ export interface UseMCP {
  */
 export declare function PortolanPanel(props: PortolanPanelProps): ReactElement
 
+/** Props of {@link PortolanPanel}: its properties, handlers for its events, and what every element takes. */
 export interface PortolanPanelProps extends Omit<HTMLAttributes<PanelElement>, 'onError'> {
   registry: Registry | null | undefined
   locale?: string
