@@ -150,7 +150,7 @@ build_wasm() {
 	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm" all; fi
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in activity validate secrets integrity asleep shared; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for part in activity validate secrets integrity asleep shared detour; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
@@ -278,6 +278,7 @@ verb_size() {
 	budget cassette.js "$dist/npm/cassette.js" 6000
 	budget react.js "$dist/npm/react.js" 2500
 	budget shared.js "$dist/npm/shared.js" 2500
+	budget detour.js "$dist/npm/detour.js" 1000
 	# What shows the servers and their tools, and what is loaded when one is added, edited or tried.
 	cat "$dist/npm/panel.js" "$dist"/npm/panel/chunk-*.js >"$dist/panel-start.js"
 	budget 'panel, to begin with' "$dist/panel-start.js" 35000

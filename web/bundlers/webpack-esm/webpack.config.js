@@ -1,0 +1,4 @@
+export default {
+  experiments: { outputModule: true },
+  output: { module: true },
+}
