@@ -77,13 +77,15 @@ test('a worker that is terminated is replaced, with all it had', async (t) => {
   await page.evaluate(async () => {
     await window.r.discover()
     await window.r.updateServer('demo', { tools: { deny: ['echo'] } })
+    await window.r.updateServer('s', { tools: { deny: ['steps'] } })
   })
   server.headers.length = 0
   const { noticed, back, ...rest } = await crash(page, 'workers.at(-1).terminate()')
   assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
   assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
   assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer kept'))
-  await until(page, "r.getSnapshot().withheld.some((t) => t.name === 'demo__echo')")
+  await until(page, "r.getSnapshot().withheld.map((t) => t.name).join() === 'demo__echo,s__steps'")
+  assert.equal(await page.evaluate("r.has('s__steps')"), false)
   assert.equal(await page.evaluate('workers.length'), 2)
   for (let i = 0; i < 2; i++) assert.equal((await crash(page, 'workers.at(-1).terminate()')).again, true)
   const down = await page.evaluate(`(async () => {
