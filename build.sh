@@ -21,6 +21,7 @@ usage: ./build.sh VERB
   conformance  the official suite's client scenarios, native and js/wasm
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
+  docs         the API reference, to dist/docs; fails when an export has no words
   clean        remove what was built
 EOT
 }
@@ -70,6 +71,17 @@ setup_bundlers() {
 	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
 	say 'bundlers'
 	(cd web/bundlers && npm ci --silent --no-audit --no-fund)
+	printf '%s' "$want" >"$stamp"
+}
+
+# setup_docs installs typedoc, with the TypeScript that it knows.
+setup_docs() {
+	setup_node
+	stamp=docs/tools/node_modules/.portolan-stamp
+	want=$(cksum docs/tools/package-lock.json)
+	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
+	say 'typedoc'
+	(cd docs/tools && npm ci --silent --no-audit --no-fund)
 	printf '%s' "$want" >"$stamp"
 }
 
@@ -154,7 +166,7 @@ build_wasm() {
 	for entry in worker cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
-	printf "import type { PanelMessages } from './panel.js'\n\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
+	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
 	cp wasm/js/cassette-types.ts "$dist/npm/cassette.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
@@ -233,6 +245,7 @@ verb_test() {
 	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
 	say 'Bundlers'
 	"$node" web/bundlers/run.ts
+	verb_docs
 	verb_size
 }
 
@@ -249,6 +262,14 @@ verb_check() {
 	# takes what only JavaScript calls (go:wasmexport) for unused.
 	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker ./bench/...
 	node_modules/.bin/tsc -p .
+}
+
+# Of the declarations as they are published.
+verb_docs() {
+	setup_docs
+	[ -f "$dist/npm/index.d.ts" ] || build_wasm
+	say 'API reference'
+	"$node" docs/tools/node_modules/typedoc/bin/typedoc --options docs/tools/typedoc.json --logLevel Warn
 }
 
 gz() { gzip -9 -c "$1" | wc -c | tr -d ' '; }
@@ -304,6 +325,7 @@ bench)
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
+docs) verb_docs ;;
 clean) rm -rf "$dist" wasm/js/gen proxy-worker/dist web/bundlers/build ;;
 *) usage >&2; exit 2 ;;
 esac

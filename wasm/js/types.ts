@@ -72,10 +72,16 @@ export interface RegistryOptions {
 }
 
 /** A recording of `portolan/cassette`, or one that is replayed. Its methods are between the files of one release. */
-export interface Cassette { open(start: never, begin: never): Promise<unknown> }
+export interface Cassette {
+  /** Between the files of one release: not to be called by others. */
+  open(start: never, begin: never): Promise<unknown>
+}
 
 /** Runs the module. Its methods are between the files of one release. */
-export interface ModuleHost { start(module: WebAssembly.Module, options: never): Promise<unknown> }
+export interface ModuleHost {
+  /** Between the files of one release: not to be called by others. */
+  start(module: WebAssembly.Module, options: never): Promise<unknown>
+}
 
 /** How far a phase (`download`, `start`, `ready`) has come, in bytes where it is a download. */
 export interface LoadProgress { loaded: number; total?: number; phase: string }
@@ -110,10 +116,13 @@ export interface Registry extends AsyncDisposable {
   /** `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is meant to be used. */
   readonly mode: string
   readonly version: string
+  /** Takes a server in. After the first `discover()` it is connected to and listed at once. */
   addServer(name: string, config: ServerConfig): Promise<void>
   /** Changes the given fields. A patch field that is undefined takes its default. */
   updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
+  /** Ends what the server is doing, and forgets it. */
   removeServer(name: string): Promise<void>
+  /** Switches a server on or off: `updateServer` of `enabled`. */
   setEnabled(name: string, enabled: boolean): Promise<void>
   /** Forgets the server's failures and tries it now; resolves when that is decided. */
   retry(name: string): Promise<void>
@@ -121,9 +130,13 @@ export interface Registry extends AsyncDisposable {
   discover(names?: string[], options?: { signal?: AbortSignal }): Promise<Snapshot>
   /** The tools that a model may call now, in its format (default `openai`). Synchronous. */
   getTools(options?: GetToolsOptions & { format?: 'openai' }): OpenAITool[]
+  /** For the Responses API. */
   getTools(options: GetToolsOptions & { format: 'openai-responses' }): OpenAIResponsesTool[]
+  /** For the Messages API. */
   getTools(options: GetToolsOptions & { format: 'anthropic' }): AnthropicTool[]
+  /** As function declarations for Gemini. */
   getTools(options: GetToolsOptions & { format: 'gemini' }): GeminiTool[]
+  /** In a format that is known only when it runs. */
   getTools(options?: GetToolsOptions): Tool[]
   /** Whether a model may call a tool of that name now. */
   has(name: string): boolean
@@ -131,6 +144,7 @@ export interface Registry extends AsyncDisposable {
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Calls a tool and returns the whole answer. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
+  /** How the servers are doing, by name. */
   getHealth(): Record<string, ServerHealth>
   /** The state; the same object until something changes. */
   getSnapshot(): Snapshot
@@ -141,6 +155,7 @@ export interface Registry extends AsyncDisposable {
    * as they go on; returns the function that ends it. For timelines.
    */
   observe(listener: (a: Activity) => void): () => void
+  /** Ends calls and connections, and the module if nobody else uses it. */
   close(): Promise<void>
 }
 
@@ -200,6 +215,7 @@ export interface DispatchOptions {
   signal?: AbortSignal
   /** Bounds this call, in ms. */
   timeoutMs?: number
+  /** Told how far the call has come, where the server says so. */
   onProgress?: (p: ToolProgress) => void
 }
 
@@ -311,26 +327,37 @@ export interface ElicitationAnswer { action: 'accept' | 'decline' | 'cancel'; co
 
 /** Keeps small texts by key. May answer later. */
 export interface StorageAdapter {
+  /** The text that was kept, or nothing. */
   get(key: string): string | null | undefined | Promise<string | null | undefined>
+  /** Keeps a text, in place of what was there. */
   set(key: string, value: string): void | Promise<void>
+  /** Forgets a text. */
   remove(key: string): void | Promise<void>
 }
 
 /** Carries messages to the other side, in order. */
 export interface Channel {
+  /** Sends a message, which can be cloned structurally. */
   post(message: unknown, transfer?: Transferable[]): void
   /** Set by the one who listens. */
   onmessage: ((message: unknown) => void) | null
+  /** No message comes or goes afterwards. */
   close(): void
 }
 
 /** What Worker, MessagePort and the inside of a worker have in common. */
 export interface PortLike {
+  /** Sends a message to the other side. */
   postMessage(message: unknown, transfer?: Transferable[]): void
+  /** Has the listener called with messages of the other side. */
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+  /** Ends that. */
   removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+  /** Of a MessagePort: lets messages come. */
   start?(): void
+  /** Of a MessagePort. */
   close?(): void
+  /** Of a Worker. */
   terminate?(): void
 }
 

@@ -29,7 +29,9 @@ export declare class PortolanPanel extends HTMLElement {
   catalogue: string
   /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number
+  /** For the panel's own events. */
   addEventListener<K extends keyof PortolanPanelEvents>(type: K, listener: (this: PortolanPanel, event: PortolanPanelEvents[K]) => void, options?: boolean | AddEventListenerOptions): void
+  /** For every other event. */
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
 }
 

@@ -47,7 +47,9 @@ export interface PortolanPanelProps extends Omit<HTMLAttributes<PanelElement>, '
   view?: PanelView
   catalogue?: string
   budget?: number
+  /** Another view was chosen. */
   onView?: (view: PanelView) => void
+  /** The budget was set. */
   onBudget?: (budget: number) => void
   /** A fault that the panel has shown, or why it could not be loaded. */
   onError?: (error: Error) => void
