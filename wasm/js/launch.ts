@@ -32,7 +32,7 @@ export const intended = ({ mode, wasm }: RegistryOptions) =>
   : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module) ? 'shared' : 'worker'
 
 /**
- * Starts a host where the mode says: shared worker, URL worker, blob worker, main
+ * Starts a host where the mode says: shared worker, URL worker, one by a detour, main
  * thread. The worker starts while the module is still being compiled.
  */
 export async function launch(options: RegistryOptions, compile: () => Promise<WebAssembly.Module>, settings: Settings): Promise<Opened> {
@@ -51,9 +51,10 @@ export async function launch(options: RegistryOptions, compile: () => Promise<We
   ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
   if (mode !== 'main' && canWork()) {
-    for (const rung of [urlWorker, blobWorker]) {
+    const detours = () => part('detour', given)
+    for (const rung of [urlWorker, async () => (await detours()).trustedWorker(), async () => (await detours()).blobWorker()]) {
       try {
-        return await inWorker(rung(), ready)
+        return await inWorker(await rung(), ready)
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -84,15 +85,6 @@ async function importHost(): Promise<HostClass> {
 
 // Bundlers look for exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
-
-/** A worker's script must be of the page's origin; what it imports need not be. */
-function blobWorker(): Worker {
-  const shim = `import ${JSON.stringify(new URL('./worker.js', import.meta.url).href)}`
-  const url = URL.createObjectURL(new Blob([shim], { type: 'text/javascript' }))
-  const worker = new Worker(url, { type: 'module', name: workerName })
-  setTimeout(() => URL.revokeObjectURL(url), launchTimeout)
-  return worker
-}
 
 function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<Opened> {
   return new Promise((resolve, reject) => {

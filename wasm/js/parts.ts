@@ -9,6 +9,7 @@ const files = {
   integrity: () => import('./integrity.js'),
   asleep: () => import('./asleep.js'),
   shared: () => import('./shared.js'),
+  detour: () => import('./detour.js'),
 }
 
 type Files = typeof files

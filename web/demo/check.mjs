@@ -6,62 +6,57 @@ import { chromium } from 'playwright-core'
 const site = process.argv[2]
 const at = process.argv.indexOf('--screenshots')
 const pictures = at > 0 ? process.argv[at + 1] : undefined
+let page
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 })
+const picture = async (name) => { if (pictures) await page.screenshot({ path: `${pictures}/check-${name}.png` }) }
 const step = (text) => console.log(`ok - ${text}`)
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
+  page = await browser.newPage({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
   const faults = []
   page.on('pageerror', (e) => faults.push(e.message))
   await page.goto(site)
   await page.getByText(/ready in \d+ ms/).waitFor()
   step((await page.locator('#runtime').textContent()) ?? '')
 
-  const add = async (name, url, throughProxy = false) => {
-    await page.getByLabel('URL', { exact: true }).fill(url)
-    await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByLabel(/Through the proxy/).setChecked(throughProxy)
-    await page.getByRole('button', { name: 'Add server' }).click()
-    await page.locator('#servers li', { hasText: name }).locator('[data-status=connected]').waitFor()
+  const panel = page.locator('portolan-panel')
+  const add = async (name, url) => {
+    await panel.getByRole('textbox', { name: 'Add a server' }).fill(url)
+    await panel.getByLabel('Name', { exact: true }).fill(name)
+    await panel.getByRole('button', { name: 'Add server', exact: true }).click()
+    await panel.getByRole('article', { name, exact: true }).getByText('Connected').waitFor()
     step(`server ${name} at ${url} is connected`)
   }
+  await panel.getByRole('button', { name: 'Add the built-in demo' }).click()
+  await panel.getByRole('article', { name: 'demo', exact: true }).getByText('Connected').waitFor()
+  step('the built-in demo is there in one click')
   await add('harbour', new URL('/mcp', site).href)
   await add('lighthouse', new URL('/sse', site).href)
-  await add('demo', 'builtin:demo')
   const { plain } = await (await fetch(new URL('/settings.json', site))).json()
-  await add('island', plain, true)
+  await add('island', plain)
+  await panel.getByRole('article', { name: 'island' }).getByText('Connected').waitFor()
+  await picture('servers')
 
-  await page.getByLabel('Filter').fill('harbour__echo')
-  await page.getByRole('button', { name: /harbour__echo/ }).click()
-  await page.getByLabel('Filter').fill('')
-  await page.getByLabel('Arguments (JSON)').fill('{ "text": "Land ahoy!" }')
-  await page.locator('#definition-box summary').click()
-  await page.locator('#definition', { hasText: '"name": "harbour__echo"' }).waitFor()
-  step('the tool is there in the model\'s format')
-  await page.getByRole('button', { name: 'Call tool' }).click()
-  await page.locator('#result pre', { hasText: 'Land ahoy!' }).waitFor()
-  step('a call over streamable HTTP answers')
-  if (pictures) {
-    await page.screenshot({ path: `${pictures}/demo-light.png` })
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await page.screenshot({ path: `${pictures}/demo-dark.png` })
-    await page.setViewportSize({ width: 360, height: 800 })
-    await page.screenshot({ path: `${pictures}/demo-narrow.png` })
-    await page.setViewportSize({ width: 1280, height: 860 })
+  const call = async (server, tool, args, answer) => {
+    await panel.getByRole('tab', { name: /^Tools/ }).click()
+    await panel.locator('.group').filter({ has: page.getByRole('checkbox', { name: `All tools of ${server}` }) }).getByRole('button', { name: new RegExp(`^${tool} `) }).click()
+    await panel.locator('portolan-json', { hasText: `"${server}__${tool}"` }).first().waitFor()
+    await panel.getByRole('tab', { name: 'Try it' }).click()
+    for (const [name, value] of Object.entries(args)) await panel.getByLabel(name, { exact: true }).fill(value)
+    await panel.getByRole('button', { name: 'Call tool' }).click()
+    await panel.locator('.result').getByText(answer, { exact: true }).waitFor()
+    await picture(`call-${server}`)
+    await page.keyboard.press('Escape')
   }
-  await page.getByRole('combobox', { name: 'Tool' }).fill('lighthouse__add')
-  await page.getByLabel('Arguments (JSON)').fill('{ "a": 40, "b": 2 }')
-  await page.getByRole('button', { name: 'Call tool' }).click()
-  await page.locator('#result pre', { hasText: /^42$/ }).waitFor()
+  await call('harbour', 'echo', { text: 'Land ahoy!' }, 'Land ahoy!')
+  step("the tool is there in the model's format, and a call over streamable HTTP answers")
+  await call('lighthouse', 'add', { a: '40', b: '2' }, '42')
   step('a call over legacy SSE answers')
-  await page.getByRole('combobox', { name: 'Tool' }).fill('island__add')
-  await page.getByLabel('Arguments (JSON)').fill('{ "a": 19, "b": 4 }')
-  await page.getByRole('button', { name: 'Call tool' }).click()
-  await page.locator('#result pre', { hasText: /^23$/ }).waitFor()
-  step('a call through the CORS proxy answers')
+  await call('island', 'add', { a: '19', b: '4' }, '23')
+  step('a call to a server without CORS answers, through the proxy')
   if (faults.length) throw new Error(`the page reported: ${faults.join('; ')}`)
 } catch (e) {
   console.error(`not ok - ${e.message}`)

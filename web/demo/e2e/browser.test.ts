@@ -21,8 +21,8 @@ after(async () => {
   await server?.close()
 })
 
-/** Refused probes are part of finding out what a server speaks. */
-const probes = /CORS policy|Failed to load resource/
+/** Refused probes are part of finding out what a server speaks, and a barred worker of finding one that is not. */
+const probes = /CORS policy|Failed to load resource|TrustedScriptURL/
 
 /** A page of nothing, under a policy, that imports the package from `from`. */
 async function bare(policy: string, from = ''): Promise<{ page: Page; close(): Promise<void> }> {
@@ -38,27 +38,30 @@ async function bare(policy: string, from = ''): Promise<{ page: Page; close(): P
 
 test('the demo page does the main job', async () => {
   const page = await openPage(browser, `${site.url}/`, probes)
-  await page.getByRole('button', { name: 'Add the built-in demo' }).click()
-  await page.getByText('connected').waitFor()
-  await page.getByLabel('URL', { exact: true }).fill(server.url)
-  await page.getByLabel('Name', { exact: true }).fill('steered')
-  await page.getByRole('button', { name: 'Add server' }).click()
-  await page.getByRole('button', { name: /steered__raw/ }).click()
-  await page.getByLabel('Arguments (JSON)').fill('{"ship": 18014398509481985}')
-  await page.getByRole('button', { name: 'Call tool' }).click()
-  await page.locator('#result pre', { hasText: '18014398509481985' }).waitFor()
-  for (const [format, key] of [['openai', 'parameters'], ['anthropic', 'input_schema'], ['gemini', 'name'], ['openai-responses', 'strict']]) {
-    await page.getByLabel('Format').selectOption(format!)
-    assert.match((await page.locator('#definition').textContent())!, new RegExp(`"${key}"`))
+  const panel = page.locator('portolan-panel')
+  await panel.getByRole('button', { name: 'Add the built-in demo' }).click()
+  await panel.getByRole('article', { name: 'demo' }).getByText('Connected').waitFor()
+  await panel.getByRole('textbox', { name: 'Add a server' }).fill(server.url)
+  await panel.getByLabel('Name', { exact: true }).fill('steered')
+  await panel.getByRole('button', { name: 'Add server', exact: true }).click()
+  await panel.getByRole('article', { name: 'steered' }).getByText('Connected').waitFor()
+  await panel.getByRole('tab', { name: /^Tools/ }).click()
+  await panel.getByRole('button', { name: /^raw/ }).click()
+  for (const [format, key] of [['openai', 'parameters'], ['anthropic', 'input_schema'], ['openai-responses', 'strict']]) {
+    await panel.getByLabel('As seen by').selectOption(format!)
+    await panel.getByText(`${key}:`).first().waitFor()
   }
-  await page.getByRole('button', { name: /demo__count/ }).click()
-  await page.getByLabel('Arguments (JSON)').fill('{"to": 100, "delayMs": 50}')
-  await page.getByRole('button', { name: 'Call tool' }).click()
-  await page.getByText(/^at \d+$/).waitFor()
-  await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.locator('#result pre', { hasText: 'aborted' }).waitFor()
+  await page.keyboard.press('Escape')
+  await panel.getByRole('button', { name: /^count/ }).click()
+  await panel.getByRole('tab', { name: 'Try it' }).click()
+  await panel.getByRole('button', { name: 'As JSON' }).click()
+  await panel.getByLabel('Arguments', { exact: true }).fill('{"to": 100, "delayMs": 50}')
+  await panel.getByRole('button', { name: 'Call tool' }).click()
+  await panel.getByText(/^at \d+$/).waitFor()
+  await panel.getByRole('button', { name: 'Cancel' }).click()
+  await panel.getByRole('alert').getByText('aborted').waitFor()
   await page.reload()
-  await page.getByText('steered', { exact: true }).waitFor()
+  await panel.getByRole('article', { name: 'steered' }).waitFor()
   assert.deepEqual(page.faults, [])
   await page.close()
 })
@@ -119,6 +122,22 @@ test('header values are nowhere in the clear, and stay when they may', async () 
   await context.close()
 })
 
+test('under Trusted Types there are workers, too, and several registries', async () => {
+  const page = await browser.newPage()
+  const strict = await serveFolder(`${root}dist/demo`, { 'content-security-policy': "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types portolan lit-html" })
+  await page.goto(`${strict.url}/`)
+  const modes = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/portolan/index.js')
+    const all = []
+    for (let i = 0; i < 2; i++) all.push(await createRegistry({ storage: 'memory', mode: 'worker', servers: { demo: { url: 'builtin:demo' } } }))
+    await Promise.all(all.map((r) => r.discover()))
+    return all.map((r) => r.mode + r.getTools().length)
+  })()`)
+  assert.deepEqual(modes, ['worker6', 'worker6'])
+  await page.close()
+  await strict.close()
+})
+
 test('a script from another origin still gets a worker', async () => {
   const cors = await serveFolder(`${root}dist/demo`, { 'access-control-allow-origin': '*' })
   const { page, close } = await bare("script-src 'self' 'wasm-unsafe-eval' http://127.0.0.1:* blob:; worker-src blob: http://127.0.0.1:*")
@@ -140,8 +159,9 @@ test('without workers the main thread serves, and mode worker says why not', asy
   const { page, close } = await bare("script-src 'self' 'wasm-unsafe-eval' http://127.0.0.1:*; worker-src 'none'")
   const [mode, error] = await page.evaluate(`(async () => {
     const { createRegistry } = await import('${cors.url}/portolan/index.js')
-    const r = await createRegistry({ storage: 'memory' })
-    const error = await createRegistry({ storage: 'memory', mode: 'worker' }).catch((e) => e.code + ' ' + e.hint)
+    const servers = { demo: { url: 'builtin:demo' } } // without servers nothing is started
+    const r = await createRegistry({ storage: 'memory', servers })
+    const error = await createRegistry({ storage: 'memory', mode: 'worker', servers }).catch((e) => e.code + ' ' + e.hint)
     return [r.mode, error]
   })()`) as string[]
   assert.equal(mode, 'main')
@@ -155,7 +175,7 @@ test('a policy without wasm is named by its right name', async () => {
   const { page, close } = await bare("script-src 'self' http://127.0.0.1:*")
   const error = await page.evaluate(`(async () => {
     const { createRegistry } = await import('${cors.url}/portolan/index.js')
-    return createRegistry({ storage: 'memory' }).catch((e) => e.code + ' ' + e.hint)
+    return createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } }).catch((e) => e.code + ' ' + e.hint)
   })()`) as string
   assert.match(error, /^csp .*'wasm-unsafe-eval'/)
   await close()

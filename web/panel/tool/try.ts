@@ -45,7 +45,7 @@ class Try extends Piece {
     const text = html`<div class="field"><label for="${id}-json">${this.t('arguments')}</label>
       <textarea id="${id}-json" class="mono" rows="6" dir="ltr" spellcheck="false" .value=${draft.text} @input=${(e: Event) => this.typed((e.target as HTMLTextAreaElement).value)}></textarea></div>`
     return html`<form novalidate @submit=${this.send}>
-      ${form.kind === 'object' && form.fields.length ? html`<div class="row" role="group" aria-label=${this.t('arguments')}>
+      ${form.kind === 'object' && form.fields.length ? html`<div class="row" role="group" aria-label=${this.t('edit_as')}>
         <button type="button" class="small" aria-pressed=${!draft.asText} @click=${() => this.show(false)}>${this.t('as_form')}</button>
         <button type="button" class="small" aria-pressed=${draft.asText} @click=${() => this.show(true)}>${this.t('as_json')}</button></div>` : nothing}
       ${draft.asText ? text : form.kind === 'object' && form.fields.length
