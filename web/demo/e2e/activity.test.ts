@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRegistry } from '../../../dist/npm/index.js'
 import type { Activity, Registry, RegistryOptions } from '../../../wasm/js/types.ts'
-import { freePort } from './harness.ts'
+import { freePort, listen } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // What registry.observe tells of the built package.
@@ -70,6 +70,32 @@ test('connections are told, good and bad', async () => {
     await r.call('s__raw', {})
     assert.deepEqual(seen.map((a) => a.kind), ['call', 'call'], 'a call on a live session connects nothing')
   })
+})
+
+test('a connection is over once the tools are listed', async () => {
+  let list = () => {}
+  const listable = new Promise<void>((resolve) => { list = resolve })
+  const slow = await listen(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const c of req) chunks.push(c as Buffer)
+    const body = Buffer.concat(chunks)
+    if (body.includes('tools/list')) await listable
+    const answer = await fetch(server.url, { method: req.method!, headers: req.headers as Record<string, string>, ...(body.length && { body }) }).catch(() => undefined)
+    if (!answer) return void res.destroy()
+    res.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([k]) => /^(content-type|mcp-)/.test(k))))
+    res.end(req.method === 'GET' ? undefined : Buffer.from(await answer.arrayBuffer()))
+  })
+  await observed({ servers: { s: { url: slow.url } } }, async (r, seen) => {
+    const connected = new Promise<void>((resolve) => { r.subscribe(() => { if (r.getHealth().s!.status === 'connected') resolve() }) })
+    const discovered = r.discover()
+    await connected
+    await Promise.resolve()
+    assert.deepEqual(seen.map((a) => a.phase), ['begin'])
+    list()
+    await discovered
+    assert.equal(one(seen, (a) => a.server === 's').at(-1)!.outcome, 'ok')
+  })
+  await slow.close()
 })
 
 test('a server that is removed while it connects', async () => {
