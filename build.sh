@@ -319,9 +319,11 @@ worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 160
 bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" web/bundlers/run.ts "$@" ;;
 bench)
 	case "${1:-}" in
+	panel) setup_node; setup_chromium; build_wasm; shift; exec "$node" bench/panel.ts "$@" ;;
 	proxy) setup_worker; build_worker; build_stock; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;
+screenshots) setup_node; setup_chromium; build_wasm; exec "$node" web/panel/e2e/screenshots.ts ;;
 conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;

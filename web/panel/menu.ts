@@ -6,9 +6,10 @@ export interface MenuItem { label: string; act: () => void; danger?: boolean }
 
 /** A button that opens a menu, by the menu button pattern of the ARIA practices. */
 class Menu extends Piece {
-  static override properties = { ...Piece.properties, label: {}, items: { attribute: false } }
+  static override properties = { ...Piece.properties, label: {}, items: { attribute: false }, open: { state: true } }
   declare label: string
-  declare items: MenuItem[]
+  declare items: () => MenuItem[]
+  declare private open: boolean
   private readonly list = freshId()
 
   private get popoverElement(): HTMLElement { return this.querySelector('[popover]')! }
@@ -18,8 +19,8 @@ class Menu extends Piece {
     return html`
       <button type="button" class="quiet round" aria-label=${this.label} title=${this.label} aria-haspopup="menu" aria-controls=${this.list}
         aria-expanded="false" popovertarget=${this.list} @keydown=${this.openByKey}>${more}</button>
-      <div id=${this.list} popover role="menu" aria-label=${this.label} class="menu" @toggle=${this.toggled} @keydown=${this.move}>
-        ${this.items.map((item) => html`<button type="button" role="menuitem" tabindex="-1" class=${item.danger ? 'danger' : nothing}
+      <div id=${this.list} popover role="menu" aria-label=${this.label} class="menu" @beforetoggle=${this.opening} @toggle=${this.toggled} @keydown=${this.move}>
+        ${(this.open ? this.items() : []).map((item) => html`<button type="button" role="menuitem" tabindex="-1" class=${item.danger ? 'danger' : nothing}
           @click=${() => this.choose(item)}>${item.label}</button>`)}
       </div>`
   }
@@ -31,11 +32,19 @@ class Menu extends Piece {
     item.act()
   }
 
+  /** The items are made for those who look. */
+  private opening(event: ToggleEvent): void {
+    if (event.newState !== 'open') return
+    this.open = true
+    this.performUpdate()
+  }
+
   private toggled(event: ToggleEvent): void {
     const open = event.newState === 'open'
     const button = this.querySelector('button')!
     button.setAttribute('aria-expanded', String(open))
     if (!open) {
+      this.open = false
       const focus = (this.getRootNode() as ShadowRoot).activeElement
       if (!focus || this.popoverElement.contains(focus)) button.focus()
       return

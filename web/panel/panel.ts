@@ -8,7 +8,7 @@ import { History } from './server/history.ts'
 import { isLocal, type LocalNetwork } from './server/status.ts'
 import { styles } from './style/style.ts'
 import { clean } from './text.ts'
-import { listedTools, type Listed } from './tools/ledger.ts'
+import { Ledger } from './tools/ledger.ts'
 import { Flags } from './tools/flagged.ts'
 import { Scales } from './tools/scales.ts'
 import { wordsOf, type Messages, type Words } from './words.ts'
@@ -50,7 +50,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   readonly log = new ActivityLog()
   readonly scales = new Scales(() => this.requestUpdate())
   readonly flags = new Flags(() => this.requestUpdate())
-  listed = new Map<string, Listed[]>()
+  private readonly ledger = new Ledger()
   private readonly removing = new Set<string>()
   private ends: AbortController | undefined
   private noticeTimer: ReturnType<typeof setTimeout> | undefined
@@ -105,9 +105,9 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     }
     if (changed.has('snapshot') || changed.has('registry')) {
-      this.listed = listedTools(this.snapshot)
-      this.scales.weigh(this.snapshot)
-      this.flags.look(this.listed)
+      this.ledger.see(this.snapshot)
+      this.scales.weigh(this.ledger.servers)
+      this.flags.look(this.ledger.servers)
       const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
       if (waits !== (this.clock !== undefined)) {
         clearInterval(this.clock)
@@ -132,7 +132,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
         </div>
         <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
           ${view === 'servers' ? this.serversView(servers)
-            : view === 'tools' ? html`<portolan-tools .desk=${this} .listed=${this.listed} .servers=${this.snapshot.servers} .known=${this.scales.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
+            : view === 'tools' ? html`<portolan-tools .desk=${this} .listed=${this.ledger.servers} .servers=${this.snapshot.servers} .known=${this.scales.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
             : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`}
         </div>
         ${this.dialogView()}
@@ -144,7 +144,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     const { words: t, snapshot } = this
     if (!servers.length) return ''
     const connected = servers.filter((name) => snapshot.servers[name]!.status === 'connected').length
-    const tokens = this.scales.total(snapshot.tools)
+    const tokens = this.scales.total(offered(this.ledger))
     return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])].join(' · ')
   }
 
@@ -165,7 +165,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   private card(name: string): TemplateResult {
     const server = this.snapshot.servers[name]!
     return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${this.localNetwork}
-      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.listed.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .words=${this.words}></portolan-card></li>`
+      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .words=${this.words}></portolan-card></li>`
   }
 
   private dialogView(): TemplateResult | typeof nothing {
@@ -296,6 +296,8 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     } catch { /* a browser without the permission lets the page through */ }
   }
 }
+
+const offered = ({ servers }: Ledger) => [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))
 
 const rtl = new Set(['ar', 'he', 'fa', 'ur', 'ps', 'dv', 'yi'])
 const direction = (locale: string) => (rtl.has(locale.split('-')[0]!) ? 'rtl' : 'ltr')

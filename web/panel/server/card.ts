@@ -41,7 +41,7 @@ class Card extends Piece {
         <span class="actions">
           <input type="checkbox" role="switch" class="switch" part="switch" .checked=${server.status !== 'disabled'}
             aria-label=${t('use_server', { name: shown })} @change=${this.switched}>
-          <portolan-menu .desk=${this.desk} label=${t('menu_of', { name: shown })} .items=${this.menu()}></portolan-menu>
+          <portolan-menu .desk=${this.desk} label=${t('menu_of', { name: shown })} .items=${this.menu}></portolan-menu>
         </span>
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
@@ -74,7 +74,7 @@ class Card extends Piece {
     ]
   }
 
-  private menu(): MenuItem[] {
+  private readonly menu = (): MenuItem[] => {
     const { desk, name, server } = this
     return [
       { label: this.t('retry'), act: () => desk.run(() => desk.registry.retry(name)) },

@@ -16,7 +16,7 @@ export class Flags {
   private found = new Map<string, readonly Flag[]>()
   private readonly first = new Map<string, ToolDefinition>()
   private waiting = false
-  private looked: Map<string, Listed[]> | undefined
+  private looked: readonly ToolInfo[] = []
   private readonly changed: () => void
 
   constructor(changed: () => void) {
@@ -29,8 +29,9 @@ export class Flags {
   }
 
   look(listed: Map<string, Listed[]>): void {
-    if (this.looked === listed) return
-    this.looked = listed
+    const tools = [...listed.values()].flatMap((list) => list.map((l) => l.info))
+    if (tools.length === this.looked.length && tools.every((tool, i) => tool === this.looked[i])) return
+    this.looked = tools
     if (this.waiting) return
     this.waiting = true
     const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 50))
@@ -39,9 +40,8 @@ export class Flags {
 
   private judge(): void {
     this.waiting = false
-    const tools = [...this.looked!.values()].flatMap((list) => list.map((l) => l.info))
-    const found: Map<string, Flag[]> = flags(tools)
-    for (const { name, definition } of tools) {
+    const found: Map<string, Flag[]> = flags(this.looked)
+    for (const { name, definition } of this.looked) {
       const before = this.first.get(name)
       if (!before) this.first.set(name, definition)
       else if (before !== definition) {

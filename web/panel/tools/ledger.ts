@@ -1,18 +1,43 @@
-import type { Snapshot, ToolInfo } from '../../../wasm/js/types.ts'
+import type { Snapshot, ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
 
 /** A tool that a server lists; on says whether models are offered it. */
 export interface Listed { readonly info: ToolInfo; readonly on: boolean }
 
-/** All tools of a snapshot by server, the offered and the withheld, in the order of their names. */
-export function listedTools({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): Map<string, Listed[]> {
-  const servers = new Map<string, Listed[]>()
-  const add = (on: boolean) => (info: ToolInfo) => {
-    const list = servers.get(info.server)
-    if (list) list.push({ info, on })
-    else servers.set(info.server, [{ info, on }])
+/** All tools of a registry by server, the offered and the withheld, in the order of their names. A list that stays the same is the same object. */
+export class Ledger {
+  servers = new Map<string, Listed[]>()
+  private known = new Map<string, ToolInfo>()
+
+  see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): void {
+    const servers = new Map<string, Listed[]>()
+    const known = new Map<string, ToolInfo>()
+    const add = (on: boolean) => (now: ToolInfo) => {
+      const info = this.same(now)
+      known.set(info.name, info)
+      const list = servers.get(info.server)
+      if (list) list.push({ info, on })
+      else servers.set(info.server, [{ info, on }])
+    }
+    tools.forEach(add(true))
+    withheld.forEach(add(false))
+    for (const [name, list] of servers) {
+      list.sort((a, b) => (a.info.tool < b.info.tool ? -1 : a.info.tool > b.info.tool ? 1 : 0))
+      const before = this.servers.get(name)
+      if (before?.length === list.length && list.every((l, i) => l.info === before[i]!.info && l.on === before[i]!.on)) servers.set(name, before)
+    }
+    this.servers = servers
+    this.known = known
   }
-  tools.forEach(add(true))
-  withheld.forEach(add(false))
-  for (const list of servers.values()) list.sort((a, b) => (a.info.tool < b.info.tool ? -1 : a.info.tool > b.info.tool ? 1 : 0))
-  return servers
+
+  /**
+   * The tool as it was known, if it says the same. A list that is sent again, as
+   * with every switched tool, is made of new objects: what was drawn, weighed and
+   * looked over for the old ones still holds.
+   */
+  private same(now: ToolInfo): ToolInfo {
+    const before = this.known.get(now.name)
+    return before && before.server === now.server && (before.definition === now.definition || alike(before.definition, now.definition)) ? before : now
+  }
 }
+
+const alike = (a: ToolDefinition, b: ToolDefinition) => a.description === b.description && JSON.stringify(a) === JSON.stringify(b)

@@ -1,4 +1,5 @@
-import type { Snapshot, ToolInfo } from '../../../wasm/js/types.ts'
+import type { ToolInfo } from '../../../wasm/js/types.ts'
+import type { Listed } from './ledger.ts'
 import { estimateTokens } from './tokens.ts'
 
 /** How long one go at weighing may keep the page busy, in ms. */
@@ -33,8 +34,8 @@ export class Scales {
     return sum
   }
 
-  weigh({ tools, withheld }: Snapshot): void {
-    this.waiting = [...tools, ...withheld].filter((tool) => !this.weights.has(tool.definition))
+  weigh(listed: Map<string, Listed[]>): void {
+    this.waiting = [...listed.values()].flatMap((list) => list.flatMap(({ info }) => (this.weights.has(info.definition) ? [] : [info])))
     if (this.waiting.length && !this.busy) this.later()
   }
 

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { guard } from 'lit/directives/guard.js'
+import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 import type { Snapshot } from '../../../wasm/js/types.ts'
 import { chevron, flag as flagIcon } from '../icons.ts'
@@ -13,14 +14,17 @@ import type { Listed } from './ledger.ts'
 const filters = ['all', 'on', 'off', 'flagged'] as const
 type Filter = typeof filters[number]
 
-/** Rows of a server that are made at once; the rest waits behind a button. */
+/** Rows of a server that are shown unasked; the rest waits behind a button. */
 const rows = 200
+
+/** Rows that are made for the first picture, and then with each idle moment. */
+const atFirst = 100, step = 300
 
 /** All tools by server: what models see, and what is kept from them. */
 class ToolsView extends Piece {
   static override properties = {
     ...Piece.properties, listed: { attribute: false }, servers: { attribute: false }, known: {}, budget: {},
-    query: { state: true }, filter: { state: true }, closed: { state: true }, whole: { state: true },
+    query: { state: true }, filter: { state: true }, made: { state: true }, closed: { state: true }, whole: { state: true },
   }
   declare listed: Map<string, Listed[]>
   declare servers: Snapshot['servers']
@@ -29,14 +33,19 @@ class ToolsView extends Piece {
   declare budget: number
   declare private query: string
   declare private filter: Filter
+  declare private made: number
   declare private closed: Set<string>
   declare private whole: Set<string>
+  /** Rows that this picture may still have. */
+  private left = 0
+  private making = false
   private readonly ids = { search: freshId(), filter: freshId() }
 
   constructor() {
     super()
     this.query = ''
     this.filter = 'all'
+    this.made = atFirst
     this.closed = new Set()
     this.whole = new Set()
   }
@@ -45,6 +54,8 @@ class ToolsView extends Piece {
     const { ids } = this
     const groups = [...this.listed].map(([server, list]) => ({ server, list, shown: list.filter((l) => this.fits(l)) })).filter((g) => g.shown.length)
     const n = groups.reduce((sum, g) => sum + g.shown.length, 0)
+    this.left = this.made
+    if (n > this.made) this.makeMore()
     return html`
       ${budgetView(this.desk, this.listed, this.budget)}
       <div class="filters">
@@ -59,6 +70,16 @@ class ToolsView extends Piece {
         : html`<p class="nothing">${this.t(this.listed.size ? 'no_match' : 'no_tools')}</p>`}`
   }
 
+  private makeMore(): void {
+    if (this.making) return
+    this.making = true
+    const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 20))
+    idle(() => {
+      this.making = false
+      this.made += step
+    }, { timeout: 200 })
+  }
+
   private fits({ info, on }: Listed): boolean {
     if (this.filter === 'on' && !on || this.filter === 'off' && on) return false
     if (this.filter === 'flagged' && !this.desk.flags.of(info).length) return false
@@ -67,23 +88,29 @@ class ToolsView extends Piece {
       String(info.definition.title ?? '').toLowerCase().includes(q) || String(info.definition.description ?? '').toLowerCase().includes(q)
   }
 
-  private group(server: string, list: Listed[], shown: Listed[]): TemplateResult {
-    const on = list.filter((l) => l.on).length
+  private group(server: string, list: Listed[], shown: Listed[]): unknown {
     const open = !this.closed.has(server) || !!this.query
+    const wanted = this.whole.has(server) ? shown : shown.slice(0, rows)
+    const part = open ? wanted.slice(0, Math.max(0, this.left)) : []
+    this.left -= part.length
+    return guard([list, this.query, this.filter, open, part.length, wanted.length, this.known, this.desk.words], () => this.groupView(server, list, part, shown.length - wanted.length, open))
+  }
+
+  private groupView(server: string, list: Listed[], part: Listed[], left: number, open: boolean): TemplateResult {
+    const on = list.filter((l) => l.on)
     const name = clean(server, 80)
     const id = `tools-${[...this.listed.keys()].indexOf(server)}`
-    const part = this.whole.has(server) ? shown : shown.slice(0, rows)
-    const tokens = this.desk.scales.total(list.flatMap((l) => (l.on ? [l.info] : [])))
+    const tokens = this.desk.scales.total(on.map((l) => l.info))
     return html`<section class="group" part="tool-group">
       <div class="group-head">
-        <input type="checkbox" .checked=${on === list.length} .indeterminate=${on > 0 && on < list.length} aria-label=${this.t('all_tools_of', { name })}
+        <input type="checkbox" .checked=${live(on.length === list.length)} .indeterminate=${live(on.length > 0 && on.length < list.length)} aria-label=${this.t('all_tools_of', { name })}
           @change=${(e: Event) => this.choose(server, list, list, (e.target as HTMLInputElement).checked)}>
         <h3><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() => this.fold(server)}>${chevron}<bdi>${name}</bdi></button></h3>
-        <span class="dim">${this.t('tools_of', { n: on, total: list.length })}${tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing}</span>
+        <span class="dim">${this.t('tools_of', { n: on.length, total: list.length })}${tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing}</span>
       </div>
-      <ul id=${id} ?hidden=${!open}>${open ? repeat(part, (l) => l.info.name, (l) => guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words],
-        () => this.row(server, list, l))) : nothing}</ul>
-      ${open && part.length < shown.length ? html`<button type="button" class="small" @click=${() => { this.whole = new Set(this.whole).add(server) }}>${this.t('show_rest', { n: shown.length - part.length })}</button>` : nothing}
+      <ul id=${id} ?hidden=${!open}>${repeat(part, (l) => l.info.name, (l) => guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words],
+        () => this.row(server, list, l)))}</ul>
+      ${open && left ? html`<button type="button" class="small" @click=${() => { this.whole = new Set(this.whole).add(server) }}>${this.t('show_rest', { n: left })}</button>` : nothing}
     </section>`
   }
 
@@ -93,7 +120,7 @@ class ToolsView extends Piece {
     const tokens = this.desk.scales.of(info)
     const flags = this.desk.flags.of(info)
     return html`<li class="tool" part="tool">
-      <input type="checkbox" .checked=${on} aria-label=${this.t('offer', { name })} data-tool=${info.name}
+      <input type="checkbox" .checked=${live(on)} aria-label=${this.t('offer', { name })} data-tool=${info.name}
         @change=${(e: Event) => this.choose(server, list, [{ info, on }], (e.target as HTMLInputElement).checked)}>
       <button type="button" class="quiet about" @click=${() => this.desk.show({ kind: 'tool', name: info.name })}>
         <span class="mono"><bdi>${name}</bdi></span>
