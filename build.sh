@@ -243,6 +243,8 @@ verb_test() {
 	"$node" --test 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
 	say 'End to end'
 	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
+	say 'Examples'
+	"$node" --test --test-concurrency=1 'web/examples/e2e/*.test.ts'
 	say 'Bundlers'
 	"$node" web/bundlers/run.ts
 	verb_docs

@@ -3,8 +3,8 @@ export interface Row {
   name: string
   /** The npm package whose version is shown. */
   package?: string
-  /** Folder with what the bundler is told: configuration and page. */
-  folder: string
+  /** Folder with what the bundler needs beside the app: configuration and page. */
+  folder?: string
   /** Builds the app. */
   build?: string
   /** What the build has made, of which the bytes are counted. */
@@ -22,7 +22,7 @@ export const rows: Row[] = [
   { name: 'Vite, build', package: 'vite', folder: 'vite', build: 'vite build', output: 'dist', site: 'dist' },
   { name: 'webpack, classic script', package: 'webpack', folder: 'webpack-classic', build: production, output: 'dist' },
   { name: 'webpack, ESM', package: 'webpack', folder: 'webpack-esm', build: production, output: 'dist' },
-  { name: 'Rsbuild', package: '@rsbuild/core', folder: 'rsbuild', build: 'rsbuild build', output: 'dist', site: 'dist' },
+  { name: 'Rsbuild', package: '@rsbuild/core', build: 'rsbuild build', output: 'dist', site: 'dist' },
   { name: 'Rollup', package: 'rollup', folder: 'rollup', build: 'rollup --config', output: 'dist' },
   { name: 'esbuild', package: 'esbuild', folder: 'esbuild', build: 'sh -e build.sh', output: 'dist' },
   { name: 'Next, Turbopack', package: 'next', folder: 'next', build: 'next build', output: '.next/static', serve: 'exec next start --hostname 127.0.0.1 --port' },

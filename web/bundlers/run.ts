@@ -29,7 +29,7 @@ async function attempt(row: Row): Promise<Tried> {
   const tried: Tried = { row, version: row.package ? await versionOf(row.package) : '', warnings: 0, seconds: 0, ok: false }
   let site: Listening | undefined
   try {
-    const dir = await makeApp(row.name.toLowerCase().replaceAll(/\W+/g, '-'), 'web/bundlers/app', `web/bundlers/${row.folder}`)
+    const dir = await makeApp(row.name.toLowerCase().replaceAll(/\W+/g, '-'), ...['app', ...row.folder ? [row.folder] : []].map((f) => `web/bundlers/${f}`))
     if (row.build) tried.warnings = warnings(await runIn(dir, row.build))
     if (row.output) tried.bytes = await bytesIn(`${dir}/${row.output}`)
     site = await serve(row, dir)
