@@ -110,7 +110,7 @@ test('mode shared works under the least header', async () => {
 
 /** What the page's tables say of a missing part, and what is seen then. */
 const without: [part: string, header: string, chromium: Partial<Seen> | RegExp, firefox?: RegExp][] = [
-  ["'wasm-unsafe-eval'", least!.replace(" 'wasm-unsafe-eval'", ''), /^csp: /, /^(csp|load_failed): .*(CSP|Content Security Policy)/],
+  ["'wasm-unsafe-eval'", least!.replace(" 'wasm-unsafe-eval'", ''), /^csp: /, /^load_failed: .*CSP/],
   ["'self'` in `connect-src", least!.replace("connect-src 'self'", 'connect-src'), /^load_failed: /],
   ['https://mcp.example.com', least!.replace(' https://mcp.example.com', ''), { mode: 'worker', ...whole, other: 'network' }],
   ["worker-src 'none'", `${least}; worker-src 'none'`, { mode: 'main', ...whole }],
@@ -140,6 +140,10 @@ test('what the page says in passing', async () => {
   for (const [header, mode] of variants) {
     for (const [name, { violations: _, ...seen }] of Object.entries(await under(header))) assert.deepEqual(seen, { mode, ...whole }, `${name}: ${header}`)
   }
+})
+
+test('mode shared is refused under Trusted Types', async () => {
+  for (const [name, seen] of Object.entries(await under(shut!, 'shared'))) assert.match(seen.error ?? '', /SharedWorker/, name)
 })
 
 test('a worker obeys the policy that it was sent with', async () => {
