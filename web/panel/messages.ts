@@ -53,7 +53,7 @@ export const en = {
   cause_crash: 'Portolan had to start again.', cause_crash_why: 'Its module stopped. What was under way is lost; your settings are not.',
   cause_network: 'No answer came.', cause_network_why: '{host} may be down, or may not allow web pages (CORS). The browser does not say which; the proxy can find out.',
   cause_other: 'Something went wrong.', cause_other_why: 'The details say what.',
-  fix_retry: 'Try again', fix_edit: 'Edit', fix_proxy: 'Go through the proxy', fix_ask_proxy: 'Find out why', fix_direct: 'Try without the proxy', copy_for_owner: 'Copy a note for its owner',
+  fix_retry: 'Try again', fix_edit: 'Edit', fix_credentials: 'Add credentials', fix_proxy: 'Go through the proxy', fix_ask_proxy: 'Find out why', fix_direct: 'Try without the proxy', copy_for_owner: 'Copy a note for its owner',
 
   edit_title: 'Edit', headers: 'Headers', headers_to: 'Sent to {host} with every request, and nowhere else.', header_n: 'Header {n}', header_name: 'Name', header_value: 'Value', header_kept: 'Set, and not shown', replace: 'Replace', reveal: 'Show', reveal_held: 'Show while held', add_header: 'Add header', add_authorization: 'Add Authorization', remove_header: 'Remove header {name}',
   moved: 'The kept header values belong to {host} and are dropped with this address.',

@@ -18,13 +18,15 @@ async function picture(name: string, state: string, width: number, context: obje
   await page.evaluate(() => { document.body.style.margin = '0' })
   await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const modal = await page.evaluate(() => !!window.panel.shadowRoot!.querySelector('dialog'))
-  await page.screenshot({ path: `${dir}/panel-${name}.png`, fullPage: !modal && state !== 'tools' })
+  const whole = !modal && state !== 'tools'
+  await (whole ? page.locator('portolan-panel') : page).screenshot({ path: `${dir}/panel-${name}.png` })
   console.log(`panel-${name}.png`)
   await page.close()
 }
 
 for (const state of Object.keys(states)) {
-  for (const colorScheme of ['light', 'dark']) await picture(`${state}-${colorScheme}`, state, 940, { colorScheme })
+  const name = state === 'overview' ? '' : `${state}-`
+  for (const colorScheme of ['light', 'dark']) await picture(`${name}${colorScheme}`, state, 940, { colorScheme })
 }
 await picture('servers-narrow', 'servers', 340, { colorScheme: 'light' })
 await picture('servers-arabic', 'servers', 940, { colorScheme: 'light' }, { locale: 'ar', messages: 'ar' })

@@ -27,6 +27,17 @@ export async function panelStates(browser: Browser): Promise<{ states: Record<st
   const states: Record<string, Open> = {
     empty: (context, query) => openPanel(browser, site, { context, query }),
     servers: (context, query) => openPanel(browser, site, { context, query, servers: { ...demo, ...good, resting: { url: 'https://resting.example/mcp', enabled: false } } as never }),
+    overview: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: { harbour: { url: port.servers.good!.url }, demo: { url: 'builtin:demo' }, tides: { url: port.servers.locked!.url }, ferry: { url: port.servers.failing!.url }, resting: { url: 'https://resting.example/mcp', enabled: false } } as never })
+      await p.page.evaluate(async () => {
+        for (let i = 0; i < 12; i++) {
+          await window.registry.call('harbour__tide_3', { port: 'Oslo' })
+          await new Promise((resolve) => setTimeout(resolve, 260)) // health is told four times a second
+        }
+        for (let i = 0; i < 2; i++) await window.registry.discover(['ferry'])
+      })
+      return p
+    },
     errors: async (context, query) => {
       const p = await openPanel(browser, site, { context, query, servers: port.servers })
       for (let i = 0; i < 2; i++) await p.page.evaluate(() => window.registry.discover(['failing']))

@@ -50,7 +50,7 @@ problem_json_unexpected: 'JSON غير سليم: شيء غير متوقع.', prob
   cause_crash: 'اضطرت Portolan إلى البدء من جديد.', cause_crash_why: 'توقفت وحدتها. ضاع ما كان جاريًا، وبقيت إعداداتك.',
   cause_network: 'لم يصل جواب.', cause_network_why: 'ربما {host} متوقف، أو لا يسمح لصفحات الويب (CORS). لا يقول المتصفح أيهما، ويستطيع الوكيل معرفة ذلك.',
   cause_other: 'حدث خطأ ما.', cause_other_why: 'السبب في التفاصيل.',
-  fix_retry: 'حاول مجددًا', fix_edit: 'تعديل', fix_proxy: 'المرور عبر الوكيل', fix_ask_proxy: 'معرفة السبب', fix_direct: 'المحاولة من دون الوكيل', copy_for_owner: 'نسخ رسالة لصاحب الخادم',
+  fix_retry: 'حاول مجددًا', fix_edit: 'تعديل', fix_credentials: 'إضافة بيانات الدخول', fix_proxy: 'المرور عبر الوكيل', fix_ask_proxy: 'معرفة السبب', fix_direct: 'المحاولة من دون الوكيل', copy_for_owner: 'نسخ رسالة لصاحب الخادم',
 
   edit_title: 'تعديل', headers: 'الترويسات', headers_to: 'تُرسل إلى {host} مع كل طلب، ولا إلى غيره.', header_n: 'الترويسة {n}', header_name: 'الاسم', header_value: 'القيمة', header_kept: 'محفوظة ولا تُعرض', replace: 'استبدال', reveal: 'إظهار', reveal_held: 'إظهار ما دام مضغوطًا', add_header: 'إضافة ترويسة', add_authorization: 'إضافة Authorization', remove_header: 'إزالة الترويسة {name}',
   moved: 'قيم الترويسات المحفوظة تخص {host} وتُحذف مع هذا العنوان.',

@@ -6,7 +6,7 @@ import type { Key } from '../words.ts'
 import type { Cause } from './status.ts'
 
 type Server = Snapshot['servers'][string]
-type Fix = 'retry' | 'edit' | 'proxy' | 'ask_proxy' | 'direct'
+type Fix = 'retry' | 'edit' | 'credentials' | 'proxy' | 'ask_proxy' | 'direct'
 
 /** What helps against a cause, and whether the server's owner has to. */
 const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
@@ -17,7 +17,7 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   timeout: { fix: 'retry' },
   path: { fix: 'edit' },
   local_network: { fix: 'retry' },
-  sign_in: { fix: 'edit' },
+  sign_in: { fix: 'credentials' },
   forbidden: { fix: 'edit', owner: true },
   proxy: { fix: 'direct' },
   server: { fix: 'retry' },
@@ -37,7 +37,7 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
   const act = () => desk.run(async () => {
-    if (fix === 'edit') return desk.show({ kind: 'edit', server: name })
+    if (fix === 'edit' || fix === 'credentials') return desk.show({ kind: 'edit', server: name })
     if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
     if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
     if (fix === 'direct') await desk.registry.updateServer(name, { proxy: false })
@@ -47,7 +47,7 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
   return html`<div class="diagnosis" part="diagnosis">
     <p><strong>${words(`cause_${cause}`)}</strong> ${words(`cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin })}</p>
     <div class="row">
-      <button type="button" class="primary small" @click=${act}>${words(`fix_${fix}`)}</button>
+      <button type="button" class="primary small" @click=${act}>${fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)}</button>
       ${letter ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>` : nothing}
     </div>
     <details><summary>${words('details')}</summary>

@@ -89,8 +89,8 @@ portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-col
 .standing { color: var(--tone); } .card:is([data-standing=off], [data-standing=idle]) .standing { color: var(--dim); }
 .status { font-size: .86rem; color: var(--dim); font-variant-numeric: tabular-nums; }
 .actions { margin-inline-start: auto; display: flex; gap: .4rem; align-items: center; }
-.facts { display: flex; flex-wrap: wrap; gap: .1rem .5rem; color: var(--dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
-.facts li { overflow-wrap: anywhere; } .facts li + li::before { content: "·"; margin-inline-end: .5rem; }
+.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .5rem; color: var(--dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
+.facts li { overflow-wrap: anywhere; } .facts li:not(:last-child)::after { content: "·"; margin-inline-start: .5rem; }
 .spark polyline { fill: none; stroke: var(--accent); stroke-width: 1.5; stroke-linejoin: round; } .spark, .strip { flex: none; }
 .strip .ok { fill: var(--good); } .strip .bad { fill: none; stroke: var(--bad); stroke-width: 1.2; }
 :dir(rtl) > .spark, :dir(rtl) > .strip { scale: -1 1; }
@@ -149,7 +149,7 @@ portolan-json { display: block; min-inline-size: 0; } .branch { padding-inline-s
 .result { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); border-block-start: 1px solid var(--line); padding-block-start: .8rem; justify-items: start; } .result > * { max-inline-size: 100%; } .block { inline-size: 100%; display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); }
 .result[data-error=true] .block { border-inline-start: 3px solid var(--bad); padding-inline-start: .6rem; } .block h3 { font-size: .9rem; }
 canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--line); image-rendering: pixelated; min-inline-size: 3rem; }
-.add { background: var(--paper); border: 1px solid var(--line); border-radius: var(--radius); padding: .8rem .9rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .add > .row { align-items: end; } .add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
+.add { background: var(--paper); border: 1px solid var(--line); border-radius: var(--radius); padding: .8rem .9rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .add > .row { align-items: end; } .add > [role=status]:empty { margin-block-start: -.5rem; } .add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
 a { color: var(--accent); } .back { justify-self: start; } .listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; border-block-start: 1px solid var(--line); padding-block-start: .7rem; } .listing > div { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .flags { background: var(--wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem; justify-items: start; } .flags li { padding-block: .1rem; overflow-wrap: anywhere; }
 .entries { display: grid; gap: .7rem; } .entry { border-block-start: 1px solid var(--line); padding-block-start: .7rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .lints { display: grid; gap: .35rem; } portolan-preview footer { display: flex; justify-content: end; }

@@ -12,20 +12,22 @@ const longest = 100_000
 /** A tool's whole answer. */
 export function resultView(desk: Desk, result: ToolResult): TemplateResult {
   const { words: t } = desk
+  // Servers say structured content as text as well, for older clients: one tree is enough.
+  const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     <p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
       <span class="dim">${desk.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${result.truncated ? ` · ${t('truncated')}` : nothing}</span></p>
     ${result.content.length || result.structuredContent !== undefined ? nothing : html`<p class="nothing">${t('no_content')}</p>`}
-    ${result.content.map((block) => html`<div class="block">${blockView(desk, block)}</div>`)}
+    ${result.content.map((block) => html`<div class="block">${blockView(desk, block, structured)}</div>`)}
     ${result.structuredContent === undefined ? nothing : html`<div class="block"><h3>${t('structured')}</h3><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`}
     <button type="button" class="small" @click=${() => download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${t('save_result')}</button>
   </section>`
 }
 
-function blockView(desk: Desk, block: ContentBlock): TemplateResult {
+function blockView(desk: Desk, block: ContentBlock, structured: string | undefined): TemplateResult {
   const { words: t } = desk
   switch (block?.type) {
-    case 'text': return textView(desk, String(block.text))
+    case 'text': return textView(desk, String(block.text), structured)
     case 'image':
     case 'audio': return html`<portolan-media .desk=${desk} .kind=${block.type} .data=${String(block.data)} .mimeType=${String(block.mimeType)}></portolan-media>`
     case 'resource': {
@@ -43,9 +45,9 @@ function link(uri: string): TemplateResult {
   return /^https:\/\//i.test(uri) && URL.canParse(uri) ? html`<a href=${uri} target="_blank" rel="noopener noreferrer">${shown}</a>` : shown
 }
 
-function textView(desk: Desk, text: string): TemplateResult {
+function textView(desk: Desk, text: string, structured?: string): TemplateResult {
   const json = parsed(text)
-  return html`${json === undefined ? nothing : html`<portolan-json .desk=${desk} .value=${json} .levels=${2}></portolan-json>`}
+  return html`${json === undefined || JSON.stringify(json) === structured ? nothing : html`<portolan-json .desk=${desk} .value=${json} .levels=${2}></portolan-json>`}
     ${json === undefined ? html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>` : html`<details><summary>${desk.words('as_text')}</summary><pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre></details>`}`
 }
 
