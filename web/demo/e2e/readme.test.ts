@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -171,7 +171,7 @@ async function inShell(b: Block): Promise<string[]> {
 
 for (const b of blocks) {
   const first = `${b.file}: ${b.text.split('\n')[0]}`
-  if (exceptions[first] !== undefined || b.lang === 'text' || b.lang === 'http') continue // csp.test.ts serves what is http
+  if (exceptions[first] !== undefined || b.lang === 'text' || b.lang === 'http' && b.file === 'docs/csp.md') continue // csp.test.ts serves what is http
   const beside = blocks.filter((o) => o.file === b.file && o.section === b.section && nameOf(o) && o !== b)
   if (nameOf(b)) continue
   test(`${b.at} ${b.section}: ${b.lang}`, async () => {
@@ -225,6 +225,13 @@ test('docs/panel.md names the custom properties and parts that there are', async
   assert.deepEqual(named(/^\| `(--portolan-[\w-]+)`/gm), properties)
   const list = text.match(/^The parts are ([\s\S]+?)\.$/m)?.[1] ?? ''
   assert.deepEqual([...list.matchAll(/`([\w-]+)`/g)].map(([, name]) => name).sort(), parts)
+})
+
+test('docs/recipes.md names the codes that errors have', () => {
+  const sources = ['registry/errors.go', ...readdirSync(`${root}wasm/js`).filter((f) => f.endsWith('.ts') && !f.includes('.test.')).map((f) => `wasm/js/${f}`)].map(textOf).join('\n')
+  const codes = [...sources.matchAll(/RegistryError\('(\w+)'|code: '([a-z_]+)'|\{Err\w+, "(\w+)"|return "(\w+)", "|x\.Code(?:, [\w., ]+)? = "(\w+)"/g)].map((m) => m.slice(1).find(Boolean)!)
+  const table = textOf('docs/recipes.md').match(/^\| codes \|[\s\S]*?\n\n/m)![0]
+  assert.deepEqual([...table.matchAll(/`([a-z_]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, code]) => code!).filter((c) => c !== 'status').sort(), [...new Set(codes)].sort())
 })
 
 test('the blocks agree with the published declarations', async () => {
