@@ -13,10 +13,8 @@ export async function download(source: string | Response | BufferSource | WebAss
   if (typeof source !== 'string') return WebAssembly.compile(source as BufferSource)
   report({ loaded: 0, phase: 'download' })
   if (source.startsWith('file:')) {
-    // Node's fetch does not read files. The name keeps bundlers from looking for the module.
-    const fs = 'node:fs/promises'
-    const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ fs) as typeof import('node:fs/promises')
-    const bytes = await readFile(new URL(source))
+    // Node's fetch does not read files; an import() would make bundlers look for the module.
+    const bytes = await process.getBuiltinModule('node:fs/promises').readFile(new URL(source))
     if (integrity) await check(source, integrity, checker, bytes)
     return WebAssembly.compile(bytes)
   }

@@ -17,7 +17,7 @@ async function serve(row: Row, dir: string): Promise<Listening> {
 }
 
 /** Lines in which a bundler complains of the code. That a module is large is known. */
-const warnings = (output: string) => output.split('\n').filter((line) => /warning in (?!asset size)|externalized|\(!\)|▲ \[warning\]/i.test(line)).length
+const warnings = (output: string) => output.split('\n').filter((line) => /^warning in (?!asset size)|externalized|\(!\)|▲ \[warning\]/i.test(line)).length
 
 const browser = await launchChromium()
 const server = await sdkServer()
@@ -37,7 +37,7 @@ async function attempt(row: Row): Promise<Tried> {
     if (row.firefox) firefox ??= await launchFirefox()
     Object.assign(tried, row.firefox ? await inFirefox(firefox!, url) : await inChromium(browser, url))
     const { mode, wasm, panel, faults } = tried
-    tried.ok = mode === 'worker' && !!wasm && !!panel && !faults!.length
+    tried.ok = mode === 'worker' && !!wasm && !!panel && !faults!.length && !tried.warnings
   } catch (e) {
     tried.faults = [(e as Error).message]
   } finally {
