@@ -1,10 +1,10 @@
 import { RegistryError } from './errors.ts'
 
-/** Chromium's message for a missing CSP source names the wrong one. */
+/** Chromium's message for a missing CSP source names the wrong one; Firefox says "blocked by CSP". */
 export function explainWasm(e: unknown): RegistryError {
   if (e instanceof RegistryError) return e
   const text = e instanceof Error ? e.message : String(e)
-  if (/unsafe-eval|Content Security Policy/i.test(text)) {
+  if (/unsafe-eval|Content Security Policy|by CSP/i.test(text)) {
     return new RegistryError('csp', 'the page\'s Content Security Policy forbids WebAssembly', {
       hint: "Add 'wasm-unsafe-eval' to script-src.", cause: e,
     })

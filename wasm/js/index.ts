@@ -35,7 +35,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   let unheard = () => {}
   const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
   const shared = intended(options) === 'shared'
-  const registry = new PageRegistry({
+  const unwatch = watchPage((m) => registry.tell(m))
+  const registry: PageRegistry = new PageRegistry({
     mode: intended(options),
     host,
     validate: (await checker)?.validateArguments,
@@ -43,7 +44,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show()),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
-    onClose: watchPage((m) => registry.tell(m)),
+    onClose: () => (unwatch(), store?.saved),
     async open(signal) {
       const compiled = async () => {
         const module = await within(signal, compile(options, report))

@@ -37,7 +37,7 @@ export interface Owner {
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
-  onClose?(): void
+  onClose?(): void | Promise<unknown>
   /** Starts the module, or starts it again. Without it, the registry ends with its channel. */
   open?(signal?: AbortSignal): Promise<Opened>
   /** Answers before the module is first needed; undefined: it is needed now. */
@@ -264,7 +264,7 @@ export class PageRegistry implements types.Registry {
     await left
     this.fail(closed)
     this.channel?.close()
-    this.owner.onClose?.()
+    await this.owner.onClose?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

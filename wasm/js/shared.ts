@@ -18,8 +18,7 @@ export async function join(source: string | Response | BufferSource, integrity: 
   const lock = await holdLock('portolan-tab ', leaves.signal)
   try {
     if (!lock) throw new RegistryError('worker_failed', 'there are no locks here')
-    // Bundlers look for exactly this expression.
-    const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
+    const worker = share()
     const { port } = worker
     const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
       const broken = (why: string) => reject(new RegistryError('worker_failed', why))
@@ -50,6 +49,15 @@ export async function join(source: string | Response | BufferSource, integrity: 
   } catch (e) {
     leaves.abort()
     throw e
+  }
+}
+
+function share(): SharedWorker {
+  try {
+    // Bundlers look for exactly this expression.
+    return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
+  } catch (e) { // Trusted Types
+    throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
   }
 }
 

@@ -30,7 +30,8 @@ export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
   readonly #storage: StorageAdapter
   readonly #secrets: SecretStore | undefined
-  #saving: Promise<unknown> = Promise.resolve()
+  /** Settles when all changes so far have been given to the storage. */
+  saved: Promise<unknown> = Promise.resolve()
 
   constructor(storage: StorageAdapter, secrets?: SecretStore) {
     this.#storage = storage
@@ -51,7 +52,7 @@ export class ConfigStore {
   change(name: string, patch: Partial<ServerConfig> | null): void {
     if (patch === null) this.servers.delete(name)
     else this.servers.set(name, mergeConfig(this.servers.get(name), patch))
-    this.#saving = this.#saving.then(() => this.#save(name)).catch(() => {})
+    this.saved = this.saved.then(() => this.#save(name)).catch(() => {})
   }
 
   /** Takes over what other tabs have changed, and saved. Header values are known here or not. */
@@ -69,7 +70,7 @@ export class ConfigStore {
   }
 
   saveHints(hints: string): void {
-    this.#saving = this.#saving.then(() => this.#storage.set(hintsKey, hints)).catch(() => {})
+    this.saved = this.saved.then(() => this.#storage.set(hintsKey, hints)).catch(() => {})
   }
 
   async #stored(): Promise<Record<string, Stored>> {

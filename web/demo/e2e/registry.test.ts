@@ -166,6 +166,22 @@ test('tools that the configuration leaves out are known, and cannot be called', 
   port1.close()
 }))
 
+test('closing waits until a slow storage has everything', async () => {
+  const kept = new Map<string, string>()
+  const slow: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: async (k, v) => { await new Promise((resolve) => setTimeout(resolve, 50)); kept.set(k, v) },
+    remove: (k) => void kept.delete(k),
+  }
+  const first = await createRegistry({ storage: slow })
+  await first.addServer('late', { url: 'builtin:demo', enabled: false })
+  await first.addServer('later', { url: 'builtin:demo', enabled: false })
+  await first.close()
+  const second = await createRegistry({ storage: slow })
+  assert.deepEqual(Object.keys(second.getSnapshot().servers), ['late', 'later'])
+  await second.close()
+})
+
 test('a Storage of the platform will do as storage', async () => {
   const kept = new Map<string, string>()
   const storage = { getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => void kept.set(k, v), removeItem: (k: string) => void kept.delete(k) }
