@@ -77,7 +77,7 @@ test('eight servers of others, from Node', async () => {
 for (const mode of ['worker', 'main']) {
   test(`eight servers of others, from Chromium, in mode ${mode}`, async () => {
     // A refused preflight is how a browser learns that a server is of an older era, or lacks a stream.
-    const page = await openPage(browser, `${site.url}/?mode=${mode}`, /CORS policy|Failed to load resource/)
+    const page = await openPage(browser, `${site.url}/?mode=${mode}`, /CORS policy|Failed to load resource|TrustedScriptURL/)
     await page.waitForFunction(() => !!window.registry)
     assert.equal(await page.evaluate(() => window.registry.mode), mode)
     // As text, for the page's own policy forbids eval.
