@@ -5,7 +5,7 @@ import { ActivityLog } from './activity/log.ts'
 import { compass, cross } from './icons.ts'
 import { define, type Desk, type Dialog } from './piece.ts'
 import { History } from './server/history.ts'
-import { isLocal, type LocalNetwork } from './server/status.ts'
+import { isLocal, permissionFor, type LocalNetworks } from './server/status.ts'
 import { styles } from './style/style.ts'
 import { clean } from './text.ts'
 import { Ledger } from './tools/ledger.ts'
@@ -31,7 +31,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   static override styles = styles
   static override properties = {
     registry: { attribute: false }, messages: { attribute: false }, locale: {}, view: { reflect: true },
-    catalogue: {}, budget: { type: Number }, dialog: { state: true }, notice: { state: true }, localNetwork: { state: true }, now: { state: true },
+    catalogue: {}, budget: { type: Number }, dialog: { state: true }, notice: { state: true }, localNetworks: { state: true }, now: { state: true },
   }
   declare registry: Registry
   declare messages: Messages | undefined
@@ -41,7 +41,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   declare budget: number
   declare private dialog: Dialog | undefined
   declare private notice: Notice | undefined
-  declare private localNetwork: LocalNetwork
+  declare private localNetworks: LocalNetworks
   declare private now: number
 
   snapshot: Snapshot = empty
@@ -62,6 +62,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     this.view = 'servers'
     this.catalogue = 'https://registry.modelcontextprotocol.io'
     this.budget = 0
+    this.localNetworks = {}
     this.now = Date.now()
   }
 
@@ -164,7 +165,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
 
   private card(name: string): TemplateResult {
     const server = this.snapshot.servers[name]!
-    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${this.localNetwork}
+    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
       .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .words=${this.words}></portolan-card></li>`
   }
 
@@ -286,14 +287,26 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
   }
 
+  /** What the browser has just allowed is tried. */
+  private retryLocal(): void {
+    for (const [name, s] of Object.entries(this.snapshot.servers)) {
+      if (s.status === 'error' && isLocal(s.config.url)) void this.registry?.retry(name).catch(() => {}) // health tells
+    }
+  }
+
   private async watchLocalNetwork(): Promise<void> {
     if (isLocal(location.href)) return
-    try {
-      const status = await navigator.permissions.query({ name: 'local-network-access' as PermissionName })
-      const take = () => { this.localNetwork = status.state }
-      take()
-      status.onchange = take
-    } catch { /* a browser without the permission lets the page through */ }
+    for (const range of ['loopback-network', 'local-network'] as const) {
+      try {
+        const status = await navigator.permissions.query({ name: range as PermissionName })
+        const take = () => { this.localNetworks = { ...this.localNetworks, [range]: status.state } }
+        take()
+        status.onchange = () => {
+          take()
+          if (status.state === 'granted') this.retryLocal()
+        }
+      } catch { /* a browser without the permission lets the page through */ }
+    }
   }
 }
 

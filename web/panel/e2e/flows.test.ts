@@ -226,6 +226,19 @@ test('a server without CORS is found out and reached through the proxy', async (
   await done(p)
 })
 
+test('a page of the web needs leave to reach this machine, and says so', async (t) => {
+  const at = new URL(site.url).port
+  const guarded = await launchChromium(['--host-resolver-rules=MAP app.example 127.0.0.1', `--unsafely-treat-insecure-origin-as-secure=http://app.example:${at}`, `--ip-address-space-overrides=127.0.0.1:${at}=public`])
+  t.after(() => guarded.close())
+  const origin = `http://app.example:${at}`
+  const p = await openPanel(guarded, { ...site, url: origin }, { servers: { good: port.servers.good! } })
+  await cardOf(p, 'good').getByText('Needs local-network permission').waitFor()
+  await cardOf(p, 'good').getByText(`allow ${origin} to connect to devices on your network`).waitFor()
+  await p.page.context().grantPermissions(['local-network-access'])
+  await cardOf(p, 'good').getByText('Connected').waitFor()
+  await done(p)
+})
+
 test('the configuration is exported for others without secrets', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } } })
   await p.panel.getByRole('button', { name: 'Export' }).click()

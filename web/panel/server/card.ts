@@ -9,7 +9,7 @@ import type { MenuItem } from '../menu.ts'
 import { copy, diagnosis, hostOf } from './diagnosis.ts'
 import type { Track } from './history.ts'
 import { sparkline, strip } from './meters.ts'
-import { causeOf, isLocal, standingOf, type LocalNetwork } from './status.ts'
+import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 
 /** One server: how it stands, what it offers, and what can be done with it. */
 class Card extends Piece {
@@ -29,8 +29,7 @@ class Card extends Piece {
 
   protected override render(): TemplateResult {
     const { server, name, t } = { server: this.server, name: this.name, t: this.t.bind(this) }
-    const local = isLocal(server.config.url) ? this.localNetwork : undefined
-    const standing = standingOf(server, local)
+    const standing = standingOf(server, this.localNetwork)
     const shown = clean(name, 80)
     return html`<article class="card" part="card" data-standing=${standing} aria-labelledby=${this.title_}>
       <header>
@@ -45,7 +44,7 @@ class Card extends Piece {
         </span>
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
-      ${server.lastError && standing !== 'off' && standing !== 'connected' ? diagnosis(this.desk, name, server, causeOf(server, local)) : nothing}
+      ${server.lastError && standing !== 'off' && standing !== 'connected' ? diagnosis(this.desk, name, server, causeOf(server, this.localNetwork)) : nothing}
       ${server.warnings?.length ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
         <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>` : nothing}
     </article>`

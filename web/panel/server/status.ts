@@ -6,8 +6,18 @@ export type Standing = 'connected' | 'connecting' | 'sign_in' | 'paused' | 'cors
 /** What went wrong, for those that something can be done about. */
 export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'config' | 'crash' | 'network' | 'other'
 
-/** What a browser says of the page's permission to reach the local network. */
+/** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
+
+/** The permissions of Local Network Access, by what they are about; empty where a browser has none. */
+export type LocalNetworks = { [range in 'loopback-network' | 'local-network']?: PermissionState }
+
+/** The permission that a server's address needs. */
+export function permissionFor(url: string, states: LocalNetworks): LocalNetwork {
+  if (!isLocal(url)) return undefined
+  const loopback = /^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(new URL(url).hostname)
+  return states[loopback ? 'loopback-network' : 'local-network']
+}
 
 /** Judges a server; `localNetwork` counts for servers on this machine or network. */
 export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standing {
