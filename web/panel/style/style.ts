@@ -116,10 +116,11 @@ input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
 p.budget { display: block; }
 .fit { display: grid; gap: .5rem; justify-items: start; }
 .group { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .4rem .5rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; }
+.group > ul { contain: content; }
 .group-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2rem .5rem; padding-inline: .4rem; }
 .group-head button { display: inline-flex; gap: .3rem; align-items: center; padding-inline: .3rem; font-weight: 650; text-align: start; }
 .chevron { transition: rotate .15s; } [aria-expanded=true] > .chevron { rotate: 90deg; } :dir(rtl) > .chevron { scale: -1 1; }
-.tool { display: flex; align-items: center; gap: .5rem; padding-inline: .4rem; border-radius: 8px; content-visibility: auto; contain-intrinsic-size: auto 2.4rem; }
+.tool { display: flex; align-items: center; gap: .5rem; padding-inline: .4rem; border-radius: 8px; }
 .tool:hover { background: color-mix(in oklab, var(--_ink) 4%, transparent); }
 .about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400; overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
 .about .mono { flex: 0 1 auto; } .clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
