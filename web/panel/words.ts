@@ -19,14 +19,16 @@ export interface Words {
   time(at: number): string
 }
 
-/** Words of a locale; what `messages` lacks is English. */
-export function wordsOf(locale: string, messages: Messages = {}): Words {
+/** Words of a locale, a BCP 47 tag; English for one that is none, and for what `messages` lacks. */
+export function wordsOf(tag: string, messages: Messages = {}): Words {
+  const locale = canonical(tag)
   const plural = new Intl.PluralRules(locale)
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const units = new Map<string, Intl.NumberFormat>()
   const unit = (n: number, name: string, digits: number) => {
-    let format = units.get(name)
-    if (!format) units.set(name, format = new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits }))
+    const key = name + digits
+    let format = units.get(key)
+    if (!format) units.set(key, format = new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits }))
     return format.format(n)
   }
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
@@ -51,4 +53,12 @@ export function wordsOf(locale: string, messages: Messages = {}): Words {
     },
     time: (at: number) => clock.format(at),
   })
+}
+
+function canonical(tag: string): string {
+  try {
+    return Intl.getCanonicalLocales(tag.replaceAll('_', '-'))[0] ?? 'en'
+  } catch {
+    return 'en'
+  }
 }
