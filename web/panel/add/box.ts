@@ -37,7 +37,7 @@ class AddBox extends Piece {
     return html`<div class="add" part="add">
       <div class="row">
         <div class="field grow"><label for=${id}>${this.t('add_server')}</label>
-          <textarea id=${id} rows="1" dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
+          <textarea id=${id} rows=${Math.min(8, text.split('\n', 8).length)} dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
             .value=${text} @input=${(e: Event) => { this.text = (e.target as HTMLTextAreaElement).value }} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
         <button type="button" @click=${() => this.desk.show({ kind: 'catalogue' })}>${this.t('browse')}</button>
         <button type="button" @click=${() => this.desk.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers).length}>${this.t('export')}</button>
