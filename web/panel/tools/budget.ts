@@ -25,7 +25,7 @@ export function budgetView(desk: Desk, listed: Map<string, Listed[]>, budget: nu
     <label for="budget">${t('budget')}</label>
     <input id="budget" type="number" inputmode="numeric" min="0" step="500" .value=${budget ? String(budget) : ''} aria-describedby="budget-says"
       @change=${(e: Event) => desk.setBudget(Math.max(0, Math.floor(Number((e.target as HTMLInputElement).value)) || 0))}>
-    <meter min="0" max=${Math.max(budget, used, 1)} value=${used} low=${budget || used} high=${budget || used} optimum="0" aria-label=${t('budget_meter')}></meter>
+    ${budget ? html`<meter min="0" max=${Math.max(budget, used)} value=${used} low=${budget} high=${budget} optimum="0" aria-label=${t('budget_meter')}></meter>` : nothing}
     <p id="budget-says" class="dim" role="status">${t(budget ? 'budget_used_of' : 'budget_used', { n: used, budget })}</p>
     ${out.length ? html`<div class="fit">
       <p>${t('fit_text', { n: out.length })} ${out.slice(0, 12).map((tool, i) => html`${i ? ', ' : ''}<bdi class="mono">${clean(tool.name, 64)}</bdi>`)}${out.length > 12 ? '…' : ''}</p>
