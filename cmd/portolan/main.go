@@ -1,6 +1,6 @@
 // Command portolan is Portolan's local binary: it lists and calls the tools of MCP
 // servers with the same registry as the browser, serves the demo page, runs the
-// CORS proxy and checks proxies and servers.
+// CORS proxy and the local bridge, and checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
@@ -8,6 +8,9 @@
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
+//	portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
+//	portolan bridge pair|clients|token
+//	portolan bridge revoke INSTALL-ID
 //
 // It exits with 0 when all is done, 1 when the operation failed (the message is on
 // stderr, what --json promises is on stdout all the same), and 2 for wrong usage.
@@ -32,6 +35,9 @@ const usage = `usage:
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)
   portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
+  portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
+  portolan bridge pair|clients|token
+  portolan bridge revoke INSTALL-ID
 `
 
 func main() {
@@ -48,7 +54,7 @@ var errUsage = errors.New("wrong usage")
 // to say besides to stderr.
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor}
+var commands = map[string]command{"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand}
 
 // An exitCode is the code of another program that ends this one.
 type exitCode int

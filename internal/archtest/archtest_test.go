@@ -42,7 +42,10 @@ var rules = []rule{
 	{room: "proxy-worker/proxy", noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker"},
 	{room: "proxy-worker/blackbox", may: []string{"proxy-worker/proxy"}, reason: "tests over HTTP"},
 	{room: "bench", js: true, may: []string{"github.com/syumai/workers"}, reason: "what the proxy is measured against"},
-	{room: "cmd/portolan", may: []string{"registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
+	{room: "bridge", may: []string{"bridge/handshake", "bridge/socket", "github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket"}, reason: "desktop clients ⇄ extension"},
+	{room: "bridge/handshake", noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
+	{room: "bridge/socket", may: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
+	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "testdata", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},
 }

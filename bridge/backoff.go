@@ -1,0 +1,68 @@
+package bridge
+
+import (
+	"sync"
+	"time"
+)
+
+// A backoff makes those wait who failed to prove themselves several times in a
+// row. The zero value is ready.
+type backoff struct {
+	mu     sync.Mutex
+	failed map[string]failures
+}
+
+type failures struct {
+	count int
+	until time.Time
+}
+
+const (
+	freeFailures = 5
+	maxWait      = time.Minute
+	maxKept      = 1000 // names; beyond, all wait together
+)
+
+// wait returns how long name has to wait.
+func (b *backoff) wait(name string, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.failed[b.kept(name)].until.Sub(now))
+}
+
+// kept returns the name under which name is counted.
+func (b *backoff) kept(name string) string {
+	if _, known := b.failed[name]; !known && len(b.failed) >= maxKept {
+		return ""
+	}
+	return name
+}
+
+// fail counts a failure of name.
+func (b *backoff) fail(name string, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed == nil {
+		b.failed = make(map[string]failures)
+	}
+	for n, f := range b.failed {
+		if now.Sub(f.until) > 10*maxWait {
+			delete(b.failed, n)
+		}
+	}
+	name = b.kept(name)
+	f := b.failed[name]
+	f.count++
+	f.until = now
+	if over := f.count - freeFailures; over >= 0 {
+		f.until = now.Add(min(maxWait, time.Second<<min(over, 6)))
+	}
+	b.failed[name] = f
+}
+
+// forgive forgets the failures of name.
+func (b *backoff) forgive(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.failed, name)
+}

@@ -1,0 +1,231 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// A Bridge relays between desktop MCP clients and browser extensions. All methods
+// may be called from several goroutines; Listen and Serve once each, in this order.
+type Bridge struct {
+	opts    Options
+	store   *store
+	started time.Time
+
+	listeners []net.Listener
+	discovery net.Listener // or nil
+	handler   http.Handler // streamable HTTP
+	rate      *socket.Rate // of HTTP requests
+
+	slots    chan struct{}  // sockets that are open
+	sockets  sync.WaitGroup // their handlers
+	attempts backoff
+	sessions sessions // calls under way, by client
+
+	mu     sync.Mutex
+	links  map[string]*link  // by install id
+	shared map[string]*relay // of HTTP clients, by profile
+	single map[*relay]bool   // of other clients
+	window *window           // in which a browser may be paired; nil if closed
+}
+
+// New returns a bridge with the pairings that are kept; opts may be nil.
+func New(opts *Options) (*Bridge, error) {
+	b := &Bridge{opts: opts.withDefaults(), started: time.Now(),
+		links: make(map[string]*link), shared: make(map[string]*relay), single: make(map[*relay]bool)}
+	for _, o := range b.opts.Origins {
+		if !pageOrigin(o) {
+			return nil, fmt.Errorf("%q is not an origin of a page", o)
+		}
+	}
+	if b.opts.Ephemeral {
+		fresh := newSecrets()
+		b.store = &store{memory: &fresh}
+	} else {
+		var err error
+		if b.store, err = openStore(b.opts.Dir); err != nil {
+			return nil, err
+		}
+	}
+	b.slots = make(chan struct{}, b.opts.Connections)
+	b.rate = socket.NewRate(1000, time.Now())
+	b.handler = mcp.NewStreamableHTTPHandler(
+		func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server },
+		&mcp.StreamableHTTPOptions{SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame})
+	return b, nil
+}
+
+// Token returns the bearer token of HTTP clients, and what an extension is given
+// to connect to an ephemeral bridge.
+func (b *Bridge) Token() (string, error) {
+	s, err := b.store.load()
+	if err != nil {
+		return "", err
+	}
+	return s.Token, nil
+}
+
+// Listen takes the port. It fails with [ErrPortTaken] if another process has it.
+func (b *Bridge) Listen() error {
+	listeners, err := listenLoopback(b.opts.Address)
+	if err != nil {
+		return err
+	}
+	b.listeners = listeners
+	if b.opts.Discovery != "-" {
+		b.discovery, _ = net.Listen("tcp4", b.opts.Discovery) // if it is free
+	}
+	return nil
+}
+
+// Addr returns the host and port that it listens on, once Listen has returned.
+func (b *Bridge) Addr() string { return b.listeners[0].Addr().String() }
+
+// Serve relays until ctx ends, and then closes all connections, within 3 s. The
+// error is nil if ctx ended.
+func (b *Bridge) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	main := b.server(ctx, b.routes())
+	servers := []*http.Server{main}
+	failed := make(chan error, len(b.listeners)+1)
+	var serving sync.WaitGroup
+	for _, l := range b.listeners {
+		serving.Go(func() { failed <- main.Serve(capped(l)) })
+	}
+	if b.discovery != nil {
+		second := b.server(ctx, b.discoveryOnly())
+		servers = append(servers, second)
+		serving.Go(func() { failed <- second.Serve(capped(b.discovery)) })
+	}
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	cancel() // links and local connections end with it
+	b.closeSessions()
+	for _, s := range servers {
+		soon, done := context.WithTimeout(context.Background(), time.Second)
+		if s.Shutdown(soon) != nil {
+			_ = s.Close()
+		}
+		done()
+	}
+	serving.Wait()
+	b.sockets.Wait()
+	return err
+}
+
+func (b *Bridge) server(ctx context.Context, h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
+}
+
+type connKey struct{}
+
+// relayFor returns the server of the HTTP clients of a profile.
+func (b *Bridge) relayFor(profile string) *relay {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.shared[profile]
+	if r == nil && len(b.shared) >= 100 { // not kept: its list is fetched, and never reported as changed
+		return newRelay(b, profile)
+	}
+	if r == nil {
+		r = newRelay(b, profile)
+		b.shared[profile] = r
+	}
+	return r
+}
+
+// relays returns all relays.
+func (b *Bridge) relays() []*relay {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*relay
+	for _, r := range b.shared {
+		all = append(all, r)
+	}
+	for r := range b.single {
+		all = append(all, r)
+	}
+	return all
+}
+
+// notify tells all clients that their tools may be others now.
+func (b *Bridge) notify() {
+	for _, r := range b.relays() {
+		r.notify()
+	}
+}
+
+func (b *Bridge) closeSessions() {
+	var closing sync.WaitGroup
+	for _, r := range b.relays() {
+		for session := range r.server.Sessions() {
+			closing.Go(func() { _ = session.Close() })
+		}
+	}
+	done := make(chan struct{})
+	go func() { closing.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Second): // go-sdk may wait for a client
+	}
+}
+
+// ServeClient serves one desktop client, whose messages are lines, until it or ctx
+// ends. It is what --stdio is made of, and runs beside Serve.
+func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	return b.serveClient(ctx, "", &mcp.IOTransport{Reader: in, Writer: out})
+}
+
+func (b *Bridge) serveClient(ctx context.Context, profile string, t mcp.Transport) error {
+	r := newRelay(b, profile)
+	r.id = rand.Text()[:16]
+	b.mu.Lock()
+	b.single[r] = true
+	b.mu.Unlock()
+	defer func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.single, r)
+	}()
+	session, err := r.server.Connect(ctx, watched{t, func() { b.sessions.end(r.id) }}, nil)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		b.sessions.end(r.id)
+		go session.Close() // it may wait for a read of stdin that never returns
+		select {
+		case err = <-ended:
+		case <-time.After(time.Second):
+		}
+	}
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

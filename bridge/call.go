@@ -1,0 +1,91 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// Keys in _meta, of calls to the extension and of what it sends about them.
+const (
+	// MetaCall names the call that a question, log message or progress belongs to.
+	// The bridge sends it with tools/call; the extension sends it back in _meta of
+	// elicitation/create and notifications/message.
+	MetaCall = "portolan/call"
+	// MetaClient says who calls: {"id", "name", "version"}; id is the client's
+	// session at the bridge.
+	MetaClient = "portolan/client"
+)
+
+// A caller is the desktop client that waits for a call. Its methods are called
+// from several goroutines.
+type caller interface {
+	progress(ctx context.Context, p progress)
+	log(ctx context.Context, raw json.RawMessage)
+	elicit(ctx context.Context, raw json.RawMessage) (json.RawMessage, error)
+}
+
+type progress struct {
+	Token    string  `json:"progressToken"`
+	Progress float64 `json:"progress"`
+	Total    float64 `json:"total"`
+	Message  string  `json:"message"`
+}
+
+// eventQueue is how many events of a call may wait for its client. When they are
+// more, progress is dropped: the next one says more.
+const eventQueue = 64
+
+// maxQuestions is how many questions may be open at once for each call that a
+// browser may have under way.
+const maxQuestions = 4
+
+// A flight is a request under way to the extension.
+type flight struct {
+	id     string
+	events chan func(context.Context, caller) // in the extension's order
+	done   chan *jsonrpc.Response             // receives once
+}
+
+func newFlight(id string) *flight {
+	return &flight{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
+}
+
+// event queues an event, or drops it where the client is too slow.
+func (f *flight) event(e func(context.Context, caller)) {
+	select {
+	case f.events <- e:
+	default:
+	}
+}
+
+// wait hands the call's events to its client until the call is answered, ctx ends
+// or the extension is gone, which closes gone. It returns nil in the latter cases.
+func (f *flight) wait(ctx context.Context, gone <-chan struct{}, to caller) *jsonrpc.Response {
+	for {
+		select {
+		case e := <-f.events:
+			e(ctx, to)
+		case r := <-f.done:
+			for { // what came before the answer goes before it
+				select {
+				case e := <-f.events:
+					e(ctx, to)
+					continue
+				default:
+				}
+				return r
+			}
+		case <-gone:
+			select {
+			case r := <-f.done:
+				return r
+			default:
+				return nil
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// ErrForeign is what Dial fails with when something answers that is not a bridge of
+// this user.
+var ErrForeign = errors.New("another program has the port")
+
+// ErrNoBridge is what Dial fails with when nothing answers.
+var ErrNoBridge = errors.New("no bridge is running")
+
+// A Local is a connection to a running bridge of the same user.
+type Local struct {
+	conn *socket.Conn
+}
+
+// Dial connects to the bridge that runs at opts.Address, with the key of the file
+// in opts.Dir. Nothing secret is sent, whoever answers.
+func Dial(ctx context.Context, opts *Options) (*Local, error) {
+	o := opts.withDefaults()
+	store, err := openStore(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.load()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
+	// A proxy, a redirect or another network has no part in this.
+	straight := &http.Client{Transport: &http.Transport{Proxy: nil}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ws, res, err := websocket.Dial(ctx, "ws://"+o.Address+"/local", &websocket.DialOptions{HTTPClient: straight, CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		if res == nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("%w at %s", ErrNoBridge, o.Address)
+		}
+		return nil, fmt.Errorf("%w %s: it is not a bridge", ErrForeign, o.Address)
+	}
+	c := socket.New(ws, nil, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
+	err = handshake.Connect(ctx, c, handshake.Client{Role: handshake.RoleLocal, Address: o.Address, Key: s.Local})
+	if err != nil {
+		c.CloseWith(websocket.StatusPolicyViolation, "not proved")
+		return nil, fmt.Errorf("%w %s: %w", ErrForeign, o.Address, err)
+	}
+	c.Widen(localLimits)
+	return &Local{c}, nil
+}
+
+// Close ends the connection.
+func (l *Local) Close() { l.conn.Close() }
+
+func (l *Local) ask(ctx context.Context, m localMessage) (localMessage, error) {
+	if err := sendLocal(ctx, l.conn, m); err != nil {
+		return localMessage{}, err
+	}
+	return receiveLocal(ctx, l.conn)
+}
+
+// Clients returns the paired profiles, and which are connected, by install id.
+func (l *Local) Clients(ctx context.Context) ([]Pairing, map[string]bool, error) {
+	m, err := l.ask(ctx, localMessage{Type: "clients"})
+	var all []Pairing
+	connected := make(map[string]bool)
+	for _, c := range m.Clients {
+		all = append(all, c.Pairing)
+		connected[c.InstallID] = c.Connected
+	}
+	return all, connected, err
+}
+
+// Revoke forgets a pairing.
+func (l *Local) Revoke(ctx context.Context, installID string) error {
+	_, err := l.ask(ctx, localMessage{Type: "revoke", InstallID: installID})
+	return err
+}
+
+// A Terminal is where a person confirms a pairing.
+type Terminal interface {
+	Ready()                         // the window is open
+	Code(who Pairing, code string)  // show the digits of this attempt
+	Left()                          // the attempt ended
+	Accepted(who Pairing) (ok bool) // the extension says that the digits are right: does the person?
+}
+
+// Pair opens the bridge's pairing window and pairs one browser.
+func (l *Local) Pair(ctx context.Context, t Terminal) (Pairing, error) {
+	if err := sendLocal(ctx, l.conn, localMessage{Type: "pair"}); err != nil {
+		return Pairing{}, err
+	}
+	var who Pairing
+	for {
+		m, err := receiveLocal(ctx, l.conn)
+		if err != nil {
+			return Pairing{}, err
+		}
+		switch m.Type {
+		case "open":
+			t.Ready()
+		case "code":
+			if m.Who != nil {
+				who = *m.Who
+			}
+			t.Code(who, m.Code)
+		case "left":
+			t.Left()
+		case "accepted":
+			if err := sendLocal(ctx, l.conn, localMessage{Type: "answer", OK: t.Accepted(who)}); err != nil {
+				return Pairing{}, err
+			}
+		case "paired":
+			if m.Who == nil {
+				return who, nil
+			}
+			return *m.Who, nil
+		}
+	}
+}
+
+// Attach passes a desktop client's lines on to the bridge, as they are, until
+// either ends. The error is nil if the client or ctx ended.
+func (l *Local) Attach(ctx context.Context, profile string, in io.ReadCloser, out io.Writer) error {
+	if _, err := l.ask(ctx, localMessage{Type: "attach", Profile: profile}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &lineWriter{w: out}
+	input := make(chan error, 1)
+	go func() { input <- l.forward(ctx, in, w) }()
+	output := make(chan error, 1)
+	go func() {
+		for {
+			text, err := l.conn.Receive(ctx)
+			if err == nil {
+				err = w.line(text)
+			}
+			if err != nil {
+				output <- err
+				return
+			}
+		}
+	}()
+	select {
+	case err := <-input:
+		// What is under way is answered no more: the client is gone.
+		cancel()
+		<-output
+		return err
+	case <-output:
+		if ctx.Err() != nil {
+			return nil
+		}
+		_ = in.Close()
+		return errors.New("the bridge that this one was attached to has ended; start it again")
+	}
+}
+
+// forward sends each line as a frame; one that is too long is answered here.
+func (l *Local) forward(ctx context.Context, in io.Reader, w *lineWriter) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if len(line) > localLimits.Frame {
+				w.tooLarge(line)
+			} else if err := l.conn.Send(ctx, line); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// A lineWriter writes messages as lines, one at a time.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *lineWriter) line(text []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.w.Write(append(bytes.TrimSpace(text), '\n'))
+	return err
+}
+
+func (w *lineWriter) tooLarge(line []byte) {
+	m, err := jsonrpc.DecodeMessage(line)
+	req, ok := m.(*jsonrpc.Request)
+	if err != nil || !ok || !req.IsCall() {
+		return
+	}
+	answer, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}})
+	if err == nil {
+		_ = w.line(answer)
+	}
+}

@@ -1,0 +1,156 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// proofTimeout is how long a client has to prove itself.
+const proofTimeout = 5 * time.Second
+
+// accept upgrades a request that was admitted, and calls serve, unless as many
+// sockets are open as may be. Until the peer is known, its messages are short and
+// few.
+func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx context.Context, c *socket.Conn)) {
+	b.sockets.Add(1)
+	defer b.sockets.Done()
+	// Origins were compared exactly; the library's patterns are not needed.
+	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return
+	}
+	raw, _ := req.Context().Value(connKey{}).(net.Conn)
+	c := socket.New(ws, raw, socket.Limits{Frame: handshake.MaxMessage, Depth: 4, PerSecond: 10})
+	defer c.Close()
+	select {
+	case b.slots <- struct{}{}:
+		defer func() { <-b.slots }()
+	default:
+		c.CloseWith(websocket.StatusTryAgainLater, "too many connections")
+		return
+	}
+	serve(req.Context(), c)
+}
+
+// serveExtension is where extensions connect. Others hear nothing but that.
+func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
+	origin, d := extensionOnly(req)
+	if d != nil {
+		write(w, d)
+		return
+	}
+	s, err := b.store.load()
+	if err != nil {
+		b.opts.Logger.Error("the pairings cannot be read", "error", err)
+		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+		return
+	}
+	// While none is paired, any extension is told how it can be.
+	if !b.opts.Ephemeral && len(s.Clients) > 0 && !s.knowsOrigin(origin) && !b.pairing() {
+		write(w, deny(http.StatusForbidden, "this extension is not the paired one"))
+		return
+	}
+	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
+		err := b.meet(ctx, req, c, origin)
+		var r *handshake.Refusal
+		if errors.As(err, &r) {
+			b.opts.Logger.Info("a connection was refused", "origin", origin, "reason", r.Error())
+			handshake.Refuse(ctx, c, err)
+			c.CloseWith(websocket.StatusPolicyViolation, r.Code)
+		} else if errors.Is(err, context.DeadlineExceeded) {
+			c.CloseWith(websocket.StatusPolicyViolation, "Authentication timeout")
+		}
+	})
+}
+
+// meet pairs or connects, as the first message says.
+func (b *Bridge) meet(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
+	first, err := receiveFirst(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !dialled(first.Address, req) {
+		return &handshake.Refusal{Code: handshake.CodeWrongTarget, Message: "the address that was dialled is not this bridge's"}
+	}
+	if first.Type == "pair" {
+		return b.pair(ctx, c, first, origin)
+	}
+	who := Pairing{InstallID: first.InstallID, Origin: origin}
+	if first.Type != "hello" || first.Role != handshake.RoleExtension || who.InstallID == "" {
+		return &handshake.Refusal{Code: handshake.CodeBadMessage, Message: "Authentication required"}
+	}
+	if wait := b.attempts.wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
+		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "too many wrong proofs; try again in " + wait.Round(time.Second).String()}
+	}
+	key := b.key(&who)
+	err = b.prove(ctx, c, first, handshake.Client{Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key})
+	if err != nil {
+		return err
+	}
+	b.attempts.forgive(origin + " " + who.InstallID)
+	b.serveLink(ctx, c, who)
+	return nil
+}
+
+func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
+	text, err := c.Receive(ctx)
+	if err != nil {
+		return handshake.Message{}, err
+	}
+	return handshake.Parse(text)
+}
+
+// prove runs the bridge's side of the proof, and counts a failure of a client whose
+// key is known.
+func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Message, who handshake.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
+	err := handshake.Accept(ctx, c, first, who)
+	var r *handshake.Refusal
+	if errors.As(err, &r) && r.Code == handshake.CodeBadProof && !r.Remote {
+		b.attempts.fail(who.Origin+" "+who.InstallID, time.Now())
+	}
+	return err
+}
+
+// key returns the key of a paired profile, and completes what is known of it; nil
+// if it is not paired, or from another extension.
+func (b *Bridge) key(who *Pairing) []byte {
+	s, err := b.store.load()
+	if err != nil {
+		return nil
+	}
+	if b.opts.Ephemeral {
+		who.Label = "browser"
+		return EphemeralKey(s.Token)
+	}
+	p := s.client(who.InstallID)
+	if p == nil || p.Origin != who.Origin {
+		return nil
+	}
+	who.Label, who.PairedAt = p.Label, p.PairedAt
+	return p.Key
+}
+
+// serveLink relays to an extension that proved itself, until it is gone.
+func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
+	c.Widen(b.opts.Limits)
+	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
+	l.changed = b.notify
+	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
+	b.join(l)
+	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)
+	err := l.run(ctx)
+	b.leave(l)
+	b.opts.Logger.Info("a browser disconnected", "profile", who.Label, "reason", err)
+}

@@ -1,0 +1,157 @@
+package bridge
+
+import (
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// extensionOrigin is the only shape of origin that may open a socket: pages cannot
+// have it, for browsers write it.
+var extensionOrigin = regexp.MustCompile(`^chrome-extension://[a-p]{32}$`)
+
+// A denial is why a request is refused before anything is done for it.
+type denial struct {
+	status int
+	reason string
+}
+
+func deny(status int, reason string) *denial { return &denial{status, reason} }
+
+// ownHost refuses names that are not this machine's own: a page whose name was
+// pointed at 127.0.0.1 (DNS rebinding) sends its own name.
+func ownHost(req *http.Request) *denial {
+	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || !ownAddress(req.Host, local) {
+		return deny(http.StatusMisdirectedRequest, "the Host header is not this bridge's address")
+	}
+	return nil
+}
+
+// ownAddress reports whether host is a loopback name with the port of local.
+func ownAddress(host string, local net.Addr) bool {
+	tcp, ok := local.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsLoopback() {
+		return false
+	}
+	port := tcp.AddrPort().Port()
+	for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
+		if host == netip.AddrPortFrom(ip, port).String() {
+			return true
+		}
+	}
+	name, ok := strings.CutPrefix(netip.AddrPortFrom(netip.IPv4Unspecified(), port).String(), "0.0.0.0")
+	return ok && host == "localhost"+name
+}
+
+// only returns the one value of a header, or nothing; a header that is there more
+// than once is refused, for two readers could take different ones.
+func only(req *http.Request, name string) (value string, present bool, denied *denial) {
+	values := req.Header.Values(name)
+	switch len(values) {
+	case 0:
+		return "", false, nil
+	case 1:
+		return values[0], true, nil
+	}
+	return "", true, deny(http.StatusBadRequest, "the header "+name+" is there more than once")
+}
+
+// extensionOnly returns the origin of an extension that asks for a socket.
+func extensionOnly(req *http.Request) (origin string, denied *denial) {
+	origin, _, denied = only(req, "Origin")
+	if denied == nil && !extensionOrigin.MatchString(origin) {
+		denied = deny(http.StatusForbidden, "only a browser extension may connect here")
+	}
+	return origin, denied
+}
+
+// noBrowser refuses whatever a browser sent.
+func noBrowser(req *http.Request) *denial {
+	for name := range req.Header {
+		if name == "Origin" || name == "Referer" || name == "Cookie" || strings.HasPrefix(name, "Sec-Fetch-") {
+			return deny(http.StatusForbidden, "browsers may not connect here")
+		}
+	}
+	return nil
+}
+
+// mcpOnly admits a request to the MCP endpoint. Page is the origin of a page that
+// may read the answer, if any.
+func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) (page string, denied *denial) {
+	origin, present, denied := only(req, "Origin")
+	if denied != nil {
+		return "", denied
+	}
+	if present {
+		if !allowed(origin) {
+			return "", deny(http.StatusForbidden, "this origin was not approved")
+		}
+		page = origin
+	}
+	site, fetched, denied := only(req, "Sec-Fetch-Site")
+	if denied != nil {
+		return "", denied
+	}
+	if fetched && page == "" && site != "none" {
+		return "", deny(http.StatusForbidden, "pages that were not approved may not use this")
+	}
+	if req.Method == http.MethodOptions && page != "" {
+		return page, nil // a preflight carries no credentials
+	}
+	return page, authorized(req, token)
+}
+
+func authorized(req *http.Request, token string) *denial {
+	value, _, denied := only(req, "Authorization")
+	if denied != nil {
+		return denied
+	}
+	scheme, given, ok := strings.Cut(value, " ")
+	// The comparison runs in any case, so that its absence is no sign either.
+	if match := same(given, token); !ok || !strings.EqualFold(scheme, "Bearer") || !match || token == "" {
+		return deny(http.StatusUnauthorized, "the bearer token is missing or wrong; portolan bridge token prints it")
+	}
+	switch req.Method {
+	case http.MethodGet, http.MethodDelete:
+		return nil
+	case http.MethodPost:
+		if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			return deny(http.StatusUnsupportedMediaType, "the body must be application/json")
+		}
+		return nil
+	}
+	return deny(http.StatusMethodNotAllowed, "want GET, POST or DELETE")
+}
+
+// pageOrigin reports whether text is an http or https origin as browsers write it.
+func pageOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == text && strings.ToLower(text) == text
+}
+
+func write(w http.ResponseWriter, d *denial) {
+	if d.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, d.reason, d.status)
+}
+
+// allowPage lets a page read the answer; never any other page than that one.
+func allowPage(h http.Header, page string) {
+	h.Add("Vary", "Origin")
+	if page == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", page)
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", strings.Join(pageHeaders, ", "))
+	h.Set("Access-Control-Max-Age", "600")
+}
+
+var pageHeaders = []string{"Authorization", "Content-Type", "Accept", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID"}

@@ -1,0 +1,136 @@
+package handshake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// MaxMessage is the size in bytes of the longest message.
+const MaxMessage = 4 << 10
+
+// Version is the version of both exchanges.
+const Version = 1
+
+// A Message is any message of the two exchanges. Which fields are set is said in
+// the package comment.
+type Message struct {
+	Type       string `json:"type"`
+	Version    int    `json:"version,omitempty"`
+	Role       string `json:"role,omitempty"`
+	InstallID  string `json:"installId,omitempty"`
+	Label      string `json:"label,omitempty"`
+	Address    string `json:"address,omitempty"`
+	PublicKey  Bytes  `json:"publicKey,omitempty"`
+	Commitment Bytes  `json:"commitment,omitempty"`
+	Nonce      Bytes  `json:"nonce,omitempty"`
+	MAC        Bytes  `json:"mac,omitempty"`
+	Code       string `json:"code,omitempty"`
+	Message    string `json:"message,omitempty"`
+}
+
+// A Pipe carries one exchange. Receive returns the next message as it came.
+type Pipe interface {
+	Send(ctx context.Context, message []byte) error
+	Receive(ctx context.Context) ([]byte, error)
+}
+
+// Codes of refusals.
+const (
+	CodeNotPaired   = "NOT_PAIRED"   // the install id is unknown, or was revoked
+	CodeNotPairing  = "NOT_PAIRING"  // nobody opened the pairing window
+	CodeBadProof    = "BAD_PROOF"    // a MAC or a commitment is wrong
+	CodeBadMessage  = "BAD_MESSAGE"  // not what is expected here
+	CodeDeclined    = "DECLINED"     // a person said no, or did not answer
+	CodeTooMany     = "TOO_MANY"     // try again later
+	CodeWrongTarget = "WRONG_TARGET" // the dialled address is not this bridge's
+)
+
+// A Refusal is why an exchange ended without success. Its text is for people and
+// holds no secret.
+type Refusal struct {
+	Code    string
+	Message string
+	Remote  bool // the other side refused
+}
+
+func (r *Refusal) Error() string {
+	if r.Remote {
+		return "the other side refused: " + r.Message + " (" + r.Code + ")"
+	}
+	return r.Message + " (" + r.Code + ")"
+}
+
+func refuse(code, message string) error { return &Refusal{Code: code, Message: message} }
+
+// Refuse tells the other side about a refusal, if err is one of this side's.
+func Refuse(ctx context.Context, p Pipe, err error) {
+	var r *Refusal
+	if errors.As(err, &r) && !r.Remote {
+		_ = send(ctx, p, Message{Type: "refused", Code: r.Code, Message: r.Message})
+	}
+}
+
+func send(ctx context.Context, p Pipe, m Message) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return p.Send(ctx, text)
+}
+
+// Parse reads a message and checks what does not depend on the state: its size,
+// its version and the shape of names.
+func Parse(text []byte) (Message, error) {
+	var m Message
+	if len(text) > MaxMessage {
+		return m, refuse(CodeBadMessage, "the message is too long")
+	}
+	// The decoder's errors quote their input: they are not passed on.
+	if json.Unmarshal(text, &m) != nil || m.Type == "" {
+		return Message{}, refuse(CodeBadMessage, "the message is not one of the handshake's")
+	}
+	if (m.Type == "hello" || m.Type == "pair") && m.Version != Version {
+		return m, refuse(CodeBadMessage, fmt.Sprintf("handshake version %d is wanted; update the older side", Version))
+	}
+	if len(m.InstallID) > 64 || strings.ContainsFunc(m.InstallID, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
+	}) {
+		return m, refuse(CodeBadMessage, "the install id is not one")
+	}
+	m.Label = printable(m.Label, 64)
+	m.Code, m.Message = printable(m.Code, 32), printable(m.Message, 300)
+	return m, nil
+}
+
+// printable keeps a foreign text from driving a terminal.
+func printable(text string, limit int) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !unicode.IsPrint(r) || b.Len() >= limit {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func receive(ctx context.Context, p Pipe, want string) (Message, error) {
+	text, err := p.Receive(ctx)
+	if err != nil {
+		return Message{}, err
+	}
+	m, err := Parse(text)
+	switch {
+	case err != nil:
+		return m, err
+	case m.Type == "refused":
+		return m, &Refusal{Code: m.Code, Message: m.Message, Remote: true}
+	case m.Type != want:
+		return m, refuse(CodeBadMessage, "want "+want)
+	}
+	return m, nil
+}

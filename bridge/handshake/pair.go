@@ -1,0 +1,205 @@
+package handshake
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// A Profile is a browser profile that asks to be paired.
+type Profile struct {
+	InstallID string
+	Label     string // for people, such as "Chrome, Work"
+	Origin    string
+	Address   string // the host and port that the extension dialled
+}
+
+// An agreement is what both sides know once the nonces are out.
+type agreement struct {
+	code       string
+	key        []byte
+	transcript []byte
+}
+
+// agree computes the digits and the key; own is this side's private key.
+func agree(own *ecdh.PrivateKey, other *ecdh.PublicKey, extensionKey, bridgeKey, extensionNonce, bridgeNonce []byte, who Profile) (agreement, error) {
+	secret, err := own.ECDH(other)
+	if err != nil {
+		return agreement{}, refuse(CodeBadMessage, "the public key is not one")
+	}
+	fields := [][]byte{extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID)}
+	a := agreement{transcript: joined("", fields...)[4:]} // the label stands before it
+	number := binary.BigEndian.Uint64(digest("portolan-pair-1 code", fields...)) % 1_000_000
+	a.code = fmt.Sprintf("%06d", number)
+	salt := append(append([]byte(nil), extensionNonce...), bridgeNonce...)
+	a.key, err = hkdf.Key(sha256.New, secret, salt, string(joined("portolan-pair-1 key", fields...)), Size)
+	return a, err
+}
+
+func (a agreement) mac(side string) []byte {
+	h := hmac.New(sha256.New, a.key)
+	h.Write(joined("portolan-pair-1 confirm " + side))
+	h.Write(a.transcript)
+	return h.Sum(nil)
+}
+
+func commitment(bridgeKey, extensionKey, bridgeNonce []byte) []byte {
+	return digest("portolan-pair-1 commitment", bridgeKey, extensionKey, bridgeNonce)
+}
+
+// publicKey reads a point; a point off the curve is refused there.
+func publicKey(raw []byte) (*ecdh.PublicKey, error) {
+	key, err := ecdh.P256().NewPublicKey(raw)
+	if err != nil {
+		return nil, refuse(CodeBadMessage, "the public key is not one")
+	}
+	return key, nil
+}
+
+// Pair is the extension's side. Typed gives the digits that the person read in the
+// terminal; it is asked once, and other digits end the attempt. Pair returns the
+// key when the bridge's person has confirmed too.
+func Pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
+	key, err := pair(ctx, p, who, typed)
+	Refuse(ctx, p, err)
+	return key, err
+}
+
+func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
+	own, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	extensionKey := own.PublicKey().Bytes()
+	err = send(ctx, p, Message{Type: "pair", Version: Version, InstallID: who.InstallID, Label: who.Label, Address: who.Address, PublicKey: extensionKey})
+	if err != nil {
+		return nil, err
+	}
+	commit, err := receive(ctx, p, "pair-commit")
+	if err != nil {
+		return nil, err
+	}
+	other, err := publicKey(commit.PublicKey)
+	if err != nil {
+		return nil, err
+	}
+	nonce := Random()
+	if err := send(ctx, p, Message{Type: "pair-nonce", Nonce: nonce}); err != nil {
+		return nil, err
+	}
+	reveal, err := receive(ctx, p, "pair-reveal")
+	if err != nil {
+		return nil, err
+	}
+	if len(reveal.Nonce) != Size || !hmac.Equal(commit.Commitment, commitment(commit.PublicKey, extensionKey, reveal.Nonce)) {
+		return nil, refuse(CodeBadProof, "the bridge's nonce is not the one it committed to")
+	}
+	a, err := agree(own, other, extensionKey, commit.PublicKey, nonce, reveal.Nonce, who)
+	if err != nil {
+		return nil, err
+	}
+	digits, err := typed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal([]byte(digits), []byte(a.code)) {
+		return nil, refuse(CodeDeclined, "the digits differ: this is not the bridge that shows them")
+	}
+	if err := send(ctx, p, Message{Type: "pair-confirm", MAC: a.mac("extension")}); err != nil {
+		return nil, err
+	}
+	done, err := receive(ctx, p, "pair-done")
+	if err != nil {
+		return nil, err
+	}
+	if !hmac.Equal(done.MAC, a.mac("bridge")) {
+		return nil, refuse(CodeBadProof, "the bridge's confirmation is wrong")
+	}
+	return a.key, nil
+}
+
+// AcceptPair is the bridge's side of a pairing that began with the message first.
+// Confirm shows the digits to the person and returns nil if they say that the
+// extension accepted them; confirmed is closed when the extension did. Keep
+// stores the key before the extension hears that it is paired.
+func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
+	confirm func(ctx context.Context, code string, confirmed <-chan struct{}) error, keep func(key []byte) error) error {
+	if first.Type != "pair" || first.InstallID == "" {
+		return refuse(CodeBadMessage, "want pair with an install id")
+	}
+	other, err := publicKey(first.PublicKey)
+	if err != nil {
+		return err
+	}
+	own, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	bridgeKey, nonce := own.PublicKey().Bytes(), Random()
+	err = send(ctx, p, Message{Type: "pair-commit", PublicKey: bridgeKey, Commitment: commitment(bridgeKey, first.PublicKey, nonce)})
+	if err != nil {
+		return err
+	}
+	theirs, err := receive(ctx, p, "pair-nonce")
+	if err != nil {
+		return err
+	}
+	if len(theirs.Nonce) != Size {
+		return refuse(CodeBadMessage, "the nonce is not one")
+	}
+	if err := send(ctx, p, Message{Type: "pair-reveal", Nonce: nonce}); err != nil {
+		return err
+	}
+	a, err := agree(own, other, first.PublicKey, bridgeKey, theirs.Nonce, nonce, who)
+	if err != nil {
+		return err
+	}
+	if err := bothConfirm(ctx, p, a, confirm); err != nil {
+		return err
+	}
+	if err := keep(a.key); err != nil {
+		return err
+	}
+	return send(ctx, p, Message{Type: "pair-done", MAC: a.mac("bridge")})
+}
+
+// bothConfirm waits for the extension's MAC and the person's word. The person is
+// asked while the extension waits, since the digits are read in the terminal; a
+// wrong MAC, or an extension that leaves, ends the question, and a person's no
+// ends the wait.
+func bothConfirm(ctx context.Context, p Pipe, a agreement, confirm func(context.Context, string, <-chan struct{}) error) error {
+	asking, stopAsking := context.WithCancel(ctx)
+	defer stopAsking()
+	receiving, stopReceiving := context.WithCancel(ctx)
+	defer stopReceiving()
+	confirmed, asked := make(chan struct{}), make(chan error, 1)
+	go func() {
+		err := confirm(asking, a.code, confirmed)
+		if err != nil && asking.Err() == nil {
+			err = refuse(CodeDeclined, "the pairing was not confirmed in the terminal")
+			Refuse(ctx, p, err) // now: a receive that is cut off may close the pipe
+		}
+		if err != nil {
+			stopReceiving()
+		}
+		asked <- err
+	}()
+	m, err := receive(receiving, p, "pair-confirm")
+	if err == nil && !hmac.Equal(m.MAC, a.mac("extension")) {
+		err = refuse(CodeBadProof, "the extension's confirmation is wrong")
+	}
+	if err != nil {
+		stopAsking()
+		if said := <-asked; receiving.Err() != nil && ctx.Err() == nil && said != nil {
+			return said
+		}
+		return err
+	}
+	close(confirmed)
+	return <-asked
+}

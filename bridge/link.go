@@ -1,0 +1,210 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// Errors of requests to an extension.
+var (
+	errBusy = errors.New("too many calls are under way in this browser")
+	errGone = errors.New("the browser extension disconnected")
+)
+
+const (
+	pingEvery   = 20 * time.Second // also keeps a service worker awake
+	pingTimeout = 10 * time.Second
+)
+
+// A link is the MCP session with one connected extension. Requests to it are sent
+// and answered as raw JSON, beside the go-sdk client that opened the session and
+// answers what is left.
+type link struct {
+	Pairing
+	conn *socket.Conn
+	log  *slog.Logger
+	max  int           // calls at once
+	gone chan struct{} // closed when the connection has ended
+
+	changed func()      // the list of tools is another, or there
+	allowed func() bool // the pairing was not revoked since
+
+	work sync.WaitGroup // goroutines of questions, pings and lists
+
+	mu        sync.Mutex
+	next      int
+	flights   map[string]*flight
+	questions map[jsonrpc.ID]context.CancelFunc
+	tools     json.RawMessage // the result of tools/list; nil until it is there
+	listing   bool
+	stale     bool     // the list changed while it was fetched
+	approved  []string // origins of pages
+	ended     bool
+}
+
+func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
+	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
+		changed: func() {}, allowed: func() bool { return true },
+		flights: make(map[string]*flight), questions: make(map[jsonrpc.ID]context.CancelFunc)}
+}
+
+// run opens the session and serves it until the connection or ctx ends. It returns
+// why it ended.
+func (l *link) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.work.Wait()
+	defer cancel()
+	client := mcp.NewClient(&mcp.Implementation{Name: "portolan-bridge", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}},
+	})
+	opening, opened := context.WithTimeout(ctx, 30*time.Second)
+	defer opened()
+	session, err := client.Connect(opening, &tap{Conn: l.conn, link: l}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		l.end()
+		return fmt.Errorf("open the session: %w", errors.Join(l.conn.Why(), err))
+	}
+	defer context.AfterFunc(ctx, func() { l.conn.CloseWith(1001, "the bridge ends") })()
+	wantLog(opening, session)
+	l.refresh(ctx)
+	l.spawn(func() { l.beat(ctx) })
+	_ = session.Wait()
+	l.end()
+	if why := l.conn.Why(); why != nil {
+		return why
+	}
+	return errGone
+}
+
+func (l *link) spawn(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.work.Go(f)
+}
+
+// end lets everyone know who waits for the extension. It may be called again.
+func (l *link) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.ended = true
+	close(l.gone)
+	for _, cancel := range l.questions {
+		cancel()
+	}
+}
+
+// beat pings the extension, and ends the connection when it does not answer.
+func (l *link) beat(ctx context.Context) {
+	ticks := time.NewTicker(pingEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			if !l.allowed() { // by a process that could not reach this one
+				l.conn.CloseWith(1008, "revoked")
+				return
+			}
+			asking, cancel := context.WithTimeout(ctx, pingTimeout)
+			_, err := l.request(asking, "ping", nil)
+			timedOut := asking.Err() != nil && ctx.Err() == nil
+			cancel()
+			if timedOut && err != nil {
+				l.conn.CloseWith(1008, "no answer to a ping")
+				return
+			}
+		case <-l.gone:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// begin registers a request and returns it, with the number that it got.
+func (l *link) begin(method string) (*flight, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return nil, errGone
+	}
+	if method == "tools/call" && len(l.flights) >= l.max {
+		return nil, errBusy
+	}
+	l.next++
+	// Plain JavaScript can tell a ping from what wakes its module by the id.
+	f := newFlight(method + "#" + strconv.Itoa(l.next))
+	l.flights[f.id] = f
+	return f, nil
+}
+
+func (l *link) finish(f *flight) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.flights, f.id)
+}
+
+// flight returns the request of an id, token or tag, or nil.
+func (l *link) flight(id string) *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flights[id]
+}
+
+// request sends a request that has no client: nobody is asked or told anything.
+func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	f, err := l.begin(method)
+	if err != nil {
+		return nil, err
+	}
+	defer l.finish(f)
+	return l.exchange(ctx, f, method, params, nobody{})
+}
+
+// exchange sends a registered request and waits for its answer. When ctx ends
+// before, the extension is told that nobody waits any longer.
+func (l *link) exchange(ctx context.Context, f *flight, method string, params json.RawMessage, to caller) (json.RawMessage, error) {
+	id, err := jsonrpc.MakeID(f.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
+		return nil, err
+	}
+	switch r := f.wait(ctx, l.gone, to); {
+	case r != nil && r.Error != nil:
+		return nil, r.Error
+	case r != nil:
+		return r.Result, nil
+	case ctx.Err() != nil:
+		l.cancelled(f, ctx.Err())
+		return nil, ctx.Err()
+	}
+	if why := l.conn.Why(); errors.Is(why, socket.ErrTooLarge) || errors.Is(why, socket.ErrTooDeep) || errors.Is(why, socket.ErrTooFast) || errors.Is(why, socket.ErrNotText) {
+		return nil, fmt.Errorf("%w: it sent what the bridge does not take: %w", errGone, why)
+	}
+	return nil, errGone
+}
+
+func (l *link) cancelled(f *flight, why error) {
+	params, err := json.Marshal(map[string]string{"requestId": f.id, "reason": why.Error()})
+	if err == nil {
+		_ = l.conn.Write(context.Background(), &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+	}
+}

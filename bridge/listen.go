@@ -1,0 +1,94 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// ErrPortTaken is what Listen fails with when another process has the port. It is
+// left alone.
+var ErrPortTaken = errors.New("the port is taken")
+
+// listenLoopback listens on 127.0.0.1 and ::1 at the port of address. A machine
+// without IPv6 has the first only.
+func listenLoopback(address string) ([]net.Listener, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("listen on %s: not a loopback address", address)
+	}
+	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		return nil, taken(address, err)
+	}
+	port = strconv.Itoa(four.Addr().(*net.TCPAddr).Port) // if it was 0
+	six, err := net.Listen("tcp6", net.JoinHostPort("::1", port))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE): // or a squatter would get those who dial localhost
+		_ = four.Close()
+		return nil, taken(address, err)
+	case err != nil:
+		return []net.Listener{four}, nil
+	}
+	return []net.Listener{four, six}, nil
+}
+
+func taken(address string, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listen on %s: %w", address, ErrPortTaken)
+	}
+	return fmt.Errorf("listen on %s: %w", address, err)
+}
+
+// maxSockets bounds the connections of one listener, so that a process that opens
+// many cannot take all of this one's files.
+const maxSockets = 128
+
+// A cappedListener waits with accepting while maxSockets connections are open.
+type cappedListener struct {
+	net.Listener
+	slots chan struct{}
+	done  chan struct{}
+	once  sync.Once
+}
+
+func capped(l net.Listener) net.Listener {
+	return &cappedListener{Listener: l, slots: make(chan struct{}, maxSockets), done: make(chan struct{})}
+}
+
+func (l *cappedListener) Accept() (net.Conn, error) {
+	select {
+	case l.slots <- struct{}{}:
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &cappedConn{Conn: c, free: func() { <-l.slots }}, nil
+}
+
+func (l *cappedListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+type cappedConn struct {
+	net.Conn
+	once sync.Once
+	free func()
+}
+
+func (c *cappedConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.free)
+	return err
+}

@@ -1,0 +1,42 @@
+package bridge_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
+func logged(ctx context.Context, req *mcp.CallToolRequest, what any) (*mcp.CallToolResult, error) {
+	if err := req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: what}); err != nil {
+		return nil, err
+	}
+	return text("logged %v", what)
+}
+
+func TestLogMessagesGoToTheirCaller(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	var heard [2]chan string
+	var ds [2]*desktop
+	for i := range ds {
+		heard[i] = make(chan string, 100)
+		ds[i] = newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			heard[i] <- fmt.Sprint(req.Params.Data)
+		}})
+		if err := ds[i].SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		for i, d := range ds {
+			want := fmt.Sprintf("for %d", i)
+			d.call(t, "log", map[string]any{"text": want})
+			if got := <-heard[i]; got != want {
+				t.Errorf("client %d heard %q", i, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package bridge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestToolsOfTheExtension(t *testing.T) {
+	_, e, d := paired(t, nil)
+	if got := d.names(t, true); !slices.Equal(got, []string{"ask", "big", "count", "echo", "exact", "log", "wait", "who"}) {
+		t.Errorf("tools %v", got)
+	}
+	if got, isError := d.call(t, "echo", map[string]any{"text": "hé"}); got != `Work: {"text":"hé"}` || isError {
+		t.Errorf("echo said %q, %v", got, isError)
+	}
+	if got, _ := d.call(t, "who", nil); !strings.Contains(got, `"name":"desktop-TestToolsOfTheExtension"`) || !strings.Contains(got, `"version":"7"`) {
+		t.Errorf("the extension was told of %s", got)
+	}
+	_, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "none"})
+	if err == nil || !strings.Contains(err.Error(), "unknown tool") {
+		t.Errorf("unknown tool: %v", err)
+	}
+	// A tool that comes, and one that goes.
+	for len(d.changed) > 0 {
+		<-d.changed
+	}
+	e.server.RemoveTools("big")
+	for slices.Contains(d.names(t, true), "big") {
+		select {
+		case <-d.changed:
+		case <-time.After(patience):
+			t.Fatal("list_changed did not come")
+		}
+	}
+}
+
+func TestWithoutExtension(t *testing.T) {
+	b := start(t, nil)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, false)
+	got, isError := d.call(t, "chat_chatgpt", map[string]any{"prompt": "x"})
+	if !isError || !strings.HasPrefix(got, "No browser extension connected") || !strings.Contains(got, "portolan bridge pair") {
+		t.Errorf("%v %q", isError, got)
+	}
+	e := newExtension("Work")
+	e.pair(t, b)
+	session := e.connect(t, b)
+	<-d.changed // told, not only found
+	d.names(t, true)
+	session.Close()
+	d.names(t, false)
+	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") {
+		t.Errorf("%v %q", isError, got)
+	}
+	e.connect(t, b)
+	d.names(t, true)
+	if _, isError := d.call(t, "echo", nil); isError {
+		t.Error("after the reconnection a call fails")
+	}
+}
+
+func TestProgressGoesToItsCaller(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	var all sync.WaitGroup
+	for i := range 4 {
+		heard := make(chan string, 100)
+		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			heard <- fmt.Sprintf("%v %v/%v %s", req.Params.ProgressToken, req.Params.Progress, req.Params.Total, req.Params.Message)
+		}})
+		all.Go(func() {
+			for n := range 5 {
+				text := fmt.Sprintf("client %d call %d", i, n)
+				params := &mcp.CallToolParams{Name: "count", Arguments: map[string]any{"text": text}}
+				params.SetProgressToken("token") // the same for all
+				result, err := d.CallTool(t.Context(), params)
+				if err != nil || said1(result) != "counted "+text {
+					t.Errorf("%v %v", result, err)
+					return
+				}
+				for step := range 3 {
+					if got, want := <-heard, fmt.Sprintf("token %d/3 %s", step+1, text); got != want {
+						t.Errorf("client %d heard %q, want %q", i, got, want)
+					}
+				}
+			}
+			if len(heard) > 0 {
+				t.Errorf("client %d also heard %q", i, <-heard)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestQuestionsGoToTheirCaller(t *testing.T) {
+	b, _, _ := paired(t, nil)
+	var all sync.WaitGroup
+	for i := range 4 {
+		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": fmt.Sprintf("%d heard %s", i, req.Params.Message)}}, nil
+		}})
+		all.Go(func() {
+			for n := range 5 {
+				got, _ := d.call(t, "ask", map[string]any{"text": fmt.Sprintf("%d.%d", i, n)})
+				if want := fmt.Sprintf("accept %d heard %d.%d", i, i, n); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestQuestionToAClientThatCannotAsk(t *testing.T) {
+	_, _, d := paired(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	result, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "ask"})
+	if err == nil && !result.IsError || err != nil && !strings.Contains(err.Error(), "elicitation") {
+		t.Errorf("%v, %v", result, err)
+	}
+}
+
+func TestCancellationReachesTheExtension(t *testing.T) {
+	b, e, d := paired(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "a"}})
+		ended <- err
+	}()
+	<-e.waiting
+	// Another client's call goes on.
+	other := newDesktop(t, overHTTP(t, b, ""), nil)
+	otherCtx, otherCancel := context.WithCancel(t.Context())
+	defer otherCancel()
+	otherEnded := make(chan error, 1)
+	go func() {
+		_, err := other.CallTool(otherCtx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "b"}})
+		otherEnded <- err
+	}()
+	<-e.waiting
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := <-e.cancelled; got != "a" {
+		t.Errorf("%q was cancelled", got)
+	}
+	select {
+	case got := <-e.cancelled:
+		t.Errorf("%q was cancelled too", got)
+	default:
+	}
+	otherCancel()
+	<-otherEnded
+	if got := <-e.cancelled; got != "b" {
+		t.Errorf("%q was cancelled", got)
+	}
+}
+
+// TestAClientThatLeaves checks that its calls do not go on in the browser.
+func TestAClientThatLeaves(t *testing.T) {
+	b, e, _ := paired(t, nil)
+	gone := func(how string) {
+		t.Helper()
+		select {
+		case <-e.cancelled:
+		case <-time.After(patience):
+			t.Errorf("%s: the call goes on", how)
+		}
+	}
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	go d.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "http"}})
+	<-e.waiting
+	req, err := http.NewRequest("DELETE", "http://"+b.Addr()+"/mcp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, _ := b.Token()
+	req.Header.Set("Mcp-Session-Id", d.ID())
+	res, err := bearer{token}.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	gone("session deleted")
+
+	clientIn, bridgeOut := io.Pipe()
+	bridgeIn, clientOut := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- b.ServeClient(context.Background(), bridgeIn, bridgeOut) }()
+	d = newDesktop(t, &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+	go d.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait", Arguments: map[string]any{"text": "stdio"}})
+	<-e.waiting
+	clientOut.Close()
+	gone("stdin closed")
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	clientIn.Close()
+}
+
+func TestProfilesAreAddressed(t *testing.T) {
+	b := start(t, nil)
+	work, home := newExtension("Work"), newExtension("Home")
+	work.pair(t, b)
+	home.pair(t, b)
+	work.connect(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	session := home.connect(t, b)
+	named := make(map[string]*desktop)
+	for _, name := range []string{"Work", "Home", "install-Home"} {
+		named[name] = newDesktop(t, overHTTP(t, b, "?profile="+name), nil)
+		named[name].names(t, true)
+	}
+	got, isError := d.call(t, "echo", nil)
+	if !isError || !strings.Contains(got, `"Home" (install-Home), "Work" (install-Work)`) || !strings.Contains(got, "--profile") {
+		t.Errorf("with two profiles: %q", got)
+	}
+	if _, err := d.ListTools(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "install-Home") {
+		t.Errorf("the list with two profiles: %v", err)
+	}
+	for name, want := range map[string]string{"Work": "Work: {}", "Home": "Home: {}", "install-Home": "Home: {}"} {
+		if got, _ := named[name].call(t, "echo", map[string]any{}); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	session.Close()
+	named["Home"].names(t, false) // its list is empty once it is told; never Work's
+	if got, isError := named["Home"].call(t, "echo", nil); !isError || !strings.Contains(got, `"Home" is not connected`) {
+		t.Errorf("after it left: %q", got)
+	}
+	if got, _ := d.call(t, "echo", map[string]any{}); got != "Work: {}" {
+		t.Errorf("with one profile again: %q", got)
+	}
+}

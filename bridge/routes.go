@@ -1,0 +1,123 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// routes is what the bridge's port answers.
+func (b *Bridge) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", b.serveMCP)
+	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
+	mux.HandleFunc("/extension", b.serveExtension)
+	mux.HandleFunc("/local", b.serveLocal)
+	return guarded(mux)
+}
+
+func (b *Bridge) discoveryOnly() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
+	return guarded(mux)
+}
+
+// guarded refuses what no route may see.
+func guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+		w.Header().Set("Cache-Control", "no-store")
+		if d := ownHost(req); d != nil {
+			write(w, d)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// serveDiscovery tells where the bridge is (B4). It is public to this machine and
+// holds nothing that is not.
+func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
+	origin, present, d := only(req, "Origin")
+	site, fetched, d2 := only(req, "Sec-Fetch-Site")
+	switch extension := extensionOrigin.MatchString(origin); {
+	case d != nil:
+	case d2 != nil:
+		d = d2
+	case req.Method != http.MethodGet:
+		d = deny(http.StatusMethodNotAllowed, "want GET")
+	case present && !extension || fetched && site != "none" && !extension:
+		d = deny(http.StatusForbidden, "pages may not look for the bridge")
+	}
+	if d != nil {
+		write(w, d)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"name": "portolan", "version": 1, "startedAt": b.started.UnixMilli(),
+		"wsUrl": "ws://" + b.Addr() + "/extension", "mcpUrl": "http://" + b.Addr() + "/mcp",
+	})
+}
+
+// serveMCP is the endpoint of HTTP clients.
+func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
+	if !b.rate.Take(time.Now()) {
+		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
+		return
+	}
+	s, err := b.store.load()
+	if err != nil {
+		b.opts.Logger.Error("the pairings cannot be read", "error", err)
+		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+		return
+	}
+	page, d := mcpOnly(req, s.Token, b.approved)
+	if page != "" {
+		w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
+	allowPage(w.Header(), page)
+	if d != nil {
+		write(w, d)
+		return
+	}
+	if req.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if req.Method == http.MethodDelete {
+		b.sessions.end(req.Header.Get("Mcp-Session-Id"))
+	}
+	if req.Method == http.MethodPost {
+		body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, socket.DefaultFrame))
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			write(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
+			return
+		case err != nil:
+			return // the client left
+		case socket.TooDeep(body, 64):
+			write(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
+			return
+		}
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	b.handler.ServeHTTP(w, req)
+}
+
+// dialled checks the address that a client says it dialled against the one that
+// its connection has: another process may have passed it on.
+func dialled(address string, req *http.Request) bool {
+	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	// localhost is either of the two addresses; both are this process's.
+	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())
+}

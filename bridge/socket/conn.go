@@ -1,0 +1,161 @@
+package socket
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// writeTimeout is how long a peer may leave a frame unread.
+const writeTimeout = 10 * time.Second
+
+// A Conn is an [mcp.Connection] on a WebSocket. Read is for one goroutine; Write
+// and Close may be called at any time from any.
+type Conn struct {
+	ws     *websocket.Conn
+	raw    io.Closer // the network connection below ws, or nil
+	limits Limits
+	rate   *Rate
+
+	once sync.Once
+	mu   sync.Mutex
+	why  error // the first reason for which the connection ended
+}
+
+// closeTimeout is how long a peer has to answer a closing frame.
+const closeTimeout = time.Second
+
+// New returns the connection on a WebSocket that nobody has read from. Raw, if it
+// is known, is cut when the peer does not answer a closing frame.
+func New(ws *websocket.Conn, raw io.Closer, limits Limits) *Conn {
+	limits = limits.withDefaults()
+	ws.SetReadLimit(int64(limits.Frame))
+	return &Conn{ws: ws, raw: raw, limits: limits, rate: NewRate(limits.PerSecond, time.Now())}
+}
+
+// Widen sets other limits, once the peer is known to be who it should be. It is
+// for the goroutine that reads.
+func (c *Conn) Widen(limits Limits) {
+	c.limits = limits.withDefaults()
+	c.ws.SetReadLimit(int64(c.limits.Frame))
+	c.rate = NewRate(c.limits.PerSecond, time.Now())
+}
+
+// Connect implements [mcp.Transport]: the connection is there already.
+func (c *Conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// SessionID implements [mcp.Connection].
+func (c *Conn) SessionID() string { return "" }
+
+// Receive returns the next frame: the text of one message. It keeps to the limits,
+// and closes the connection when the peer does not.
+func (c *Conn) Receive(ctx context.Context) ([]byte, error) {
+	kind, text, err := c.ws.Read(ctx)
+	switch {
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return nil, c.end(websocket.StatusMessageTooBig, ErrTooLarge)
+	case err != nil:
+		return nil, c.gone(ctx, err)
+	case kind != websocket.MessageText:
+		return nil, c.end(websocket.StatusUnsupportedData, ErrNotText)
+	case !c.rate.Take(time.Now()):
+		return nil, c.end(websocket.StatusPolicyViolation, ErrTooFast)
+	case TooDeep(text, c.limits.Depth):
+		return nil, c.end(websocket.StatusPolicyViolation, ErrTooDeep)
+	}
+	return text, nil
+}
+
+// gone says how a connection ended of which nothing more can be read.
+func (c *Conn) gone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var closed websocket.CloseError
+	if errors.As(err, &closed) || errors.Is(err, io.EOF) {
+		err = io.EOF
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.why == nil {
+		c.why = err
+	}
+	return c.why
+}
+
+// Send writes one frame. A frame beyond the limit is refused, and nothing sent.
+func (c *Conn) Send(ctx context.Context, text []byte) error {
+	if len(text) > c.limits.Frame {
+		return ErrTooLarge
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return c.ws.Write(ctx, websocket.MessageText, text)
+}
+
+// Read implements [mcp.Connection].
+func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	text, err := c.Receive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		return nil, c.end(websocket.StatusInvalidFramePayloadData, ErrNotText)
+	}
+	return m, nil
+}
+
+// Write implements [mcp.Connection]. It does not end with ctx once it has begun: a
+// frame cut in half ends the connection for all who share it.
+func (c *Conn) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	text, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	return c.Send(context.WithoutCancel(ctx), text)
+}
+
+// end closes the connection because of err, and returns the first such reason.
+func (c *Conn) end(code websocket.StatusCode, err error) error {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = err
+	}
+	why := c.why
+	c.mu.Unlock()
+	c.CloseWith(code, err.Error())
+	return why
+}
+
+// Why returns the reason for which the connection ended, or nil.
+func (c *Conn) Why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why
+}
+
+// CloseWith closes the connection and tells the peer why, in at most 120 bytes.
+func (c *Conn) CloseWith(code websocket.StatusCode, reason string) {
+	c.once.Do(func() {
+		if c.raw != nil {
+			defer time.AfterFunc(closeTimeout, func() { _ = c.raw.Close() }).Stop()
+		}
+		_ = c.ws.Close(code, reason[:min(len(reason), 120)])
+	})
+}
+
+// Close implements [mcp.Connection].
+func (c *Conn) Close() error {
+	c.CloseWith(websocket.StatusNormalClosure, "")
+	return nil
+}

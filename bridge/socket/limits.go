@@ -1,0 +1,87 @@
+package socket
+
+import (
+	"errors"
+	"sync"
+	"time"
+)
+
+// Limits bound what a peer may send. A zero field is the default that it names.
+type Limits struct {
+	Frame     int // bytes in a message; 2 MiB
+	Depth     int // nested arrays and objects in a message; 64
+	PerSecond int // messages, over the time since the connection began to be busy; 1000
+}
+
+// DefaultFrame is the size in bytes of the largest message.
+const DefaultFrame = 2 << 20
+
+func (l Limits) withDefaults() Limits {
+	if l.Frame == 0 {
+		l.Frame = DefaultFrame
+	}
+	if l.Depth == 0 {
+		l.Depth = 64
+	}
+	if l.PerSecond == 0 {
+		l.PerSecond = 1000
+	}
+	return l
+}
+
+// Errors of a peer that went beyond a limit. The connection is closed.
+var (
+	ErrTooLarge = errors.New("a message is larger than the limit of 2 MiB")
+	ErrTooDeep  = errors.New("a message is nested too deeply")
+	ErrTooFast  = errors.New("too many messages in a second")
+	ErrNotText  = errors.New("a message is not a JSON-RPC message in a text frame")
+)
+
+// TooDeep reports whether JSON nests deeper than limit, without decoding it.
+func TooDeep(text []byte, limit int) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// A Rate lets through perSecond messages a second on average, and twice that at
+// once.
+type Rate struct {
+	perSecond float64
+
+	mu     sync.Mutex
+	tokens float64
+	at     time.Time
+}
+
+// NewRate returns a rate that starts at now.
+func NewRate(perSecond int, now time.Time) *Rate {
+	return &Rate{perSecond: float64(perSecond), tokens: 2 * float64(perSecond), at: now}
+}
+
+// Take reports whether one more message may pass at now.
+func (b *Rate) Take(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens = min(2*b.perSecond, b.tokens+b.perSecond*now.Sub(b.at).Seconds())
+	b.at = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}

@@ -1,0 +1,322 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+)
+
+// approve connects anew with a socket that it can write to, and sends origins.
+func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
+	t.Helper()
+	c := e.dial(t, b.Addr())
+	if err := handshake.Connect(t.Context(), c, e.client(b.Addr())); err != nil {
+		t.Fatal(err)
+	}
+	session, err := e.server.Connect(context.Background(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/origins", "params": map[string]any{"origins": origins}})
+	if err := c.Send(t.Context(), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func code(err error) string {
+	var r *handshake.Refusal
+	if errors.As(err, &r) {
+		return r.Code
+	}
+	return fmt.Sprint(err)
+}
+
+// TestProofs checks who is not let in.
+func TestProofs(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	e.pair(t, b)
+	good := e.client(b.Addr())
+	for _, row := range []struct {
+		name   string
+		change func(*handshake.Client)
+		want   string
+	}{
+		{"the right key", func(*handshake.Client) {}, "<nil>"},
+		{"a wrong key", func(c *handshake.Client) { c.Key = handshake.Random() }, handshake.CodeBadProof},
+		{"another profile", func(c *handshake.Client) { c.InstallID = "install-Other" }, handshake.CodeNotPaired},
+		{"no profile", func(c *handshake.Client) { c.InstallID = "" }, handshake.CodeBadMessage},
+		{"another role", func(c *handshake.Client) { c.Role = handshake.RoleLocal }, handshake.CodeBadMessage},
+		{"another port", func(c *handshake.Client) { c.Address = "127.0.0.1:1" }, handshake.CodeWrongTarget},
+		{"another family", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "[::1]", 1) }, handshake.CodeWrongTarget},
+		{"another host", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "evil.example", 1) }, handshake.CodeWrongTarget},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := good
+			row.change(&c)
+			if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()), c)); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+// raw opens a socket and exchanges messages as they are.
+func (e *extension) raw(t *testing.T, b *bridge.Bridge, frames ...string) (last handshake.Message, closed websocket.CloseError) {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+b.Addr()+"/extension", &websocket.DialOptions{HTTPHeader: map[string][]string{"Origin": {e.origin}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.CloseNow()
+	for _, f := range frames {
+		if ws.Write(t.Context(), websocket.MessageText, []byte(f)) != nil {
+			break
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		_, text, err := ws.Read(ctx)
+		if err != nil {
+			errors.As(err, &closed)
+			return last, closed
+		}
+		last, _ = handshake.Parse(text)
+	}
+}
+
+func TestMissingReplayedAndReflectedProofs(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	e.pair(t, b)
+	hello := func(nonce handshake.Bytes) string {
+		text, _ := json.Marshal(handshake.Message{Type: "hello", Version: 1, Role: "extension", InstallID: e.installID, Address: b.Addr(), Nonce: nonce})
+		return string(text)
+	}
+	proof := func(mac handshake.Bytes) string {
+		text, _ := json.Marshal(handshake.Message{Type: "proof", MAC: mac})
+		return string(text)
+	}
+	nonce := handshake.Random()
+	for name, frames := range map[string][]string{
+		"MCP at once":           {initialize},
+		"a proof at once":       {proof(handshake.Random())},
+		"MCP instead of proof":  {hello(nonce), initialize},
+		"no MAC":                {hello(nonce), `{"type":"proof"}`},
+		"an empty MAC":          {hello(nonce), `{"type":"proof","mac":""}`},
+		"two hellos":            {hello(nonce), hello(nonce)},
+		"a short nonce":         {hello(nonce[:8])},
+		"another version":       {strings.Replace(hello(nonce), `"version":1`, `"version":2`, 1)},
+		"not JSON":              {"hello"},
+		"too long":              {`{"type":"hello","label":"` + strings.Repeat("x", 5000) + `"}`},
+		"an array":              {"[" + hello(nonce) + "]"},
+		"deep":                  {`{"type":` + strings.Repeat("[", 50)},
+		"a proof before nonces": {proof(nonce), hello(nonce)},
+	} {
+		last, closed := e.raw(t, b, frames...)
+		if last.Type == "ready" || closed.Code != websocket.StatusPolicyViolation && closed.Code != websocket.StatusMessageTooBig {
+			t.Errorf("%s: %+v, %v", name, last, closed)
+		}
+	}
+	// The bridge's own MAC, sent back as the client's.
+	ws := e.dial(t, b.Addr())
+	ws.Send(t.Context(), []byte(hello(nonce)))
+	text, err := ws.Receive(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	challenge, _ := handshake.Parse(text)
+	ws.Send(t.Context(), []byte(proof(challenge.MAC)))
+	text, _ = ws.Receive(t.Context())
+	if m, _ := handshake.Parse(text); m.Code != handshake.CodeBadProof {
+		t.Errorf("reflected: %s", text)
+	}
+	// What was recorded of a good connection, sent again.
+	rec := &recorder{Pipe: e.dial(t, b.Addr())}
+	if err := handshake.Connect(t.Context(), rec, e.client(b.Addr())); err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := e.raw(t, b, rec.sent...); last.Code != handshake.CodeBadProof {
+		t.Errorf("replayed: %+v", last)
+	}
+}
+
+type recorder struct {
+	handshake.Pipe
+	sent []string
+}
+
+func (r *recorder) Send(ctx context.Context, m []byte) error {
+	r.sent = append(r.sent, string(m))
+	return r.Pipe.Send(ctx, m)
+}
+
+func TestSilenceIsNotAuthentication(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	_, closed := e.raw(t, b) // sends nothing; the bridge gives it 5 s
+	if closed.Code != websocket.StatusPolicyViolation && closed.Code != -1 && closed.Code != 0 {
+		t.Errorf("%v", closed)
+	}
+}
+
+func TestWrongProofsWait(t *testing.T) {
+	b := start(t, nil)
+	e := newExtension("Work")
+	e.pair(t, b)
+	c := e.client(b.Addr())
+	c.Key = handshake.Random()
+	// The bridge proves itself first: a client with a wrong key stops there, so
+	// wrong proofs are sent by hand.
+	wrong := func() string {
+		nonce, _ := json.Marshal(handshake.Random())
+		last, _ := e.raw(t, b, fmt.Sprintf(`{"type":"hello","version":1,"role":"extension","installId":%q,"address":%q,"nonce":%s}`, e.installID, b.Addr(), nonce), fmt.Sprintf(`{"type":"proof","mac":%s}`, nonce))
+		return last.Code
+	}
+	for i := range 5 {
+		if got := wrong(); got != handshake.CodeBadProof {
+			t.Fatalf("attempt %d: %s", i, got)
+		}
+	}
+	if got := wrong(); got != handshake.CodeTooMany {
+		t.Errorf("after five: %s", got)
+	}
+}
+
+func TestRevoke(t *testing.T) {
+	b, e, d := paired(t, nil)
+	if err := b.Revoke(e.installID); err != nil {
+		t.Fatal(err)
+	}
+	d.names(t, false)
+	c := e.client(b.Addr())
+	if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()), c)); got != handshake.CodeNotPaired {
+		t.Error(got)
+	}
+	if err := b.Revoke(e.installID); err == nil {
+		t.Error("revoked twice")
+	}
+}
+
+func TestConnectionsAreCounted(t *testing.T) {
+	b := start(t, &bridge.Options{Connections: 1})
+	e := newExtension("Work")
+	e.pair(t, b)
+	for { // the pairing's socket may be closing
+		c := e.dial(t, b.Addr())
+		if handshake.Connect(t.Context(), c, e.client(b.Addr())) == nil {
+			break
+		}
+	}
+	if _, closed := e.raw(t, b); closed.Code != websocket.StatusTryAgainLater {
+		t.Errorf("%v", closed)
+	}
+}
+
+func TestSecretsAreKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "portolan")
+	b := start(t, &bridge.Options{Dir: dir})
+	newExtension("Work").pair(t, b)
+	path := filepath.Join(dir, "bridge.json")
+	stat, err := os.Stat(path)
+	if err != nil || stat.Mode().Perm() != 0o600 {
+		t.Fatal(stat.Mode(), err)
+	}
+	if folder, err := os.Stat(dir); err != nil || folder.Mode().Perm() != 0o700 {
+		t.Error(folder.Mode(), err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bridge.New(&bridge.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "0640") {
+		t.Errorf("lax permissions: %v", err)
+	}
+	os.Chmod(path, 0o600)
+	if err := os.WriteFile(path, []byte(`{"version":1,"token":"s3cret`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bridge.New(&bridge.Options{Dir: dir}); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("a broken file: %v", err)
+	}
+}
+
+func TestEphemeral(t *testing.T) {
+	dir := t.TempDir()
+	b := start(t, &bridge.Options{Ephemeral: true, Dir: dir})
+	token, err := b.Token()
+	if err != nil || len(token) != 32 || strings.Trim(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		t.Errorf("token of %d characters, %v", len(token), err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("it stored %v", left)
+	}
+	e := newExtension("browser")
+	e.key = bridge.EphemeralKey(token)
+	e.connect(t, b)
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	d.names(t, true)
+	e.key = bridge.EphemeralKey(token + "x")
+	if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()), e.client(b.Addr()))); got != handshake.CodeBadProof {
+		t.Error(got)
+	}
+}
+
+// TestCutMidCall checks that no call is left without an answer.
+func TestCutMidCall(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		t.Run(fmt.Sprint("large=", large), func(t *testing.T) {
+			b, e, d := paired(t, nil)
+			session := e.connect(t, b) // replaces the first
+			d.names(t, true)
+			answer := make(chan *mcp.CallToolResult, 1)
+			go func() {
+				result, err := d.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait"})
+				if err != nil {
+					t.Error(err)
+				}
+				answer <- result
+			}()
+			<-e.waiting
+			want := "disconnected while \"wait\" was under way"
+			if large {
+				other := newDesktop(t, overHTTP(t, b, ""), nil)
+				if got, isError := other.call(t, "big", map[string]any{"n": 2 << 20}); !isError || !strings.Contains(got, "larger than 2 MiB") {
+					t.Errorf("%.200q", got)
+				}
+				want = "larger than 2 MiB"
+			} else {
+				session.Close()
+			}
+			select {
+			case result := <-answer:
+				if result != nil && (!result.IsError || !strings.Contains(said1(result), want)) {
+					t.Errorf("%q", said1(result))
+				}
+			case <-time.After(patience):
+				t.Fatal("silence")
+			}
+			e.connect(t, b)
+			d.names(t, true)
+			if got, isError := d.call(t, "big", map[string]any{"n": 1 << 20}); isError || len(got) != 1<<20 {
+				t.Errorf("1 MiB after it: %d bytes", len(got))
+			}
+			if got, isError := d.call(t, "echo", map[string]any{"text": strings.Repeat("x", 2<<20-3000)}); !isError || !strings.Contains(got, "2 MiB") {
+				_ = got // it fits, or is refused with words
+			}
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+)
+
+// A Pairing is a browser profile that may connect.
+type Pairing struct {
+	InstallID string
+	Origin    string
+	Label     string
+	PairedAt  time.Time
+}
+
+type pairedClient struct {
+	InstallID string          `json:"installId"`
+	Origin    string          `json:"origin"`
+	Label     string          `json:"label"`
+	PairedAt  time.Time       `json:"pairedAt"`
+	Key       handshake.Bytes `json:"key"`
+}
+
+// secrets are what the bridge knows between runs.
+type secrets struct {
+	Version int             `json:"version"`
+	Token   string          `json:"token"` // of HTTP clients
+	Local   handshake.Bytes `json:"local"` // key of this user's other processes
+	Clients []pairedClient  `json:"clients"`
+}
+
+func newSecrets() secrets {
+	return secrets{Version: 1, Token: randomToken(), Local: handshake.Random()}
+}
+
+func (s *secrets) client(installID string) *pairedClient {
+	for i := range s.Clients {
+		if s.Clients[i].InstallID == installID {
+			return &s.Clients[i]
+		}
+	}
+	return nil
+}
+
+func (s *secrets) knowsOrigin(origin string) bool {
+	return slices.ContainsFunc(s.Clients, func(c pairedClient) bool { return c.Origin == origin })
+}
+
+// A store is the file of secrets, or their copy in memory for an ephemeral bridge.
+// Other processes may change the file at any time: it is read when it is needed.
+type store struct {
+	path   string   // empty if ephemeral
+	memory *secrets // if ephemeral; never changed
+}
+
+// openStore makes the file if there is none.
+func openStore(dir string) (*store, error) {
+	if dir == "" {
+		config, err := os.UserConfigDir()
+		if err != nil {
+			return nil, fmt.Errorf("find the configuration folder: %w", err)
+		}
+		dir = filepath.Join(config, "portolan")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the configuration folder: %w", err)
+	}
+	s := &store{path: filepath.Join(dir, "bridge.json")}
+	if _, err := s.load(); !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	return s, s.change(func(*secrets) error { return nil })
+}
+
+func (s *store) load() (*secrets, error) {
+	if s.memory != nil {
+		return s.memory, nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("read pairings: %w", err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read pairings: %w", err)
+	}
+	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it if that was you", s.path, stat.Mode().Perm())
+	}
+	var out secrets
+	// The decoder's errors could quote the file.
+	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 || len(out.Local) != handshake.Size {
+		return nil, fmt.Errorf("%s is not a file of this version of the bridge", s.path)
+	}
+	return &out, nil
+}
+
+// change writes what fn made of the secrets, as a whole or not at all, while no
+// other process does.
+func (s *store) change(fn func(*secrets) error) error {
+	if s.memory != nil {
+		return errors.New("an ephemeral bridge keeps no pairings")
+	}
+	unlock, err := lock(s.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("change pairings: %w", err)
+	}
+	defer unlock()
+	now, err := s.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		fresh := newSecrets()
+		now, err = &fresh, nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := fn(now); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(now, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(s.path, append(text, '\n')); err != nil {
+		return fmt.Errorf("write pairings: %w", err)
+	}
+	return nil
+}
+
+// replaceFile writes a file beside path, for its owner only, and puts it in its
+// place.
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".bridge-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// lockAge is how old a lock is that a process left behind.
+const lockAge = 10 * time.Second
+
+// lock makes a file that only one process can make.
+func lock(path string) (unlock func(), err error) {
+	for range 200 {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			return func() { _ = os.Remove(path) }, f.Close()
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if stat, err := os.Stat(path); err == nil && time.Since(stat.ModTime()) > lockAge {
+			_ = os.Remove(path)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("%s is held by another process", path)
+}

@@ -1,0 +1,96 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Bounds on the list of tools.
+const (
+	maxPages     = 100
+	maxListBytes = 8 << 20
+	listTimeout  = 30 * time.Second
+)
+
+// refresh fetches the list of tools anew, once more if it changes meanwhile.
+func (l *link) refresh(ctx context.Context) {
+	l.mu.Lock()
+	if l.listing {
+		l.stale = true
+		l.mu.Unlock()
+		return
+	}
+	l.listing = true
+	l.mu.Unlock()
+	l.spawn(func() {
+		for {
+			tools, err := l.list(ctx)
+			l.mu.Lock()
+			if err == nil {
+				l.tools = tools
+			}
+			again := l.stale && !l.ended
+			l.stale, l.listing = false, again
+			l.mu.Unlock()
+			if err != nil {
+				l.log.Warn("the extension's tools could not be listed", "profile", l.Label, "error", err)
+			} else {
+				l.changed()
+			}
+			if !again {
+				return
+			}
+		}
+	})
+}
+
+// list returns the result of tools/list with the tools of all pages, each as the
+// extension wrote it.
+func (l *link) list(ctx context.Context) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	all, params := bytes.NewBufferString(`{"tools":[`), json.RawMessage(`{}`)
+	for page, first := 0, true; ; page++ {
+		raw, err := l.request(ctx, "tools/list", params)
+		if err != nil {
+			return nil, err
+		}
+		var result struct {
+			Tools      []json.RawMessage `json:"tools"`
+			NextCursor *string           `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(raw, &result); err != nil {
+			return nil, fmt.Errorf("read the list: %w", err)
+		}
+		for _, tool := range result.Tools {
+			if all.Len()+len(tool) > maxListBytes {
+				return nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
+			}
+			if !first {
+				all.WriteByte(',')
+			}
+			all.Write(tool)
+			first = false
+		}
+		if result.NextCursor == nil || *result.NextCursor == "" {
+			all.WriteString("]}")
+			return all.Bytes(), nil
+		}
+		if page == maxPages {
+			return nil, fmt.Errorf("the list has more than %d pages", maxPages)
+		}
+		if params, err = json.Marshal(map[string]string{"cursor": *result.NextCursor}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// listed returns the list, or false while it is not there.
+func (l *link) listed() (json.RawMessage, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tools, l.tools != nil
+}

@@ -1,0 +1,197 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+const (
+	windowTime     = 3 * time.Minute
+	windowAttempts = 3 // each is one guess of six digits
+)
+
+// A window is the time in which a person lets a browser be paired.
+type window struct {
+	ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
+
+	busy sync.Mutex // held by the attempt under way
+
+	mu       sync.Mutex
+	failures int
+	ended    bool
+	result   chan error // receives once: nil, or why nobody was paired
+	paired   Pairing
+}
+
+var errWindowClosed = errors.New("three attempts failed; something else may be trying to be paired")
+
+// end closes the window, once.
+func (w *window) end(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.ended = true
+		w.result <- err
+	}
+}
+
+func (w *window) open() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.ended
+}
+
+// failed counts an attempt that came to nothing.
+func (w *window) failed() {
+	w.mu.Lock()
+	w.failures++
+	last := w.failures >= windowAttempts
+	w.mu.Unlock()
+	if last {
+		w.end(errWindowClosed)
+	}
+}
+
+// Pair opens the pairing window and waits until a browser was paired, ctx ends, or
+// the time or the attempts are used up. Ask shows the digits to the person, and
+// returns nil once they have said that their extension accepted them; confirmed is
+// closed when an extension says so.
+func (b *Bridge) Pair(ctx context.Context, ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error) (Pairing, error) {
+	if b.opts.Ephemeral {
+		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
+	}
+	w := &window{ask: ask, result: make(chan error, 1)}
+	b.mu.Lock()
+	if b.window != nil {
+		b.mu.Unlock()
+		return Pairing{}, errors.New("another pairing is under way")
+	}
+	b.window = w
+	b.mu.Unlock()
+	defer func() {
+		w.end(context.Canceled)
+		b.mu.Lock()
+		b.window = nil
+		b.mu.Unlock()
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, windowTime, errors.New("nobody paired within three minutes"))
+	defer cancel()
+	select {
+	case err := <-w.result:
+		return w.paired, err
+	case <-ctx.Done():
+		return Pairing{}, context.Cause(ctx)
+	}
+}
+
+func (b *Bridge) currentWindow() *window {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.window
+}
+
+func (b *Bridge) pairing() bool {
+	w := b.currentWindow()
+	return w != nil && w.open()
+}
+
+// pair is one attempt of an extension.
+func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Message, origin string) error {
+	w := b.currentWindow()
+	if w == nil || !w.open() {
+		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+	}
+	if !w.busy.TryLock() {
+		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "another browser is being paired"}
+	}
+	defer w.busy.Unlock()
+	if !w.open() {
+		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, windowTime)
+	defer cancel()
+	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: time.Now().UTC().Truncate(time.Second)}
+	if who.Label == "" {
+		who.Label = "browser"
+	}
+	profile := handshake.Profile{InstallID: who.InstallID, Label: who.Label, Origin: origin, Address: first.Address}
+	err := handshake.AcceptPair(ctx, c, first, profile,
+		func(ctx context.Context, code string, confirmed <-chan struct{}) error {
+			return w.ask(ctx, who, code, confirmed)
+		},
+		func(key []byte) error {
+			if !w.open() { // the person left, or the time is over
+				return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "the pairing was ended"}
+			}
+			return b.keep(who, key)
+		})
+	if err != nil {
+		w.failed()
+		return err
+	}
+	w.paired = who // read after end
+	w.end(nil)
+	c.CloseWith(1000, "paired")
+	return nil
+}
+
+// keep stores a pairing, in the place of one of the same profile.
+func (b *Bridge) keep(who Pairing, key []byte) error {
+	return b.store.change(func(s *secrets) error {
+		fresh := pairedClient{InstallID: who.InstallID, Origin: who.Origin, Label: who.Label, PairedAt: who.PairedAt, Key: key}
+		if old := s.client(who.InstallID); old != nil {
+			*old = fresh
+		} else {
+			s.Clients = append(s.Clients, fresh)
+		}
+		return nil
+	})
+}
+
+// Clients returns the paired browser profiles, in the order of their pairing.
+func (b *Bridge) Clients() ([]Pairing, error) {
+	s, err := b.store.load()
+	if err != nil {
+		return nil, err
+	}
+	var all []Pairing
+	for _, c := range s.Clients {
+		all = append(all, Pairing{c.InstallID, c.Origin, c.Label, c.PairedAt})
+	}
+	return all, nil
+}
+
+// Connected reports whether a profile is connected.
+func (b *Bridge) Connected(installID string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.links[installID] != nil
+}
+
+// Revoke forgets a pairing and ends its connection.
+func (b *Bridge) Revoke(installID string) error {
+	err := b.store.change(func(s *secrets) error {
+		for i, c := range s.Clients {
+			if c.InstallID == installID {
+				s.Clients = append(s.Clients[:i], s.Clients[i+1:]...)
+				return nil
+			}
+		}
+		return errors.New("no such browser profile is paired")
+	})
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	l := b.links[installID]
+	b.mu.Unlock()
+	if l != nil {
+		l.conn.CloseWith(1008, "revoked")
+	}
+	return nil
+}

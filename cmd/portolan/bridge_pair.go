@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/bridge"
+)
+
+// bridgePair pairs one browser profile, through the bridge that runs or with one
+// that runs until then.
+func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	s, rest, err := bridgeFlags("bridge pair", args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	}
+	local, err := bridge.Dial(ctx, &s.Options)
+	if errors.Is(err, bridge.ErrNoBridge) {
+		b, err := listening(ctx, &s.Options)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		served := make(chan error, 1)
+		go func() { served <- b.Serve(ctx) }()
+		defer func() { cancel(); <-served }()
+		s.Address = b.Addr() // if the port was 0
+		local, err = bridge.Dial(ctx, &s.Options)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	defer local.Close()
+	lines := make(chan string)
+	go func() { // ends with stdin or the process
+		r := bufio.NewScanner(stdin)
+		for r.Scan() {
+			lines <- r.Text()
+		}
+		close(lines)
+	}()
+	who, err := local.Pair(ctx, &terminal{ctx, lines, stdout})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "Paired with %q (%s).\n", who.Label, who.InstallID)
+	return nil
+}
+
+// A terminal asks the person who runs the command.
+type terminal struct {
+	ctx   context.Context
+	lines <-chan string
+	out   io.Writer
+}
+
+func (t *terminal) Ready() {
+	fmt.Fprintln(t.out, "Open the extension's side panel in the browser and choose Pair.")
+}
+
+func (t *terminal) Code(who bridge.Pairing, code string) {
+	fmt.Fprintf(t.out, "%q (%s) wants to be paired. Type these digits there:\n\n    %s %s\n\n", who.Label, who.Origin, code[:3], code[3:])
+}
+
+func (t *terminal) Left() { fmt.Fprintln(t.out, "That attempt ended without pairing.") }
+
+func (t *terminal) Accepted(who bridge.Pairing) bool {
+	for { // what was typed before the question is no answer to it
+		select {
+		case <-t.lines:
+			continue
+		default:
+		}
+		break
+	}
+	fmt.Fprintf(t.out, "Does the side panel of %q say that the digits are right? [y/N] ", who.Label)
+	select {
+	case line := <-t.lines:
+		answer := strings.ToLower(strings.TrimSpace(line))
+		return answer == "y" || answer == "yes"
+	case <-t.ctx.Done():
+		return false
+	}
+}
+
+// bridgeClients lists the paired browser profiles.
+func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
+	s, rest, err := bridgeFlags("bridge clients", args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	}
+	paired, connected, err := clientsOf(ctx, &s.Options)
+	if err != nil {
+		return err
+	}
+	if len(paired) == 0 {
+		fmt.Fprintln(stdout, "No browser is paired.")
+	}
+	for _, p := range paired {
+		state := "not connected"
+		if connected[p.InstallID] {
+			state = "connected"
+		}
+		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, p.PairedAt.Format(time.DateOnly), state)
+	}
+	return nil
+}
+
+// clientsOf asks the running bridge, or else its file.
+func clientsOf(ctx context.Context, opts *bridge.Options) ([]bridge.Pairing, map[string]bool, error) {
+	local, err := bridge.Dial(ctx, opts)
+	if err == nil {
+		defer local.Close()
+		return local.Clients(ctx)
+	}
+	b, newErr := bridge.New(opts)
+	if newErr != nil {
+		return nil, nil, newErr
+	}
+	paired, err := b.Clients()
+	return paired, nil, err
+}
+
+// bridgeRevoke forgets a paired profile; a running bridge ends its connection.
+func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
+	s, rest, err := bridgeFlags("bridge revoke", args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
+	}
+	local, err := bridge.Dial(ctx, &s.Options)
+	if err == nil {
+		defer local.Close()
+		err = local.Revoke(ctx, rest[0])
+	} else {
+		var b *bridge.Bridge
+		if b, err = bridge.New(&s.Options); err == nil {
+			err = b.Revoke(rest[0])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, "Revoked.")
+	return nil
+}
+
+// bridgeToken prints the bearer token of HTTP clients.
+func bridgeToken(args []string, stdout io.Writer) error {
+	s, rest, err := bridgeFlags("bridge token", args, nil)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	}
+	b, err := bridge.New(&s.Options)
+	if err != nil {
+		return err
+	}
+	token, err := b.Token()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, token)
+	return err
+}

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/socket"
+)
+
+// binary builds the command once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "portolan-test")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "portolan")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// program returns portolan bridge with arguments, at a port and folder of the test.
+type program struct{ path, addr, dir string }
+
+func newProgram(t *testing.T) program {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return program{path, l.Addr().String(), t.TempDir()}
+}
+
+func (p program) command(args ...string) *exec.Cmd {
+	words := []string{"bridge"}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		words, args = append(words, args[0]), args[1:]
+	}
+	words = append(words, "--listen", p.addr, "--dir", p.dir, "--discovery", "-")
+	return exec.Command(p.path, append(words, args...)...)
+}
+
+const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
+
+func (p program) socket(t *testing.T) *socket.Conn {
+	t.Helper()
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+p.addr+"/extension", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.CloseNow() })
+	return socket.New(ws, nil, socket.Limits{})
+}
+
+// pair runs portolan bridge pair with a person who types the digits into the
+// extension and y into the terminal, and returns the key.
+func (p program) pair(t *testing.T) []byte {
+	t.Helper()
+	cmd := p.command("pair")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	said := bufio.NewReader(stdout)
+	if line, err := said.ReadString('\n'); err != nil || !strings.Contains(line, "side panel") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	digits := regexp.MustCompile(`^\s+(\d{3}) (\d{3})$`)
+	who := handshake.Profile{InstallID: "i-1", Label: "Work", Origin: origin, Address: p.addr}
+	key, err := handshake.Pair(t.Context(), p.socket(t), who, func(context.Context) (string, error) {
+		for {
+			line, err := said.ReadString('\n')
+			if err != nil {
+				return "", err
+			}
+			if m := digits.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+				go func() { // the question has no end of line
+					var all []byte
+					for b := make([]byte, 1); !bytes.Contains(all, []byte("[y/N]")); all = append(all, b...) {
+						if _, err := said.Read(b); err != nil {
+							return
+						}
+					}
+					fmt.Fprintln(stdin, "y")
+					io.Copy(io.Discard, said)
+				}()
+				return m[1] + m[2], nil
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// extend connects a browser extension with one tool.
+func (p program) extend(t *testing.T, key []byte) {
+	t.Helper()
+	c := p.socket(t)
+	if err := handshake.Connect(t.Context(), c, handshake.Client{Role: "extension", InstallID: "i-1", Origin: origin, Address: p.addr, Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return text("from the browser"), nil, nil
+	})
+	session, err := s.Connect(context.Background(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+}
+
+func TestBridgeStdio(t *testing.T) {
+	p := newProgram(t)
+	connect := func() (*exec.Cmd, *mcp.ClientSession, chan struct{}) {
+		t.Helper()
+		changed := make(chan struct{}, 100)
+		client := mcp.NewClient(&mcp.Implementation{Name: "desktop", Version: "1"}, &mcp.ClientOptions{
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+		})
+		cmd := p.command("--stdio")
+		session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cmd, session, changed
+	}
+	first, one, changedOne := connect()
+	second, two, changedTwo := connect() // attaches to the first
+	for _, s := range []*mcp.ClientSession{one, two} {
+		list, err := s.ListTools(t.Context(), nil)
+		if err != nil || len(list.Tools) != 0 {
+			t.Fatalf("%v, %v", list, err)
+		}
+	}
+	key := p.pair(t)
+	p.extend(t, key)
+	<-changedOne
+	<-changedTwo
+	for _, s := range []*mcp.ClientSession{one, two} {
+		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "hello"})
+		if err != nil || result.IsError || result.Content[0].(*mcp.TextContent).Text != "from the browser" {
+			t.Errorf("%+v, %v", result, err)
+		}
+	}
+	out, err := p.command("clients").Output()
+	if err != nil || !strings.Contains(string(out), `i-1  "Work"`) || !strings.Contains(string(out), "  connected") {
+		t.Errorf("clients: %s, %v", out, err)
+	}
+	// Each ends with its stdin, and the second does not take the first with it.
+	two.Close()
+	if second.ProcessState == nil || second.ProcessState.ExitCode() != 0 {
+		t.Errorf("second: %v", second.ProcessState)
+	}
+	if _, err := one.CallTool(t.Context(), &mcp.CallToolParams{Name: "hello"}); err != nil {
+		t.Error(err)
+	}
+	if out, err := p.command("revoke", "i-1").Output(); err != nil || string(out) != "Revoked.\n" {
+		t.Errorf("revoke: %s, %v", out, err)
+	}
+	one.Close()
+	if first.ProcessState == nil || first.ProcessState.ExitCode() != 0 {
+		t.Errorf("first: %v", first.ProcessState)
+	}
+	if _, err := net.Dial("tcp", p.addr); err == nil {
+		t.Error("something still listens")
+	}
+}
+
+// TestBridgeEnds: with a client, an extension and a stream open.
+func TestBridgeEnds(t *testing.T) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		p := newProgram(t)
+		key := p.pair(t) // without a bridge that runs
+		cmd := p.command()
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "The bridge is at http://"+p.addr+"/mcp\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		p.extend(t, key)
+		ended := make(chan error, 1)
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Process.Signal(sig) // again: it is ending, or ends at once
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			cmd.Process.Kill()
+			t.Errorf("%v: it runs on", sig)
+		}
+	}
+}
+
+func TestBridgeLeavesOthersAlone(t *testing.T) {
+	p := newProgram(t)
+	l, err := net.Listen("tcp", p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard bytes.Buffer
+	var mu sync.Mutex
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		req.Write(&heard)
+		http.NotFound(w, req)
+	})}
+	go server.Serve(l)
+	defer server.Close()
+	token, err := p.command("token").Output()
+	if err != nil || len(strings.TrimSpace(string(token))) != 32 {
+		t.Fatalf("token: %v", err)
+	}
+	for _, args := range [][]string{{}, {"--stdio"}, {"pair"}} {
+		cmd := p.command(args...)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		err := cmd.Run()
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(errs.String(), "another program has the port") {
+			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if strings.Contains(heard.String(), strings.TrimSpace(string(token))) || heard.Len() == 0 {
+		t.Error("the program on the port heard the token, or nothing")
+	}
+}
+
+func TestBridgeUsage(t *testing.T) {
+	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"}, {"revoke"}, {"token", "x"}} {
+		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
+		}
+	}
+	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen", "127.0.0.1:1"); code != 1 || out != "" {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
