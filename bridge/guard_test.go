@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/bridge"
+	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -178,6 +179,78 @@ func TestPagesAreRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPagesCannotPair: not before anything is paired, nor while a person pairs.
+func TestPagesCannotPair(t *testing.T) {
+	b := start(t, nil)
+	try := func(origin string) int {
+		return ask(t, b.Addr(), "GET", "/extension", "", "Host: "+b.Addr(), "Origin: "+origin,
+			"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==").StatusCode
+	}
+	all := func(when string) {
+		for _, page := range []string{"https://evil.example", "null", "http://127.0.0.1:3000", "file://", "moz-extension://abcdefghijklmnopabcdefghijklmnop", "chrome-extension://short"} {
+			if got := try(page); got != 403 {
+				t.Errorf("%s, %s: %d", when, page, got)
+			}
+		}
+	}
+	const stranger = "chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba"
+	all("before")
+	if got := try(stranger); got != 101 { // to be told how to pair
+		t.Errorf("an extension before: %d", got)
+	}
+	newExtension("Work").pair(t, b)
+	all("after")
+	if got := try(stranger); got != 403 {
+		t.Errorf("another extension after: %d", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = b.Pair(ctx, func(context.Context, bridge.Pairing, string, <-chan struct{}) error { return nil })
+	}()
+	for deadline := time.Now().Add(patience); try(stranger) != 101; {
+		if time.Now().After(deadline) {
+			t.Fatal("the window does not open")
+		}
+	}
+	all("while pairing")
+	cancel()
+	<-ended
+	if got := try(stranger); got != 403 {
+		t.Errorf("another extension when the window is closed: %d", got)
+	}
+}
+
+// TestTheWindowClosesAfterThreeAttempts, each of which is one guess.
+func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
+	b := start(t, nil)
+	result := make(chan error, 1)
+	go func() {
+		_, err := b.Pair(t.Context(), func(ctx context.Context, _ bridge.Pairing, _ string, confirmed <-chan struct{}) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		result <- err
+	}()
+	e := newExtension("Work")
+	for tried := 0; ; {
+		_, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()), func(context.Context) (string, error) { return "wrong!", nil })
+		switch c := code(err); {
+		case c == handshake.CodeDeclined:
+			tried++
+		case c == handshake.CodeNotPairing && tried == 0, c == handshake.CodeTooMany: // not open yet; the last attempt is ending
+		case c == handshake.CodeNotPairing && tried == 3:
+			if err := <-result; err == nil || !strings.Contains(err.Error(), "three attempts") {
+				t.Error(err)
+			}
+			return
+		default:
+			t.Fatalf("after %d attempts: %v", tried, err)
+		}
 	}
 }
 

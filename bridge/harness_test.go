@@ -101,6 +101,7 @@ type extension struct {
 	installID, label, origin string
 	key                      []byte
 	server                   *mcp.Server
+	ws                       *websocket.Conn // the last
 	waiting, cancelled       chan string
 }
 
@@ -201,6 +202,7 @@ func (e *extension) dial(t testing.TB, addr string) *socket.Conn {
 	}
 	c := socket.New(ws, nil, socket.Limits{Frame: 8 << 20})
 	t.Cleanup(func() { ws.CloseNow() })
+	e.ws = ws
 	return c
 }
 

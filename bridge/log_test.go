@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,13 +31,17 @@ func TestLogMessagesGoToTheirCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 10 {
-		for i, d := range ds {
-			want := fmt.Sprintf("for %d", i)
-			d.call(t, "log", map[string]any{"text": want})
-			if got := <-heard[i]; got != want {
-				t.Errorf("client %d heard %q", i, got)
+	var all sync.WaitGroup
+	for i, d := range ds {
+		all.Go(func() {
+			for n := range 20 {
+				want := fmt.Sprintf("for %d, %d", i, n)
+				d.call(t, "log", map[string]any{"text": want})
+				if got := <-heard[i]; got != want {
+					t.Errorf("client %d heard %q, want %q", i, got, want)
+				}
 			}
-		}
+		})
 	}
+	all.Wait()
 }

@@ -1,0 +1,74 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// FuzzTold gives a link what an extension may send about a call: what is not
+// tagged with that call does not reach its client.
+func FuzzTold(f *testing.F) {
+	f.Add("notifications/progress", []byte(`{"progressToken":"tools/call#1","progress":1}`))
+	f.Add("notifications/message", []byte(`{"level":"info","data":1,"_meta":{"portolan/call":"tools/call#1"}}`))
+	f.Add("notifications/message", []byte(`{"level":"info","data":1}`))
+	f.Add("notifications/progress", []byte(`{"progressToken":"tools/call#2","progress":1}`))
+	f.Add("notifications/cancelled", []byte(`{"requestId":1.5}`))
+	f.Add("notifications/portolan/origins", []byte(`{"origins":["https://a.example","*"]}`))
+	f.Fuzz(func(t *testing.T, method string, params []byte) {
+		if !json.Valid(params) || method == "elicitation/create" || method == "notifications/tools/list_changed" {
+			return // those write to the socket
+		}
+		l := newLink(Pairing{}, nil, 1, nil)
+		call, err := l.begin("tools/call")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.told(&jsonrpc.Request{Method: method, Params: params})
+		var p progress
+		_ = json.Unmarshal(params, &p)
+		if len(call.events) > 0 && p.Token != call.id && tag(params) != call.id {
+			t.Errorf("%s %s reached a call that it is not about", method, params)
+		}
+		for _, o := range l.pages() {
+			if !pageOrigin(o) {
+				t.Errorf("%q is approved", o)
+			}
+		}
+	})
+}
+
+// TestASlowClientLosesProgressOnly: its queue is bounded, and the answer comes.
+func TestASlowClientLosesProgressOnly(t *testing.T) {
+	l := newLink(Pairing{}, nil, 1, nil)
+	f, err := l.begin("tools/call")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.begin("tools/call"); err != errBusy {
+		t.Errorf("a second call: %v", err)
+	}
+	for i := range 10 * eventQueue {
+		l.told(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
+	}
+	id, _ := jsonrpc.MakeID(f.id)
+	for range 2 { // the second is ignored
+		l.take(&jsonrpc.Response{ID: id, Result: json.RawMessage(`1`)})
+	}
+	heard := new(counter)
+	if r := f.wait(context.Background(), l.gone, heard); r == nil || heard.n != eventQueue {
+		t.Errorf("%v after %d events", r, heard.n)
+	}
+	l.finish(f)
+	l.take(&jsonrpc.Response{ID: id, Result: json.RawMessage(`2`)}) // too late
+}
+
+type counter struct {
+	nobody
+	n int
+}
+
+func (c *counter) progress(context.Context, progress) { c.n++ }
