@@ -281,8 +281,6 @@ func TestCutMidCall(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		t.Run(fmt.Sprint("large=", large), func(t *testing.T) {
 			b, e, d := paired(t, nil)
-			e.connect(t, b) // replaces the first
-			d.names(t, true)
 			answer := make(chan *mcp.CallToolResult, 1)
 			go func() {
 				result, err := d.CallTool(context.Background(), &mcp.CallToolParams{Name: "wait"})
