@@ -18,19 +18,33 @@ import (
 
 // A harbour is a server at the session seam whose behaviour a test sets.
 type harbour struct {
-	mu       sync.Mutex
-	connects int
-	lists    int
-	calls    int
-	closes   int
-	notify   registry.Notify
-	released int
+	mu     sync.Mutex
+	counts // guarded by mu, as notify is
+	notify registry.Notify
+
 	starts   way
 	starting func() // runs in StartTool
 
 	connect func(ctx context.Context) error
 	list    func(ctx context.Context, cursor *string) (*registry.ToolPage, error)
 	call    func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error)
+}
+
+// The counts are how often each thing was done with a harbour.
+type counts struct{ connects, lists, calls, closes, released int }
+
+func (h *harbour) seen() counts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.counts
+}
+
+// say is what the newest session of a harbour says unasked.
+func (h *harbour) say(n registry.Notice) {
+	h.mu.Lock()
+	notify := h.notify
+	h.mu.Unlock()
+	notify(n)
 }
 
 func (h *harbour) Info() registry.SessionInfo {
@@ -198,8 +212,8 @@ func TestDiscoverSharesOneConnect(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if h.connects != 1 || h.lists != 1 {
-			t.Errorf("%d connects and %d lists, want 1 and 1", h.connects, h.lists)
+		if h.seen().connects != 1 || h.seen().lists != 1 {
+			t.Errorf("%d connects and %d lists, want 1 and 1", h.seen().connects, h.seen().lists)
 		}
 	})
 }
@@ -271,8 +285,8 @@ func TestListBudgets(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := health(t, r, "s")
-			if got.ToolCount != tt.tools || h.lists != tt.lists {
-				t.Errorf("%d tools in %d pages, want %d in %d", got.ToolCount, h.lists, tt.tools, tt.lists)
+			if got.ToolCount != tt.tools || h.seen().lists != tt.lists {
+				t.Errorf("%d tools in %d pages, want %d in %d", got.ToolCount, h.seen().lists, tt.tools, tt.lists)
 			}
 			if warned := strings.Join(got.Warnings, "\n"); !strings.Contains(warned, tt.warning) || (tt.warning == "") != (warned == "") {
 				t.Errorf("warnings %q, want %q", warned, tt.warning)
@@ -382,7 +396,7 @@ func dispatchSendsAgainOnlyWhatDidNotRun(t *testing.T, w way) {
 			synctest.Test(t, func(t *testing.T) {
 				h := &harbour{starts: w}
 				h.call = func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
-					if h.calls <= tt.times {
+					if h.seen().calls <= tt.times {
 						return nil, tt.err
 					}
 					return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
@@ -392,8 +406,8 @@ func dispatchSendsAgainOnlyWhatDidNotRun(t *testing.T, w way) {
 					t.Fatal(err)
 				}
 				_, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"})
-				if (err == nil) != tt.ok || h.calls != tt.calls || h.connects != tt.connects {
-					t.Errorf("err %v, %d calls, %d connects; want ok %v, %d, %d", err, h.calls, h.connects, tt.ok, tt.calls, tt.connects)
+				if (err == nil) != tt.ok || h.seen().calls != tt.calls || h.seen().connects != tt.connects {
+					t.Errorf("err %v, %d calls, %d connects; want ok %v, %d, %d", err, h.seen().calls, h.seen().connects, tt.ok, tt.calls, tt.connects)
 				}
 			})
 		})
@@ -477,9 +491,9 @@ func retiredSessionClosesAfterItsLastCall(t *testing.T, w way) {
 			ended <- err
 		}()
 		synctest.Wait()
-		h.notify(registry.Notice{Err: registry.ErrNetwork})
+		h.say(registry.Notice{Err: registry.ErrNetwork})
 		synctest.Wait()
-		if h.closes != 0 {
+		if h.seen().closes != 0 {
 			t.Error("closed under a call")
 		}
 		close(answer)
@@ -487,8 +501,8 @@ func retiredSessionClosesAfterItsLastCall(t *testing.T, w way) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		if h.closes != 1 {
-			t.Errorf("closed %d times after the call", h.closes)
+		if h.seen().closes != 1 {
+			t.Errorf("closed %d times after the call", h.seen().closes)
 		}
 	})
 }
@@ -523,14 +537,15 @@ func TestListChangedRefreshesAtMostOncePerSecond(t *testing.T) {
 		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
 		_ = r.Discover(t.Context())
 		for range 500 {
-			h.notify(registry.Notice{ToolsChanged: true})
+			h.say(registry.Notice{ToolsChanged: true})
 			time.Sleep(10 * time.Millisecond)
 		}
-		if h.lists < 5 || h.lists > 7 {
-			t.Errorf("%d lists in 5 s of changes", h.lists)
+		synctest.Wait()
+		if h.seen().lists < 5 || h.seen().lists > 7 {
+			t.Errorf("%d lists in 5 s of changes", h.seen().lists)
 		}
-		if h.released != h.lists-1 {
-			t.Errorf("%d of %d replaced pages were released", h.released, h.lists-1)
+		if h.seen().released != h.seen().lists-1 {
+			t.Errorf("%d of %d replaced pages were released", h.seen().released, h.seen().lists-1)
 		}
 		_ = r.Close()
 	})
@@ -541,15 +556,15 @@ func TestSessionThatDiedIsReplacedByTheNextCall(t *testing.T) {
 		h := &harbour{}
 		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
 		_ = r.Discover(t.Context())
-		h.notify(registry.Notice{Err: registry.ErrProtocol})
+		h.say(registry.Notice{Err: registry.ErrProtocol})
 		if got := health(t, r, "s"); got.Status != registry.ServerDisconnected || got.ToolCount != 1 {
 			t.Errorf("health %+v", got)
 		}
 		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"}); err != nil {
 			t.Error(err)
 		}
-		if h.connects != 2 {
-			t.Errorf("%d connects", h.connects)
+		if h.seen().connects != 2 {
+			t.Errorf("%d connects", h.seen().connects)
 		}
 	})
 }
@@ -558,15 +573,15 @@ func TestSessionThatDiesWhileItListsIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}
 		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
-			h.notify(registry.Notice{Err: registry.ErrProtocol})
+			h.say(registry.Notice{Err: registry.ErrProtocol})
 			return h.page("echo"), nil
 		}
 		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
 		if err := r.Discover(t.Context()); !errors.Is(err, registry.ErrNetwork) {
 			t.Errorf("error %v", err)
 		}
-		if got := health(t, r, "s"); got.ConsecutiveFailures != 1 || got.Status != registry.ServerFailed || h.released != 1 {
-			t.Errorf("health %+v, %d pages released", got, h.released)
+		if got := health(t, r, "s"); got.ConsecutiveFailures != 1 || got.Status != registry.ServerFailed || h.seen().released != 1 {
+			t.Errorf("health %+v, %d pages released", got, h.seen().released)
 		}
 		_ = r.Close()
 	})
@@ -575,9 +590,12 @@ func TestSessionThatDiesWhileItListsIsAFailure(t *testing.T) {
 func TestServerSwitchedOffDuringItsProbeComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}
-		var slow atomic.Bool
+		var slow, well atomic.Bool
 		h.list = func(ctx context.Context, _ *string) (*registry.ToolPage, error) {
-			if slow.Load() {
+			switch {
+			case well.Load():
+				return h.page("echo"), nil
+			case slow.Load():
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
@@ -588,14 +606,13 @@ func TestServerSwitchedOffDuringItsProbeComesBack(t *testing.T) {
 		slow.Store(true)
 		time.Sleep(time.Until(health(t, r, "s").RetryAt) + 2*time.Second) // the probe is under way
 		cfg, _ := r.Config("s")
+		well.Store(true) // before the switch: it lists in the background at once
 		for _, off := range []bool{true, false} {
 			cfg.Disabled = off
 			if err := r.Update("s", cfg); err != nil {
 				t.Fatal(err)
 			}
 		}
-		slow.Store(false)
-		h.list = nil
 		if err := r.Discover(t.Context()); err != nil {
 			t.Errorf("discover after the switch: %v", err)
 		}
@@ -617,8 +634,8 @@ func TestRemoveDuringDiscover(t *testing.T) {
 			t.Errorf("snapshot %+v", snap)
 		}
 		_ = r.Close()
-		if h.closes != 1 {
-			t.Errorf("the session that came too late was closed %d times", h.closes)
+		if h.seen().closes != 1 {
+			t.Errorf("the session that came too late was closed %d times", h.seen().closes)
 		}
 	})
 }
@@ -643,8 +660,8 @@ func TestFilterAndSwitches(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b withheld", "c"}, all); diff != "" {
 		t.Errorf("with those withheld (-want +got):\n%s", diff)
 	}
-	if h.connects != 1 {
-		t.Errorf("a filter reconnected: %d connects", h.connects)
+	if h.seen().connects != 1 {
+		t.Errorf("a filter reconnected: %d connects", h.seen().connects)
 	}
 	if got := health(t, r, "s"); got.ToolCount != 2 || got.ToolTotal != 3 {
 		t.Errorf("health %+v", got)
