@@ -251,6 +251,13 @@ func (e *extension) client(addr string) handshake.Client {
 // connect proves itself and serves MCP, until the connection or the test ends.
 func (e *extension) connect(t testing.TB, b *bridge.Bridge) *mcp.ServerSession {
 	t.Helper()
+	session, _ := e.open(t, b)
+	return session
+}
+
+// open is connect, with the socket below the session.
+func (e *extension) open(t testing.TB, b *bridge.Bridge) (*mcp.ServerSession, *socket.Conn) {
+	t.Helper()
 	c := e.dial(t, b.Addr())
 	if err := handshake.Connect(t.Context(), c, e.client(b.Addr())); err != nil {
 		t.Fatal(err)
@@ -260,7 +267,7 @@ func (e *extension) connect(t testing.TB, b *bridge.Bridge) *mcp.ServerSession {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { session.Close() })
-	return session
+	return session, c
 }
 
 // A desktop is a desktop MCP client: go-sdk's, over HTTP.

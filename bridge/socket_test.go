@@ -22,15 +22,7 @@ import (
 // approve connects anew with a socket that it can write to, and sends origins.
 func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 	t.Helper()
-	c := e.dial(t, b.Addr())
-	if err := handshake.Connect(t.Context(), c, e.client(b.Addr())); err != nil {
-		t.Fatal(err)
-	}
-	session, err := e.server.Connect(context.Background(), c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { session.Close() })
+	_, c := e.open(t, b)
 	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/origins", "params": map[string]any{"origins": origins}})
 	if err := c.Send(t.Context(), text); err != nil {
 		t.Fatal(err)
