@@ -30,60 +30,27 @@ EOT
 begun=$(date +%s)
 say() { printf '\n== %s (at %s s)\n' "$*" $(($(date +%s) - begun)) >&2; }
 
-# setup_node installs the tools of package-lock.json, once per version of it.
-setup_node() {
-	stamp=node_modules/.portolan-stamp
-	want=$(cksum package-lock.json)
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && [ -x "$node" ] && return 0
+# npm_packages DIR WHAT installs what DIR's lock file says, once per version of it.
+npm_packages() {
+	stamp=$1/node_modules/.portolan-stamp
+	want=$(cksum "$1/package-lock.json")
+	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
 	command -v npm >/dev/null || { echo 'build.sh: npm is needed (Debian: apt-get install npm)' >&2; exit 1; }
-	say 'npm packages'
-	npm ci --silent --no-audit --no-fund
+	say "$2"
+	(cd "$1" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --silent --no-audit --no-fund)
 	printf '%s' "$want" >"$stamp"
 }
 
-# setup_servers installs the MCP servers of others that the end-to-end tests run.
-setup_servers() {
-	setup_node
-	stamp=testdata/servers/node_modules/.portolan-stamp
-	want=$(cksum testdata/servers/package-lock.json)
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
-	say 'MCP servers for the tests'
-	(cd testdata/servers && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --silent --no-audit --no-fund)
-	printf '%s' "$want" >"$stamp"
+# The tools of the repository, MCP servers of others for the end-to-end tests, wrangler
+# and workerd, the bundlers with what the examples need, typedoc with the TypeScript it knows.
+setup_node() {
+	[ -x "$node" ] || rm -f node_modules/.portolan-stamp
+	npm_packages . 'npm packages'
 }
-
-# setup_worker installs wrangler and workerd, which run and deploy the Worker.
-setup_worker() {
-	setup_node
-	stamp=proxy-worker/node_modules/.portolan-stamp
-	want=$(cksum proxy-worker/package-lock.json)
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
-	say 'wrangler'
-	(cd proxy-worker && npm ci --silent --no-audit --no-fund)
-	printf '%s' "$want" >"$stamp"
-}
-
-# setup_bundlers installs the bundlers, and what the examples need.
-setup_bundlers() {
-	setup_node
-	stamp=web/bundlers/node_modules/.portolan-stamp
-	want=$(cksum web/bundlers/package-lock.json)
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
-	say 'bundlers'
-	(cd web/bundlers && npm ci --silent --no-audit --no-fund)
-	printf '%s' "$want" >"$stamp"
-}
-
-# setup_docs installs typedoc, with the TypeScript that it knows.
-setup_docs() {
-	setup_node
-	stamp=docs/tools/node_modules/.portolan-stamp
-	want=$(cksum docs/tools/package-lock.json)
-	[ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ] && return 0
-	say 'typedoc'
-	(cd docs/tools && npm ci --silent --no-audit --no-fund)
-	printf '%s' "$want" >"$stamp"
-}
+setup_servers() { setup_node; npm_packages testdata/servers 'MCP servers for the tests'; }
+setup_worker() { setup_node; npm_packages proxy-worker wrangler; }
+setup_bundlers() { setup_node; npm_packages web/bundlers bundlers; }
+setup_docs() { setup_node; npm_packages docs/tools typedoc; }
 
 # apt_browser PACKAGE installs one of Debian's browsers. It waits for another apt, and
 # first ends what an interrupted one has left: apt installs nothing before that.
