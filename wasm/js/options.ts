@@ -1,5 +1,5 @@
 import { RegistryError } from './errors.ts'
-import { checkConfig } from './registry.ts'
+import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from './protocol.ts'
 import type { RegistryOptions } from './types.ts'
 

@@ -1,4 +1,5 @@
 import type { Activities } from './activity.ts'
+import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { convertTools } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import type { Opened } from './launch.ts'
@@ -448,41 +449,3 @@ function shielded(fn: () => void): void {
 }
 
 const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
-
-/** The JSON text of a call's arguments; text is passed on as it is, so that big integers keep their digits. */
-function argumentText(args: unknown): string {
-  if (typeof args === 'string') {
-    if (args.trim() === '') return '{}'
-    try {
-      if (isObject(JSON.parse(args))) return args
-    } catch { /* told below */ }
-    throw new RegistryError('invalid_arguments', 'the arguments are not the JSON text of an object')
-  }
-  if (args === undefined || args === null) return '{}'
-  if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
-  try {
-    return JSON.stringify(args)
-  } catch (e) {
-    throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, { cause: e })
-  }
-}
-
-function isObject(v: unknown): v is Record<string, unknown> {
-  return typeof v === 'object' && v !== null && !Array.isArray(v)
-}
-
-function checkName(name: unknown): void {
-  if (typeof name !== 'string') throw new RegistryError('invalid_config', "the server's name is not a string")
-}
-
-/** What only a URL parser can tell; the module checks the rest. */
-export function checkConfig(config: Partial<types.ServerConfig>, server: string): void {
-  if (!isObject(config)) throw new RegistryError('invalid_config', 'the configuration is not an object', { server })
-  const { url } = config
-  if (url === undefined) return
-  if (typeof url !== 'string' || (!url.startsWith('builtin:') && !URL.canParse(url))) {
-    throw new RegistryError('invalid_config', `the url ${JSON.stringify(url)} is not valid`, {
-      server, hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
-    })
-  }
-}
