@@ -2,9 +2,11 @@ import { html, LitElement, nothing, type PropertyValues, type TemplateResult } f
 import { repeat } from 'lit/directives/repeat.js'
 import type { Registry, RegistryError, Snapshot } from '../../wasm/js/types.ts'
 import { ActivityLog } from './activity/log.ts'
-import { compass, cross } from './icons.ts'
+import { compass } from './icons.ts'
+import { Notices } from './notices.ts'
 import { define, type Desk, type Dialog } from './piece.ts'
 import { History } from './server/history.ts'
+import { watchLocalNetwork } from './server/localnetwork.ts'
 import { isLocal, permissionFor, type LocalNetworks } from './server/status.ts'
 import { styles } from './style/style.ts'
 import { clean } from './text.ts'
@@ -18,20 +20,16 @@ import './server/card.ts'
 import './tools/view.ts'
 
 type View = types.PanelView
-interface Notice { text: string; hint?: string | undefined; bad?: boolean; undo?: (() => void) | undefined; ends?: () => void }
 
 const views: View[] = ['servers', 'tools', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [] }
-
-/** How long a sentence stays, in ms. */
-const noticeTime = 8000
 
 /** The settings panel; see types.ts. */
 export class PortolanPanel extends LitElement implements types.PortolanPanel, Desk {
   static override styles = styles
   static override properties = {
     registry: { attribute: false }, messages: { attribute: false }, locale: {}, view: { reflect: true },
-    catalogue: {}, budget: { type: Number }, dialog: { state: true }, notice: { state: true }, localNetworks: { state: true }, now: { state: true },
+    catalogue: {}, budget: { type: Number }, dialog: { state: true }, localNetworks: { state: true }, now: { state: true },
   }
   declare registry: Registry
   declare messages: Messages | undefined
@@ -40,7 +38,6 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   declare catalogue: string
   declare budget: number
   declare private dialog: Dialog | undefined
-  declare private notice: Notice | undefined
   declare private localNetworks: LocalNetworks
   declare private now: number
 
@@ -53,7 +50,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   private readonly ledger = new Ledger()
   private readonly removing = new Set<string>()
   private ends: AbortController | undefined
-  private noticeTimer: ReturnType<typeof setTimeout> | undefined
+  private readonly notices = new Notices(() => this.requestUpdate())
   private clock: ReturnType<typeof setInterval> | undefined
 
   constructor() {
@@ -69,12 +66,16 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   override connectedCallback(): void {
     super.connectedCallback()
     this.listen()
-    void this.watchLocalNetwork()
+    void watchLocalNetwork((states) => {
+      const before = this.localNetworks
+      this.localNetworks = states
+      if (Object.entries(states).some(([range, state]) => state === 'granted' && before[range as keyof LocalNetworks])) this.retryLocal()
+    })
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback()
-    this.dismiss()
+    this.notices.dismiss()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -87,7 +88,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     if (!registry || !this.isConnected) return
     this.ends = new AbortController()
     const stops = [registry.subscribe(() => this.see()), registry.observe((a) => this.log.add(a))]
-    const leave = () => this.dismiss() // a removal that waits is carried out
+    const leave = () => this.notices.dismiss() // a removal that waits is carried out
     addEventListener('pagehide', leave, { signal: this.ends.signal })
     this.ends.signal.addEventListener('abort', () => stops.forEach((stop) => stop()))
     this.see()
@@ -106,9 +107,10 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     }
     if (changed.has('snapshot') || changed.has('registry')) {
-      this.ledger.see(this.snapshot)
-      this.scales.weigh(this.ledger.servers)
-      this.flags.look(this.ledger.servers)
+      if (this.ledger.see(this.snapshot)) {
+        this.scales.weigh(this.ledger.servers)
+        this.flags.look(this.ledger.servers)
+      }
       const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
       if (waits !== (this.clock !== undefined)) {
         clearInterval(this.clock)
@@ -137,7 +139,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
             : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`}
         </div>
         ${this.dialogView()}
-        <div class="notices" part="notices" role=${this.notice?.bad ? 'alert' : 'status'}>${this.noticeView()}</div>
+        ${this.notices.view(t)}
       </div>`
   }
 
@@ -180,16 +182,6 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     return nothing
   }
 
-  private noticeView(): TemplateResult | typeof nothing {
-    const { notice, words: t } = this
-    if (!notice) return nothing
-    return html`<div class="notice ${notice.bad ? 'bad' : ''}" part="notice">
-      <p><bdi>${notice.text}</bdi>${notice.hint ? html` <span class="hint"><bdi>${notice.hint}</bdi></span>` : nothing}</p>
-      ${notice.undo ? html`<button type="button" class="small" @click=${() => this.undo()}>${t('undo')}</button>` : nothing}
-      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() => this.dismiss()}>${cross}</button>
-    </div>`
-  }
-
   private moveTab(event: KeyboardEvent): void {
     const rtl = direction(this.words.locale) === 'rtl' ? -1 : 1
     const at = views.indexOf(this.view)
@@ -217,13 +209,13 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       return await work()
     } catch (error) {
       const { message, hint } = error as RegistryError
-      this.put({ text: clean(String(message), 500), hint: hint && clean(hint, 500), bad: true })
+      this.notices.put({ text: clean(String(message), 500), hint: hint && clean(hint, 500), bad: true })
       this.emit('portolan-error', { error })
       return undefined
     }
   }
 
-  readonly tell = (text: string, undo?: () => void): void => this.put({ text, undo })
+  readonly tell = (text: string, undo?: () => void): void => this.notices.put({ text, undo })
 
   readonly show = (dialog: Dialog | undefined): void => {
     void this.run(async () => {
@@ -247,11 +239,11 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   }
 
   readonly removeServer = (server: string): void => {
-    this.dismiss() // an earlier removal is carried out
+    this.notices.dismiss() // an earlier removal is carried out
     const { enabled } = this.snapshot.servers[server]!.config
     this.removing.add(server)
     const off = this.run(() => this.registry.setEnabled(server, false))
-    this.put({
+    this.notices.put({
       text: this.words('removed', { name: clean(server, 80) }),
       undo: () => {
         this.removing.delete(server)
@@ -261,26 +253,6 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       ends: () => void this.run(() => this.registry.removeServer(server)).finally(() => this.removing.delete(server)),
     })
     this.requestUpdate()
-  }
-
-  private put(notice: Notice): void {
-    this.dismiss()
-    this.notice = notice
-    if (!notice.bad) this.noticeTimer = setTimeout(() => this.dismiss(), noticeTime)
-  }
-
-  private undo(): void {
-    const { notice } = this
-    this.notice = undefined
-    clearTimeout(this.noticeTimer)
-    notice?.undo?.()
-  }
-
-  private dismiss(): void {
-    const { notice } = this
-    this.notice = undefined
-    clearTimeout(this.noticeTimer)
-    notice?.ends?.()
   }
 
   private emit(type: string, detail: unknown): void {
@@ -294,20 +266,6 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     }
   }
 
-  private async watchLocalNetwork(): Promise<void> {
-    if (isLocal(location.href)) return
-    for (const range of ['loopback-network', 'local-network'] as const) {
-      try {
-        const status = await navigator.permissions.query({ name: range as PermissionName })
-        const take = () => { this.localNetworks = { ...this.localNetworks, [range]: status.state } }
-        take()
-        status.onchange = () => {
-          take()
-          if (status.state === 'granted') this.retryLocal()
-        }
-      } catch { /* a browser without the permission lets the page through */ }
-    }
-  }
 }
 
 const offered = ({ servers }: Ledger) => [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))

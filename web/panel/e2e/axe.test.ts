@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, test } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { launchChromium, root } from '../../demo/e2e/harness.ts'
-import { panelStates } from './states.ts'
+import { test } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { root } from '../../demo/e2e/harness.ts'
+import { withStates } from './states.ts'
 
-let browser: Browser, all: Awaited<ReturnType<typeof panelStates>>
-before(async () => {
-  browser = await launchChromium()
-  all = await panelStates(browser)
-})
-after(async () => {
-  await browser?.close()
-  await all?.close()
-})
+const all = withStates()
 
 const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
 

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchChromium } from '../../demo/e2e/harness.ts'
-import { panelStates } from './states.ts'
+import { test } from 'node:test'
+import { withStates } from './states.ts'
 import type { PanelPage } from './site.ts'
 
-let browser: Browser, all: Awaited<ReturnType<typeof panelStates>>
-before(async () => {
-  browser = await launchChromium()
-  all = await panelStates(browser)
-})
-after(async () => {
-  await browser?.close()
-  await all?.close()
-})
+const all = withStates()
 
 /** What is wider than the window, or than the dialog that it is in. */
 const tooWide = ({ page }: PanelPage) => page.evaluate(() => {

@@ -1,12 +1,27 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { listen, type Listening } from '../../demo/e2e/harness.ts'
 import { readFile } from 'node:fs/promises'
-import { root } from '../../demo/e2e/harness.ts'
+import { after, before } from 'node:test'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { launchChromium, listen, root, type Listening } from '../../demo/e2e/harness.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 /** A page with the panel in one of its states. */
 export type Open = (context?: BrowserContextOptions, query?: Record<string, string>) => Promise<PanelPage>
+
+/** For a file of tests: a browser and the states, from before its first test until after its last. */
+export function withStates(): { states: Record<string, Open> } {
+  const held = { states: {} as Record<string, Open> }
+  let ends: (() => Promise<unknown>) | undefined
+  before(async () => {
+    const browser = await launchChromium()
+    ends = () => browser.close()
+    const { states, close } = await panelStates(browser)
+    held.states = states
+    ends = async () => { await browser.close(); await close() }
+  })
+  after(() => ends?.())
+  return held
+}
 
 /** All that the main states need, and how to reach each of them. */
 export async function panelStates(browser: Browser): Promise<{ states: Record<string, Open>; site: Listening; close(): Promise<void> }> {

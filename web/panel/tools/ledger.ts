@@ -7,8 +7,12 @@ export interface Listed { readonly info: ToolInfo; readonly on: boolean }
 export class Ledger {
   servers = new Map<string, Listed[]>()
   private known = new Map<string, ToolInfo>()
+  private seen: Partial<Pick<Snapshot, 'tools' | 'withheld'>> = {}
 
-  see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): void {
+  /** Whether there was anything new to see: most changes are of health, and leave a registry's lists the same objects. */
+  see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): boolean {
+    if (tools === this.seen.tools && withheld === this.seen.withheld) return false
+    this.seen = { tools, withheld }
     const servers = new Map<string, Listed[]>()
     const known = new Map<string, ToolInfo>()
     const add = (on: boolean) => (now: ToolInfo) => {
@@ -27,6 +31,7 @@ export class Ledger {
     }
     this.servers = servers
     this.known = known
+    return true
   }
 
   /**
