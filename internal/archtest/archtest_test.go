@@ -45,6 +45,8 @@ var rules = []rule{
 	{room: "bridge", may: []string{"bridge/handshake", "bridge/socket", "github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket"}, reason: "desktop clients ⇄ extension"},
 	{room: "bridge/handshake", noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
 	{room: "bridge/socket", may: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
+	{room: "extension/module", js: true, may: []string{"bridge/socket", "extension/module/toolserver", "github.com/coder/websocket"}, reason: "the extension's module"},
+	{room: "extension/module/toolserver", may: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/google/go-cmp"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's MCP server"},
 	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "testdata", may: []string{"registry", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},

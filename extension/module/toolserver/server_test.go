@@ -1,0 +1,229 @@
+package toolserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/extension/module/toolserver"
+)
+
+// connect serves s to a go-sdk client until the test ends.
+func connect(t *testing.T, s *toolserver.Server, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	ours, theirs := mcp.NewInMemoryTransports()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() { defer close(served); _ = s.Serve(ctx, ours) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).Connect(ctx, theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close(); cancel(); <-served })
+	return session
+}
+
+func tool(name, schema string, check bool) toolserver.Tool {
+	return toolserver.Tool{Definition: json.RawMessage(fmt.Sprintf(`{"name":%q,"inputSchema":%s}`, name, schema)), Check: check}
+}
+
+const anything = `{"type":"object"}`
+
+func echo(_ context.Context, c toolserver.Call, _ func(toolserver.Progress)) (json.RawMessage, error) {
+	text, err := json.Marshal(string(c.Arguments) + string(c.Client))
+	return json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`), err
+}
+
+func call(t *testing.T, session *mcp.ClientSession, name, args string) (string, bool) {
+	t.Helper()
+	params := &mcp.CallToolParams{Name: name}
+	if args != "" {
+		params.Arguments = json.RawMessage(args)
+	}
+	r, err := session.CallTool(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+}
+
+func TestToolsAreListedOverPages(t *testing.T) {
+	s := toolserver.New("1", echo)
+	var tools []toolserver.Tool
+	var want []string
+	for i := range 300 {
+		name := fmt.Sprintf("t%03d", i)
+		want = append(want, name)
+		tools = append(tools, tool(name, `{"type":"object","description":"`+strings.Repeat("x", 10<<10)+`"}`, false))
+	}
+	if err := s.Offer(tools); err != nil {
+		t.Fatal(err)
+	}
+	session := connect(t, s, nil)
+	var got []string
+	pages := 0
+	for cursor := ""; ; pages++ {
+		page, err := session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: cursor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range page.Tools {
+			got = append(got, tool.Name)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || pages < 2 {
+		t.Errorf("in %d pages (-want +got):\n%s", pages+1, diff)
+	}
+	for _, cursor := range []string{"0.0", "1.-1", "1.301", "x", "2"} {
+		_, err := session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: cursor})
+		var rpc *jsonrpc.Error
+		if !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams {
+			t.Errorf("cursor %q: %v", cursor, err)
+		}
+	}
+}
+
+func TestAnotherListIsTold(t *testing.T) {
+	s := toolserver.New("1", echo)
+	told := make(chan struct{}, 10)
+	session := connect(t, s, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} }})
+	if err := s.Offer([]toolserver.Tool{tool("a", anything, false)}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-told:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing was told")
+	}
+	page, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != "a" {
+		t.Errorf("%v, %v", page, err)
+	}
+	for _, bad := range [][]toolserver.Tool{
+		{tool("a", anything, false), tool("a", anything, false)},
+		{{Definition: json.RawMessage(`{"inputSchema":{}}`)}},
+		{{Definition: json.RawMessage(`nonsense`)}},
+	} {
+		if err := s.Offer(bad); err == nil {
+			t.Errorf("%s was taken", bad[0].Definition)
+		}
+	}
+	if page, err := session.ListTools(t.Context(), nil); err != nil || len(page.Tools) != 1 {
+		t.Errorf("after refused lists: %v, %v", page, err)
+	}
+}
+
+func TestArgumentsAreCheckedAndCompleted(t *testing.T) {
+	s := toolserver.New("1", echo)
+	const schema = `{"type":"object","required":["prompt"],"additionalProperties":false,"properties":{
+		"prompt":{"type":"string"},"temperature":{"type":"number","minimum":0,"maximum":1,"default":0.7},"model":{"enum":["a","b"],"default":"a"}}}`
+	if err := s.Offer([]toolserver.Tool{tool("chat", schema, true), tool("free", schema, false)}); err != nil {
+		t.Fatal(err)
+	}
+	session := connect(t, s, nil)
+	for _, tt := range []struct {
+		tool, args, want string
+		fails            bool
+	}{
+		{"chat", `{"prompt":"p"}`, `{"model":"a","prompt":"p","temperature":0.7}`, false},
+		{"chat", `{"prompt":"p","temperature":0}`, `{"model":"a","prompt":"p","temperature":0}`, false},
+		{"chat", `{}`, "Invalid arguments:", true},
+		{"chat", ``, "Invalid arguments:", true},
+		{"chat", `null`, "Invalid arguments:", true},
+		{"chat", `[]`, "Invalid arguments:", true},
+		{"chat", `{"prompt":1}`, "Invalid arguments:", true},
+		{"chat", `{"prompt":"p","temperature":1.1}`, "Invalid arguments:", true},
+		{"chat", `{"prompt":"p","model":"c"}`, "Invalid arguments:", true},
+		{"chat", `{"prompt":"p","extra":1}`, "Invalid arguments:", true},
+		{"free", `{"big":12345678901234567890}`, `{"big":12345678901234567890}`, false},
+		{"free", ``, `{}`, false},
+	} {
+		got, fails := call(t, session, tt.tool, tt.args)
+		if !strings.HasPrefix(got, tt.want) || fails != tt.fails {
+			t.Errorf("%s %s: %q, error %v", tt.tool, tt.args, got, fails)
+		}
+	}
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "none"}); err == nil {
+		t.Error("an unknown tool was called")
+	}
+}
+
+func TestProgressKeepsItsOrderAndTheClientIsTold(t *testing.T) {
+	s := toolserver.New("1", func(_ context.Context, c toolserver.Call, progress func(toolserver.Progress)) (json.RawMessage, error) {
+		for i := range 5 {
+			progress(toolserver.Progress{Progress: float64(i), Total: 5, Message: "so far"})
+		}
+		return echo(context.Background(), c, nil)
+	})
+	_ = s.Offer([]toolserver.Tool{tool("a", anything, true)})
+	seen := make(chan float64, 10)
+	session := connect(t, s, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { seen <- r.Params.Progress }})
+	params := &mcp.CallToolParams{Name: "a", Meta: mcp.Meta{"portolan/client": map[string]any{"name": "desk"}}}
+	params.SetProgressToken("p")
+	r, err := session.CallTool(t.Context(), params)
+	if err != nil || !strings.Contains(r.Content[0].(*mcp.TextContent).Text, `{"name":"desk"}`) {
+		t.Errorf("%v, %v", r, err)
+	}
+	for i := range 5 {
+		if got := <-seen; got != float64(i) {
+			t.Errorf("progress %v came as number %d", got, i)
+		}
+	}
+}
+
+func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
+	began, ended := make(chan struct{}), make(chan error, 1)
+	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, _ func(toolserver.Progress)) (json.RawMessage, error) {
+		switch c.Tool {
+		case "panics":
+			panic("a secret")
+		case "large":
+			return json.RawMessage(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 2<<20) + `"}]}`), nil
+		case "broken":
+			return json.RawMessage(`{"content":`), nil
+		case "fails":
+			return nil, errors.New("the tab was closed (TAB_CLOSED)")
+		case "waits":
+			close(began)
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return nil, ctx.Err()
+		}
+		return echo(ctx, c, nil)
+	})
+	var tools []toolserver.Tool
+	for _, name := range []string{"panics", "large", "broken", "fails", "waits", "good"} {
+		tools = append(tools, tool(name, anything, true))
+	}
+	_ = s.Offer(tools)
+	session := connect(t, s, nil)
+	for name, want := range map[string]string{"panics": "a fault of the extension", "large": "Ask for less", "broken": "cannot be read", "fails": "TAB_CLOSED"} {
+		if got, fails := call(t, session, name, `{}`); !fails || !strings.Contains(got, want) || strings.Contains(got, "a secret") {
+			t.Errorf("%s: %q, error %v", name, got, fails)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-began; cancel() }()
+	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "waits"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled call: %v", err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("the cancellation did not arrive")
+	}
+	if got, fails := call(t, session, "good", `{"a":1}`); fails || !strings.HasPrefix(got, `{"a":1}`) {
+		t.Errorf("good: %q", got)
+	}
+}
