@@ -181,23 +181,34 @@ const refreshInterval = time.Second
 // refreshSoon lists the server's tools in the background, at most once per
 // refreshInterval. The caller holds r.mu.
 func (r *Registry) refreshSoon(s *server) {
+	if s.refreshing != nil {
+		s.again = true // what it reads may be from before the change
+		return
+	}
 	if s.refreshTimer != nil {
 		return
 	}
 	wait := s.refreshedAt.Add(refreshInterval).Sub(r.opts.Clock())
 	s.refreshTimer = time.AfterFunc(max(wait, 0), func() {
 		r.mu.Lock()
-		defer r.mu.Unlock()
-		if s.refreshTimer == nil || r.reachable(s) != nil {
-			return
-		}
-		s.refreshTimer = nil
-		if s.refreshing != nil {
-			s.again = true // what it reads may be from before the change
-			return
-		}
-		r.goroutine(func() { _ = r.refresh(r.ctx, s) })
+		r.refreshNow(s)
+		r.mu.Unlock()
+		r.deliver()
 	})
+}
+
+// refreshNow is refreshSoon's when its time has come. The attempt begins at once, so
+// that a notice of the same moment finds it under way. The caller holds r.mu.
+func (r *Registry) refreshNow(s *server) {
+	if s.refreshTimer == nil || r.reachable(s) != nil {
+		return
+	}
+	s.refreshTimer = nil
+	if s.refreshing != nil {
+		s.again = true
+		return
+	}
+	_, _ = r.refreshing(s) // nobody waits, and nobody who leaves ends it
 }
 
 // autoRefresh contacts a server that was just added, changed or switched on,

@@ -65,25 +65,32 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 // at the same time share one attempt.
 func (r *Registry) refresh(ctx context.Context, s *server) error {
 	r.mu.Lock()
-	if err := r.reachable(s); err != nil {
-		r.mu.Unlock()
+	f, err := r.refreshing(s)
+	r.mu.Unlock()
+	if err != nil {
 		return &ServerError{s.name, "discover", err}
+	}
+	r.deliver()
+	_, err = join(ctx, r, f)
+	return onServer(s.name, "discover", err)
+}
+
+// refreshing returns the attempt under way, or begins one, with the caller counted
+// as a waiter. The caller holds r.mu.
+func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
+	if err := r.reachable(s); err != nil {
+		return nil, err
 	}
 	f := s.refreshing
 	if f == nil {
 		generation, ok := s.breaker.begin(r.opts.Clock())
 		if !ok {
-			err := Because(ErrSuspended, s.lastError)
-			r.mu.Unlock()
-			return &ServerError{s.name, "discover", err}
+			return nil, Because(ErrSuspended, s.lastError)
 		}
 		f = r.startRefresh(s, generation)
 	}
 	f.waiters++
-	r.mu.Unlock()
-	r.deliver()
-	_, err := join(ctx, r, f)
-	return onServer(s.name, "discover", err)
+	return f, nil
 }
 
 func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] {
