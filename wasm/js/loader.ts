@@ -9,9 +9,9 @@ export type Boot = Record<string, unknown>
 /**
  * Runs a module in a scope of its own: Go's support code finds and leaves
  * nothing in the page's globals. Resolves when the program ends; a program that
- * ends unasked has crashed.
+ * ends unasked has crashed. It finds `globals` in place of the page's own.
  */
-export async function run(module: WebAssembly.Module, boot: Boot, crossing: Crossing): Promise<void> {
+export async function run(module: WebAssembly.Module, boot: Boot, crossing: Crossing, globals: Record<string, unknown> = {}): Promise<void> {
   const scope = Object.create(globalThis, Object.fromEntries(Object.entries({
     portolan: boot,
     // What insists on the real global as its this.
@@ -21,6 +21,7 @@ export async function run(module: WebAssembly.Module, boot: Boot, crossing: Cros
     // Node's own are not for the module: Go's loader fills in harmless ones.
     process: undefined,
     fs: undefined,
+    ...globals,
   }).map(([name, value]) => [name, { value, writable: true }])))
   const go = new (loadGo(scope))()
   // Timers and callbacks of a program that has ended lead nowhere.
