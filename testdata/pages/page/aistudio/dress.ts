@@ -1,0 +1,21 @@
+import { words } from '../boot.ts'
+import { h } from '../dom.ts'
+import { katex } from '../katex.ts'
+import type { Dress } from '../markdown.ts'
+
+const glyphs: Record<string, string> = { thumb_up: '👍', thumb_down: '👎', error: '⚠', content_copy: '⧉', progress_activity: '◌', expand_more: '⌄' }
+
+export function symbol(name: string): HTMLElement {
+  return h('span', { class: 'material-symbols-outlined notranslate', 'aria-hidden': 'true' }, glyphs[name])
+}
+
+/** AI Studio's looks of code, tables, citations and pictures. */
+export const dress: Dress = {
+  code: (language, text) => h('ms-code-block', {}, h('div', { class: 'code-panel' },
+    h('div', { class: 'code-header' }, h('span', { class: 'title' }, language || 'code'), h('div', { class: 'toolbar' }, h('button', { type: 'button', 'aria-label': words.copyCode, iconname: 'content_copy' }, symbol('content_copy')))),
+    h('pre', {}, h('code', { class: language ? `language-${language}` : undefined }, text)), h('footer', { class: 'code-footer' }, h('a', { href: 'https://support.google.com/legal/answer/13505487' }, 'Use code with caution')))),
+  math: (tex, display) => h('ms-katex', { class: display ? 'display' : 'inline' }, katex(tex, display)),
+  citation: (label) => h('sup', { class: 'citation-marker' }, h('a', { href: `https://example.com/source/${label}`, class: 'citation' }, label)),
+  image: (alt, source) => h('ms-image', {}, h('img', { alt, src: source, width: '320' })),
+  table: (table) => h('div', { class: 'table-container' }, table),
+}

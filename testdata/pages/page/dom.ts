@@ -1,0 +1,39 @@
+type Attributes = Record<string, string | boolean | undefined>
+export type Child = Node | string | undefined | false
+
+/** An element. An attribute of `true` is there without a value, one of `false` or `undefined` is not there. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes?: Attributes, ...children: Child[]): HTMLElementTagNameMap[K]
+export function h(tag: string, attributes?: Attributes, ...children: Child[]): HTMLElement
+export function h(tag: string, attributes: Attributes = {}, ...children: Child[]): HTMLElement {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) set(element, name, value)
+  element.append(...children.filter((child) => child !== undefined && child !== false))
+  return element
+}
+
+export function set(element: Element, name: string, value: string | boolean | undefined): void {
+  if (value === undefined || value === false) element.removeAttribute(name)
+  else if (element.getAttribute(name) !== String(value === true ? '' : value)) element.setAttribute(name, value === true ? '' : value)
+}
+
+export function on<E extends Element>(element: E, event: string, act: (event: never) => void): E {
+  element.addEventListener(event, act as EventListener)
+  return element
+}
+
+/** Makes an element's children these, and leaves those that are there already alone. */
+export function fill(parent: ParentNode & Node, ...children: Child[]): void {
+  const wanted = children.filter((child): child is Node => child instanceof Node)
+  for (const child of [...parent.childNodes]) if (!wanted.includes(child)) child.remove()
+  wanted.forEach((child, n) => { if (parent.childNodes[n] !== child) parent.insertBefore(child, parent.childNodes[n] ?? null) })
+}
+
+/** An open shadow root with the page's looks. */
+export function shadow(host: HTMLElement, css: string, ...children: Child[]): ShadowRoot {
+  const root = host.attachShadow({ mode: 'open' })
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(css)
+  root.adoptedStyleSheets = [sheet]
+  root.append(...children.filter((child) => child !== undefined && child !== false))
+  return root
+}

@@ -1,0 +1,36 @@
+import { boot } from './boot.ts'
+import type { Editor } from './composer.ts'
+
+/**
+ * Spoils input that a program makes, as the page's state says. Chromium fires no
+ * beforeinput for execCommand; what a key types has one, right after its keydown.
+ */
+export function spoilInput(editor: Editor): { edited(): void } {
+  const kind = boot.state.mangle
+  let before = editor.text()
+  let announced = false
+  let key = false
+  let left = kind === 'once' ? 1 : Infinity
+  const put = (text: string): void => { editor.set(text); before = editor.text() }
+  const field = editor.element
+  field.addEventListener('keydown', (event) => { key = event.isTrusted }, true)
+  field.addEventListener('keyup', () => { key = false }, true)
+  field.addEventListener('beforeinput', (event) => {
+    announced = true
+    if (kind === 'all' && event.inputType.startsWith('insert') && !key) event.preventDefault()
+  }, true)
+  field.addEventListener('paste', (event) => {
+    if (event.isTrusted || (kind !== 'scripted' && kind !== 'all')) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+  }, true)
+  field.addEventListener('input', (event) => {
+    const scripted = !announced && (event as InputEvent).inputType?.startsWith('insert')
+    announced = false
+    if (!kind || !scripted || left-- <= 0) return
+    // The editor reads its document after this event.
+    const was = before
+    queueMicrotask(() => { put(kind === 'newlines' ? editor.text().replace(/\s*\n\s*/g, ' ') : was) })
+  }, true)
+  return { edited: () => { queueMicrotask(() => { before = editor.text() }) } }
+}

@@ -1,0 +1,145 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createSecureServer, constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { sites, type Site } from '../../extension/chats/wire.ts'
+import { Backend, type Prompt } from './backend.ts'
+import { bundlePages } from './bundle.ts'
+import { certificate } from './certificate.ts'
+import { document } from './document.ts'
+import { conversationOf, conversationPath, hosts, loginPath, newChat, siteOf } from './hosts.ts'
+import type { PageState, Posted } from './state.ts'
+
+export type { Prompt } from './backend.ts'
+export type { PageState } from './state.ts'
+
+/** Stand-ins of the chat sites, on loopback. */
+export interface Pages {
+  /** Answers by Host: `--host-resolver-rules=MAP chatgpt.com 127.0.0.1:PORT`, with `--ignore-certificate-errors`. */
+  httpsPort: number
+  /** The flags of Chromium for the sites' own addresses. */
+  flags: string[]
+  /** The same without TLS. */
+  httpUrl(site: Site, path?: string): string
+  /** For the pages that are loaded from now on. */
+  set(site: Site, state: Partial<PageState>): void
+  /** Forgets all: states, conversations, prompts; answers under way end. */
+  reset(): void
+  /** Makes an earlier conversation, and returns its id. */
+  seed(site: Site, turns: number): string
+  /** A conversation's path. */
+  path(site: Site, id: string): string
+  /** What the site's backend received, oldest first. */
+  prompts(site: Site): Prompt[]
+  /** How often a stop button was pressed. */
+  stopped(site: Site): number
+  close(): Promise<void>
+}
+
+type Request = IncomingMessage | Http2ServerRequest
+type Response = ServerResponse | Http2ServerResponse
+
+export async function startPages(): Promise<Pages> {
+  const [scripts, pair] = await Promise.all([bundlePages(), certificate()])
+  const backends: Record<Site, Backend> = { chatgpt: new Backend('chatgpt'), gemini: new Backend('gemini'), aistudio: new Backend('aistudio') }
+  const answer = (req: Request, res: Response): void => {
+    respond(req, res, backends, scripts).catch(() => reset(res))
+  }
+  const plain = createServer(answer)
+  // Six streams of one origin would starve the seventh over HTTP/1.1.
+  const secure = createSecureServer({ ...pair, allowHTTP1: true }, answer)
+  const sessions = new Set<ServerHttp2Session>()
+  secure.on('session', (session) => {
+    sessions.add(session)
+    session.on('error', () => {}).on('close', () => sessions.delete(session))
+  })
+  const [httpPort, httpsPort] = await Promise.all([plain, secure].map(async (server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return (server.address() as AddressInfo).port
+  })) as [number, number]
+  return {
+    httpsPort,
+    flags: [`--host-resolver-rules=${Object.values(hosts).map((host) => `MAP ${host} 127.0.0.1:${httpsPort}`).join(', ')}`, '--ignore-certificate-errors'],
+    httpUrl: (site, path = newChat[site]) => `http://127.0.0.1:${httpPort}${path}?site=${site}`,
+    set: (site, state) => { backends[site].state = { ...backends[site].state, ...state } },
+    reset: () => { for (const site of sites) backends[site].reset() },
+    seed: (site, turns) => backends[site].seed(turns),
+    path: (site, id) => conversationPath[site](id),
+    prompts: (site) => [...backends[site].prompts],
+    stopped: (site) => backends[site].stopped,
+    async close() {
+      for (const site of sites) backends[site].reset()
+      plain.closeAllConnections()
+      for (const session of sessions) session.destroy()
+      await Promise.all([plain, secure].map((server) => new Promise((resolve) => server.close(resolve))))
+    },
+  }
+}
+
+async function respond(req: Request, res: Response, backends: Record<Site, Backend>, scripts: Record<Site, string>): Promise<void> {
+  const url = new URL(req.url ?? '/', 'http://pages')
+  const site = siteOf(String(req.headers[':authority'] ?? req.headers.host ?? ''), url.searchParams)
+  if (!site) return send(res, 404, 'text/plain', `no site; add ?site= with one of ${sites.join(', ')}\n`)
+  const backend = backends[site]
+  if (req.method === 'POST') return post(url.pathname, JSON.parse(await body(req)), res, backend)
+  if (url.pathname === '/assets/app.js') return send(res, 200, 'text/javascript', scripts[site])
+  if (url.pathname.startsWith('/images/')) return send(res, 200, 'image/svg+xml', picture)
+  if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
+  if (backend.state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
+  const boot = backend.boot(conversationOf(site, url.pathname), url.searchParams)
+  if (!boot) return redirect(res, newChat[site] + url.search)
+  send(res, 200, 'text/html; charset=utf-8', document(boot))
+}
+
+async function post(path: string, posted: Posted & { turn: string }, res: Response, backend: Backend): Promise<void> {
+  if (path === '/backend/stop' || path === '/backend/skip') {
+    backend[path === '/backend/stop' ? 'stop' : 'skip'](posted.turn)
+    return send(res, 204, 'text/plain', '')
+  }
+  if (path !== '/backend/conversation') return send(res, 404, 'text/plain', '')
+  const conversation = backend.record(posted)
+  const refusal = backend.refuses(posted)
+  if (refusal === 'network') return reset(res)
+  if (refusal) return send(res, refusal === 'ratelimit' ? 429 : 401, 'application/json', JSON.stringify({ error: refusal }))
+  const gone = new AbortController()
+  res.once('close', () => gone.abort())
+  // What both protocols' responses share has one signature only in node:http's type.
+  const writing = res as ServerResponse
+  writing.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
+  for await (const event of backend.play(posted, conversation, gone.signal)) {
+    if (gone.signal.aborted) return
+    writing.write(JSON.stringify(event) + '\n')
+  }
+  writing.end()
+}
+
+/** Breaks the connection of this one answer, as a network does. */
+function reset(res: Response): void {
+  if ('stream' in res && res.stream) res.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  else (res as ServerResponse).destroy()
+}
+
+async function body(req: Request): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+const policy = "default-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+
+function send(res: Response, status: number, type: string, text: string): void {
+  (res as ServerResponse).writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'content-security-policy': policy }).end(text)
+}
+
+function redirect(res: Response, location: string): void {
+  (res as ServerResponse).writeHead(302, { location, 'cache-control': 'no-store' }).end()
+}
+
+const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="320" height="180" fill="#dbe7f0"/><path d="M0 120q80-60 160 0t160 0v60H0z" fill="#4a7a9c"/></svg>'
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const pages = await startPages()
+  for (const site of sites) console.log(`${site.padEnd(9)} ${pages.httpUrl(site)}`)
+  console.log(`the sites' own addresses: chromium ${pages.flags.map((flag) => `'${flag}'`).join(' ')}`)
+  console.log(`a state for one page, in its address: ${pages.httpUrl('chatgpt')}&layout=turn-key&locale=ja`)
+}
