@@ -1,0 +1,156 @@
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { compass, standingIcon } from '../../web/panel/icons.ts'
+import { Notices } from '../../web/panel/notices.ts'
+import { styles } from '../../web/panel/style/style.ts'
+import { clean, line } from '../../web/panel/text.ts'
+import { connectPort } from '../browser.ts'
+import type { Method, Requests, State } from '../messages.ts'
+import { octagon, placeIcon, play } from './icons.ts'
+import { linkStanding, linkWords } from './standing.ts'
+import { define, type Desk } from './piece.ts'
+import { Store, type RequestError } from './store.ts'
+import { own } from './style.ts'
+import { directionOf, isKey, wordsOf, type Language, type Words } from './words.ts'
+import './approvals.ts'
+import './home.ts'
+
+export const places = ['home', 'chats', 'servers', 'activity'] as const
+export type Place = (typeof places)[number]
+
+/** The side panel and the options page: one app, as wide as it is let. */
+export class PortolanExtension extends LitElement implements Desk {
+  static override styles = [styles, own]
+  static override properties = { language: { attribute: false }, place: { reflect: true }, now: { state: true } }
+  declare language: Language
+  declare place: Place
+  declare private now: number
+
+  words: Words = wordsOf('en')
+  private readonly store = new Store(connectPort)
+  private readonly notices = new Notices(() => this.requestUpdate())
+  private seen: State | undefined
+  private clock: ReturnType<typeof setInterval> | undefined
+  private unsubscribe: (() => void) | undefined
+
+  constructor() {
+    super()
+    this.place = 'home'
+    this.now = Date.now()
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.unsubscribe = this.store.subscribe(() => this.see())
+    this.store.start()
+    this.clock = setInterval(() => this.tick(), 1000)
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.unsubscribe?.()
+    this.store.stop()
+    clearInterval(this.clock)
+  }
+
+  private see(): void {
+    const before = this.seen
+    const now = this.seen = this.store.state
+    this.now = Date.now()
+    if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.link.status !== 'unpaired') this.tell(this.words('paired'))
+    this.requestUpdate()
+  }
+
+  /** Seconds are counted where they are shown. */
+  private tick(): void {
+    const s = this.seen
+    const counts = s && (s.link.status === 'waiting' || s.runs.length > 0 || s.approvals.length > 0)
+    if (counts || Date.now() - this.now > 30_000) this.now = Date.now()
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has('language') && this.language) this.words = wordsOf(this.language.tag, this.language.own)
+    if (this.place === 'chats') void this.run(() => import('./chats.ts'))
+    if (this.place === 'servers') void this.run(() => import('./servers.ts'))
+    if (this.place === 'activity') void this.run(() => import('./log.ts'))
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    if (!this.language) return nothing
+    const { words: t, seen: state, place, now } = this
+    return html`<div class="panel app" lang=${t.locale} dir=${directionOf(t.locale)}>
+      <header class="top">
+        <div class="brand">${compass}<h1>${t('app')}</h1>
+          ${state?.install.label ? html`<span class="dim profile"><bdi>${line(state.install.label, 40)}</bdi></span>` : nothing}
+          ${state ? html`<button type="button" class="chip" data-standing=${linkStanding[state.link.status]} aria-label=${t('bridge_is', { status: linkWords(state.link, t, now) })} @click=${() => this.go('home')}>
+            ${standingIcon[linkStanding[state.link.status]]}<span>${t(`link_${state.link.status}`)}</span></button>` : nothing}
+        </div>
+        <div class="places"><div role="tablist" aria-label=${t('places')} @keydown=${this.move}>
+          ${places.map((p) => html`<button type="button" role="tab" id="tab-${p}" aria-controls="place-${p}" aria-selected=${p === place} tabindex=${p === place ? 0 : -1} @click=${() => this.go(p)}>
+            ${placeIcon[p]}<span>${t(`place_${p}`)}</span>${p === 'chats' && state?.runs.length ? html` <span class="count">${t.number(state.runs.length)}</span>` : nothing}</button>`)}
+        </div></div>
+        <div role="status">${this.store.away ? html`<p class="away">${standingIcon.connecting}<span>${t('away')}</span></p>` : nothing}</div>
+      </header>
+      ${state ? html`
+        <portolan-approvals .desk=${this} .state=${state} .now=${now}></portolan-approvals>
+        <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${this.view(state)}</div></main>
+        <footer class="foot">${this.notices.view(t)}${this.stopBar(state)}</footer>`
+      : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p></div></main>`}
+    </div>`
+  }
+
+  private view(state: State): TemplateResult {
+    const { now } = this
+    switch (this.place) {
+      case 'chats': return html`<portolan-chats .desk=${this} .state=${state} .now=${now}></portolan-chats>`
+      case 'servers': return html`<portolan-servers .desk=${this} .state=${state}></portolan-servers>`
+      case 'activity': return html`<portolan-log .desk=${this} .state=${state} .now=${now}></portolan-log>`
+    }
+    return html`<portolan-home .desk=${this} .state=${state} .now=${now}></portolan-home>`
+  }
+
+  /** One button at one place, so that the focus stays on it. */
+  private stopBar({ stopped }: State): TemplateResult {
+    const { words: t } = this
+    return html`<div class="stopbar">
+      <button type="button" class=${stopped ? 'primary' : 'stop'} aria-describedby="stop-means" @click=${() => this.send(stopped ? 'go' : 'stop', {})}>${stopped ? play : octagon}${t(stopped ? 'go' : 'stop_all')}</button>
+      <p id="stop-means" class="dim" role="status">${t(stopped ? 'stopped_means' : 'stop_means')}</p>
+    </div>`
+  }
+
+  private readonly move = (event: KeyboardEvent): void => {
+    const step = directionOf(this.words.locale) === 'rtl' ? -1 : 1
+    const at = places.indexOf(this.place)
+    const to = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: -1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    this.go(places.at(to % places.length)!)
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
+  }
+
+  // What the app does for its parts (Desk).
+
+  readonly go = (place: Place): void => {
+    this.place = place
+  }
+
+  readonly ask = <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> => this.store.request(method, params)
+
+  readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      const { code, message } = error as RequestError
+      const own = `error_${code}`
+      this.notices.put({ text: isKey(own) ? this.words(own) : clean(String(message), 500), hint: code && this.words('code', { code: clean(code, 60) }), bad: true })
+      return undefined
+    }
+  }
+
+  readonly send = async <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<boolean> =>
+    await this.run(async () => (await this.ask(method, params), true)) ?? false
+
+  readonly tell = (text: string): void => this.notices.put({ text })
+  readonly warn = (text: string): void => this.notices.put({ text, bad: true })
+}
+
+define('portolan-extension', PortolanExtension)

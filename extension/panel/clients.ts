@@ -1,0 +1,59 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { line } from '../../web/panel/text.ts'
+import type { ClientView, Grant } from '../messages.ts'
+import { confirm } from './confirm.ts'
+import { define, freshId, Piece } from './piece.ts'
+
+const grants: Grant[] = ['allow', 'ask', 'deny']
+
+/** Who called, by their own word, and what each may do. */
+class Clients extends Piece {
+  private readonly id_ = freshId()
+
+  protected override render(): TemplateResult {
+    const clients = [...this.state.clients].sort((a, b) => b.lastSeen - a.lastSeen)
+    return html`<section class="card plain" aria-labelledby=${this.id_}>
+      <header><h2 id=${this.id_}>${this.t('clients')}</h2></header>
+      ${clients.length ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${repeat(clients, (c) => c.key, (c) => html`<li><div class="stack">${this.client(c)}</div></li>`)}</ul>`
+        : html`<p class="dim">${this.t('clients_none')} <code dir="ltr">portolan bridge --stdio</code></p>`}
+    </section>`
+  }
+
+  private client(c: ClientView): TemplateResult {
+    const { words: t } = this.desk
+    const name = line(c.name, 60)
+    const given = Object.keys(c.grants).sort()
+    const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
+    const id = `${this.id_}-${c.key.replace(/\W/g, '_')}`
+    return html`<p><bdi class="client">${name}</bdi> <span class="dim"><bdi>${line(c.version ?? '', 30)}</bdi> · ${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</span></p>
+      <details class="wide"><summary>${t('grants', { n: given.length })}</summary>
+        <ul class="rows">${given.map((tool) => html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)}</ul>
+        ${others.length ? html`<form class="row lined" @submit=${(e: Event) => this.add(e, c)}>
+          <label class="dim" for="${id}-tool">${t('grant_add')}</label>
+          <select id="${id}-tool" class="grow" name="tool">${others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)}</select>
+          <select name="grant" aria-label=${t('grant')}>${grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)}</select>
+          <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>` : nothing}
+      </details>
+      ${confirm(this.desk, { label: t('forget', { name }), question: t('forget_question', { name }), yes: t('forget_yes'), small: true, act: () => this.desk.send('forgetClient', { client: c.key }) })}`
+  }
+
+  private choose(c: ClientView, tool: string): TemplateResult {
+    const changed = async (event: Event) => {
+      const select = event.target as HTMLSelectElement
+      const grant = (select.value || undefined) as Grant | undefined
+      if (!await this.desk.send('setGrant', { client: c.key, tool, grant })) select.value = c.grants[tool] ?? ''
+    }
+    return html`<select aria-label=${this.t('grant_of', { tool: line(tool, 80) })} @change=${changed}>
+      ${grants.map((g) => html`<option value=${g} ?selected=${c.grants[tool] === g}>${this.t(`grant_${g}`)}</option>`)}
+      <option value="">${this.t('grant_default')}</option></select>`
+  }
+
+  private add(event: Event, c: ClientView): void {
+    event.preventDefault()
+    const form = new FormData(event.target as HTMLFormElement)
+    void this.desk.send('setGrant', { client: c.key, tool: String(form.get('tool')), grant: form.get('grant') as Grant })
+  }
+}
+
+define('portolan-clients', Clients)

@@ -1,0 +1,41 @@
+import { html, type TemplateResult } from 'lit'
+import { define, Piece } from './piece.ts'
+
+/** A button for what cannot be undone: it asks in its own place, beginning with the way back. */
+class Confirm extends Piece {
+  static override properties = { ...Piece.properties, label: {}, question: {}, yes: {}, act: { attribute: false }, asking: { state: true }, small: { type: Boolean } }
+  /** On the button. */
+  declare label: string
+  declare question: string
+  /** On the button that does it. */
+  declare yes: string
+  declare small: boolean
+  declare act: () => unknown
+  declare private asking: boolean
+
+  protected override render(): TemplateResult {
+    return this.asking
+      ? html`<div class="asking" role="group" aria-label=${this.question} @keydown=${this.escape}>
+          <p>${this.question}</p>
+          <div class="row"><button type="button" class="danger yes" @click=${() => { this.asking = false; void this.act() }}>${this.yes}</button>
+            <button type="button" class="no" @click=${() => { this.asking = false }}>${this.t('cancel')}</button></div>
+        </div>`
+      : html`<button type="button" class=${this.small ? 'small quiet danger' : 'danger'} @click=${() => { this.asking = true }}>${this.label}</button>`
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('asking') || changed.get('asking') === undefined && !this.asking) return
+    this.querySelector<HTMLElement>(this.asking ? '.no' : 'button')?.focus()
+  }
+
+  private escape(event: KeyboardEvent): void {
+    if (event.key === 'Escape') this.asking = false
+  }
+}
+
+define('portolan-confirm', Confirm)
+
+export interface Asks { label: string; question: string; yes: string; act: () => unknown; small?: boolean }
+
+export const confirm = (desk: Piece['desk'], { label, question, yes, act, small }: Asks): TemplateResult =>
+  html`<portolan-confirm .desk=${desk} .label=${label} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`

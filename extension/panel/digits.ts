@@ -1,0 +1,22 @@
+// What people type or paste for the six digits.
+
+/** Zeros of the digits that keyboards give: ASCII, Arabic, Persian, Devanagari. */
+const zeros = [0x30, 0x660, 0x6f0, 0x966]
+
+/** At most six ASCII digits out of a text, in whatever digits and between whatever else. */
+export function digitsOf(text: string): string {
+  let out = ''
+  for (const c of text.normalize('NFKC')) {
+    const code = c.codePointAt(0)!
+    const zero = zeros.find((z) => code >= z && code < z + 10)
+    if (zero !== undefined) out += code - zero
+    if (out.length === 6) break
+  }
+  return out
+}
+
+/** As the terminal shows them: 123 456. */
+export const grouped = (digits: string): string => (digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits)
+
+/** Where the caret goes in the grouped text that has `before` digits in front of it. */
+export const caretAfter = (before: number): number => (before > 3 ? before + 1 : before)

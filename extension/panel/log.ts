@@ -1,0 +1,59 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { standingIcon } from '../../web/panel/icons.ts'
+import { clean, line } from '../../web/panel/text.ts'
+import type { Activity } from '../messages.ts'
+import { confirm } from './confirm.ts'
+import { cancelled, denied } from './icons.ts'
+import { define, freshId, Piece } from './piece.ts'
+
+type Outcome = Activity['outcome']
+const outcomes: Outcome[] = ['running', 'ok', 'error', 'denied', 'cancelled']
+const icons = { running: standingIcon.connecting, ok: standingIcon.connected, error: standingIcon.failed, denied, cancelled }
+
+/** How many rows are made at first, and for each time more are wanted. */
+const page = 60
+
+/** What happened, newest first. */
+class Log extends Piece {
+  static override properties = { ...Piece.properties, outcome: { state: true }, most: { state: true } }
+  declare private outcome: Outcome | 'all'
+  declare private most: number
+  private readonly id_ = freshId()
+
+  constructor() {
+    super()
+    this.outcome = 'all'
+    this.most = page
+  }
+
+  protected override render(): TemplateResult {
+    const { id_: id } = this
+    const { activity } = this.state
+    const found = activity.filter((a) => this.outcome === 'all' || a.outcome === this.outcome).reverse()
+    const rest = found.length - this.most
+    return html`
+      <div class="filters">
+        <div class="field grow"><label for=${id}>${this.t('log_show')}</label>
+          <select id=${id} @change=${(e: Event) => { this.outcome = (e.target as HTMLSelectElement).value as Outcome; this.most = page }}>
+            ${(['all', ...outcomes] as const).map((o) => html`<option value=${o} ?selected=${o === this.outcome}>${this.t(`log_${o}`)}</option>`)}</select></div>
+        ${activity.length ? confirm(this.desk, { label: this.t('clear'), question: this.t('log_question'), yes: this.t('log_yes'), act: () => this.desk.send('clearActivity', {}) }) : nothing}
+      </div>
+      ${found.length ? html`<ol class="log" aria-label=${this.t('place_activity')}>${repeat(found.slice(0, this.most), (a) => a.id, (a) => this.row(a))}</ol>`
+        : html`<p class="empty dim">${this.t(activity.length ? 'log_none_such' : 'log_none')}</p>`}
+      ${rest > 0 ? html`<button type="button" @click=${() => { this.most += page }}>${this.t('show_rest', { n: Math.min(rest, page) })}</button>` : nothing}`
+  }
+
+  private row(a: Activity): TemplateResult {
+    const { words: t } = this.desk
+    return html`<li data-outcome=${a.outcome}>${icons[a.outcome]}
+      <p>${t(`log_kind_${a.kind}`)} <bdi>${clean(a.text, 300)}</bdi></p>
+      <time datetime=${new Date(a.at).toISOString()}>${t.time(a.at)}</time>
+      <p class="more"><span>${t(`log_${a.outcome}`)}</span>
+        ${a.client ? html`<bdi>${line(a.client, 60)}</bdi>` : nothing}${a.tool ? html`<bdi class="mono">${line(a.tool, 80)}</bdi>` : nothing}
+        ${a.site ? html`<span>${this.state.chats[a.site].label}</span>` : nothing}${a.durationMs === undefined ? nothing : html`<span>${t.duration(a.durationMs)}</span>`}
+        ${a.code ? html`<span class="badge mono">${clean(a.code, 60)}</span>` : nothing}</p></li>`
+  }
+}
+
+define('portolan-log', Log)

@@ -1,0 +1,55 @@
+import type { Message } from '../../web/panel/words.ts'
+
+/**
+ * All that the extension's pages say beside the settings panel, in English.
+ * {places} are filled in; a message with plural categories (Unicode CLDR) is
+ * chosen by {n}.
+ */
+export const en = {
+  app: 'Portolan', places: 'Portolan’s pages', place_home: 'Home', place_chats: 'Chats', place_servers: 'Servers', place_activity: 'Activity',
+  waking: 'Waking the extension…', away: 'The extension’s background does not answer; trying again. What you see may be out of date.', code: 'Code: {code}', advanced: 'Advanced', saved: 'Saved.',
+  error_background_gone: 'The extension’s background was restarted before it answered. Please try again.', error_permission_impossible: 'This browser cannot ask for this permission here.',
+  copy_command: 'Copy: {command}',
+
+  stop_all: 'Stop everything', stop_means: 'Ends all runs and calls, and the link to the bridge, until you go on.', stopped_means: 'Everything is stopped: nothing is driven, answered or connected.', go: 'Go on',
+
+  bridge: 'Bridge', bridge_is: 'Bridge: {status}', link_unpaired: 'Not paired', link_connecting: 'Connecting…', link_connected: 'Connected', link_waiting: 'Waiting', link_waiting_for: 'Waiting · again in {time}', link_refused: 'Refused', link_stopped: 'Stopped',
+  link_since: 'since {ago}', link_ephemeral: 'for this run of the bridge only', tools_offered: { one: '{n} tool offered', other: '{n} tools offered' }, no_tools_yet: 'No tools are offered yet. Switch on a chat or add a server:',
+  try_now: 'Try now', waiting_hint: 'Is it running? Start it with', unpair: 'Unpair…', unpair_question: 'Unpair from this bridge? Desktop clients lose this browser’s tools at once, until you pair again.', unpair_yes: 'Unpair',
+  advice_not_paired: 'The bridge does not know this browser, or has revoked it. Pair again.', advice_not_pairing: 'No pairing is open in the terminal. Run “portolan bridge pair”, then choose Pair within three minutes.', advice_bad_proof: 'The digits or the key do not match. Run “portolan bridge pair” again and type the digits exactly. If it happens again, another program may stand between this browser and the bridge.',
+  advice_bad_message: 'What answers there is not a Portolan bridge, or one of another version. Update both, and check the address.', advice_declined: 'The terminal said no, or nobody answered there. Run “portolan bridge pair” again and answer “y”.', advice_too_many: 'There were too many attempts. Wait a minute, then try again.', advice_wrong_target: 'Another program answers at this address and passes on what is sent. Do not pair; check the address and what listens on that port.',
+  advice_unreachable: 'No bridge answers there. Start “portolan bridge”, and check the address under Advanced.', advice_not_a_bridge: 'Another program uses this port. Start the bridge on another port, and give its address under Advanced.', advice_timeout: 'The bridge did not answer in time. Is it running? Try again.',
+
+  pair_title: 'Pair with this computer’s bridge', pair_why: 'The bridge lets the MCP clients on this computer use this browser’s tools. Nothing leaves the computer.',
+  pair_run: 'Run this in a terminal, then choose Pair.', pair_get: 'Not installed yet?', pair: 'Pair', pair_again: 'Try again', pair_looking: 'Looking for the bridge at {address}…', pair_digits: 'Type the six digits that the terminal shows.', pair_check: 'Check digits', pair_six: 'All six digits, please.',
+  pair_yes: 'Say yes in the terminal.', pair_yes_now: 'The digits are right. Now say yes in the terminal.', pair_yes_only: 'Answer “y” there, only because you see this here.', paired: 'Paired. This browser’s tools are there for your MCP clients.',
+  bridge_address: 'Address of the bridge', token: 'Token of a bridge that runs with --ephemeral', token_help: 'The terminal shows it. It holds for that run only, and is not shown again.', token_use: 'Use token',
+
+  asks_waiting: { one: '{n} question waits for you', other: '{n} questions wait for you' }, asks_said: '{client} asks to use {tool}.', asks_wants: 'wants to use', asks_claimed: 'The name is what the client calls itself.', asks_left: 'Denied in {time} without an answer.',
+  answer_once: 'Allow once', answer_always: 'Always for this client', answer_deny: 'Deny', answer_never: 'Never',
+
+  runs: 'Running now', run_for: 'for {time}', asked_by: 'Asked by', show_tab: 'Show tab', resume: 'Resume', hand_over: 'Hand over', paused_means: 'Paused, because you typed or clicked in its tab. Resume when you are done.', handover_means: 'The prompt is in {chat}’s field. Send it there; when the answer is complete, hand it over.',
+  phase_queued: 'Waiting its turn', phase_paused: 'Paused', phase_opening: 'Opening the page', phase_input: 'Filling in', phase_sending: 'Sending', phase_handover: 'Your turn', phase_waiting: 'Waiting for the answer', phase_thinking: 'Thinking', phase_answering: 'Answering', phase_reading: 'Reading the answer',
+
+  chat_off: 'Off', chat_use: 'Use {chat}', chat_missing: 'Permission missing', chat_missing_means: 'The browser does not let Portolan reach {hosts} any more. Nothing is asked there until it does.', chat_grant: 'Grant access', chat_refused: 'The browser was not allowed to give Portolan {hosts}. {chat} stays off; switch it on to be asked again.',
+  chat_used: '{n} of {most} prompts this hour', chat_waiting: { one: '{n} waits', other: '{n} wait' }, chat_open: 'Open {chat}', chat_settings: 'Mode and limit', mode: 'Mode', mode_auto: 'Automatic', mode_assist: 'Assisted', mode_auto_means: 'Portolan types the prompt, sends it and reads the answer.', mode_assist_means: 'Portolan only fills in the prompt. You send it, and hand the answer over with a click.', per_hour: 'Prompts in an hour, at most', per_hour_means: 'What comes beyond that is refused, so that no program floods your account.',
+  terms_title: 'Before you switch on {chat}', terms_may: 'Portolan will use {chat} in your browser, as you, when a program on this computer asks it to. The terms of {by} may forbid automated use, and {by} may limit or close an account for it.', terms_yours: 'It is your account and your decision. Assisted mode leaves the sending to you. You can switch it off again at any time. The browser will now ask for access to its pages.', terms_link: 'The terms of {by}', terms_accept: 'I accept, switch on', terms_leave: 'Leave it off',
+
+  options: 'For all chats', option_reuseChats: 'Go on with the last conversation', option_reuseChats_means: 'A client that names no conversation gets its last one, instead of a new chat.', option_focus: 'Bring the tab to the front', option_focus_means: 'Otherwise chats are driven in the background.', option_aliases: 'Other tool names too', option_aliases_means: 'Offers ask_chatgpt_web, ask_gemini_web and ask_chatgpt_gemini_web beside the tools’ own names.', option_pages: 'Tools for tabs and pages', option_pages_means: 'Clients can list your tabs, and read pages that Portolan may reach.', option_history: 'Keep questions and answers', option_history_means: 'In this browser profile only.',
+  history_days: 'Forget after days', history_export: 'Export history', history_clear: 'Clear history…', history_question: 'Clear all questions and answers that were kept?', history_yes: 'Clear them', history_cleared: 'The history is empty.',
+  trusted: 'Trusted input', trusted_means: 'Lets Portolan type as a keyboard does, where a page takes nothing else. It needs the browser’s debugger permission, which could read and change every page; the browser shows a bar while it is used.', trusted_refused: 'The permission was not given. Portolan goes on without trusted input.',
+
+  publish: 'Offer these tools to desktop clients', publish_means: 'Through the bridge, under the names that you see here.', servers_opening: 'Opening the servers…', server_refused: 'Without access to {host}, {name} is saved but stays off. Switch it on to be asked again.',
+
+  clients: 'Clients', clients_claimed: 'Names are what the clients call themselves.', clients_none: 'Nobody has called yet. Let an MCP client start', seen: 'seen {ago}', grants: { one: '{n} rule of its own', other: '{n} rules of its own' }, grant: 'Rule', grant_of: 'Rule for {tool}', grant_allow: 'Allow', grant_ask: 'Ask', grant_deny: 'Deny', grant_default: 'As the tool has it', grant_add: 'A rule for', grant_set: 'Set', grant_set_for: 'Set the rule for {name}',
+  forget: 'Forget {name}…', forget_question: 'Forget {name} and its rules? If it calls again, it is asked about anew.', forget_yes: 'Forget',
+
+  origins: 'Web pages', origins_means: 'Pages of these origins may use the bridge, if they also have its token.', origin_add: 'Origin of a page', origin_approve: 'Approve', origin_remove: 'Remove', origin_question: 'Remove {origin}? Its pages are refused at once.', origin_empty: 'Give an origin, such as https://app.example.', origin_no_origin: 'An origin begins with https:// and names a host.', origin_scheme: 'Only https and http pages can be approved.', origin_more: 'An origin is scheme, host and port only. All pages of this one would be let in: look at it, and approve.',
+
+  bookmarks: 'Bookmarks', bookmarks_on: 'Offer bookmark tools', bookmarks_means: 'Clients can search, add, move and change bookmarks; removing asks you first. The browser asks you for the permission.', bookmarks_refused: 'Without the permission, the bookmark tools stay off.',
+
+  profile: 'This browser', profile_label: 'Name of this profile', profile_means: 'What clients see when several browsers are paired.', about: 'About and trouble', version: 'Version', install_id: 'Install id', open_options: 'Open in a tab', debug_bundle: 'Save debug bundle', debug_means: 'States and codes of late, without prompts, answers or secrets.',
+
+  log_show: 'Show', log_all: 'Everything', log_running: 'Under way', log_ok: 'Done', log_error: 'Failed', log_denied: 'Denied', log_cancelled: 'Cancelled', log_none: 'Calls, connections and decisions appear here as they happen.', log_none_such: 'Nothing of this kind.', log_question: 'Clear the whole activity list?', log_yes: 'Clear it',
+  log_kind_call: 'Call:', log_kind_link: 'Bridge:', log_kind_pairing: 'Pairing:', log_kind_grant: 'Rule:', log_kind_stop: 'Stop:',
+} as const satisfies Record<string, Message>

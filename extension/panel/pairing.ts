@@ -1,0 +1,143 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { standingIcon } from '../../web/panel/icons.ts'
+import { clean } from '../../web/panel/text.ts'
+import type { Pairing } from '../messages.ts'
+import { command } from './copy.ts'
+import { caretAfter, digitsOf, grouped } from './digits.ts'
+import { define, freshId, Piece } from './piece.ts'
+import { fault } from './standing.ts'
+
+/** How far a pairing has come, of the steps that are shown. */
+const stepOf = (pairing: Pairing | null): number => (!pairing || pairing.step === 'connecting' || pairing.step === 'failed' ? 0 : pairing.step === 'digits' ? 1 : 2)
+
+/** From the command in the terminal to the yes in it. */
+class PairingCard extends Piece {
+  static override properties = { ...Piece.properties, digits: { state: true }, short: { state: true }, checking: { state: true } }
+  declare private digits: string
+  /** Fewer than six were sent. */
+  declare private short: boolean
+  declare private checking: boolean
+  private readonly id_ = freshId()
+  private step: string | undefined
+  /** The focus was on something that the next step does not have. */
+  private moved = false
+
+  constructor() {
+    super()
+    this.digits = ''
+    this.short = this.checking = false
+  }
+
+  protected override willUpdate(): void {
+    const step = this.state.pairing?.step
+    if (step === this.step) return
+    this.moved = this.hasUpdated && !!this.focused
+    this.step = step
+    this.digits = ''
+    this.short = false
+  }
+
+  protected override updated(): void {
+    if (!this.moved) return
+    this.moved = false
+    this.querySelector<HTMLElement>('[data-next]')?.focus()
+  }
+
+  protected override render(): TemplateResult {
+    const { pairing } = this.state
+    const step = stepOf(pairing)
+    const mark = (n: number) => (n < step ? 'done' : '')
+    const current = (n: number) => (n === step ? 'step' : nothing)
+    return html`<section class="card plain" aria-labelledby=${this.id_}>
+      <header><h2 id=${this.id_} tabindex="-1">${this.t('pair_title')}</h2></header>
+      <p class="lead">${this.t('pair_why')}</p>
+      <ol class="steps">
+        <li class=${mark(0)} aria-current=${current(0)}><div>${step === 0 ? this.begin(pairing) : html`<p>${this.t('pair_run')}</p>`}</div></li>
+        <li class=${mark(1)} aria-current=${current(1)}><div>${step === 1 ? this.ask(pairing!) : html`<p>${this.t('pair_digits')}</p>`}</div></li>
+        <li class=${mark(2)} aria-current=${current(2)}><div>${step === 2 ? this.wait() : html`<p>${this.t('pair_yes')}</p>`}</div></li>
+      </ol>
+    </section>`
+  }
+
+  private begin(pairing: Pairing | null): TemplateResult {
+    const { link } = this.state
+    const id = this.id_
+    const busy = pairing?.step === 'connecting'
+    return html`
+      <p>${this.t('pair_run')}</p>
+      ${command(this.desk, 'portolan bridge pair')}
+      <details><summary>${this.t('pair_get')}</summary>${command(this.desk, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')}</details>
+      <div role="alert">${pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing}</div>
+      <form class="stack wide" @submit=${this.pair}>
+        ${busy ? html`<p class="row" role="status">${standingIcon.connecting}<span>${this.t('pair_looking', { address: clean(pairing.address, 80) })}</span></p>
+            <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button>`
+          : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
+            ${pairing ? html`<button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('close')}</button>` : nothing}</div>`}
+        <details ?hidden=${busy}><summary>${this.t('advanced')}</summary>
+          <div class="stack">
+            <div class="field"><label for="${id}-address">${this.t('bridge_address')}</label>
+              <input id="${id}-address" name="address" dir="ltr" spellcheck="false" autocomplete="off" .value=${pairing?.address || link.address || '127.0.0.1:55156'}></div>
+            <div class="field"><label for="${id}-token">${this.t('token')}</label>
+              <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off" aria-describedby="${id}-token-help">
+              <p id="${id}-token-help" class="dim">${this.t('token_help')}</p></div>
+            <button type="button" @click=${this.useToken}>${this.t('token_use')}</button>
+          </div>
+        </details>
+      </form>`
+  }
+
+  private ask({ error }: Pairing): TemplateResult {
+    const id = this.id_
+    return html`<form class="stack wide" novalidate @submit=${this.check}>
+      <label for="${id}-digits">${this.t('pair_digits')}</label>
+      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
+        aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
+      <div id="${id}-digits-fault" role="alert">${this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)}</div>
+      <div class="row"><button class="primary" ?disabled=${this.checking}>${this.t('pair_check')}</button>
+        <button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
+    </form>`
+  }
+
+  private wait(): TemplateResult {
+    return html`<p role="status"><strong>${this.t('pair_yes_now')}</strong> ${this.t('pair_yes_only')}</p>
+      <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button>`
+  }
+
+  /** Groups what was typed, with the caret behind the same digit. */
+  private typed(event: Event): void {
+    const input = event.target as HTMLInputElement
+    const before = digitsOf(input.value.slice(0, input.selectionStart ?? input.value.length)).length
+    this.digits = digitsOf(input.value)
+    this.short = false
+    input.value = grouped(this.digits)
+    input.setSelectionRange(caretAfter(before), caretAfter(before))
+  }
+
+  private async check(event: Event): Promise<void> {
+    event.preventDefault()
+    this.short = this.digits.length < 6
+    if (this.short) return this.querySelector<HTMLElement>('.digits')!.focus()
+    this.checking = true
+    await this.desk.send('digits', { digits: this.digits })
+    this.checking = false
+  }
+
+  private field(name: string): HTMLInputElement {
+    return this.querySelector<HTMLInputElement>(`[name=${name}]`)!
+  }
+
+  private readonly pair = (event: Event): void => {
+    event.preventDefault()
+    void this.desk.send('pair', { address: this.field('address').value.trim() })
+  }
+
+  private readonly useToken = async (): Promise<void> => {
+    const token = this.field('token')
+    if (!token.value.trim()) return token.focus()
+    const sent = token.value.trim()
+    token.value = ''
+    await this.desk.send('useToken', { address: this.field('address').value.trim(), token: sent })
+  }
+}
+
+define('portolan-pairing', PairingCard)

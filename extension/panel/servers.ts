@@ -1,0 +1,93 @@
+import { html, type TemplateResult } from 'lit'
+import { connectRegistry } from '../../wasm/js/index.ts'
+import type { Registry } from '../../wasm/js/types.ts'
+import { line } from '../../web/panel/text.ts'
+import '../../web/panel/index.ts'
+import type { PanelView } from '../../web/panel/types.ts'
+import { connectPort, type Port } from '../browser.ts'
+import { registryPort } from '../messages.ts'
+import { define, freshId, Piece } from './piece.ts'
+import { permit } from './permission.ts'
+import { asking, channelOf } from './registry.ts'
+import { setting } from './setting.ts'
+
+/** How long it waits before it connects again, in ms: doubled each time. */
+const firstWait = 50, longestWait = 2000
+
+/** The MCP servers: the settings panel, over the registry that the background holds. */
+class Servers extends Piece {
+  static override properties = { ...Piece.properties, registry: { state: true }, view: { state: true } }
+  declare private registry: Registry | undefined
+  declare private view: PanelView
+  private readonly id_ = freshId()
+  private port: Port | undefined
+  private open: Registry | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private wait = firstWait
+
+  constructor() {
+    super()
+    this.view = 'servers'
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.connect()
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    clearTimeout(this.timer)
+    const { port } = this
+    this.port = undefined
+    port?.close()
+    void this.open?.close()
+  }
+
+  /** Each life of the background has its own registry: what the old one was asked ends with `closed`. */
+  private connect(): void {
+    let port: Port
+    try {
+      port = connectPort(registryPort)
+    } catch { // the app tells that the extension is gone
+      return this.again()
+    }
+    this.port = port
+    const opening = connectRegistry(channelOf(port))
+    port.onclose = () => {
+      if (port !== this.port) return
+      this.port = undefined
+      void this.open?.close()
+      this.again()
+    }
+    void opening.then((registry) => {
+      if (port !== this.port) return void registry.close()
+      this.wait = firstWait
+      this.open = registry
+      this.registry = asking(registry, {
+        granted: () => this.state.permissions.origins,
+        permit: async (origin) => await this.desk.run(() => permit({ origins: [`${origin}/*`] })) ?? false,
+        refused: (server, origin) => this.desk.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
+      })
+    }, () => {}) // onclose tries again
+  }
+
+  private again(): void {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.connect(), this.wait)
+    this.wait = Math.min(2 * this.wait, longestWait)
+  }
+
+  protected override render(): TemplateResult {
+    const { desk, state } = this
+    const { tag, settings } = desk.language
+    return html`
+      <section class="card plain" aria-label=${this.t('publish')}>
+        ${setting({ id: `${this.id_}-publish`, label: this.t('publish'), means: this.t('publish_means'), on: state.options.publishRegistry, change: (on) => desk.send('setOptions', { publishRegistry: on }) })}
+      </section>
+      ${this.registry ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag} @portolan-view=${(e: CustomEvent<{ view: PanelView }>) => { this.view = e.detail.view }}></portolan-panel>`
+        : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`}`
+  }
+}
+
+define('portolan-servers', Servers)

@@ -1,0 +1,135 @@
+import type { Port } from '../browser.ts'
+import { panelPort, type FromBackground, type Method, type Requests, type State } from '../messages.ts'
+
+/** What the background answered instead of a result, or why it could not. */
+export class RequestError extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.name = 'RequestError'
+    this.code = code
+  }
+}
+
+interface Waiting { resolve(result: unknown): void; reject(error: RequestError): void }
+
+/** How long it waits before it connects again, in ms: doubled each time, and begun anew once the background has spoken. */
+const firstWait = 50, longestWait = 2000
+
+/** A background that wakes within this time, in ms, is not spoken of. */
+const patience = 1000
+
+/**
+ * The background as a page sees it: its last state, and requests to it. The
+ * background may die at any time; then the state stays, requests under way fail
+ * with `background_gone`, and the store connects again, which wakes it.
+ */
+export class Store {
+  state: State | undefined
+  /** Nothing has been heard for longer than a waking background takes. */
+  away = false
+  private port: Port | undefined
+  private running = false
+  private wait = firstWait
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private worry: ReturnType<typeof setTimeout> | undefined
+  private last = 0
+  private readonly waiting = new Map<number, Waiting>()
+  private readonly listeners = new Set<() => void>()
+  private readonly open: (name: string) => Port
+
+  constructor(open: (name: string) => Port) {
+    this.open = open
+  }
+
+  start(): void {
+    if (this.running) return
+    this.running = true
+    this.connect()
+  }
+
+  stop(): void {
+    this.running = false
+    clearTimeout(this.timer)
+    clearTimeout(this.worry)
+    this.timer = this.worry = undefined
+    this.port?.close()
+    this.lost(this.port)
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener)
+    return () => void this.listeners.delete(listener)
+  }
+
+  /** Asks the background; rejects with a {@link RequestError}. */
+  request<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
+    return new Promise((resolve, reject) => {
+      if (this.running && !this.port) this.connect()
+      if (!this.port) return reject(new RequestError('background_gone', 'the extension does not run'))
+      const id = ++this.last
+      this.waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      this.port.post({ id, method, params })
+    })
+  }
+
+  private connect(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.expect()
+    let port: Port
+    try {
+      port = this.open(panelPort)
+    } catch { // after an update the page's own extension is gone: it is told by `away`
+      return this.again()
+    }
+    this.port = port
+    port.onmessage = (m) => this.receive(port, m as FromBackground)
+    port.onclose = () => this.lost(port)
+  }
+
+  /** Its silence is noticed from now on. */
+  private expect(): void {
+    this.worry ??= setTimeout(() => {
+      this.away = true
+      this.tell()
+    }, patience)
+  }
+
+  private again(): void {
+    if (!this.running || this.timer) return
+    this.timer = setTimeout(() => this.connect(), this.wait)
+    this.wait = Math.min(2 * this.wait, longestWait)
+  }
+
+  private lost(port: Port | undefined): void {
+    if (!port || port !== this.port) return
+    this.port = undefined
+    port.onmessage = port.onclose = null
+    for (const w of this.waiting.values()) w.reject(new RequestError('background_gone', 'the extension was restarted before it answered'))
+    this.waiting.clear()
+    if (!this.running) return
+    this.expect()
+    this.again()
+  }
+
+  private receive(port: Port, m: FromBackground): void {
+    if (port !== this.port) return // it was closed meanwhile
+    if ('state' in m) {
+      clearTimeout(this.worry)
+      this.worry = undefined
+      this.wait = firstWait
+      this.away = false
+      this.state = m.state
+      return this.tell()
+    }
+    const waiting = this.waiting.get(m.id)
+    this.waiting.delete(m.id)
+    if ('error' in m) waiting?.reject(new RequestError(m.error.code, m.error.message))
+    else waiting?.resolve(m.result)
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) listener()
+  }
+}
