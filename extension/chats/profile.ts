@@ -3,7 +3,8 @@ import type { Site } from './wire.ts'
 /**
  * What differs between chat sites, as data: it crosses into the page as JSON. A
  * selector stands here only with the page of testdata/pages that proves it.
- * Selectors pierce open shadow roots; of a list, the first that matches counts.
+ * Selectors pierce open shadow roots, and `a >>> b` crosses from a host into its
+ * own; of a list, the first that matches counts.
  */
 export interface SiteProfile {
   site: Site
@@ -49,9 +50,11 @@ export interface Layout {
   skip?: Mark
   /** Beside a complete answer, such as feedback buttons: language-independent. */
   end: string[]
+  /** Names of such buttons, in lower case, where no selector tells them. */
+  endWords?: string[]
   /** What scrolls the turns. */
   scroller?: string[]
-  /** AI Studio's. */
+  /** AI Studio's. `option` has the model's id as `{model}`. */
   model?: { open: string[]; option: string }
   temperature?: string[]
 }

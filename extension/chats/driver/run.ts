@@ -1,0 +1,99 @@
+import type { Answer, Seen } from '../wire.ts'
+import { Awaited } from './await.ts'
+import { asked, DriverFailure, troubled } from './failure.ts'
+import { fill, restore } from './input.ts'
+import { enabled, pressable } from './mark.ts'
+import { open } from './open.ts'
+import { send, sent } from './send.ts'
+import { set as adjust } from './settings.ts'
+import { sendButtons, stopButtons, type Set, type Stage } from './stage.ts'
+import { trouble } from './trouble.ts'
+
+/** One prompt and its answer. */
+export class Run {
+  readonly #stage: Stage
+  readonly #begun = Date.now()
+  #set: Set | undefined
+  #awaited: Awaited | undefined
+  #sent = false
+
+  constructor(stage: Stage) {
+    this.#stage = stage
+  }
+
+  async answer(): Promise<Answer> {
+    const stage = this.#stage
+    const { order, deep, pulse, signal } = stage
+    const marks: [string, number][] = []
+    const mark = (name: string) => marks.push([name, Date.now()])
+    stage.phase('opening')
+    const set = this.#set = Object.assign(stage, await open(stage))
+    mark('waitInputMs')
+    stage.phase('input')
+    set.turns.record()
+    await adjust(set)
+    await fill(set)
+    mark('inputMs')
+    if (order.mode === 'auto') {
+      stage.phase('sending')
+      await send(set)
+    } else {
+      stage.phase('handover')
+      await pulse.until(() => sent(set), Infinity, signal)
+      stage.handed = false
+    }
+    this.#sent = true
+    mark('sendMs')
+    stage.phase('waiting')
+    this.#awaited = new Awaited(set, Date.now())
+    const completed = await this.#awaited.complete()
+    mark('waitResponseMs')
+    const id = () => new RegExp(stage.profile.conversation).exec(deep.document.location.pathname + deep.document.location.search)?.[1]
+    const conversationId = await pulse.until(id, 400, signal) ?? null
+    const timings = Object.fromEntries(marks.map(([name, at], i) => [name, at - (marks[i - 1]?.[1] ?? this.#begun)]))
+    return { ...completed, url: deep.document.location.href.replace(/#.*/s, ''), conversationId, timings: { ...timings, totalMs: Date.now() - this.#begun }, layout: set.layout.name }
+  }
+
+  /** On each tick: what ends a run from the outside. */
+  watch(): DriverFailure | undefined {
+    const { order, deep, profile, person } = this.#stage
+    const set = this.#set
+    if (Date.now() >= order.deadline) {
+      if (person.paused) return new DriverFailure('PAUSED_BY_USER', asked.paused(profile.label))
+      if (set && order.mode === 'assist' && !this.#sent) return new DriverFailure('TIMEOUT', asked.handover(profile.label))
+      return new DriverFailure('TIMEOUT', asked.timeout(profile.label, this.#words()))
+    }
+    if (!set) return undefined
+    const ours = set.turns.ours()
+    const code = trouble(deep, profile, (el) => !set.turns.foreign(el, ours))
+    return code && new DriverFailure(code, troubled[code](profile.label))
+  }
+
+  /** Presses the site's stop button if it works on our answer, and waits until it is gone. */
+  async stop(): Promise<void> {
+    const set = this.#set
+    const press = this.#sent && set ? stopButtons(set)[0] : undefined
+    if (!set || !press) return
+    pressable(press).click()
+    await set.pulse.until(() => stopButtons(set).length === 0, 1200, new AbortController().signal)
+  }
+
+  /** The field is left as the person had it. */
+  leave(failed: boolean): void {
+    const set = this.#set
+    if (set && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || set.draft)) restore(set)
+  }
+
+  seen(phase: Seen['phase']): Seen {
+    const set = this.#set
+    return {
+      phase, layout: set?.layout.name ?? '', stopSeen: false, stopVisible: set ? stopButtons(set).length > 0 : false, thinking: false,
+      sendEnabled: set ? sendButtons(set).some(enabled) : false, turnFound: set?.turns.ours() !== undefined, answerLength: 0, quietMs: 0, ...this.#awaited?.seen(),
+    }
+  }
+
+  #words(): string {
+    const { stopSeen, stopVisible, thinking, turnFound, answerLength, quietMs } = this.seen('waiting')
+    return `sawStopButton=${stopSeen}, stopButton=${stopVisible}, thinking=${thinking}, turnFound=${turnFound}, answerLength=${answerLength}, quietMs=${quietMs}`
+  }
+}

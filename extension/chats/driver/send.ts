@@ -1,0 +1,39 @@
+import { asked, DriverFailure } from './failure.ts'
+import { enter } from './field.ts'
+import { fill } from './input.ts'
+import { enabled, pressable } from './mark.ts'
+import { fieldOf, holdsPrompt, sendButtons, stopButtons, type Set } from './stage.ts'
+import type { Turn } from './turns.ts'
+
+/** Sends what is in the field, once: before each further means it looks again whether the prompt has gone. */
+export async function send(set: Set): Promise<void> {
+  const { pulse, person, signal, times, turns, profile: { label } } = set
+  const ready = () => sendButtons(set).find(enabled)
+  const gone = () => sent(set)
+  const there = await pulse.until(() => sendButtons(set)[0] ?? gone(), times.button, signal)
+  const button = there && await pulse.until(() => ready() ?? gone(), times.send, signal)
+  if (there && !button) throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
+  if (await person.hold(signal)) {
+    if (gone()) return
+    await fill(set)
+  } else turns.record()
+  const press = ready()
+  if (press) pressable(press).click()
+  if (press && await pulse.until(gone, times.turn, signal)) return
+  for (const how of [{}, { ctrlKey: true }]) {
+    await person.hold(signal)
+    const field = fieldOf(set)
+    if (gone()) return
+    if (!field || !holdsPrompt(set)) break
+    enter(field, how)
+    if (await pulse.until(gone, how.ctrlKey ? times.turn : times.turn / 2, signal)) return
+  }
+  if (await pulse.until(gone, times.turn / 2, signal)) return
+  throw new DriverFailure('SEND_NOT_CONFIRMED', asked.send(label))
+}
+
+/** Our turn, once the site has taken the prompt: the field no longer holds it, or the site is at work. */
+export function sent(set: Set): Turn | undefined {
+  const turn = set.turns.ours()
+  return turn && (!holdsPrompt(set) || stopButtons(set).length > 0) ? turn : undefined
+}

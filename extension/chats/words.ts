@@ -1,0 +1,40 @@
+/** Words of the sites in the languages that are tried: en, ja, de, fr, es, zh. They are asked last, after marks that no language changes. */
+
+/** A line before an answer that tells of the thinking, and nothing else. */
+export const notes = /^(?:\*\*)?(?:thought for .{1,24}|thinking(?: time)?\b.{0,24}|show thinking|思考時間.{0,16}|思考プロセスを表示|.{1,16} lang nachgedacht|gedankengang anzeigen|réflexion durant .{1,24}|afficher le raisonnement|pensó durante .{1,24}|mostrar razonamiento|已思考.{0,16}|显示思路)(?:\*\*)?$/i
+
+export const stop = [
+  'stop', 'stop streaming', 'stop generating', 'stop response', '生成を停止', 'ストリーミングの停止', '回答を停止', '停止', 'streaming stoppen', 'antwort stoppen', 'generierung beenden', 'beenden',
+  'arrêter', 'arrêter la diffusion', 'arrêter la réponse', 'arrêter la génération', 'detener', 'detener la transmisión', 'detener respuesta', 'detener la generación', '停止流式传输', '停止回答', '停止生成',
+]
+
+export const send = [
+  'send', 'send prompt', 'send message', 'run', '送信', 'プロンプトを送信する', 'プロンプトを送信', '実行', 'senden', 'prompt senden', 'nachricht senden', 'ausführen',
+  'envoyer', 'envoyer l’invite', "envoyer l'invite", 'envoyer un message', 'exécuter', 'enviar', 'enviar indicación', 'enviar mensaje', 'ejecutar', '发送', '发送提示', '发送消息', '运行',
+]
+
+export const thinking = ['thinking', '思考中', 'nachdenken', 'réflexion', 'pensando', '正在思考']
+
+export const skip = [
+  'skip', 'skip thinking', 'answer now', '今すぐ回答', '思考をスキップ', 'nachdenken überspringen', 'jetzt antworten', 'passer la réflexion', 'répondre maintenant',
+  'omitir razonamiento', 'responder ahora', '跳过思考', '立即回答',
+]
+
+export const good = [
+  'good response', '良い回答です', 'gute antwort', 'bonne réponse', 'buena respuesta', '最佳回复',
+  'bad response', '良くない回答です', 'schlechte antwort', 'mauvaise réponse', 'mala respuesta', '错误回复',
+]
+
+export const logIn = ['log in', 'sign in', 'ログイン', 'anmelden', 'se connecter', 'iniciar sesión', '登录']
+
+export const expired = ['session has expired', 'session expired', '有効期限が切れ', 'sitzung ist abgelaufen', 'session a expiré', 'sesión ha caducado', 'sesión ha expirado', '会话已过期', '登录已过期']
+
+export const rateLimited = [
+  'usage limit', 'rate limit', 'too many requests', 'reached your limit', 'reached the current', '利用制限', '上限に達し', 'nutzungslimit', 'zu viele anfragen', 'limite d’utilisation', "limite d'utilisation",
+  'trop de requêtes', 'límite de uso', 'demasiadas solicitudes', '使用上限', '请求过多',
+]
+
+export const network = [
+  'network error', 'check your connection', 'something went wrong', 'ネットワークエラー', '接続を確認', '問題が発生しました', 'netzwerkfehler', 'etwas ist schiefgelaufen', 'erreur réseau', 'une erreur s’est produite',
+  'error de red', 'algo salió mal', '网络错误', '出了点问题', '出错了',
+]
