@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Site } from '../../extension/chats/wire.ts'
 import { answer, outline, subject, thought } from './answer.ts'
 import { Scenario } from './scenario.ts'
-import { freshState, stateOf, type Boot, type ErrorKind, type Event, type PageState, type Posted, type StoredConversation, type StoredTurn } from './state.ts'
+import { freshState, type Boot, type ErrorKind, type Event, type Locale, type PageState, type Posted, type StoredConversation, type StoredTurn } from './state.ts'
 
 /** What reached a site's backend. */
 export interface Prompt {
@@ -49,8 +49,7 @@ export class Backend {
   }
 
   /** What the page at an address begins with; null where a conversation does not exist. */
-  boot(id: string | undefined, query: URLSearchParams): Boot | null {
-    const state = stateOf(this.state, query)
+  boot(id: string | undefined, state: PageState): Boot | null {
     const known = id === undefined ? undefined : this.#conversations.get(id)
     if (id !== undefined && !known) return null
     const conversation = known ?? (state.old === false ? undefined : this.#conversations.get(this.seed(2, 'stale')))
@@ -68,9 +67,9 @@ export class Backend {
   skip(turn: string): void { this.#running.get(turn)?.skip.abort() }
 
   /** What a prompt meets instead of an answer. */
-  refuses(posted: Posted): ErrorKind | undefined {
+  refuses(posted: Posted, state: PageState): ErrorKind | undefined {
     const scenario = new Scenario(posted.prompt)
-    if (this.state.loggedOut || scenario.has('expire')) return 'expired'
+    if (state.loggedOut || scenario.has('expire')) return 'expired'
     if (scenario.has('ratelimit')) return 'ratelimit'
     if (scenario.has('network') && !scenario.is('network', 'mid')) return 'network'
     return undefined
@@ -84,7 +83,7 @@ export class Backend {
   }
 
   /** Ends early, and without `done`, when the network is to fail in the middle: it throws then. */
-  async *play(posted: Posted, conversation: StoredConversation, gone: AbortSignal): AsyncGenerator<Event> {
+  async *play(posted: Posted, conversation: StoredConversation, locale: Locale, gone: AbortSignal): AsyncGenerator<Event> {
     const scenario = new Scenario(posted.prompt)
     const turn: StoredTurn = { id: randomUUID(), prompt: posted.prompt, answer: '' }
     conversation.turns.push(turn)
@@ -95,7 +94,7 @@ export class Backend {
     try {
       yield { type: 'began', conversation: conversation.id, turn: turn.id }
       if (scenario.has('noresponse')) return void (yield { type: 'silent' })
-      for await (const event of this.#answering(turn, scenario, conversation.turns.length, over, skip.signal)) {
+      for await (const event of this.#answering(turn, scenario, answer(turn.prompt, scenario, locale, conversation.turns.length), over, skip.signal)) {
         if (over.aborted) break
         if (event.type === 'delta') turn.answer += event.text
         if (event.type === 'replace') turn.answer = event.text
@@ -110,7 +109,7 @@ export class Backend {
     }
   }
 
-  async *#answering(turn: StoredTurn, scenario: Scenario, count: number, over: AbortSignal, skip: AbortSignal): AsyncGenerator<Event> {
+  async *#answering(turn: StoredTurn, scenario: Scenario, whole: string, over: AbortSignal, skip: AbortSignal): AsyncGenerator<Event> {
     await rest(50, over)
     if (scenario.has('stuck')) await rest(Infinity, over)
     if (scenario.has('think')) {
@@ -127,7 +126,7 @@ export class Backend {
       if (lull) yield { type: 'lull', on: false }
       yield { type: 'replace', text: '' }
     }
-    const chunks = pieces(answer(turn.prompt, scenario, this.state.locale, count))
+    const chunks = pieces(whole)
     const each = (scenario.has('slow') ? scenario.number('slow', 'ms', 3000) : 400) / chunks.length
     for (const [n, text] of chunks.entries()) {
       if (n === chunks.length >> 1) {

@@ -8,7 +8,7 @@ import { bundlePages } from './bundle.ts'
 import { certificate } from './certificate.ts'
 import { document } from './document.ts'
 import { conversationOf, conversationPath, hosts, loginPath, newChat, siteOf } from './hosts.ts'
-import type { PageState, Posted } from './state.ts'
+import { stateOf, type PageState, type Posted } from './state.ts'
 
 export type { Prompt } from './backend.ts'
 export type { PageState } from './state.ts'
@@ -81,24 +81,25 @@ async function respond(req: Request, res: Response, backends: Record<Site, Backe
   const site = siteOf(String(req.headers[':authority'] ?? req.headers.host ?? ''), url.searchParams)
   if (!site) return send(res, 404, 'text/plain', `no site; add ?site= with one of ${sites.join(', ')}\n`)
   const backend = backends[site]
-  if (req.method === 'POST') return post(url.pathname, JSON.parse(await body(req)), res, backend)
+  const state = stateOf(backend.state, url.searchParams)
+  if (req.method === 'POST') return post(url.pathname, JSON.parse(await body(req)), res, backend, state)
   if (url.pathname === '/assets/app.js') return send(res, 200, 'text/javascript', scripts[site])
   if (url.pathname.startsWith('/images/')) return send(res, 200, 'image/svg+xml', picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
-  if (backend.state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
-  const boot = backend.boot(conversationOf(site, url.pathname), url.searchParams)
+  if (state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
+  const boot = backend.boot(conversationOf(site, url.pathname), state)
   if (!boot) return redirect(res, newChat[site] + url.search)
   send(res, 200, 'text/html; charset=utf-8', document(boot))
 }
 
-async function post(path: string, posted: Posted & { turn: string }, res: Response, backend: Backend): Promise<void> {
+async function post(path: string, posted: Posted & { turn: string }, res: Response, backend: Backend, state: PageState): Promise<void> {
   if (path === '/backend/stop' || path === '/backend/skip') {
     backend[path === '/backend/stop' ? 'stop' : 'skip'](posted.turn)
     return send(res, 204, 'text/plain', '')
   }
   if (path !== '/backend/conversation') return send(res, 404, 'text/plain', '')
   const conversation = backend.record(posted)
-  const refusal = backend.refuses(posted)
+  const refusal = backend.refuses(posted, state)
   if (refusal === 'network') return reset(res)
   if (refusal) return send(res, refusal === 'ratelimit' ? 429 : 401, 'application/json', JSON.stringify({ error: refusal }))
   const gone = new AbortController()
@@ -106,7 +107,7 @@ async function post(path: string, posted: Posted & { turn: string }, res: Respon
   // What both protocols' responses share has one signature only in node:http's type.
   const writing = res as ServerResponse
   writing.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
-  for await (const event of backend.play(posted, conversation, gone.signal)) {
+  for await (const event of backend.play(posted, conversation, state.locale, gone.signal)) {
     if (gone.signal.aborted) return
     writing.write(JSON.stringify(event) + '\n')
   }

@@ -3,20 +3,22 @@ import type { Editor } from './composer.ts'
 
 /**
  * Spoils input that a program makes, as the page's state says. Chromium fires no
- * beforeinput for execCommand; what a key types has one, right after its keydown.
+ * beforeinput for execCommand, and an input event for each line; what is typed, or
+ * inserted over the debugger, has one beforeinput for all that follows in its task.
  */
 export function spoilInput(editor: Editor): { edited(): void } {
   const kind = boot.state.mangle
   let before = editor.text()
   let announced = false
   let key = false
-  let left = kind === 'once' ? 1 : Infinity
+  let spent = false
   const put = (text: string): void => { editor.set(text); before = editor.text() }
   const field = editor.element
   field.addEventListener('keydown', (event) => { key = event.isTrusted }, true)
   field.addEventListener('keyup', () => { key = false }, true)
   field.addEventListener('beforeinput', (event) => {
     announced = true
+    setTimeout(() => { announced = false })
     if (kind === 'all' && event.inputType.startsWith('insert') && !key) event.preventDefault()
   }, true)
   field.addEventListener('paste', (event) => {
@@ -25,9 +27,10 @@ export function spoilInput(editor: Editor): { edited(): void } {
     event.stopImmediatePropagation()
   }, true)
   field.addEventListener('input', (event) => {
-    const scripted = !announced && (event as InputEvent).inputType?.startsWith('insert')
-    announced = false
-    if (!kind || !scripted || left-- <= 0) return
+    const commanded = event.isTrusted && !announced && (event as InputEvent).inputType.startsWith('insert')
+    const forged = !event.isTrusted && (kind === 'scripted' || kind === 'all')
+    if ((!commanded && !forged) || spent) return
+    spent = kind === 'once'
     // The editor reads its document after this event.
     const was = before
     queueMicrotask(() => { put(kind === 'newlines' ? editor.text().replace(/\s*\n\s*/g, ' ') : was) })

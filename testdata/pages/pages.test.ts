@@ -1,0 +1,159 @@
+import { strict as assert } from 'node:assert'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { locales } from './state.ts'
+import { Person, sights } from './person.ts'
+import { startPages, type Pages } from './serve.ts'
+import { words } from './page/words.ts'
+
+let pages: Pages
+let browser: Browser
+let context: BrowserContext
+
+before(async () => {
+  pages = await startPages()
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', ...pages.flags] })
+  context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
+})
+after(async () => {
+  await browser?.close()
+  await pages?.close()
+})
+afterEach(() => { pages.reset() })
+
+for (const [name, sight] of Object.entries(sights)) {
+  const at = (state = {}, path?: string): Promise<Person> => Person.open(context, sight, state, path)
+
+  describe(name, () => {
+    test('a person types, sends and reads, twice', async () => {
+      const person = await at()
+      const prompt = 'Grüße an “token:first-1”\n\n  two  spaces, 日本語 and 🧭\n- end'
+      assert.equal(await person.see('send').and(person.page.locator(':enabled:not([aria-disabled=true])')).count(), 0)
+      await person.ask(prompt)
+      await person.see('stop').waitFor()
+      const answer = await person.answer()
+      assert.match(answer, /Here is what I found about first-1\.[^]*ends with first-1\.$/)
+      assert.equal(await person.prompt(), prompt)
+      const [sent] = pages.prompts(sight.site)
+      assert.equal(sent!.text, prompt)
+      assert.ok(person.page.url().includes(sent!.conversation), person.page.url())
+
+      await person.type('And now token:second-2')
+      await person.see('send').click()
+      assert.match(await person.answer(), /answer 2 of this conversation, and it ends with second-2\.$/)
+      assert.doesNotMatch(await person.text('answer'), /first-1/)
+      assert.deepEqual(pages.prompts(sight.site).map(({ conversation, turn }) => [conversation, turn]), [[sent!.conversation, 1], [sent!.conversation, 2]])
+
+      await person.page.reload()
+      await person.complete()
+      assert.equal(await person.see('user').count(), 2)
+      assert.match(await person.text('answer'), /second-2/)
+      await person.leave()
+    })
+
+    test('an answer with everything is real HTML', async () => {
+      const person = await at()
+      await person.ask('token:all-1 [[markdown]]')
+      await person.complete()
+      const answer = person.see('answer')
+      const counts = await answer.evaluate((element) => Object.fromEntries(['h1', 'h2', 'h3', 'ol > li', 'ol ul ul li', 'table td', 'blockquote p', 'pre code', 'code', 'strong', 'em', 'a[href]', 'img[alt]', 'hr', 'input[type=checkbox]', 'annotation[encoding="application/x-tex"]']
+        .map((selector) => [selector, element.querySelectorAll(selector).length])))
+      assert.deepEqual({ ...counts, 'a[href]': counts['a[href]']! > 0 }, {
+        h1: 1, h2: 1, h3: 1, 'ol > li': 3, 'ol ul ul li': 1, 'table td': 6, 'blockquote p': 1, 'pre code': 2, code: 4, strong: 3, em: 2, 'a[href]': true, 'img[alt]': 1, hr: 1,
+        'input[type=checkbox]': 2, 'annotation[encoding="application/x-tex"]': 2,
+      })
+      assert.equal(await answer.locator('pre code').first().textContent(), 'def greet(name):\n    # two levels, and a blank line\n\n    if name:\n        print(f"Hello, {name} <b>& co</b>")')
+      assert.match((await answer.locator('pre code').first().getAttribute('class'))!, /language-python/)
+      assert.equal(await answer.locator('annotation').first().textContent(), 'e^{i\\pi} + 1 = 0')
+      assert.ok(await answer.locator('img[alt="A chart of all-1"]').evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth > 0)))
+      await person.leave()
+    })
+
+    test('it thinks, and what it thought is not in the answer', async () => {
+      const person = await at()
+      await person.ask('token:deep-1 [[think ms=60000 skip=1]]')
+      await person.see('stop').waitFor()
+      await person.see('skip').click()
+      assert.match(await person.answer(), /deep-1/)
+      assert.equal(await person.see('skip').count(), 0)
+      assert.doesNotMatch(await person.text('answer'), /UNSPOKEN/)
+      assert.equal(await person.see('thought').getAttribute('aria-expanded'), 'false')
+      await person.see('thought').click()
+      await person.page.getByText('UNSPOKEN THOUGHT').waitFor()
+      await person.leave()
+    })
+
+    test('stop ends a stuck answer, and is counted', async () => {
+      const person = await at()
+      await person.ask('token:stuck-1 [[stuck]]')
+      await person.see('stop').waitFor()
+      await person.page.waitForTimeout(300)
+      assert.equal(pages.stopped(sight.site), 0)
+      await person.see('stop').click()
+      await person.see('stop').waitFor({ state: 'detached' })
+      await person.ask('token:stuck-2')
+      assert.match(await person.answer(), /stuck-2/)
+      assert.equal(pages.stopped(sight.site), 1)
+      await person.leave()
+    })
+
+    test('trouble is told in each language', async () => {
+      for (const locale of locales) {
+        const person = await at({ locale })
+        const say = words[locale]
+        for (const [mark, said] of [['ratelimit', say.rateLimited], ['network', say.network], ['expire', say.expired]] as const) {
+          await person.ask(`token:no-${mark} [[${mark}]]`)
+          await person.see('trouble').nth(['ratelimit', 'network', 'expire'].indexOf(mark)).waitFor()
+          assert.ok((await person.text('trouble')).includes(said), `${locale} ${mark}`)
+        }
+        assert.equal(await person.see('stop').count(), 0)
+        await person.leave()
+      }
+    })
+
+    test('an earlier conversation shows where a new chat was asked for', async () => {
+      for (const old of name.includes('articles') ? [0, 2000] : [0]) {
+        const person = await at({ old })
+        await person.see('field').waitFor()
+        const early = await person.see('answer').count()
+        await person.see('answer').nth(1).waitFor()
+        assert.match(await person.text('answer'), /stale-2/)
+        assert.equal(early, old ? 0 : 2)
+        await person.leave()
+      }
+    })
+
+    test('somebody who is not logged in finds doors', async () => {
+      const guest = await at({ loggedOut: 'guest' })
+      await guest.see('field').waitFor()
+      assert.ok(await guest.page.getByText(/^(Log|Sign) in$/).isVisible())
+      await guest.ask('token:guest-1')
+      await guest.see('trouble').waitFor()
+      await guest.leave()
+      const out = await at({ loggedOut: 'wall' })
+      assert.match(out.page.url(), /\/(auth\/login|signin|welcome)/)
+      assert.ok(await out.page.getByText(/^(Log|Sign) in$/).isVisible())
+      assert.equal(await out.see('field').count(), 0)
+      await out.leave()
+    })
+
+    test('a layout that nobody knows has none of the marks, and works', async () => {
+      const person = await at({ layout: 'unknown' })
+      const field = person.page.locator('[contenteditable]')
+      for (const what of ['field', 'send', 'stop', 'user', 'answer', 'end'] as const) assert.equal(await person.see(what).count(), 0, what)
+      await field.click()
+      await person.page.keyboard.type('token:odd-1')
+      await person.page.keyboard.press('Enter')
+      await person.page.getByText('ends with **odd-1**').waitFor()
+      await person.leave()
+    })
+
+    test('the editor comes late', async () => {
+      const person = await at({ late: 700 })
+      assert.equal(await person.see('field').count(), 0)
+      await person.ask('token:late-1')
+      assert.match(await person.answer(), /late-1/)
+      await person.leave()
+    })
+  })
+}
