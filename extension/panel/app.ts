@@ -79,8 +79,7 @@ export class PortolanExtension extends LitElement implements Desk {
     const { words: t, seen: state, place, now } = this
     return html`<div class="panel app" lang=${t.locale} dir=${directionOf(t.locale)}>
       <header class="top">
-        <div class="brand">${compass}<h1>${t('app')}</h1>
-          ${state?.install.label ? html`<span class="dim profile"><bdi>${line(state.install.label, 40)}</bdi></span>` : nothing}
+        <div class="brand">${compass}<div><h1>${t('app')}</h1>${state?.install.label ? html`<p class="dim profile"><bdi>${line(state.install.label, 40)}</bdi></p>` : nothing}</div>
           ${state ? html`<button type="button" class="chip" data-standing=${linkStanding[state.link.status]} aria-label=${t('bridge_is', { status: linkWords(state.link, t, now) })} @click=${() => this.go('home')}>
             ${standingIcon[linkStanding[state.link.status]]}<span>${t(`link_${state.link.status}`)}</span></button>` : nothing}
         </div>

@@ -45,7 +45,7 @@ class ChatCard extends Piece {
 
   private note({ label }: Chat): TemplateResult {
     const { by, url } = terms[this.site]
-    return html`<div class="diagnosis note" role="group" aria-labelledby="${this.id_}-note" @keydown=${(e: KeyboardEvent) => { if (e.key === 'Escape') this.leave() }}>
+    return html`<div class="diagnosis note" data-standing="paused" role="group" aria-labelledby="${this.id_}-note" @keydown=${(e: KeyboardEvent) => { if (e.key === 'Escape') this.leave() }}>
       <h3 id="${this.id_}-note" tabindex="-1">${this.t('terms_title', { chat: label })}</h3>
       <p>${this.t('terms_may', { by, chat: label })}</p>
       <p>${this.t('terms_yours')}</p>

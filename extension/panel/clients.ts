@@ -15,7 +15,7 @@ class Clients extends Piece {
     const clients = [...this.state.clients].sort((a, b) => b.lastSeen - a.lastSeen)
     return html`<section class="card plain" aria-labelledby=${this.id_}>
       <header><h2 id=${this.id_}>${this.t('clients')}</h2></header>
-      ${clients.length ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${repeat(clients, (c) => c.key, (c) => html`<li><div class="stack">${this.client(c)}</div></li>`)}</ul>`
+      ${clients.length ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${repeat(clients, (c) => c.key, (c) => html`<li>${this.client(c)}</li>`)}</ul>`
         : html`<p class="dim">${this.t('clients_none')} <code dir="ltr">portolan bridge --stdio</code></p>`}
     </section>`
   }
@@ -26,7 +26,7 @@ class Clients extends Piece {
     const given = Object.keys(c.grants).sort()
     const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
     const id = `${this.id_}-${c.key.replace(/\W/g, '_')}`
-    return html`<p><bdi class="client">${name}</bdi> <span class="dim"><bdi>${line(c.version ?? '', 30)}</bdi> · ${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</span></p>
+    return html`<div class="stack"><p><bdi class="client">${name}</bdi> <span class="dim"><bdi>${line(c.version ?? '', 30)}</bdi> · ${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</span></p>
       <details class="wide"><summary>${t('grants', { n: given.length })}</summary>
         <ul class="rows">${given.map((tool) => html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)}</ul>
         ${others.length ? html`<form class="row lined" @submit=${(e: Event) => this.add(e, c)}>
@@ -34,8 +34,8 @@ class Clients extends Piece {
           <select id="${id}-tool" class="grow" name="tool">${others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)}</select>
           <select name="grant" aria-label=${t('grant')}>${grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)}</select>
           <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>` : nothing}
-      </details>
-      ${confirm(this.desk, { label: t('forget', { name }), question: t('forget_question', { name }), yes: t('forget_yes'), small: true, act: () => this.desk.send('forgetClient', { client: c.key }) })}`
+      </details></div>
+      ${confirm(this.desk, { label: t('forget'), name: t('forget_of', { name }), question: t('forget_question', { name }), yes: t('forget_yes'), small: true, act: () => this.desk.send('forgetClient', { client: c.key }) })}`
   }
 
   private choose(c: ClientView, tool: string): TemplateResult {

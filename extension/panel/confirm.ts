@@ -1,11 +1,13 @@
-import { html, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { define, Piece } from './piece.ts'
 
 /** A button for what cannot be undone: it asks in its own place, beginning with the way back. */
 class Confirm extends Piece {
-  static override properties = { ...Piece.properties, label: {}, question: {}, yes: {}, act: { attribute: false }, asking: { state: true }, small: { type: Boolean } }
+  static override properties = { ...Piece.properties, label: {}, name: {}, question: {}, yes: {}, act: { attribute: false }, asking: { state: true }, small: { type: Boolean } }
   /** On the button. */
   declare label: string
+  /** What a screen reader says instead, where several have the same label. */
+  declare name: string | undefined
   declare question: string
   /** On the button that does it. */
   declare yes: string
@@ -20,7 +22,7 @@ class Confirm extends Piece {
           <div class="row"><button type="button" class="danger yes" @click=${() => { this.asking = false; void this.act() }}>${this.yes}</button>
             <button type="button" class="no" @click=${() => { this.asking = false }}>${this.t('cancel')}</button></div>
         </div>`
-      : html`<button type="button" class=${this.small ? 'small quiet danger' : 'danger'} @click=${() => { this.asking = true }}>${this.label}</button>`
+      : html`<button type="button" class=${this.small ? 'small danger' : 'danger'} aria-label=${this.name ?? nothing} @click=${() => { this.asking = true }}>${this.label}</button>`
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
@@ -35,7 +37,7 @@ class Confirm extends Piece {
 
 define('portolan-confirm', Confirm)
 
-export interface Asks { label: string; question: string; yes: string; act: () => unknown; small?: boolean }
+export interface Asks { label: string; name?: string; question: string; yes: string; act: () => unknown; small?: boolean }
 
-export const confirm = (desk: Piece['desk'], { label, question, yes, act, small }: Asks): TemplateResult =>
-  html`<portolan-confirm .desk=${desk} .label=${label} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`
+export const confirm = (desk: Piece['desk'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
+  html`<portolan-confirm .desk=${desk} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`

@@ -11,6 +11,9 @@ type Outcome = Activity['outcome']
 const outcomes: Outcome[] = ['running', 'ok', 'error', 'denied', 'cancelled']
 const icons = { running: standingIcon.connecting, ok: standingIcon.connected, error: standingIcon.failed, denied, cancelled }
 
+/** Until then a time of day says when it was, in ms. */
+const halfADay = 12 * 3_600_000
+
 /** How many rows are made at first, and for each time more are wanted. */
 const page = 60
 
@@ -47,12 +50,11 @@ class Log extends Piece {
   private row(a: Activity): TemplateResult {
     const { words: t } = this.desk
     return html`<li data-outcome=${a.outcome}>${icons[a.outcome]}
-      <p>${t(`log_kind_${a.kind}`)} <bdi>${clean(a.text, 300)}</bdi></p>
-      <time datetime=${new Date(a.at).toISOString()}>${t.time(a.at)}</time>
-      <p class="more"><span>${t(`log_${a.outcome}`)}</span>
-        ${a.client ? html`<bdi>${line(a.client, 60)}</bdi>` : nothing}${a.tool ? html`<bdi class="mono">${line(a.tool, 80)}</bdi>` : nothing}
-        ${a.site ? html`<span>${this.state.chats[a.site].label}</span>` : nothing}${a.durationMs === undefined ? nothing : html`<span>${t.duration(a.durationMs)}</span>`}
-        ${a.code ? html`<span class="badge mono">${clean(a.code, 60)}</span>` : nothing}</p></li>`
+      <p><bdi>${clean(a.text, 300)}</bdi></p>
+      <time datetime=${new Date(a.at).toISOString()}>${this.now - a.at < halfADay ? t.time(a.at) : t.ago(a.at, this.now)}</time>
+      <ul class="facts"><li>${t(`log_kind_${a.kind}`)}</li><li>${t(`log_${a.outcome}`)}</li>
+        ${a.client ? html`<li><bdi>${line(a.client, 60)}</bdi></li>` : nothing}${a.tool ? html`<li class="mono"><bdi>${line(a.tool, 80)}</bdi></li>` : nothing}
+        ${a.durationMs === undefined ? nothing : html`<li>${t.duration(a.durationMs)}</li>`}${a.code ? html`<li class="badge mono">${clean(a.code, 60)}</li>` : nothing}</ul></li>`
   }
 }
 

@@ -67,7 +67,7 @@ class PairingCard extends Piece {
       <p>${this.t('pair_run')}</p>
       ${command(this.desk, 'portolan bridge pair')}
       <details><summary>${this.t('pair_get')}</summary>${command(this.desk, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')}</details>
-      <div role="alert">${pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing}</div>
+      <div role="alert" data-standing="failed">${pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing}</div>
       <form class="stack wide" @submit=${this.pair}>
         ${busy ? html`<p class="row" role="status">${standingIcon.connecting}<span>${this.t('pair_looking', { address: clean(pairing.address, 80) })}</span></p>
             <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button>`
@@ -92,7 +92,7 @@ class PairingCard extends Piece {
       <label for="${id}-digits">${this.t('pair_digits')}</label>
       <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
-      <div id="${id}-digits-fault" role="alert">${this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)}</div>
+      <div id="${id}-digits-fault" role="alert" data-standing="failed">${this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)}</div>
       <div class="row"><button class="primary" ?disabled=${this.checking}>${this.t('pair_check')}</button>
         <button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
     </form>`

@@ -25,7 +25,7 @@ class Runs extends Piece {
     const act = (method: 'showRun' | 'cancelRun' | 'resumeRun' | 'handOver', key: 'show_tab' | 'cancel' | 'resume' | 'hand_over', primary = false) =>
       html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${t(key)}: ${label}`} @click=${() => this.desk.send(method, { id: r.id })}>${t(key)}</button>`
     return html`<div class="run">${icon(r)}
-      <p><strong>${label}</strong> · ${t(`phase_${r.phase}`)} · <span class="dim">${t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })}</span></p>
+      <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })}</span></p>
       <p class="quote"><bdi>${clean(r.prompt, 200)}</bdi></p>
       <p class="dim">${t('asked_by')} <bdi>${line(r.client, 80)}</bdi> · ${t(`mode_${r.mode}`)}</p>
       ${r.phase === 'paused' ? html`<p class="hint warn">${t('paused_means')}</p>` : r.phase === 'handover' ? html`<p class="hint warn">${t('handover_means', { chat: label })}</p>` : nothing}

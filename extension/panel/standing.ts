@@ -22,8 +22,9 @@ export function linkWords(link: Link, t: Words, now: number): string {
 export function fault(error: { code: string; message: string } | null, t: Words): TemplateResult | typeof nothing {
   if (!error) return nothing
   const advice = `advice_${error.code.toLowerCase()}`
+  const known = isKey(advice)
   return html`<div class="diagnosis">
-    <p><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
-    ${isKey(advice) ? html`<p>${t(advice)}</p>` : nothing}
+    ${known ? html`<p>${t(advice)}</p>` : nothing}
+    <p class=${known ? 'dim' : ''}><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
   </div>`
 }

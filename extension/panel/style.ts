@@ -3,17 +3,18 @@ import { css } from 'lit'
 /** What these pages have beyond the settings panel's looks, in its custom properties and shapes. */
 export const own = css`
 :host { min-block-size: 100dvh; max-inline-size: 64rem; margin-inline: auto; }
-.app { min-block-size: 100dvh; border-radius: 0; padding-block: 0; gap: .9rem; grid-template-columns: minmax(0, 1fr); grid-template-rows: auto auto 1fr auto; align-content: start; }
+.app { min-block-size: 100dvh; border-radius: 0; padding-block: 0; display: flex; flex-direction: column; gap: .9rem; }
+.app > * { min-inline-size: 0; } main { flex: 1; }
 h1 { margin: 0; font-size: 1.1rem; letter-spacing: .01em; }
 .card h2 { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
 .card h3 { font-size: .95rem; }
 p, li, label, summary { overflow-wrap: anywhere; }
 
-.top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); }
+.top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); } .top > [role=status]:empty { margin-block-start: -.5rem; }
 .brand { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; }
 .brand .compass { inline-size: 1.9rem; block-size: 1.9rem; flex: none; }
 .brand .compass .track { stroke-width: 2; }
-.brand .profile { min-inline-size: 0; overflow-wrap: anywhere; }
+.brand > div { flex: 1 1 5rem; min-inline-size: 0; line-height: 1.3; } .brand .profile { overflow-wrap: anywhere; font-size: .8rem; }
 .chip { --_tone: var(--_dim); margin-inline-start: auto; display: inline-flex; gap: .35rem; align-items: center; min-block-size: 2rem; padding: .1rem .7rem .1rem .45rem; border-radius: 1rem; font-size: .86rem; background: var(--_paper); text-align: start; }
 .chip .icon { color: var(--_tone); inline-size: 1.1rem; block-size: 1.1rem; }
 [data-standing=connected] { --_tone: var(--_good); }
@@ -26,12 +27,12 @@ p, li, label, summary { overflow-wrap: anywhere; }
 .places .count { color: var(--_ink); }
 
 .main { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
-portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-approvals, portolan-runs { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
-portolan-approvals:empty, portolan-runs:empty { display: none; }
+portolan-approvals { display: contents; }
+portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-runs { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
+portolan-runs:empty { display: none; }
 portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks, portolan-profile, portolan-options, portolan-confirm, portolan-run { display: block; min-inline-size: 0; }
 .pair { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-items: start; }
-.pair > * > .card { block-size: 100%; align-content: start; }
-.card.plain { border-inline-start-width: 1px; }
+.card.plain { border-inline-start: 1px solid var(--_line); }
 .card > p, .card > .row { min-inline-size: 0; }
 .card > header h2 { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; }
 .lead { font-size: .94rem; }
@@ -39,6 +40,7 @@ portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origi
 .stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; } .stack > * { max-inline-size: 100%; } .stack > .field, .stack > .wide { inline-size: 100%; }
 a { overflow-wrap: anywhere; }
 
+.card > header:has(+ .says) { flex-wrap: nowrap; align-items: start; } .card.asks h2 { display: block; }
 .asks { --_tone: var(--_wait); border-color: var(--_wait); background: var(--_wait-wash); }
 .asks .says { white-space: pre-line; max-block-size: 9rem; overflow: auto; }
 .asks pre { max-block-size: 12rem; }
@@ -46,7 +48,7 @@ a { overflow-wrap: anywhere; }
 .answers button { padding-inline: .4rem; }
 .client { font-weight: 650; }
 
-.steps { margin: 0; padding: 0; list-style: none; counter-reset: step; display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
+.steps { margin: .3rem 0 0; padding: 0; list-style: none; counter-reset: step; display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 .steps > li { counter-increment: step; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .2rem .7rem; align-items: start; color: var(--_dim); }
 .steps > li::before { content: counter(step); inline-size: 1.6rem; block-size: 1.6rem; border-radius: 50%; border: 1.5px solid currentcolor; display: grid; place-items: center; font-size: .82rem; font-weight: 650; }
 .steps > li > div { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); justify-items: start; padding-block-start: .08rem; } .steps > li > div > * { max-inline-size: 100%; }
@@ -64,23 +66,26 @@ a { overflow-wrap: anywhere; }
 .rows { display: grid; gap: .1rem; grid-template-columns: minmax(0, 1fr); }
 .rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between; padding-block: .4rem; border-block-start: 1px solid var(--_line); }
 .rows > li:first-child { border: 0; } .rows > li > :first-child { flex: 1 1 9rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.rows > li > portolan-confirm { flex: none; } portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
+.row:has(> .end) { align-items: end; } .row > .field.grow { flex-basis: 9rem; }
 .short { inline-size: 6rem !important; } .rows select { padding-block: .2rem; }
 .asking { background: var(--_bad-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .5rem; font-size: .92rem; }
 
-.run { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .15rem .6rem; padding-block: .55rem; border-block-start: 1px solid var(--_line); }
+.run { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .3rem .6rem; padding-block: .6rem; border-block-start: 1px solid var(--_line); }
 li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-block-start: .1rem; } .run > :not(.icon) { grid-column: 2; }
 .quote { border-inline-start: 3px solid var(--_line); padding-inline-start: .6rem; font-size: .9rem; max-block-size: 4.5em; overflow: hidden; white-space: pre-line; }
 
 .log { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .2rem .8rem; }
 .log > li { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .1rem .6rem; padding-block: .5rem; border-block-start: 1px solid var(--_line); --_tone: var(--_dim); }
-.log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .more { grid-column: 2 / -1; color: var(--_dim); font-size: .86rem; display: flex; flex-wrap: wrap; gap: .1rem .5rem; } .log time { color: var(--_dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
+.log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .facts { grid-column: 2 / -1; } .log time { color: var(--_dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
 .log [data-outcome=ok] { --_tone: var(--_good); } .log :is([data-outcome=error], [data-outcome=denied]) { --_tone: var(--_bad); } .log [data-outcome=running] { --_tone: var(--_wait); }
 
 .foot { position: sticky; inset-block-end: 0; z-index: 3; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); margin-inline: -1rem; }
 .foot .notices { position: static; padding-inline: 1rem; }
 .stopbar { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: center; padding: .5rem 1rem; background: var(--_paper); border-block-start: 1px solid var(--_line); }
-.stopbar button { display: inline-flex; gap: .4rem; align-items: center; } .stopbar p { flex: 1 1 9rem; font-size: .82rem; line-height: 1.3; }
+.stopbar button { display: inline-flex; gap: .4rem; align-items: center; } .stopbar p { flex: 1 1 6.5rem; font-size: .82rem; line-height: 1.3; }
 .stop { color: var(--_bad); border-color: var(--_bad); font-weight: 650; } .stop:hover { background: var(--_bad-wash); border-color: var(--_bad); }
+.places .icon .line { stroke-width: 1.6; }
 .icon .hole { fill: var(--_raised); }
 .waking { display: grid; place-items: center; gap: .6rem; padding-block: 4rem; color: var(--_dim); text-align: center; }
 .away { background: var(--_wait-wash); border-radius: 8px; padding: .4rem .7rem; font-size: .9rem; display: flex; gap: .5rem; align-items: center; }
@@ -97,6 +102,7 @@ portolan-panel { min-inline-size: 0; background: none; } portolan-panel::part(pa
 }
 @media (forced-colors: active) {
   .steps > [aria-current]::before { forced-color-adjust: none; background: Highlight; color: HighlightText; }
-  .icon .hole { fill: ButtonFace; } .asks { border-width: 2px; }
+  .places .icon .line { stroke-width: 1.6; }
+.icon .hole { fill: ButtonFace; } .asks { border-width: 2px; }
 }
 `

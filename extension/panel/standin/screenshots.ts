@@ -13,22 +13,24 @@ const browser = await launchChromium()
 const site = await panelSite()
 const only = process.argv[2]
 
-async function picture(name: string, wish: Wish & { tab?: string; height?: number }, act?: (page: import('playwright-core').Page) => Promise<void>): Promise<void> {
+async function picture(name: string, wish: Wish & { tab?: string }, act?: (page: import('playwright-core').Page) => Promise<void>): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const file = `${name}-${colorScheme}.png`
     if (only && !file.includes(only)) continue
-    const { page, faults } = await openPage(browser, site, { ...wish, context: { viewport: { width: 380, height: wish.height ?? 820 }, ...wish.context, colorScheme } })
+    const { page, faults } = await openPage(browser, site, { ...wish, context: { viewport: { width: 380, height: 640 }, ...wish.context, colorScheme } })
     if (wish.tab === 'servers') await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' }, harbour: { url: 'https://harbour.example/mcp', enabled: false } }))
     if (wish.tab) await page.locator(`#tab-${wish.tab}`).click()
     await act?.(page)
-    await page.waitForTimeout(150)
-    await page.screenshot({ path: `${dir}/${file}`, fullPage: true })
+    const { width, height } = page.viewportSize()!
+    await page.setViewportSize({ width, height: Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight)) })
+    await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.effect?.getTiming().iterations === Infinity || a.finished)))
+    await page.screenshot({ path: `${dir}/${file}` })
     console.log(file, ...faults)
     await page.close()
   }
 }
 
-const wide = { page: 'options' as const, context: { viewport: { width: 1000, height: 900 } } }
+const wide = { page: 'options' as const, context: { viewport: { width: 1000, height: 640 } } }
 await picture('fresh', { state: 'fresh' })
 await picture('digits', { state: 'digits' }, async (page) => { await page.locator('.digits').fill('123 4') })
 await picture('terminal', { state: 'terminal' })
@@ -44,7 +46,7 @@ await picture('servers', { state: 'used', tab: 'servers' }, async (page) => { aw
 await picture('activity', { state: 'used', tab: 'activity' })
 await picture('wide', { state: 'asked', ...wide })
 await picture('wide-chats', { state: 'running', tab: 'chats', ...wide })
-await picture('narrow', { state: 'busy', context: { viewport: { width: 320, height: 820 } } })
+await picture('narrow', { state: 'busy', context: { viewport: { width: 320, height: 640 } } })
 await picture('arabic', { state: 'asked', lang: 'ar' })
 await browser.close()
 await site.close()

@@ -25,7 +25,7 @@ export async function panelSite(): Promise<Listening> {
       ?? (path.startsWith('/npm/') && !path.includes('..') ? await readFile(join(root, 'dist', path)).catch(() => undefined) : undefined)
     if (!file) return void res.writeHead(404).end()
     const type = types[path.split('.').at(-1)!] ?? 'text/plain'
-    res.writeHead(200, { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': policy }).end(file)
+    res.writeHead(200, { 'content-type': type === 'application/wasm' ? type : `${type}; charset=utf-8`, 'content-security-policy': policy }).end(file)
   })
 }
 
