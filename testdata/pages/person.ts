@@ -69,6 +69,7 @@ export class Person {
 
   see(what: keyof Omit<Sight, 'site' | 'state' | 'newline' | 'enter'>): Locator { return this.page.locator(this.sight[what]) }
 
+  /** With the keys of a keyboard. */
   async type(text: string): Promise<void> {
     await this.see('field').click()
     for (const [n, line] of text.split('\n').entries()) {
@@ -77,8 +78,10 @@ export class Person {
     }
   }
 
+  /** Asks without typing each key. */
   async ask(text: string): Promise<void> {
-    await this.type(text)
+    await this.see('field').focus()
+    await this.page.keyboard.insertText(text)
     await this.page.keyboard.press(this.sight.enter)
   }
 

@@ -18,7 +18,9 @@ export class Virtual {
     this.scroller = h('div', { 'data-app-action-timeline-scroll': true, class: 'scroller' }, this.#list)
     this.scroller.addEventListener('scroll', () => {
       // Of a column-reverse box the end is 0, and what is above it negative.
-      const skipped = Math.max(0, Math.floor(-this.scroller.scrollTop / turnHeight) - 1)
+      const { scrollTop, scrollHeight, clientHeight } = this.scroller
+      const atTop = scrollHeight - clientHeight + scrollTop < 10
+      const skipped = atTop ? Infinity : Math.max(0, Math.floor(-scrollTop / turnHeight) - 1)
       if (skipped === this.#skipped) return
       this.#skipped = skipped
       this.#scrolled()
