@@ -60,7 +60,7 @@ class Approvals extends Piece {
       <header><span class="standing">${question}</span><h2 id=${id} tabindex="-1"><bdi class="client">${line(a.clientName, 80)}</bdi> ${this.t('asks_wants')} <bdi class="mono">${line(a.tool, 80)}</bdi></h2></header>
       <p class="says"><bdi>${clean(a.summary, 1000)}</bdi></p>
       <details><summary>${this.t('arguments')}</summary><pre tabindex="0" dir="ltr">${clean(a.args, 20_000)}</pre></details>
-      <div class="answers">${answers.map((answer) => html`<button type="button" class=${answer === 'once' ? 'primary' : answer === 'never' ? 'danger' : ''} ?disabled=${this.answering.has(a.id)}
+      <div class="answers">${answers.map((answer) => html`<button type="button" class=${answer === 'once' ? 'primary' : answer === 'never' ? 'danger' : ''} aria-disabled=${this.answering.has(a.id)}
         aria-describedby=${id} @click=${() => this.answer(a, answer)}>${this.t(`answer_${answer}`)}</button>`)}</div>
       <p class="dim">${this.t('asks_claimed')} ${this.t('asks_left', { time: this.desk.words.duration(left * 1000) })}</p>
     </article>`

@@ -93,7 +93,7 @@ class PairingCard extends Piece {
       <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
       <div id="${id}-digits-fault" role="alert" data-standing="failed">${this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)}</div>
-      <div class="row"><button class="primary" ?disabled=${this.checking}>${this.t('pair_check')}</button>
+      <div class="row"><button class="primary" aria-disabled=${this.checking}>${this.t('pair_check')}</button>
         <button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
     </form>`
   }
@@ -115,6 +115,7 @@ class PairingCard extends Piece {
 
   private async check(event: Event): Promise<void> {
     event.preventDefault()
+    if (this.checking) return
     this.short = this.digits.length < 6
     if (this.short) return this.querySelector<HTMLElement>('.digits')!.focus()
     this.checking = true

@@ -46,6 +46,7 @@ a { overflow-wrap: anywhere; }
 .asks pre { max-block-size: 12rem; }
 .answers { display: grid; gap: .5rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .answers button { padding-inline: .4rem; }
+button[aria-disabled=true] { opacity: .55; cursor: default; }
 .client { font-weight: 650; }
 
 .steps { margin: .3rem 0 0; padding: 0; list-style: none; counter-reset: step; display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }

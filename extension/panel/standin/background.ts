@@ -53,6 +53,11 @@ export class Background {
     return theirs
   }
 
+  /** Goes over to one of the states by name. */
+  be(name: string): void {
+    this.set(states[name]!(Date.now()))
+  }
+
   /** Changes the state and tells the pages. */
   set(patch: Partial<State>): void {
     this.state = { ...this.state, ...patch }
