@@ -15,6 +15,7 @@ usage: ./build.sh VERB
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
   worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
+  extension    the browser extension, to dist/extension (load it unpacked) and dist/portolan-extension.zip
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
@@ -168,6 +169,27 @@ build_web() {
 	cp -R "$dist/npm" "$dist/demo/portolan"
 }
 
+# The service worker has no import(): what the registry loads at need is in it already.
+build_extension() {
+	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
+	say 'extension'
+	out=$dist/extension
+	rm -rf "$out" && mkdir -p "$out"
+	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
+		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./worker.js
+	for script in driver/index shim; do
+		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
+			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
+	done
+	node_modules/.bin/esbuild panel=extension/panel/index.ts --bundle --splitting --format=esm --target=es2022 --minify \
+		--legal-comments=none --log-level=warning --outdir="$out" --chunk-names=panel/[name]-[hash]
+	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
+	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
+	cp "$dist/npm/portolan.wasm" "$out/"
+	go_wasm ./extension/module "$out/tools.wasm" all
+	"$node" extension/pack.ts "$out" "$dist/portolan-extension.zip"
+}
+
 # Here nothing of ours is worth keeping from being inlined.
 build_worker() {
 	say 'Worker'
@@ -284,6 +306,7 @@ up) verb_up "$@" ;;
 test) verb_test ;;
 wasm) build_wasm ;;
 web) build_web ;;
+extension) setup_node; build_wasm; build_extension ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
 bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" web/bundlers/run.ts "$@" ;;
 bench)

@@ -104,6 +104,13 @@ export function onStart(handler: () => void): void {
   chrome.runtime.onInstalled.addListener(handler)
 }
 
+let awake: ReturnType<typeof setInterval> | undefined
+/** The worker lives on while this is on: each call of the browser counts. For what a person does meanwhile. */
+export function stayAwake(on: boolean): void {
+  clearInterval(awake)
+  awake = on ? setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000) : undefined
+}
+
 // The button in the toolbar.
 
 export function showBadge(text: string, color: string, title: string): void {

@@ -58,7 +58,7 @@ async function extension(callee: Callee, installId = 'profile-1'): Promise<Exten
 }
 
 const echo: Callee = {
-  async call({ arguments: args, client }, _signal, progress) {
+  async call({ arguments: args, client }, _signal, { progress }) {
     for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })
     await new Promise((resolve) => setTimeout(resolve, 50)) // the SDK's client drops progress that comes with the answer
     return JSON.stringify({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: { client: client?.name } })

@@ -5,7 +5,13 @@ import type { Line } from './socket.ts'
 /** What carries out the calls that the module has checked. */
 export interface Callee {
   /** Resolves to a CallToolResult as JSON text; a rejection's message is the client's. */
-  call(call: { tool: string; arguments: Record<string, unknown>; client?: { id?: string; name?: string; version?: string } | null }, signal: AbortSignal, progress: (p: ModuleProgress) => void): Promise<string>
+  call(call: { tool: string; arguments: Record<string, unknown>; client?: { id?: string; name?: string; version?: string } | null }, signal: AbortSignal, caller: Caller): Promise<string>
+}
+/** Who waits for a call. */
+export interface Caller {
+  progress(p: ModuleProgress): void
+  /** Asks: ElicitRequestParams and ElicitResult of the spec. */
+  elicit(params: object): Promise<unknown>
 }
 export interface ModuleProgress { progress: number; total?: number; message?: string }
 
@@ -16,6 +22,7 @@ interface Exports {
   offer(tools: string): string | null
   settle(id: number, result: string, error: string | null): string | null
   progress(id: number, progress: string): string | null
+  elicit(id: number, params: string, done: (answer: string | null, error: string | null) => void): string | null
   serve(ended: (why: string) => void): string | null
 }
 
@@ -65,7 +72,16 @@ export class ToolModule {
     const ends = new AbortController()
     this.running.set(id, ends)
     try {
-      const result = await this.callee.call(JSON.parse(text), ends.signal, (p) => this.exports.progress(id, JSON.stringify(p)))
+      const result = await this.callee.call(JSON.parse(text), ends.signal, {
+        progress: (p) => this.exports.progress(id, JSON.stringify(p)),
+        elicit: (params) => new Promise((resolve, reject) => {
+          const refused = this.exports.elicit(id, JSON.stringify(params), (answer, error) => {
+            if (answer === null) reject(new Error(error ?? 'the client did not answer'))
+            else resolve(JSON.parse(answer))
+          })
+          if (refused) reject(new Error(refused))
+        }),
+      })
       this.exports.settle(id, result, null)
     } catch (e) {
       this.exports.settle(id, '', (e as Error).message || 'the call failed')

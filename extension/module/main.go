@@ -28,6 +28,8 @@ type host struct {
 }
 
 type call struct {
+	ctx    context.Context
+	caller toolserver.Caller
 	done   chan outcome // receives once
 	events chan toolserver.Progress
 }
@@ -80,6 +82,9 @@ func main() {
 		h.progress(args[0].Int(), p)
 		return nil
 	})
+	export("elicit", func(args []js.Value) error {
+		return h.elicit(args[0].Int(), []byte(args[1].String()), args[2])
+	})
 	export("serve", func(args []js.Value) error {
 		done := args[0]
 		go func() {
@@ -112,12 +117,12 @@ func serve(server *toolserver.Server) error {
 }
 
 // run has the background carry out a call.
-func (h *host) run(ctx context.Context, c toolserver.Call, progress func(toolserver.Progress)) (json.RawMessage, error) {
+func (h *host) run(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	mine := &call{done: make(chan outcome, 1), events: make(chan toolserver.Progress, eventQueue)}
+	mine := &call{ctx: ctx, caller: caller, done: make(chan outcome, 1), events: make(chan toolserver.Progress, eventQueue)}
 	h.mu.Lock()
 	h.last++
 	id := h.last
@@ -132,10 +137,10 @@ func (h *host) run(ctx context.Context, c toolserver.Call, progress func(toolser
 	for {
 		select {
 		case p := <-mine.events:
-			progress(p)
+			caller.Progress(p)
 		case o := <-mine.done:
 			for len(mine.events) > 0 { // what came before the answer goes before it
-				progress(<-mine.events)
+				caller.Progress(<-mine.events)
 			}
 			return o.result, o.err
 		case <-ctx.Done():
@@ -168,4 +173,22 @@ func (h *host) progress(id int, p toolserver.Progress) {
 		default: // the next one says more
 		}
 	}
+}
+
+// elicit asks the client of a call; done is called with the answer, or null and why not.
+func (h *host) elicit(id int, params []byte, done js.Value) error {
+	c := h.find(id)
+	if c == nil {
+		return errors.New("the call has ended")
+	}
+	go func() {
+		defer func() { _ = recover() }() // of the background's function
+		answer, err := c.caller.Elicit(c.ctx, params)
+		if err != nil {
+			done.Invoke(js.Null(), err.Error())
+			return
+		}
+		done.Invoke(string(answer), js.Null())
+	}()
+	return nil
 }

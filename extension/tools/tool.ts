@@ -7,6 +7,8 @@ export interface Tool {
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
+  /** What a call will do, in a sentence for the person who is asked. */
+  summary?(call: ToolCall): Promise<string>
   /** Rejects with a {@link ToolFault} for what a person or model can mend. */
   run(call: ToolCall): Promise<ToolOutput>
 }
@@ -24,6 +26,8 @@ export interface ToolCall {
   /** Aborted when the client cancels or leaves, or the person stops everything. */
   readonly signal: AbortSignal
   progress(progress: number, total?: number, message?: string): void
+  /** Asks the client's person: ElicitRequestParams and ElicitResult of the spec. */
+  elicit(params: object): Promise<unknown>
 }
 
 /** A desktop client, by its own word. `key` is what grants are kept by. */
@@ -34,6 +38,7 @@ export interface ToolOutput {
   content: ContentBlock[]
   structuredContent?: unknown
   isError?: boolean
+  _meta?: Record<string, unknown>
 }
 export type ContentBlock = { type: string; [field: string]: unknown }
 

@@ -31,9 +31,19 @@ type Progress struct {
 	Message  string  `json:"message,omitempty"`
 }
 
+// A Caller is who waits for a call. Its methods may be called from any goroutine
+// while the call lasts.
+type Caller struct {
+	// Progress reports on the call, if the client wants that.
+	Progress func(Progress)
+	// Elicit asks the client: params and answer are the spec's ElicitRequestParams
+	// and ElicitResult.
+	Elicit func(ctx context.Context, params json.RawMessage) (json.RawMessage, error)
+}
+
 // Run carries out a call: it returns the spec's CallToolResult as JSON. Ctx ends
 // when nobody waits any longer. It is called from several goroutines.
-type Run func(ctx context.Context, call Call, progress func(Progress)) (json.RawMessage, error)
+type Run func(ctx context.Context, call Call, caller Caller) (json.RawMessage, error)
 
 // A Server offers tools. Its methods may be called from any goroutine.
 type Server struct {
@@ -142,12 +152,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	if err != nil {
 		client = nil
 	}
-	token := req.Params.GetProgressToken()
-	text, err := s.run(ctx, Call{Tool: tool.name, Arguments: args, Client: client}, func(p Progress) {
-		if token != nil {
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: p.Progress, Total: p.Total, Message: p.Message})
-		}
-	})
+	text, err := s.run(ctx, Call{Tool: tool.name, Arguments: args, Client: client}, callerOf(ctx, req))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -37,7 +37,7 @@ func tool(name, schema string, check bool) toolserver.Tool {
 
 const anything = `{"type":"object"}`
 
-func echo(_ context.Context, c toolserver.Call, _ func(toolserver.Progress)) (json.RawMessage, error) {
+func echo(_ context.Context, c toolserver.Call, _ toolserver.Caller) (json.RawMessage, error) {
 	text, err := json.Marshal(string(c.Arguments) + string(c.Client))
 	return json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`), err
 }
@@ -160,11 +160,11 @@ func TestArgumentsAreCheckedAndCompleted(t *testing.T) {
 }
 
 func TestProgressKeepsItsOrderAndTheClientIsTold(t *testing.T) {
-	s := toolserver.New("1", func(_ context.Context, c toolserver.Call, progress func(toolserver.Progress)) (json.RawMessage, error) {
+	s := toolserver.New("1", func(_ context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
 		for i := range 5 {
-			progress(toolserver.Progress{Progress: float64(i), Total: 5, Message: "so far"})
+			caller.Progress(toolserver.Progress{Progress: float64(i), Total: 5, Message: "so far"})
 		}
-		return echo(context.Background(), c, nil)
+		return echo(context.Background(), c, caller)
 	})
 	_ = s.Offer([]toolserver.Tool{tool("a", anything, true)})
 	seen := make(chan float64, 10)
@@ -184,7 +184,7 @@ func TestProgressKeepsItsOrderAndTheClientIsTold(t *testing.T) {
 
 func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan error, 1)
-	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, _ func(toolserver.Progress)) (json.RawMessage, error) {
+	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
 		switch c.Tool {
 		case "panics":
 			panic("a secret")
@@ -200,7 +200,7 @@ func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
 			ended <- ctx.Err()
 			return nil, ctx.Err()
 		}
-		return echo(ctx, c, nil)
+		return echo(ctx, c, caller)
 	})
 	var tools []toolserver.Tool
 	for _, name := range []string{"panics", "large", "broken", "fails", "waits", "good"} {
@@ -225,5 +225,32 @@ func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
 	}
 	if got, fails := call(t, session, "good", `{"a":1}`); fails || !strings.HasPrefix(got, `{"a":1}`) {
 		t.Errorf("good: %q", got)
+	}
+}
+
+func TestAQuestionGoesToTheClientWithItsCall(t *testing.T) {
+	s := toolserver.New("1", func(ctx context.Context, _ toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
+		if _, err := caller.Elicit(ctx, json.RawMessage(`"nonsense"`)); err == nil {
+			return nil, errors.New("nonsense was asked")
+		}
+		answer, err := caller.Elicit(ctx, json.RawMessage(`{"message":"who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`))
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(string(answer))
+		return json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`), err
+	})
+	_ = s.Offer([]toolserver.Tool{tool("a", anything, true)})
+	var asked *mcp.ElicitParams
+	session := connect(t, s, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		asked = r.Params
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+	}})
+	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "a", Meta: mcp.Meta{"portolan/call": "tools/call#3"}})
+	if err != nil || r.IsError {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if got := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(got, `"Ada"`) || asked.Message != "who?" || asked.Meta["portolan/call"] != "tools/call#3" {
+		t.Errorf("answer %s, asked %+v", got, asked)
 	}
 }

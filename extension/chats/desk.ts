@@ -1,0 +1,212 @@
+import { hasPermissions } from '../browser.ts'
+import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
+import { Stored } from '../stored.ts'
+import { ToolFault, type ToolCall } from '../tools/tool.ts'
+import { drive, type Driven } from './drive.ts'
+import { History } from './history.ts'
+import { Places } from './place.ts'
+import { profiles } from './profiles/index.ts'
+import { Queue } from './queue.ts'
+import { sites, type Answer, type Order, type Site } from './wire.ts'
+
+/** How long a prompt may take in all, in ms: B16. */
+export const runTime = 8 * 60_000
+const hour = 3_600_000
+const retries = 2
+const perHour = 30
+
+/** What a tool asks of a site. */
+export interface Question {
+  site: Site
+  prompt: string
+  conversationId?: string
+  model?: string
+  temperature?: number
+}
+
+export interface Told {
+  /** A sentence about where the run is. */
+  step(text: string): void
+  /** The answer so far. */
+  partial(text: string): void
+}
+
+interface Live { view: Run; ends: AbortController; driven?: Driven; tabId?: number }
+
+/** Chats with the sites that the person switched on: their settings, queues and runs. */
+export class ChatDesk {
+  readonly places = new Places()
+  readonly history: History
+  private readonly settings: Stored<Record<Site, ChatSettings>>
+  private readonly uses: Stored<Record<Site, number[]>>
+  /** By client and site: the last conversation (B27). */
+  private readonly talks: Stored<Record<string, string>>
+  private readonly queues = Object.fromEntries(sites.map((s) => [s, new Queue()])) as Record<Site, Queue>
+  private readonly live = new Map<string, Live>()
+  private readonly options: () => Options
+  private readonly changed: () => void
+  private granted: Partial<Record<Site, boolean>> = {}
+
+  constructor(options: () => Options, changed: () => void) {
+    this.options = options
+    this.changed = changed
+    this.history = new History(options)
+    const off: ChatSettings = { enabled: false, mode: 'auto', perHour, acceptedAt: null }
+    this.settings = new Stored('local', 'chats', Object.fromEntries(sites.map((s) => [s, off])) as Record<Site, ChatSettings>, changed)
+    this.uses = new Stored('local', 'uses', Object.fromEntries(sites.map((s) => [s, [] as number[]])) as Record<Site, number[]>)
+    this.talks = new Stored('local', 'talks', {})
+  }
+
+  async load(): Promise<void> {
+    await Promise.all([this.settings, this.uses, this.talks, this.places, this.history].map((s) => s.load()))
+    await this.permissionsChanged()
+  }
+
+  async permissionsChanged(): Promise<void> {
+    for (const site of sites) this.granted[site] = await hasPermissions({ origins: profiles[site].matches, permissions: ['scripting'] })
+  }
+
+  set(site: Site, patch: Partial<ChatSettings>): void {
+    const next = { ...this.settings.value[site], ...patch }
+    next.perHour = Math.min(1000, Math.max(1, Math.round(next.perHour) || perHour))
+    void this.settings.set({ ...this.settings.value, [site]: next })
+    if (!next.enabled) this.end(site)
+  }
+
+  /** Sites whose tools are offered. */
+  get enabled(): Site[] {
+    return sites.filter((s) => this.settings.value[s].enabled)
+  }
+
+  get views(): Record<Site, Chat> {
+    return Object.fromEntries(sites.map((s) => {
+      const { label, newChat, matches } = profiles[s]
+      return [s, { ...this.settings.value[s], label, newChat, matches, granted: !!this.granted[s], waiting: this.queues[s].waiting, usedThisHour: this.recent(s).length }]
+    })) as Record<Site, Chat>
+  }
+
+  get runs(): Run[] {
+    return [...this.live.values()].map((l) => l.view)
+  }
+
+  busy(site: Site): boolean {
+    return this.runs.some((r) => r.site === site && r.phase !== 'queued')
+  }
+
+  cancel(id: string): void { this.live.get(id)?.ends.abort() }
+  resume(id: string): void { this.live.get(id)?.driven?.resume() }
+  handOver(id: string): void { this.live.get(id)?.driven?.handOver() }
+  async show(id: string): Promise<void> {
+    const tab = this.live.get(id)?.tabId
+    if (tab !== undefined) await this.places.show(tab)
+  }
+
+  /** Asks a site, when its turn comes. Rejects with a ToolFault whose code is one of failureCodes. */
+  async ask(question: Question, call: ToolCall, told: Told): Promise<Answer> {
+    const { site } = question
+    const { label } = profiles[site]
+    this.admit(site)
+    const now = Date.now()
+    const ends = new AbortController()
+    const abort = () => ends.abort()
+    call.signal.addEventListener('abort', abort)
+    if (call.signal.aborted) abort()
+    const live: Live = {
+      ends,
+      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + runTime, mode: this.settings.value[site].mode },
+    }
+    this.live.set(live.view.id, live)
+    this.changed()
+    try {
+      const answer = await this.queues[site].add(() => this.run(question, call, live, told), {
+        signal: ends.signal, deadline: live.view.deadline,
+        moved: (ahead) => { told.step(`${label}: ${ahead} before this one`); this.changed() },
+      })
+      if (answer.conversationId) this.remember(call.client.key, site, answer.conversationId)
+      this.history.add(call.client.key, site, question.prompt, answer)
+      return answer
+    } catch (e) {
+      this.history.failed(site, e)
+      throw e
+    } finally {
+      call.signal.removeEventListener('abort', abort)
+      this.live.delete(live.view.id)
+      this.changed()
+    }
+  }
+
+  private admit(site: Site): void {
+    const { label } = profiles[site]
+    const { enabled, perHour } = this.settings.value[site]
+    if (!enabled) throw new ToolFault('CHAT_DISABLED', `${label} is switched off. The person can switch it on in the side panel of Portolan.`)
+    if (!this.granted[site]) throw new ToolFault('CHAT_DISABLED', `The extension may not use the pages of ${label}. The person can allow it in the side panel of Portolan.`)
+    const recent = this.recent(site)
+    if (recent.length >= perHour) {
+      const wait = Math.ceil((recent[0]! + hour - Date.now()) / 60_000)
+      throw new ToolFault('RATE_LIMITED', `${perHour} prompts an hour go to ${label} at most, as the person set it. Try again in ${wait} minutes.`)
+    }
+    void this.uses.set({ ...this.uses.value, [site]: [...recent, Date.now()] })
+  }
+
+  private recent(site: Site): number[] {
+    return this.uses.value[site].filter((t) => t > Date.now() - hour)
+  }
+
+  private async run(question: Question, call: ToolCall, live: Live, told: Told): Promise<Answer> {
+    const { site } = question
+    const profile = profiles[site]
+    const talk = question.conversationId ?? (this.options().reuseChats ? this.talks.value[talkKey(call.client.key, site)] : undefined)
+    for (let attempt = 0; ; attempt++) {
+      const url = talk ? profile.conversationUrl.replace('{id}', encodeURIComponent(talk)) : profile.newChat
+      this.phase(live, 'opening', told)
+      try {
+        return await this.once(question, live, told, url, talk !== undefined && attempt === 0)
+      } catch (e) {
+        const fault = e as ToolFault
+        const again = fault.code === 'STUCK' && attempt < retries && Date.now() < live.view.deadline - 30_000 && !live.ends.signal.aborted
+        if (!again) throw e
+        told.step(`${profile.label} is stuck; once more in a new tab`)
+        await this.places.abandon(site)
+      }
+    }
+  }
+
+  private async once(question: Question, live: Live, told: Told, url: string, stay: boolean): Promise<Answer> {
+    const { site, prompt, model, temperature } = question
+    const profile = profiles[site]
+    const { signal } = live.ends
+    const tabId = live.tabId = await this.places.open(profile, url, stay, signal)
+    const { mode, deadline, id } = live.view
+    const assist = mode === 'assist'
+    if (assist || this.options().focus) await this.places.show(tabId)
+    const trustedInput = await hasPermissions({ permissions: ['debugger'] })
+    const order: Order = { id, prompt, mode, model, temperature, deadline, continues: url !== profile.newChat, trustedInput }
+    live.driven = await drive(tabId, order, profile, signal, {
+      phase: (phase) => this.phase(live, phase, told),
+      partial: (text) => told.partial(text),
+      paused: () => this.phase(live, 'paused', told),
+    })
+    return live.driven.answer
+  }
+
+  private phase(live: Live, phase: Run['phase'], told: Told): void {
+    const { label } = profiles[live.view.site]
+    live.view = { ...live.view, phase }
+    if (phase === 'paused') told.step(`${label}: the person uses the tab; they can let it go on in the side panel`)
+    else if (phase === 'handover') told.step(`${label}: the person sends the prompt and hands the answer over`)
+    else told.step(`${label}: ${phase}`)
+    this.changed()
+  }
+
+  private remember(client: string, site: Site, id: string): void {
+    const entries = Object.entries({ ...this.talks.value, [talkKey(client, site)]: id }).slice(-200)
+    void this.talks.set(Object.fromEntries(entries))
+  }
+
+  /** Ends all runs, or those of one site. */
+  end(site?: Site): void {
+    for (const { view, ends } of this.live.values()) if (!site || view.site === site) ends.abort()
+  }
+}
+
+const talkKey = (client: string, site: Site) => `${site} ${client}`

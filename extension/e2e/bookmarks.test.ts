@@ -1,0 +1,114 @@
+import { after, before, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { call, hasTool, Rig } from './rig.ts'
+
+// K2 to K4, S11 and S12: bookmarks through both hops, by a real client.
+
+let rig: Rig
+let desk: Client
+before(async () => {
+  rig = await Rig.create({ granted: true })
+  desk = await rig.bridge.stdioClient('desk')
+})
+after(() => rig?.close())
+
+const json = async (name: string, args: Record<string, unknown>) => {
+  const r = await call(desk, name, args)
+  assert.ok(!r.error, `${name}: ${r.text}`)
+  return JSON.parse(r.text) as never
+}
+
+interface Node { id: string; title: string; url?: string; parentId?: string; index?: number; children?: Node[] }
+
+test('bookmarks are offered when they are switched on, and not before', async () => {
+  const { tools } = await desk.listTools()
+  assert.ok(!tools.some((t) => t.name.startsWith('bookmark_')))
+  await rig.ask('setOptions', { bookmarks: true })
+  await hasTool(desk, 'bookmark_move')
+  const names = (await desk.listTools()).tools.map((t) => t.name).filter((n) => n.startsWith('bookmark_')).sort()
+  assert.deepEqual(names, ['add', 'create_folder', 'get', 'get_children', 'get_tree', 'move', 'remove', 'remove_tree', 'search', 'update'].map((n) => `bookmark_${n}`))
+})
+
+test('all tools do what K2 says', async () => {
+  const folder: Node = await json('bookmark_create_folder', { title: 'Charts' })
+  const added: Node = await json('bookmark_add', { parentId: folder.id, title: 'Harbour', url: 'https://harbour.example/' })
+  assert.equal(added.parentId, folder.id)
+  const loose: Node = await json('bookmark_add', { title: 'Reef', url: 'https://reef.example/a?b=c' })
+  assert.deepEqual((await json('bookmark_get', { id: added.id }) as Node[]).map((n) => n.title), ['Harbour'])
+  assert.deepEqual((await json('bookmark_search', { query: 'reef' }) as Node[]).map((n) => n.id), [loose.id])
+  const moved: Node = await json('bookmark_move', { id: loose.id, parentId: folder.id, index: 0 })
+  assert.equal(moved.index, 0)
+  assert.deepEqual((await json('bookmark_get_children', { id: folder.id }) as Node[]).map((n) => n.title), ['Reef', 'Harbour'])
+  const changed: Node = await json('bookmark_update', { id: added.id, title: 'Port', url: 'https://port.example/' })
+  assert.deepEqual([changed.title, changed.url], ['Port', 'https://port.example/'])
+  const [root] = await json('bookmark_get_tree', {}) as Node[]
+  assert.match(JSON.stringify(root), /"Charts"/)
+})
+
+test("the browser's errors, wrong arguments and unknown tools are told as they are", async () => {
+  const missing = await call(desk, 'bookmark_get', { id: '999999' })
+  assert.deepEqual([missing.error, missing.text], [true, "Can't find bookmark for id."])
+  for (const args of [{}, { id: 5 }, { id: '1', more: true }]) {
+    const r = await call(desk, 'bookmark_get', args)
+    assert.ok(r.error && r.text.startsWith('Invalid arguments:'), r.text)
+  }
+  assert.ok((await call(desk, 'bookmark_add', { title: 'x', url: 'not a url' })).error)
+  await assert.rejects(call(desk, 'bookmark_nothing'), /unknown tool/)
+})
+
+test('removing asks the person, each time or for ever', async () => {
+  const add = async () => (await json('bookmark_add', { title: 'Wreck <b>', url: 'https://wreck.example/' }) as Node).id
+  const there = async (id: string) => !(await call(desk, 'bookmark_get', { id })).error
+  const remove = async (id: string, answer: 'once' | 'always' | 'deny' | 'never') => {
+    const removing = call(desk, 'bookmark_remove', { id })
+    const { approvals } = await rig.until('the question', (s) => s.approvals.length)
+    assert.equal(approvals[0]!.summary, 'Remove the bookmark “Wreck <b>” (https://wreck.example/)')
+    assert.equal(approvals[0]!.clientName, 'desk')
+    await rig.ask('approve', { id: approvals[0]!.id, answer })
+    return removing
+  }
+  const id = await add()
+  const denied = await remove(id, 'deny')
+  assert.match(denied.text, /said no\. \(DENIED\)$/)
+  assert.ok(await there(id))
+  assert.ok(!(await remove(id, 'once')).error)
+  assert.ok(!await there(id))
+  assert.ok(!(await remove(await add(), 'always')).error)
+  const free = await add()
+  assert.deepEqual(JSON.parse((await call(desk, 'bookmark_remove', { id: free })).text), { success: true })
+
+  const folder: Node = await json('bookmark_create_folder', { title: 'Cove' })
+  await json('bookmark_add', { parentId: folder.id, title: 'a', url: 'https://a.example/' })
+  const removing = call(desk, 'bookmark_remove_tree', { id: folder.id })
+  const { approvals } = await rig.until('the question', (s) => s.approvals.length)
+  assert.equal(approvals[0]!.summary, 'Remove the folder “Cove” with the 1 bookmarks and folders in it')
+  await rig.ask('approve', { id: approvals[0]!.id, answer: 'never' })
+  assert.match((await removing).text, /DENIED/)
+  assert.match((await call(desk, 'bookmark_remove_tree', { id: folder.id })).text, /does not let desk use/)
+  assert.ok(await there(folder.id))
+
+  // Another client has no such grant; one that gives up takes its question along.
+  const other = await rig.bridge.stdioClient('other')
+  await hasTool(other, 'bookmark_remove')
+  const gives = new AbortController()
+  const asked = call(other, 'bookmark_remove', { id: folder.id }, { signal: gives.signal })
+  await rig.until("the other client's question", (s) => s.approvals.some((a) => a.clientName === 'other'))
+  gives.abort()
+  await assert.rejects(asked)
+  await rig.until('no question', (s) => !s.approvals.length)
+  const { clients, activity } = await rig.state()
+  assert.deepEqual(clients.find((c) => c.key === 'desk')?.grants, { bookmark_remove: 'allow', bookmark_remove_tree: 'deny' })
+  assert.ok(activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'denied' && a.code === 'DENIED'))
+  assert.ok(activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'cancelled'))
+  assert.doesNotMatch(JSON.stringify(activity), /wreck/i)
+})
+
+test('everything can be stopped, and go on', async () => {
+  await rig.ask('stop', {})
+  assert.match((await call(desk, 'bookmark_search', { query: 'x' })).text, /No browser extension connected/)
+  await rig.ask('go', {})
+  await rig.connected()
+  await hasTool(desk, 'bookmark_search')
+  assert.deepEqual(await json('bookmark_search', { query: 'nothing at all' }), [])
+})
