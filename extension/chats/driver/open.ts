@@ -1,8 +1,7 @@
 import type { Layout, Trouble } from '../profile.ts'
 import { asked, DriverFailure, troubled } from './failure.ts'
 import { chosen, health } from './layout.ts'
-import type { Stage } from './stage.ts'
-import { stopButtons } from './stage.ts'
+import { stopButtons, type Set, type Stage } from './stage.ts'
 import { trouble } from './trouble.ts'
 import { Turns } from './turns.ts'
 
@@ -27,11 +26,14 @@ export async function open(stage: Stage): Promise<{ layout: Layout; turns: Turns
   const code = troubleNow(stage, layout)
   if (code) throw new DriverFailure(code, troubled[code](label))
   if (!layout) throw new DriverFailure('LAYOUT_UNKNOWN', asked.layout(label), { health: health(deep, profile) })
-  const set = { deep, layout }
-  const turns = new Turns(deep, layout, order.prompt, order.mode === 'assist')
+  return { layout, turns: new Turns(deep, layout, order.prompt, order.mode === 'assist') }
+}
+
+/** Waits until the chat itself can go on: its turns are there, and no earlier answer is under way. */
+export async function ready(set: Set): Promise<void> {
+  const { pulse, profile: { label }, times, signal, order, turns } = set
   if (order.continues && !await pulse.until(() => turns.any, times.turns, signal)) throw new DriverFailure('UNKNOWN', asked.conversation(label))
   if (!await pulse.until(() => stopButtons(set).length === 0, times.stop, signal)) throw new DriverFailure('STUCK', asked.stopButton(label), { kind: 'stop button' })
-  return { layout, turns }
 }
 
 function troubleNow({ deep, profile, order }: Stage, layout: Layout | undefined): Trouble['code'] | undefined {

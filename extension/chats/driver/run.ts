@@ -3,7 +3,7 @@ import { Awaited } from './await.ts'
 import { asked, DriverFailure, troubled } from './failure.ts'
 import { fill, restore } from './input.ts'
 import { enabled, pressable } from './mark.ts'
-import { open } from './open.ts'
+import { open, ready } from './open.ts'
 import { send, sent } from './send.ts'
 import { set as adjust } from './settings.ts'
 import { sendButtons, stopButtons, type Set, type Stage } from './stage.ts'
@@ -16,6 +16,7 @@ export class Run {
   #set: Set | undefined
   #awaited: Awaited | undefined
   #sent = false
+  #touched = false
 
   constructor(stage: Stage) {
     this.#stage = stage
@@ -28,10 +29,12 @@ export class Run {
     const mark = (name: string) => marks.push([name, Date.now()])
     stage.phase('opening')
     const set = this.#set = Object.assign(stage, await open(stage))
+    await ready(set)
     mark('waitInputMs')
     stage.phase('input')
     set.turns.record()
     await adjust(set)
+    this.#touched = true
     await fill(set)
     mark('inputMs')
     if (order.mode === 'auto') {
@@ -81,7 +84,7 @@ export class Run {
   /** The field is left as the person had it. */
   leave(failed: boolean): void {
     const set = this.#set
-    if (set && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || set.draft)) restore(set)
+    if (set && this.#touched && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || set.draft)) restore(set)
   }
 
   seen(phase: Seen['phase']): Seen {

@@ -10,14 +10,22 @@ export async function send(set: Set): Promise<void> {
   const { pulse, person, signal, times, turns, profile: { label } } = set
   const ready = () => sendButtons(set).find(enabled)
   const gone = () => sent(set)
-  const there = await pulse.until(() => sendButtons(set)[0] ?? gone(), times.button, signal)
-  const button = there && await pulse.until(() => ready() ?? gone(), times.send, signal)
-  if (there && !button) throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
-  if (await person.hold(signal)) {
+  let press: Element | undefined
+  for (let paused = false; ;) {
+    const there = await pulse.until(() => sendButtons(set)[0] ?? gone(), times.button, signal)
+    if (there && !await pulse.until(() => ready() ?? gone(), times.send, signal)) throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
+    const again = await person.hold(signal)
     if (gone()) return
-    await fill(set)
-  } else turns.record()
-  const press = ready()
+    paused ||= again
+    if (again || !holdsPrompt(set)) {
+      await fill(set)
+      continue
+    }
+    // During a pause the person may have sent it: then ours would be taken for an old one.
+    if (!paused) turns.record()
+    press = ready()
+    if (press || !there) break
+  }
   if (press) pressable(press).click()
   if (press && await pulse.until(gone, times.turn, signal)) return
   for (const how of [{}, { ctrlKey: true }]) {

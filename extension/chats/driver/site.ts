@@ -1,0 +1,68 @@
+// For tests: the four layouts on the stand-ins of testdata/pages.
+import assert from 'node:assert/strict'
+import { after, before } from 'node:test'
+import type { Browser, BrowserContext } from 'playwright-core'
+import { startPages, type Pages, type PageState } from '../../../testdata/pages/serve.ts'
+import type { FromDriver, Order, Site } from '../wire.ts'
+import { Driven, type Outcome } from './background.ts'
+import { launch, script } from './inpage.ts'
+import type { Times } from './times.ts'
+
+export interface On { name: string; site: Site; query: Partial<PageState>; layout: string; path?: string; times?: Partial<Times>; slow?: boolean }
+
+export const article: On = { name: 'ChatGPT article', site: 'chatgpt', query: { layout: 'article' }, layout: 'article' }
+export const turnKey: On = { name: 'ChatGPT turn-key', site: 'chatgpt', query: { layout: 'turn-key' }, layout: 'turn-key' }
+export const gemini: On = { name: 'Gemini', site: 'gemini', query: {}, layout: 'shadow' }
+export const aistudio: On = { name: 'AI Studio', site: 'aistudio', query: {}, layout: 'chunk-editor' }
+export const layouts = [article, turnKey, gemini, aistudio]
+
+/** The pages, and a browser, for the tests of one file. */
+export class Sites {
+  pages!: Pages
+  #browser!: Browser
+  #context!: BrowserContext
+  #code = ''
+
+  constructor() {
+    before(async () => {
+      [this.pages, this.#browser, this.#code] = await Promise.all([startPages(), launch(), script('./drive.ts', 'driver')])
+      this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } })
+    })
+    after(async () => {
+      await this.#browser?.close()
+      await this.pages?.close()
+    })
+  }
+
+  /** With a short time to come to rest, unless `times` says otherwise. */
+  async open(on: On): Promise<Driven> {
+    const url = `${this.pages.httpUrl(on.site, on.path)}&${new URLSearchParams(Object.entries(on.query).map(([k, v]) => [k, String(v)]))}`
+    return Driven.in(this.#context, on.site, url, this.#code, { times: { settle: 200, ...on.times }, slow: on.slow })
+  }
+
+  async ask(on: On, prompt: string, order: Partial<Order> = {}): Promise<Outcome> {
+    const driven = await this.open(on)
+    try {
+      return await driven.ask(prompt, order)
+    } finally {
+      await driven.page.close()
+    }
+  }
+
+  /** What the site's backend was asked about something. */
+  received = (site: Site, about: string) => this.pages.prompts(site).filter(({ text }) => text.includes(about))
+}
+
+let count = 0
+/** Something to ask about that nobody asked about before. */
+export const token = (what: string) => `${what.replace(/\W+/g, '-')}-${++count}`.toLowerCase()
+
+export const plain = (about: string, turn = 1) => `Here is what I found about ${about}.\n\nThis was answer ${turn} of this conversation, and it ends with **${about}**.`
+
+export function right(outcome: Outcome, want: string): NonNullable<Outcome['answer']> {
+  assert.equal(outcome.failure, undefined)
+  assert.equal(outcome.answer!.answer, want)
+  return outcome.answer!
+}
+
+export const phases = (messages: FromDriver[]) => messages.flatMap((m) => m.type === 'phase' ? [m.phase] : [])
