@@ -234,6 +234,7 @@ test('AI Studio: model and temperature reach the backend', async () => {
 test('the sidebar holds earlier conversations, with the words of their prompts', async () => {
   await asking(article, 'token:past-1', async (person) => {
     await person.complete()
+    assert.deepEqual(await person.page.locator('#history a').allTextContents(), ['token:past-1'])
     await person.page.goto('https://chatgpt.com/?sidebar=3')
     assert.deepEqual(await person.page.locator('#history a').allTextContents(), ['token:past-1', 'Passage plan 1', 'Passage plan 2', 'Passage plan 3'])
     await person.page.getByRole('link', { name: 'token:past-1' }).click()

@@ -8,6 +8,7 @@ import { bundlePages } from './bundle.ts'
 import { certificate } from './certificate.ts'
 import { document } from './document.ts'
 import { conversationOf, conversationPath, hosts, loginPath, newChat, siteOf } from './hosts.ts'
+import { paths } from './page/glyph.ts'
 import { stateOf, type PageState, type Posted } from './state.ts'
 
 export type { Prompt } from './backend.ts'
@@ -85,6 +86,7 @@ async function respond(req: Request, res: Response, backends: Record<Site, Backe
   if (req.method === 'POST') return post(url.pathname, JSON.parse(await body(req)), res, backend, state)
   if (url.pathname === '/assets/app.js') return send(res, 200, 'text/javascript', scripts[site])
   if (url.pathname.startsWith('/images/')) return send(res, 200, 'image/svg+xml', picture)
+  if (url.pathname.startsWith('/icons/')) return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
   if (state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
   const boot = backend.boot(conversationOf(site, url.pathname), state)
@@ -135,6 +137,10 @@ function send(res: Response, status: number, type: string, text: string): void {
 function redirect(res: Response, location: string): void {
   (res as ServerResponse).writeHead(302, { location, 'cache-control': 'no-store' }).end()
 }
+
+const icon = (path: string): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#444746" stroke-width="2"><path d="${path}"/></svg>`
+
+const icons: Record<string, string> = { mic: icon(paths.mic!), thumb_up: icon(paths.up!), thumb_down: icon(paths.down!) }
 
 const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="320" height="180" fill="#dbe7f0"/><path d="M0 120q80-60 160 0t160 0v60H0z" fill="#4a7a9c"/></svg>'
 

@@ -12,6 +12,8 @@ export interface TurnView {
 
 /** Keeps the elements of turns with what the chat says of them. */
 export class Timeline {
+  /** After each frame. */
+  painted: () => void = () => {}
   #views = new Map<string, { view: TurnView; mount: number }>()
   #keys = new WeakMap<Turn, string>()
   #frame = 0
@@ -39,6 +41,7 @@ export class Timeline {
   #paint(chat: Chat): void {
     this.#frame = 0
     for (const turn of this.#mounted(chat.turns)) this.#view(turn).paint(turn)
+    this.painted()
   }
 
   // A turn's own id changes when the backend names it.

@@ -1,12 +1,13 @@
 import { words } from '../boot.ts'
 import { h } from '../dom.ts'
+import { glyph } from '../glyph.ts'
 import { katex } from '../katex.ts'
 import type { Dress } from '../markdown.ts'
 
-const glyphs: Record<string, string> = { thumb_up: '👍', thumb_down: '👎', error: '⚠', content_copy: '⧉', progress_activity: '◌', expand_more: '⌄' }
+const drawings: Record<string, string> = { thumb_up: 'up', thumb_down: 'down', error: 'alert', content_copy: 'copy', progress_activity: 'wait' }
 
 export function symbol(name: string): HTMLElement {
-  return h('span', { class: 'material-symbols-outlined notranslate', 'aria-hidden': 'true' }, glyphs[name])
+  return h('span', { class: 'material-symbols-outlined notranslate', 'aria-hidden': 'true' }, glyph(drawings[name]!))
 }
 
 /** AI Studio's looks of code, tables, citations and pictures. */
@@ -16,6 +17,6 @@ export const dress: Dress = {
     h('pre', {}, h('code', { class: language ? `language-${language}` : undefined }, text)), h('footer', { class: 'code-footer' }, h('a', { href: 'https://support.google.com/legal/answer/13505487' }, 'Use code with caution')))),
   math: (tex, display) => h('ms-katex', { class: display ? 'display' : 'inline' }, katex(tex, display)),
   citation: (label) => h('sup', { class: 'citation-marker' }, h('a', { href: `https://example.com/source/${label}`, class: 'citation' }, label)),
-  image: (alt, source) => h('ms-image', {}, h('img', { alt, src: source, width: '320' })),
+  image: (alt, source) => h('ms-image', {}, h('img', { alt, src: source, width: '320', height: '180' })),
   table: (table) => h('div', { class: 'table-container' }, table),
 }

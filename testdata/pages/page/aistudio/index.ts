@@ -1,8 +1,10 @@
-import { conversationPath, newChat } from '../../hosts.ts'
+import { newChat } from '../../hosts.ts'
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
 import { fill, h } from '../dom.ts'
+import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
+import { Sidebar } from '../sidebar.ts'
 import { unknownPage } from '../unknown.ts'
 import { studioComposer } from './composer.ts'
 import { runSettings } from './settings.ts'
@@ -17,15 +19,19 @@ function page(): void {
   const composer = studioComposer(chat, settings.settings)
   const session = h('ms-chat-session')
   const timeline = new Timeline(studioTurn(chat), (shown) => { fill(session, ...shown.flatMap(({ elements }) => elements)) })
+  const scroller = h('ms-autoscroll-container', {}, session)
+  const sidebar = new Sidebar(h('div', { class: 'prompt-history' }), { class: 'prompt-link' })
+  timeline.painted = follow(scroller)
   const expired = h('div', { class: 'cdk-overlay-container' }, h('mat-dialog-container', { role: 'alertdialog' }, h('p', {}, words.expired), door()))
   chat.changed = () => {
     timeline.show(chat)
     composer.show()
+    sidebar.show(chat)
     if (chat.turns.some(({ error }) => error === 'expired')) document.body.append(expired)
   }
   document.body.append(h('app-root', {}, h('ms-app', {},
-    h('ms-navbar', {}, h('a', { href: newChat.aistudio + location.search }, words.newChat), ...boot.history.map(({ id, title }) => h('a', { class: 'prompt-link', href: conversationPath.aistudio(id) + location.search }, title))),
-    h('ms-chunk-editor', {}, h('ms-toolbar', {}, h('h1', { style: 'font-size: 16px; margin: 0' }, 'Google AI Studio'), boot.state.loggedOut && door()), h('ms-autoscroll-container', {}, session), composer.element),
+    h('ms-navbar', {}, h('a', { href: newChat.aistudio + location.search }, words.newChat), sidebar.element),
+    h('ms-chunk-editor', {}, h('ms-toolbar', {}, h('h1', { style: 'font-size: 16px; margin: 0' }, 'Google AI Studio'), boot.state.loggedOut && door()), scroller, composer.element),
     settings.element)))
   chat.changed()
 }

@@ -14,7 +14,7 @@ ms-chat-turn { display: block; max-width: 860px; margin: 0 auto 12px }
 .user-chunk { white-space: pre-wrap; overflow-wrap: anywhere }
 .turn-footer { display: flex; gap: 4px } .turn-footer button { border: 0; background: none; padding: 4px 8px }
 ms-prompt-input-wrapper { display: block; padding: 0 24px 20px }
-.prompt-input-wrapper-container { max-width: 860px; margin: 0 auto; border: 1px solid #dadce0; border-radius: 20px; padding: 12px 16px; display: flex; align-items: end; gap: 12px }
+.prompt-input-wrapper-container { max-width: 860px; margin: 0 auto; border: 1px solid #dadce0; border-radius: 20px; padding: 12px 16px; display: flex; align-items: center; gap: 12px }
 ms-autosize-textarea { flex: 1 } textarea { width: 100%; border: 0; outline: 0; resize: none; font: inherit; field-sizing: content; max-height: 200px }
 .run-button { border: 0; border-radius: 18px; background: #0b57d0; color: #fff; padding: 8px 20px; font: inherit } .run-button[aria-disabled=true] { opacity: .4 }
 ms-run-settings { width: 280px; border-left: 1px solid #e8eaed; padding: 16px; box-sizing: border-box; flex: none }

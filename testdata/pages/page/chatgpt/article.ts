@@ -1,6 +1,7 @@
 import { boot, words } from '../boot.ts'
 import type { Chat, Turn } from '../chat.ts'
 import { fill, h, on } from '../dom.ts'
+import { glyph } from '../glyph.ts'
 import { Markdown } from '../markdown.ts'
 import type { TurnView } from '../show.ts'
 import { dress } from './dress.ts'
@@ -23,8 +24,8 @@ export function articleTurn(chat: Chat) {
     const assistant = h('article', { class: 'text-token-text-primary w-full', dir: 'auto', 'data-turn-id': turn.id, ...testId(`conversation-turn-${n + 1}`), 'data-turn': 'assistant' }, heading, message)
     const thinking = thinkingBlock(chat)
     const actions = h('div', { class: 'actions' },
-      ...[['copy-turn-action-button', words.copy, '⧉'], ['good-response-turn-action-button', words.good, '👍'], ['bad-response-turn-action-button', words.bad, '👎'], ['share-turn-action-button', words.share, '↥']]
-        .map(([id, label, glyph]) => h('button', { type: 'button', ...testId(id!), 'aria-label': label }, h('span', { 'aria-hidden': 'true' }, glyph))))
+      ...[['copy-turn-action-button', words.copy, 'copy'], ['good-response-turn-action-button', words.good, 'up'], ['bad-response-turn-action-button', words.bad, 'down'], ['share-turn-action-button', words.share, 'share']]
+        .map(([id, label, drawing]) => h('button', { type: 'button', ...testId(id!), 'aria-label': label }, glyph(drawing!))))
     const elements = [user, assistant]
     let complete = false
     return {

@@ -2,6 +2,7 @@ import { boot, words } from '../boot.ts'
 import type { Chat } from '../chat.ts'
 import { arrive, Composer } from '../composer.ts'
 import { fill, h, on, set } from '../dom.ts'
+import { glyph } from '../glyph.ts'
 import { spoilInput } from '../typed.ts'
 import { testId } from './article.ts'
 import { prosemirror } from './prosemirror.ts'
@@ -13,12 +14,12 @@ export function chatgptComposer(chat: Chat): { element: HTMLElement; show(): voi
   const editor = prosemirror(words.ask, { edited: () => { composer.edited(); spoil?.edited() }, entered: () => { composer.entered() } })
   const composer = new Composer(chat, editor, show)
   const spoil = boot.state.mangle ? spoilInput(editor) : undefined
-  const send = on(h('button', { type: marked ? 'button' : 'submit', class: 'composer-submit', 'aria-label': words.send, ...marks('send-button') }, '↑'), 'click', (event: Event) => {
+  const send = on(h('button', { type: marked ? 'button' : 'submit', class: 'composer-submit', 'aria-label': words.send, ...marks('send-button') }, glyph('send')), 'click', (event: Event) => {
     event.preventDefault()
     composer.clicked()
   })
-  const stop = on(h('button', { type: 'button', class: 'composer-submit stop', 'aria-label': words.stop, ...marks('stop-button') }, '■'), 'click', () => { chat.stop() })
-  const speak = h('button', { type: 'button', class: 'composer-submit speak', 'aria-label': words.microphone, ...(marked ? testId('composer-speech-button') : {}) }, '🎙')
+  const stop = on(h('button', { type: 'button', class: 'composer-submit stop', 'aria-label': words.stop, ...marks('stop-button') }, glyph('stop')), 'click', () => { chat.stop() })
+  const speak = h('button', { type: 'button', class: 'composer-submit speak', 'aria-label': words.microphone, ...(marked ? testId('composer-speech-button') : {}) }, glyph('mic'))
   const trailing = h('div', { class: 'trailing' })
   const place = h('div', { class: 'editor' },
     // As on the site: a field for browsers without script, which nobody sees.

@@ -14,7 +14,7 @@ export const dress: Dress = {
   citation: (label) => h('span', { 'data-state': 'closed' },
     h('span', { class: 'ms-1 inline-flex', 'data-testid': 'webpage-citation-pill' },
       h('a', { href: `https://example.com/source/${label}`, target: '_blank', rel: 'noopener', alt: `https://example.com/source/${label}`, class: 'pill' }, h('span', { class: 'truncate' }, 'Example')))),
-  image: (alt, source) => h('img', { alt, src: source, width: '320' }),
+  image: (alt, source) => h('img', { alt, src: source, width: '320', height: '180' }),
   table: (table) => h('div', { class: '_tableContainer' }, h('div', { class: '_tableWrapper', tabindex: '-1' }, table)),
 }
 

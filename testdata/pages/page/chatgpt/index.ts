@@ -1,7 +1,9 @@
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
 import { fill, h } from '../dom.ts'
+import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
+import { Sidebar } from '../sidebar.ts'
 import { unknownPage } from '../unknown.ts'
 import { articleTurn, testId } from './article.ts'
 import { chatgptComposer } from './composer.ts'
@@ -20,10 +22,15 @@ function page(): void {
   const timeline = virtual
     ? new Timeline(turnKeyTurn(chat), (shown) => { virtual.place(shown) }, (turns) => virtual.mounted(turns))
     : new Timeline(articleTurn(chat), (shown) => { fill(thread, ...shown.flatMap(({ elements }) => elements)) })
+  const scroller = virtual ? virtual.scroller : h('div', { class: 'scroll' }, thread)
+  // A column-reverse box stays at its end by itself.
+  if (!virtual) timeline.painted = follow(scroller)
+  const sidebar = new Sidebar(h('div', { id: 'history' }))
   let asked = false
   function show(): void {
     timeline.show(chat)
     composer.show()
+    sidebar.show(chat)
     if (!asked && chat.turns.some(({ error }) => error === 'expired')) {
       asked = true
       document.body.append(expiredDialog())
@@ -32,9 +39,9 @@ function page(): void {
   chat.changed = show
   document.body.append(
     h('nav', { 'aria-label': words.history }, h('a', { href: '/' + location.search, ...testId('create-new-chat-button') }, words.newChat),
-      h('h2', { class: 'sr-only' }, words.history), h('div', { id: 'history' }, ...boot.history.map(({ id, title }) => h('a', { href: `/c/${id}${location.search}`, title }, title)))),
+      h('h2', { class: 'sr-only' }, words.history), sidebar.element),
     h('main', { id: 'main' }, h('header', {}, h('span', {}, 'ChatGPT'), h('span', {}, ...(boot.state.loggedOut ? doors() : []))),
-      virtual ? virtual.scroller : h('div', { class: 'scroll' }, thread), composer.element))
+      scroller, composer.element))
   show()
 }
 

@@ -14,12 +14,12 @@ header .button { margin-left: 8px }
 .sr-only { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .user-message-bubble-color, .bubble { background: #f4f4f4; border-radius: 18px; padding: 8px 16px; width: fit-content; max-width: 70%; margin: 12px 0 12px auto }
 .whitespace-pre-wrap { white-space: pre-wrap; overflow-wrap: anywhere }
-.composer { max-width: 768px; width: calc(100% - 32px); margin: 0 auto 16px; box-sizing: border-box; border: 1px solid #d9d9d9; border-radius: 28px; padding: 10px 12px 10px 20px; display: flex; align-items: end; box-shadow: 0 2px 8px #0001 }
+.composer { max-width: 768px; width: calc(100% - 32px); margin: 0 auto 16px; box-sizing: border-box; border: 1px solid #d9d9d9; border-radius: 28px; padding: 10px 12px 10px 20px; display: flex; align-items: center; box-shadow: 0 2px 8px #0001 }
 .editor { flex: 1; max-height: 200px; overflow-y: auto }
 .ProseMirror { outline: none; white-space: pre-wrap; overflow-wrap: anywhere; min-height: 1.6em; padding: 4px 0 }
 .ProseMirror p { margin: 0 }
 .placeholder::before { content: attr(data-placeholder); color: #8f8f8f; float: left; height: 0; pointer-events: none }
-.composer-submit { width: 36px; height: 36px; border: 0; border-radius: 50%; background: #0d0d0d; color: #fff; font-size: 16px }
+.composer-submit { width: 36px; height: 36px; border: 0; border-radius: 50%; background: #0d0d0d; color: #fff; display: grid; place-items: center; padding: 0 }
 .composer-submit:disabled { opacity: .3 }
 .composer-submit.speak { background: #ececec; color: #0d0d0d }
 .actions { display: flex; gap: 4px; margin-bottom: 12px }

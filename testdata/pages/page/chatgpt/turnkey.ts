@@ -1,6 +1,7 @@
 import { words } from '../boot.ts'
 import type { Chat, Turn } from '../chat.ts'
 import { fill, h } from '../dom.ts'
+import { glyph } from '../glyph.ts'
 import { Markdown } from '../markdown.ts'
 import type { TurnView } from '../show.ts'
 import { thinkingBlock } from './article.ts'
@@ -15,7 +16,7 @@ export function turnKeyTurn(chat: Chat) {
     const markdown = new Markdown(h('div', { 'data-markdown-text-style': 'assistant-message', class: '_markdown_1a7kf' }), dress)
     const thinking = thinkingBlock(chat)
     const actions = h('div', { role: 'group', class: 'actions' },
-      ...[[words.copy, '⧉'], [words.good, '👍'], [words.bad, '👎'], [words.share, '↥']].map(([label, glyph]) => h('button', { type: 'button', 'aria-label': label }, h('span', { 'aria-hidden': 'true' }, glyph))))
+      ...[[words.copy, 'copy'], [words.good, 'up'], [words.bad, 'down'], [words.share, 'share']].map(([label, drawing]) => h('button', { type: 'button', 'aria-label': label }, glyph(drawing!))))
     const element = h('div', { 'data-turn-key': keyOf(turn), class: 'turn' })
     let complete = false
     let begun = false

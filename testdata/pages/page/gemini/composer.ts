@@ -22,7 +22,7 @@ export function geminiComposer(chat: Chat): { element: HTMLElement; show(): void
     if (send.getAttribute('aria-disabled') !== 'true') composer.clicked()
   })
   const stop = on(h('button', { class: 'send-button stop', 'aria-label': words.stop }, icon('stop')), 'click', () => { chat.stop() })
-  const speak = h('button', { class: 'speech_dictation_mic_button', 'aria-label': words.microphone }, h('img', { alt: 'mic', src: '/images/icon.svg', width: '18', height: '18' }))
+  const speak = h('button', { class: 'speech_dictation_mic_button', 'aria-label': words.microphone }, h('img', { alt: 'mic', src: '/icons/mic.svg', width: '18', height: '18' }))
   arrive(() => { area.append(rich) })
 
   function show(): void {

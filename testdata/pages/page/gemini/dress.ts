@@ -1,15 +1,16 @@
 import { words } from '../boot.ts'
 import { h } from '../dom.ts'
+import { glyph } from '../glyph.ts'
 import { katex } from '../katex.ts'
 import type { Dress } from '../markdown.ts'
 
 /** An icon, as Material names it. */
 export function icon(name: string): HTMLElement {
-  return h('mat-icon', { role: 'img', class: 'mat-icon notranslate google-symbols', 'aria-hidden': 'true', 'data-mat-icon-type': 'font', 'data-mat-icon-name': name, fonticon: name }, glyphs[name])
+  return h('mat-icon', { role: 'img', class: 'mat-icon notranslate google-symbols', 'aria-hidden': 'true', 'data-mat-icon-type': 'font', 'data-mat-icon-name': name, fonticon: name }, glyph(drawings[name]!))
 }
 
-const glyphs: Record<string, string> = {
-  send: '➤', stop: '■', thumb_up: '👍', thumb_down: '👎', content_copy: '⧉', share: '↥', mic: '🎙', menu: '☰', edit_square: '✎', expand_more: '⌄', link: '🔗',
+const drawings: Record<string, string> = {
+  send: 'send', stop: 'stop', thumb_up: 'up', thumb_down: 'down', content_copy: 'copy', share: 'share', mic: 'mic', edit_square: 'new', expand_more: 'open', link: 'link',
 }
 
 /** Gemini's looks of code, tables, citations and pictures. */
@@ -21,7 +22,7 @@ export const dress: Dress = {
       h('div', { class: 'formatted-code-block-internal-container' }, h('pre', {}, h('code', { role: 'text', 'data-test-id': 'code-content', class: language ? `code-container formatted language-${language}` : 'code-container formatted' }, text))))),
   math: (tex, display) => display ? h('div', { class: 'math-block', 'data-math': tex }, katex(tex, true)) : h('span', { class: 'math-inline', 'data-math': tex }, katex(tex, false)),
   citation: () => h('source-footnote', {}, h('sup', { class: 'superscript' }, h('button', { type: 'button', class: 'button', 'aria-label': 'Example' }, icon('link')))),
-  image: (alt, source) => h('single-image', {}, h('img', { class: 'image', alt, src: source, width: '320' })),
+  image: (alt, source) => h('single-image', {}, h('img', { class: 'image', alt, src: source, width: '320', height: '180' })),
   table: (table) => h('div', { class: 'horizontal-scroll-wrapper' }, h('table-block', {}, h('div', { class: 'table-content' }, table),
     h('div', { class: 'table-footer' }, h('button', { type: 'button', 'aria-label': words.copy }, icon('content_copy'))))),
 }

@@ -1,8 +1,9 @@
-import { conversationPath } from '../../hosts.ts'
 import { boot, words } from '../boot.ts'
 import { Chat } from '../chat.ts'
 import { fill, h, shadow } from '../dom.ts'
+import { follow } from '../follow.ts'
 import { Timeline } from '../show.ts'
+import { Sidebar } from '../sidebar.ts'
 import { unknownPage } from '../unknown.ts'
 import { geminiComposer } from './composer.ts'
 import { icon } from './dress.ts'
@@ -16,16 +17,20 @@ function page(): void {
   const composer = geminiComposer(chat)
   const history = h('div', { class: 'history' })
   const timeline = new Timeline(geminiTurn(chat), (shown) => { fill(history, ...shown.flatMap(({ elements }) => elements)) })
+  const scroller = h('infinite-scroller', { 'data-test-id': 'chat-history-container' }, history)
+  const sidebar = new Sidebar(h('conversations-list'), { class: 'conversation', 'data-test-id': 'conversation' })
+  timeline.painted = follow(scroller)
   chat.changed = () => {
     timeline.show(chat)
     composer.show()
+    sidebar.show(chat)
   }
   const win = h('chat-window')
   shadow(win, style, h('div', { class: 'window' }, h('div', { class: 'top' }, h('span', {}, 'Gemini'), boot.state.loggedOut && door()),
-    h('infinite-scroller', { 'data-test-id': 'chat-history-container' }, history), composer.element))
+    scroller, composer.element))
   const app = h('chat-app', { id: 'app-root' })
   shadow(app, style, h('div', { class: 'app' }, h('bard-sidenav', { class: 'side' }, h('a', { href: '/app' + location.search, 'data-test-id': 'new-chat-button' }, icon('edit_square'), ' ', words.newChat),
-    h('conversations-list', {}, ...boot.history.map(({ id, title }) => h('a', { class: 'conversation', 'data-test-id': 'conversation', href: conversationPath.gemini(id) + location.search }, title)))), win))
+    sidebar.element), win))
   document.body.append(app)
   chat.changed()
 }

@@ -17,14 +17,14 @@ infinite-scroller { flex: 1; overflow-y: auto; display: block }
 .query-content { background: #e9eef6; border-radius: 24px 4px 24px 24px; padding: 12px 16px; width: fit-content; max-width: 70%; margin: 16px 0 16px auto; box-sizing: border-box }
 .query-text p { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }
 input-area-v2 { max-width: 760px; width: calc(100% - 32px); margin: 0 auto 20px }
-.input-area { border: 1px solid #c4c7c5; border-radius: 28px; padding: 12px 12px 12px 24px; display: flex; align-items: end }
+.input-area { border: 1px solid #c4c7c5; border-radius: 28px; padding: 10px 12px 10px 24px; display: flex; align-items: center }
 .text-input-field { flex: 1; min-width: 0; max-height: 200px; overflow-y: auto; min-height: 26px }
 .ql-container { position: relative }
 .ql-editor { outline: none; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4 }
 .ql-editor p { margin: 0 }
 .ql-editor.ql-blank::before { content: attr(data-placeholder); color: #747775; position: absolute; pointer-events: none }
 .ql-clipboard { left: -100000px; height: 1px; overflow-y: hidden; position: absolute; top: 50% }
-.send-button, .speech_dictation_mic_button { width: 40px; height: 40px; border: 0; border-radius: 50%; background: #d3e3fd; font-size: 16px }
+.send-button, .speech_dictation_mic_button { width: 40px; height: 40px; border: 0; border-radius: 50%; background: #d3e3fd; display: grid; place-items: center; padding: 0 }
 .send-button[aria-disabled=true] { opacity: .4 }
 .actions { display: flex; gap: 4px; margin: 8px 0 }
 .actions button, .buttons button, .table-footer button { border: 0; background: none; padding: 6px; border-radius: 50% }

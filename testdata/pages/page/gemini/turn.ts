@@ -22,7 +22,7 @@ export function geminiTurn(chat: Chat) {
     const model = h('model-response')
     shadow(model, style, body)
     const feedback = h('message-actions', {}, h('div', { class: 'actions' },
-      ...[['thumb_up', words.good], ['thumb_down', words.bad]].map(([name, label]) => h('button', { type: 'button', 'aria-label': label }, h('img', { alt: name, src: '/images/icon.svg', width: '16', height: '16' }))),
+      ...[['thumb_up', words.good], ['thumb_down', words.bad]].map(([name, label]) => h('button', { type: 'button', 'aria-label': label }, h('img', { alt: name, src: `/icons/${name}.svg`, width: '16', height: '16' }))),
       h('button', { type: 'button', 'aria-label': words.share }, icon('share')), h('button', { type: 'button', 'aria-label': words.copy }, icon('content_copy'))))
     const element = h('div', { class: 'conversation-container', id: crypto.randomUUID().replaceAll('-', '').slice(0, 16) })
     let complete = false

@@ -1,0 +1,12 @@
+/** Keeps a scroller at its end while it grows, unless the person has scrolled up. */
+export function follow(scroller: HTMLElement): () => void {
+  let follows = true
+  let last = 0
+  scroller.addEventListener('scroll', () => {
+    const { scrollTop, scrollHeight, clientHeight } = scroller
+    // What grew below the view is no wish of the person's.
+    follows = scrollTop >= last && (follows || scrollHeight - scrollTop - clientHeight < 80)
+    last = scrollTop
+  })
+  return () => { if (follows) scroller.scrollTop = scroller.scrollHeight }
+}
