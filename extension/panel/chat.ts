@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { standingIcon } from '../../web/panel/icons.ts'
 import { clean } from '../../web/panel/text.ts'
-import { openTab } from '../browser.ts'
+import { openTab, type Wanted } from '../browser.ts'
 import type { Mode, Site } from '../chats/wire.ts'
 import type { Chat, ChatSettings } from '../messages.ts'
 import { define, freshId, Piece } from './piece.ts'
-import { permit } from './permission.ts'
+import { giveBack, permit } from './permission.ts'
 
 /** Whose terms a person should have read, and where those are. */
 const terms: Record<Site, { by: string; url: string }> = {
@@ -26,6 +26,11 @@ class ChatCard extends Piece {
 
   private get chat(): Chat {
     return this.state.chats[this.site]
+  }
+
+  /** Its pages, and what drives them. */
+  private get wanted(): Wanted {
+    return { origins: this.chat.matches, permissions: ['scripting'] }
   }
 
   protected override render(): TemplateResult {
@@ -86,8 +91,8 @@ class ChatCard extends Piece {
     box.checked = this.chat.enabled // until it is so
     this.refused = false
     if (!on) {
-      if (this.chat.enabled) await this.set({ enabled: false })
-      else this.leave()
+      if (!this.chat.enabled) this.leave()
+      else if (await this.set({ enabled: false })) await giveBack({ origins: this.chat.matches })
     } else if (this.chat.acceptedAt !== null) {
       await this.switchOn({})
     } else if (this.reading) {
@@ -106,7 +111,7 @@ class ChatCard extends Piece {
 
   /** In one click: what was accepted, the host permission, and on. */
   private async switchOn(patch: Partial<ChatSettings>): Promise<void> {
-    const granted = await this.desk.run(() => permit({ origins: this.chat.matches }))
+    const granted = await this.desk.run(() => permit(this.wanted))
     if (this.reading) this.leave()
     this.refused = granted === false
     if (granted) await this.set({ ...patch, enabled: true })

@@ -26,7 +26,6 @@ class LinkCard extends Piece {
       ${link.status === 'connected' ? nothing : fault(link.error, t)}
       <div class="row">
         ${link.status === 'waiting' || link.status === 'refused' ? html`<button type="button" class="primary" @click=${() => this.desk.send('reconnect', {})}>${t('try_now')}</button>` : nothing}
-        ${link.status === 'waiting' ? html`<p class="dim">${t('waiting_hint')} <code dir="ltr">portolan bridge</code></p>` : nothing}
         ${link.status === 'stopped' ? html`<button type="button" class="primary" @click=${() => this.desk.send('go', {})}>${t('go')}</button>` : nothing}
         ${confirm(this.desk, { label: t('unpair'), question: t('unpair_question'), yes: t('unpair_yes'), small: true, act: () => this.desk.send('unpair', {}) })}
       </div>

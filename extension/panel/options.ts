@@ -7,7 +7,8 @@ import { giveBack, permit } from './permission.ts'
 import { setting } from './setting.ts'
 
 const switches = ['reuseChats', 'focus', 'aliases', 'pages', 'history'] as const satisfies (keyof Options)[]
-const trusted = { permissions: ['debugger'] }
+/** Without `tabs`, a client would see only the tabs whose pages may be read. */
+const tabs = { permissions: ['tabs', 'scripting'] }
 
 /** What holds for all chats. */
 class OptionsCard extends Piece {
@@ -19,9 +20,10 @@ class OptionsCard extends Piece {
     return html`<section class="card plain" aria-labelledby=${id}>
       <header><h2 id=${id}>${this.t('options')}</h2></header>
       <div class="settings">
-        ${switches.map((name) => setting({ id: `${id}-${name}`, label: this.t(`option_${name}`), means: this.t(`option_${name}_means`), on: options[name], change: (on) => this.desk.send('setOptions', { [name]: on }) }))}
+        ${switches.map((name) => setting({ id: `${id}-${name}`, label: this.t(`option_${name}`), means: this.t(`option_${name}_means`), on: options[name], change: (on) => (name === 'pages' ? this.offerPages(on) : this.desk.send('setOptions', { [name]: on })) }))}
         ${options.history ? this.history(options) : nothing}
-        ${setting({ id: `${id}-trusted`, label: this.t('trusted'), means: this.t('trusted_means'), on: permissions.debugger, change: (on) => this.trust(on) })}
+        <div><p class="row"><span class="name">${this.t('trusted')}</span> <span class="badge">${this.t(permissions.debugger ? 'trusted_on' : 'trusted_off')}</span></p>
+          <p class="dim">${this.t('trusted_means')} ${permissions.debugger ? nothing : this.t('trusted_build')}</p></div>
       </div>
     </section>`
   }
@@ -51,14 +53,15 @@ class OptionsCard extends Piece {
     if (lines !== undefined) download('portolan-history.jsonl', lines)
   }
 
-  private async trust(on: boolean): Promise<boolean> {
+  private async offerPages(on: boolean): Promise<boolean> {
     if (!on) {
-      await giveBack(trusted)
-      return true
+      const off = await this.desk.send('setOptions', { pages: false })
+      if (off) await giveBack({ permissions: ['tabs'] })
+      return off
     }
-    const granted = await this.desk.run(() => permit(trusted))
-    if (granted === false) this.desk.warn(this.t('trusted_refused'))
-    return !!granted
+    const granted = await this.desk.run(() => permit(tabs))
+    if (granted === false) this.desk.warn(this.t('pages_refused'))
+    return !!granted && this.desk.send('setOptions', { pages: true })
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { asked, flows, focused, permissions, play, says, until } from './standin/walk.ts'
+import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAsked } from './standin/walk.ts'
 
 const flow = flows()
 
@@ -23,13 +23,17 @@ flow('a chat is switched on by its note, the permission being asked in that clic
   await page.getByRole('button', { name: 'I accept, switch on' }).click()
   await until(() => use.isChecked(), (on) => on === true, 'it is on')
   const { asked: wanted, clicked } = await permissions(page)
-  assert.deepEqual([wanted, clicked], [[{ origins: ['https://chatgpt.com/*'] }, { origins: ['https://chatgpt.com/*'] }], true])
+  assert.deepEqual([wanted, clicked], [Array(2).fill({ origins: ['https://chatgpt.com/*'], permissions: ['scripting'] }), true])
   const [change] = await asked(page, 'setChat') as { site: string; patch: { enabled: boolean; acceptedAt: number } }[]
   assert.equal(change!.site, 'chatgpt')
   assert.equal(change!.patch.enabled, true)
   assert.ok(Math.abs(change!.patch.acceptedAt - Date.now()) < 20_000)
   await use.click()
-  assert.deepEqual((await asked(page, 'setChat')).at(-1), { site: 'chatgpt', patch: { enabled: false } })
+  await until(() => permissions(page), (p: { back: unknown[] }) => p.back.length === 1, 'the permission is given back')
+  await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
+  await use.click() // accepted before: only the browser asks
+  await until(() => use.isChecked(), (on) => on === true, 'it is on again')
+  await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
 })
 
 flow('a browser that cannot ask says so', { state: 'fresh' }, async (page) => {
@@ -59,12 +63,12 @@ flow('mode and limit of a chat are set; nonsense is not', { state: 'used' }, asy
   assert.equal(await most.inputValue(), '20')
   await most.fill('7')
   await most.press('Tab')
-  assert.deepEqual(await asked(page, 'setChat'), [{ site: 'chatgpt', patch: { mode: 'assist' } }, { site: 'chatgpt', patch: { perHour: 7 } }])
+  await wasAsked(page, 'setChat', [{ site: 'chatgpt', patch: { mode: 'assist' } }, { site: 'chatgpt', patch: { perHour: 7 } }])
   await page.getByRole('button', { name: 'Open ChatGPT' }).click()
   assert.deepEqual(await page.evaluate(() => window.standin.tabs), ['https://chatgpt.com/'])
 })
 
-flow('bookmarks and trusted input ask in the click, stay off when refused, and give back', { state: 'fresh' }, async (page) => {
+flow('bookmarks and pages ask in the click, stay off when refused, and give back', { state: 'fresh' }, async (page) => {
   const offer = page.getByRole('switch', { name: 'Offer bookmark tools' })
   await says(page, false)
   await offer.click()
@@ -77,32 +81,32 @@ flow('bookmarks and trusted input ask in the click, stay off when refused, and g
   await offer.click()
   await until(() => permissions(page), (p: { back: unknown[] }) => p.back.length === 1, 'given back')
   await page.locator('#tab-chats').click()
-  const trusted = page.getByRole('switch', { name: 'Trusted input' })
+  const pages = page.getByRole('switch', { name: 'Tools for tabs and pages' })
   await says(page, false)
-  await trusted.click()
-  await page.getByText('goes on without trusted input').waitFor()
-  assert.equal(await trusted.isChecked(), false)
+  await pages.click()
+  await page.getByText('the tools for tabs and pages stay off').waitFor()
+  assert.equal(await pages.isChecked(), false)
   await says(page, true)
-  await trusted.click()
-  await until(() => trusted.isChecked(), (on) => on === true, 'granted')
-  assert.deepEqual((await permissions(page)).asked.at(-1), { permissions: ['debugger'] })
+  await pages.click()
+  await until(() => pages.isChecked(), (on) => on === true, 'granted')
+  assert.deepEqual((await permissions(page)).asked.at(-1), { permissions: ['tabs', 'scripting'] })
   assert.equal((await permissions(page)).clicked, true)
 })
 
 flow('options are sent one by one, and show what holds when that fails', { state: 'used' }, async (page) => {
   await page.locator('#tab-chats').click()
   await page.getByRole('switch', { name: 'Bring the tab to the front' }).click()
-  assert.deepEqual(await asked(page, 'setOptions'), [{ focus: true }])
+  await wasAsked(page, 'setOptions', [{ focus: true }])
   await play(page, { refusal: { code: 'STORAGE', message: 'the disk is full' } })
-  const pages = page.getByRole('switch', { name: 'Tools for tabs and pages' })
-  await pages.click()
+  const aliases = page.getByRole('switch', { name: 'Other tool names too' })
+  await aliases.click()
   await page.getByText('the disk is full').waitFor()
-  assert.equal(await pages.isChecked(), false)
+  assert.equal(await aliases.isChecked(), true)
   await play(page, { refusal: undefined })
   const days = page.getByLabel('Forget after days')
   await days.fill('5')
   await days.press('Tab')
-  assert.deepEqual((await asked(page, 'setOptions')).at(-1), { historyDays: 5 })
+  await lastAsked(page, 'setOptions', { historyDays: 5 })
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export history' }).click()
   assert.equal((await saved).suggestedFilename(), 'portolan-history.jsonl')
@@ -114,10 +118,12 @@ flow('options are sent one by one, and show what holds when that fails', { state
 flow('runs are shown, cancelled, resumed and handed over', { state: 'running' }, async (page) => {
   for (const [name, method, id] of [['Show tab: Gemini', 'showRun', 'r2'], ['Hand over: Gemini', 'handOver', 'r2'], ['Resume: ChatGPT', 'resumeRun', 'r3'], ['Cancel: Gemini', 'cancelRun', 'r2']] as const) {
     await page.getByRole('button', { name }).click()
-    assert.deepEqual(await asked(page, method), [{ id }])
+    await wasAsked(page, method, [{ id }])
   }
   await page.getByText('The same question, for a second opinion.').waitFor({ state: 'detached' })
-  await page.getByText('for 14 sec').waitFor() // it counts
+  const counted = () => page.getByText(/^for \d+ sec$/).first().innerText()
+  const begun = await counted()
+  await until(counted, (now: string) => now !== begun, 'it counts')
 })
 
 flow('rules of a client are changed, taken back and added; a client is forgotten', { state: 'used' }, async (page) => {
@@ -128,12 +134,12 @@ flow('rules of a client are changed, taken back and added; a client is forgotten
   await page.getByLabel('A rule for').first().selectOption('bookmark_search')
   await page.getByLabel('Rule', { exact: true }).first().selectOption('deny')
   await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()
-  assert.deepEqual(await asked(page, 'setGrant'), [
+  await wasAsked(page, 'setGrant', [
     { client: 'claude', tool: 'page_dom', grant: 'allow' }, { client: 'claude', tool: 'chat_chatgpt', grant: undefined }, { client: 'claude', tool: 'bookmark_search', grant: 'deny' },
   ])
   await page.getByRole('button', { name: 'Forget mcp-inspector…' }).click()
   await page.getByRole('button', { name: 'Forget', exact: true }).click()
-  assert.deepEqual(await asked(page, 'forgetClient'), [{ client: 'inspector' }])
+  await wasAsked(page, 'forgetClient', [{ client: 'inspector' }])
 })
 
 flow('an origin is approved as scheme, host and port only', { state: 'used' }, async (page) => {
@@ -147,7 +153,7 @@ flow('an origin is approved as scheme, host and port only', { state: 'used' }, a
   await page.locator('portolan-origins li').getByText('https://new.example').waitFor()
   await page.getByRole('button', { name: 'Remove https://app.example' }).click()
   await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
-  assert.deepEqual(await asked(page, 'approveOrigin'), [{ origin: 'https://new.example', approved: true }, { origin: 'https://app.example', approved: false }])
+  await wasAsked(page, 'approveOrigin', [{ origin: 'https://new.example', approved: true }, { origin: 'https://app.example', approved: false }])
 })
 
 flow('the activity is newest first, filtered, bounded and cleared', { state: 'busy' }, async (page) => {
@@ -187,5 +193,5 @@ flow('the servers are the settings panel: a refused origin is saved but off, and
   }, (on) => on !== false, 'the new registry is the panel\'s')
   assert.deepEqual(await page.evaluate(() => window.standin.background.state.permissions.origins.at(-1)), 'https://harbour.example/*')
   await page.getByRole('switch', { name: 'Offer these tools' }).click()
-  assert.deepEqual(await asked(page, 'setOptions'), [{ publishRegistry: false }])
+  await wasAsked(page, 'setOptions', [{ publishRegistry: false }])
 })

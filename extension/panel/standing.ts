@@ -18,13 +18,16 @@ export function linkWords(link: Link, t: Words, now: number): string {
   return t(`link_${link.status}`)
 }
 
+/** Faults whose own English sentence says what to do. */
+const complete = new Set(['NOT_PAIRED', 'NOT_PAIRING', 'BAD_ADDRESS'])
+
 /** A fault of the link or of pairing: what it is, its code, and what to do about it if that is known. */
 export function fault(error: { code: string; message: string } | null, t: Words): TemplateResult | typeof nothing {
   if (!error) return nothing
   const advice = `advice_${error.code.toLowerCase()}`
-  const known = isKey(advice)
+  const advises = isKey(advice) && !(complete.has(error.code) && t.locale.startsWith('en'))
   return html`<div class="diagnosis">
-    ${known ? html`<p>${t(advice)}</p>` : nothing}
-    <p class=${known ? 'dim' : ''}><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
+    <p><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
+    ${advises ? html`<p>${t(advice)}</p>` : nothing}
   </div>`
 }

@@ -62,7 +62,7 @@ button[aria-disabled=true] { opacity: .55; cursor: default; }
 .digits[aria-invalid=true] { border-color: var(--_bad); }
 
 .setting { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .1rem .8rem; align-items: start; }
-.setting label { font-weight: 500; } .setting .dim { grid-column: 1; } .setting .switch { grid-row: 1; grid-column: 2; }
+.setting label, .settings .name { font-weight: 500; } .setting .dim { grid-column: 1; } .setting .switch { grid-row: 1; grid-column: 2; }
 .settings { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 .rows { display: grid; gap: .1rem; grid-template-columns: minmax(0, 1fr); }
 .rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between; padding-block: .4rem; border-block-start: 1px solid var(--_line); }

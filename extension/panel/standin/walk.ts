@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium, type Listening } from '../../../web/demo/e2e/harness.ts'
 import type { Method, State, ToBackground } from '../../messages.ts'
@@ -53,5 +54,10 @@ export const until = async (look: () => Promise<unknown>, want: (seen: never) =>
     assert.ok(Date.now() < end, `${what}: ${JSON.stringify(seen)}`)
   }
 }
+/** All that was asked of a method, once the message has come. */
+export const wasAsked = (page: Page, method: Method, want: unknown[]) =>
+  until(() => asked(page, method), (seen: unknown[]) => isDeepStrictEqual(seen, want), `${method} was asked`)
+export const lastAsked = (page: Page, method: Method, want: unknown) =>
+  until(() => asked(page, method), (seen: unknown[]) => isDeepStrictEqual(seen.at(-1), want), `${method} was asked last`)
 /** A question can be answered once it has stood for a moment. */
 export const settled = (page: Page) => page.waitForTimeout(550)
