@@ -54,7 +54,7 @@ export class Person {
   private constructor(page: Page, sight: Sight) {
     this.page = page
     this.sight = sight
-    page.setDefaultTimeout(6000)
+    page.setDefaultTimeout(15_000)
     page.on('pageerror', (error) => this.faults.push(error.stack ?? error.message))
     page.on('console', (message) => { if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) this.faults.push(message.text()) })
   }
@@ -103,6 +103,9 @@ export class Person {
     const user = this.see('user').last()
     return await user.locator('p').count() ? (await user.locator('p').allTextContents()).join('\n') : await user.textContent() ?? ''
   }
+
+  /** ms since the page was asked for. A wait for what comes late is proven by it on a busy machine, too. */
+  age(): Promise<number> { return this.page.evaluate(() => performance.now()) }
 
   async leave(): Promise<void> {
     assert.deepEqual(this.faults, [])
