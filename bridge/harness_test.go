@@ -171,6 +171,13 @@ func (e *extension) tools() {
 	add("log", func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
 		return logged(ctx, req, in["text"])
 	})
+	add("happen", func(ctx context.Context, _ *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
+		event, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/event", "params": map[string]any{"source": "bookmarks", "type": in["text"]}})
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{}}, e.ws.Write(ctx, websocket.MessageText, event)
+	})
 	add("ask", func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
 		answer, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: fmt.Sprint(in["text"]), RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
 		if err != nil {

@@ -32,12 +32,14 @@ const (
 // answers what is left.
 type link struct {
 	Pairing
-	conn *socket.Conn
-	log  *slog.Logger
-	max  int           // calls at once
-	gone chan struct{} // closed when the connection has ended
+	conn   *socket.Conn
+	log    *slog.Logger
+	max    int                  // calls at once
+	gone   chan struct{}        // closed when the connection has ended
+	events chan json.RawMessage // of the browser itself
 
-	changed func()      // the list of tools is another, or there
+	changed func() // the list of tools is another, or there
+	event   func(context.Context, json.RawMessage)
 	allowed func() bool // the pairing was not revoked since
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
@@ -55,6 +57,7 @@ type link struct {
 
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
+		events: make(chan json.RawMessage, eventQueue), event: func(context.Context, json.RawMessage) {},
 		changed: func() {}, allowed: func() bool { return true },
 		flights: make(map[string]*flight), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
@@ -79,6 +82,7 @@ func (l *link) run(ctx context.Context) error {
 	wantLog(opening, session)
 	l.refresh(ctx)
 	l.spawn(func() { l.beat(ctx) })
+	l.spawn(func() { l.tellEvents(ctx) })
 	_ = session.Wait()
 	l.end()
 	if why := l.conn.Why(); why != nil {

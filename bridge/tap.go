@@ -82,6 +82,8 @@ func (l *link) told(m *jsonrpc.Request) bool {
 		}
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
+	case "notifications/portolan/event":
+		l.happened(m.Params)
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`

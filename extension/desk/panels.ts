@@ -29,6 +29,7 @@ export class Panels {
         await ready
         if (!Object.hasOwn(this.handlers, m.method)) throw new Error(`no request ${String(m.method)}`)
         const result = await (this.handlers[m.method] as (p: unknown) => unknown)(m.params)
+        this.flush() // who asked for a change sees it when the answer comes
         post({ id: m.id, result: result ?? null })
       } catch (e) {
         const { code, message } = e as { code?: string; message: string }
@@ -43,11 +44,15 @@ export class Panels {
 
   /** The state has changed. */
   tell = (): void => {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined
-      if (!this.ports.size) return
-      const state = this.state()
-      for (const port of this.ports) port.post({ state })
-    }, pause)
+    this.timer ??= setTimeout(() => this.flush(), pause)
+  }
+
+  private flush(): void {
+    if (this.timer === undefined) return
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if (!this.ports.size) return
+    const state = this.state()
+    for (const port of this.ports) port.post({ state })
   }
 }

@@ -1,24 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { root } from '../../web/demo/e2e/harness.ts'
+import { freePort, root } from '../../web/demo/e2e/harness.ts'
 
 const binary = `${root}dist/bin/portolan`
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** The real `portolan bridge`, with a configuration folder of its own. */
 export class TestBridge {
@@ -92,7 +82,7 @@ export class TestBridge {
 
   /** A desktop MCP client that starts the bridge itself. */
   async stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
-    const client = new Client({ name, version: '1' }, { capabilities: {} })
+    const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
     await client.connect(new StdioClientTransport({ command: binary, args: ['bridge', '--stdio', ...this.flags, ...args], stderr: 'ignore' }))
     this.clients.push(client)
     return client
@@ -101,7 +91,7 @@ export class TestBridge {
   /** One that speaks streamable HTTP to the bridge that runs. */
   async httpClient(name = 'desk-http'): Promise<Client> {
     const token = await this.run('token')
-    const client = new Client({ name, version: '1' }, { capabilities: {} })
+    const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
     await client.connect(new StreamableHTTPClientTransport(new URL(`http://${this.address}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
     this.clients.push(client)
     return client

@@ -97,7 +97,7 @@ export class Rig {
     })
     for (const deadline = Date.now() + 20_000; ;) {
       await this.ask('pair', { address: this.bridge.address })
-      const { pairing } = await this.until('the pairing begins', (s) => s.pairing?.step !== 'connecting')
+      const { pairing } = await this.until('the pairing begins', (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'))
       if (pairing?.step !== 'failed') break
       if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
       await new Promise((resolve) => setTimeout(resolve, 100)) // its window is not open yet
@@ -109,6 +109,13 @@ export class Rig {
 
   connected(): Promise<State> {
     return this.until('connected', (s) => s.link.status === 'connected')
+  }
+
+  /** Ends the worker, and resolves when another one is connected. */
+  async killWorker(): Promise<void> {
+    const before = (await this.state()).link.since
+    await this.browser.killWorker()
+    await this.until('another worker', (s) => s.link.status === 'connected' && s.link.since !== before)
   }
 
   async close(): Promise<void> {

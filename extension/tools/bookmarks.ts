@@ -63,7 +63,8 @@ export const bookmarkTools: Tool[] = [
     async (b, { id }) => { await b.removeTree(id!); return done },
     async (b, { id }) => {
       const [node] = await b.getSubTree(id!)
-      return `Remove the folder ${quoted(node)} with the ${node ? count(node) : 0} bookmarks and folders in it`
+      const n = node ? count(node) : 0
+      return `Remove the folder ${quoted(node)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
     }),
   tool('bookmark_create_folder', 'Create a folder', 'Creates a bookmark folder and returns it.', writes, { parentId, title }, ['title'],
     (b, { parentId, title }) => b.create({ parentId, title })),

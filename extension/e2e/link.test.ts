@@ -1,0 +1,221 @@
+import { afterEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { sdkServer } from '../../web/demo/e2e/sdkserver.ts'
+import { TestBridge } from './bridge.ts'
+import { Chromium } from './chromium.ts'
+import { call, hasTool, Rig } from './rig.ts'
+
+// What a link must survive, in a real browser whose worker nobody watches.
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => { for (const rig of open.splice(0)) await rig.close() })
+
+async function rigOf(options: Parameters<typeof Rig.create>[0] = {}): Promise<Rig> {
+  const rig = await Rig.create({ granted: true, ...options })
+  open.push(rig)
+  return rig
+}
+
+const search = (text: string) => ({ query: text })
+
+test('pairs by hand in the side panel, with digits that a person types', async () => {
+  const rig = await rigOf({ paired: false })
+  await rig.bridge.start()
+  const deep = (selector: string) => `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${JSON.stringify(selector)})&&e.getClientRects().length)return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+  const said = rig.bridge.pair(async (digits) => {
+    await rig.panel.click(deep('portolan-pairing input.digits'))
+    await rig.panel.send('Input.insertText', { text: `${digits.slice(0, 3)} ${digits.slice(3)}` })
+    await rig.panel.click(deep('portolan-pairing form button.primary'))
+  })
+  // The address under Advanced is the test's own.
+  await rig.panel.click(deep('portolan-pairing form summary'))
+  await rig.panel.until((find, address) => {
+    const input = (0, eval)(find) as HTMLInputElement | undefined
+    if (input) input.value = address
+    return !!input
+  }, [deep('portolan-pairing [name=address]'), rig.bridge.address], 'the address')
+  for (let i = 0; i < 100; i++) {
+    await rig.panel.click(deep('portolan-pairing form button.primary')).catch(() => {})
+    const { pairing } = await rig.until('an attempt', (s) => s.pairing && s.pairing.step !== 'connecting')
+    if (pairing?.step === 'digits') break
+  }
+  assert.match(await said, /Paired with "Chromium on Linux"/)
+  await rig.connected()
+})
+
+test('the browser restarts, the bridge restarts, the worker is killed: tools are there again', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.httpClient('desk')
+  await hasTool(desk, 'bookmark_search')
+
+  for (const hard of [false, true]) {
+    await rig.browser.stop(hard)
+    assert.match((await call(desk, 'bookmark_search', search('x'))).text, /No browser extension connected/)
+    await rig.browser.start()
+    await hasTool(desk, 'bookmark_search')
+    assert.equal((await call(desk, 'bookmark_search', search('x'))).text, '[]')
+  }
+
+  await rig.openPanel()
+  await rig.bridge.stop('SIGKILL')
+  await rig.until('the loss is seen', (s) => s.link.status === 'waiting')
+  await rig.bridge.start()
+  await rig.connected()
+  const again = await rig.bridge.httpClient('again')
+  await hasTool(again, 'bookmark_search')
+
+  await rig.killWorker() // the panel's port wakes another
+  await hasTool(again, 'bookmark_search')
+  assert.equal((await call(again, 'bookmark_search', search('y'))).text, '[]')
+})
+
+test('a worker that is killed in the middle of a call is found out within 2 s', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.stdioClient('desk')
+  await hasTool(desk, 'bookmark_remove')
+  const { text } = await call(desk, 'bookmark_add', { title: 'kept', url: 'https://kept.example/' })
+  const { id } = JSON.parse(text) as { id: string }
+  const removing = call(desk, 'bookmark_remove', { id }) // waits for the person
+  await rig.until('the question', (s) => s.approvals.length)
+  const begun = Date.now()
+  await rig.browser.killWorker()
+  const outcome = await removing
+  assert.ok(outcome.error && /disconnected|reconnecting/.test(outcome.text), outcome.text)
+  assert.ok(Date.now() - begun < 2000, `${Date.now() - begun} ms`)
+  await hasTool(desk, 'bookmark_get')
+  assert.ok(!(await call(desk, 'bookmark_get', { id })).error, 'nothing was removed')
+  const { activity } = await rig.until('the log', (s) => s.activity.some((a) => a.code === 'WORKER_ENDED'))
+  assert.ok(!activity.some((a) => a.outcome === 'running'))
+})
+
+test('without a page that is open, an idle worker lives on while it is connected', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.httpClient('desk')
+  await hasTool(desk, 'bookmark_search')
+  await rig.panel.close()
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.PORTOLAN_IDLE_MS ?? 45_000)))
+  const begun = performance.now()
+  assert.equal((await call(desk, 'bookmark_search', search('x'))).text, '[]')
+  assert.ok(performance.now() - begun < 1000, 'it was awake')
+})
+
+test("two clients at once get each their own answers, and two profiles are told apart", async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const [one, two] = [await rig.bridge.stdioClient('one'), await rig.bridge.httpClient('two')]
+  await hasTool(one, 'bookmark_add')
+  await hasTool(two, 'bookmark_add')
+  await Promise.all([one, two].flatMap((client, c) => Array.from({ length: 20 }, async (_, n) => {
+    const title = `client ${c} call ${n}`
+    const r = await call(client, 'bookmark_add', { title, url: `https://example.com/${c}/${n}` })
+    assert.equal((JSON.parse(r.text) as { title: string }).title, title)
+  })))
+
+  const second = await Chromium.create({ granted: true })
+  const other = Object.assign(Object.create(rig) as Rig, { browser: second })
+  open.push({ close: () => second.remove() })
+  await other.openPanel()
+  await other.ask('setLabel', { label: 'Second "profile"' })
+  await other.pair()
+  let ambiguous = ''
+  for (let i = 0; i < 200 && !ambiguous.startsWith('Several'); i++) ambiguous = (await call(one, 'bookmark_search', search('x'))).text
+  assert.match(ambiguous, /Several browser profiles are connected: "Chromium on Linux" \([\w-]+\), "Second \\"profile\\"" \([\w-]+\)/)
+  const meant = await rig.bridge.stdioClient('meant', '--profile', 'Second "profile"')
+  await hasTool(meant, 'tabs_list', false)
+  await other.ask('setOptions', { bookmarks: true })
+  await hasTool(meant, 'bookmark_search')
+  assert.equal((await call(meant, 'bookmark_search', search('client 0'))).text, '[]', "the first profile's bookmarks are not there")
+})
+
+test('what holds the port learns nothing, and the paired bridge is found when it is gone', async () => {
+  const rig = await rigOf()
+  await rig.bridge.stop()
+  const { WebSocketServer } = await import('ws')
+  const [host, port] = rig.bridge.address.split(':') as [string, string]
+  const heard: string[] = []
+  const squatter = new WebSocketServer({ host, port: Number(port) })
+  squatter.on('connection', (ws) => ws.on('message', (m) => {
+    heard.push(String(m))
+    ws.send(JSON.stringify({ type: 'challenge', nonce: 'A'.repeat(43), mac: 'A'.repeat(43) }))
+  }))
+  await rig.ask('reconnect', {})
+  const refused = await rig.until('the refusal', (s) => s.link.status === 'refused')
+  assert.equal(refused.link.error?.code, 'BAD_PROOF')
+  assert.ok(heard.every((m) => /^\{"type":"(hello|refused)"/.test(m)), heard.join('\n'))
+  await new Promise<void>((resolve) => { squatter.close(() => resolve()); for (const c of squatter.clients) c.terminate() })
+  await rig.bridge.start()
+  await rig.connected()
+})
+
+test("the registry's servers are the desktop clients' too, with progress, questions and cancellation", async () => {
+  const rig = await rigOf()
+  const server = await sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }], { cors: false })
+  open.push(server)
+  const desk = await rig.bridge.stdioClient('desk')
+  desk.setRequestHandler(ElicitRequestSchema, ({ params }) => ({ action: 'accept', content: { name: `${params.message} Ada` } }))
+  await rig.panel.evaluate(async (name, config) => {
+    // As the panel's page does it: over a port to the registry of the background.
+    const port = chrome.runtime.connect({ name: 'portolan-registry' })
+    let last = 0
+    const waiting = new Map<number, (m: { error?: unknown }) => void>()
+    port.onMessage.addListener((m) => waiting.get(m.id)?.(m))
+    const ask = (m: object) => new Promise<void>((resolve, reject) => {
+      const id = ++last
+      waiting.set(id, (a) => (a.error ? reject(new Error(JSON.stringify(a.error))) : resolve()))
+      port.postMessage({ id, ...m })
+    })
+    await ask({ method: 'attach' })
+    await ask({ method: 'addServer', name, config })
+    await ask({ method: 'discover' })
+  }, 'harbour', { url: `${server.url}/mcp` })
+  await hasTool(desk, 'harbour__steps')
+
+  const progress: (number | undefined)[] = []
+  const steps = await call(desk, 'harbour__steps', { steps: 3, everyMs: 30 }, { onprogress: (p) => progress.push(p.progress) })
+  assert.equal(steps.text, 'done')
+  assert.deepEqual(progress.slice(0, 2), [1, 2])
+  assert.equal((await call(desk, 'harbour__ask')).text, 'who? Ada')
+
+  const gives = new AbortController()
+  const waiting = call(desk, 'harbour__wait', {}, { signal: gives.signal })
+  for (let i = 0; !server.calls.includes('wait') && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  gives.abort()
+  await assert.rejects(waiting)
+  for (let i = 0; !server.calls.includes('cancelled') && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.ok(server.calls.includes('cancelled'))
+
+  await rig.killWorker() // the servers are stored
+  await hasTool(desk, 'harbour__steps')
+  assert.equal((await call(desk, 'harbour__steps', { steps: 1, everyMs: 1 })).text, 'done')
+  await rig.ask('setOptions', { publishRegistry: false })
+  await hasTool(desk, 'harbour__steps', false)
+})
+
+test('no web page and no other extension gets at the extension', async () => {
+  const rig = await rigOf()
+  const page = await rig.browser.open(`http://${rig.bridge.address}/`)
+  const outcome = await page.evaluate((id) => {
+    const api = (globalThis as { chrome?: { runtime?: { connect?: unknown; sendMessage?: unknown } } }).chrome?.runtime
+    return { connect: typeof api?.connect, send: typeof api?.sendMessage, id }
+  }, 'x')
+  assert.deepEqual([outcome.connect, outcome.send], ['undefined', 'undefined'])
+  for (const path of ['sidepanel.html', 'tools.wasm', 'manifest.json', 'driver.js']) {
+    const reached = await page.evaluate((url) => fetch(url).then(() => true, () => false), `chrome-extension://hlimmonnfinmkmhhpjbgabdjlpkcaffk/${path}`)
+    assert.equal(reached, false, path)
+  }
+})
+
+test('a bridge on a port that is taken says so, and ends nobody', async () => {
+  const bridge = await TestBridge.create()
+  open.push(bridge)
+  await bridge.start()
+  const second = await bridge.stdioClient('second') // attaches to the first
+  assert.ok((await second.listTools()).tools)
+  await bridge.run()
+  assert.match(bridge.log, /already|in use|taken/i)
+  assert.ok((await second.listTools()).tools)
+})
