@@ -66,7 +66,7 @@ flow('a pairing that fails says why, and what to do', { state: 'looking' }, asyn
 flow('an address, a token and a name are sent; the token is not kept', { state: 'fresh' }, async (page) => {
   await page.getByText('Advanced').click()
   await page.getByLabel('Address of the bridge').fill('127.0.0.1:60001')
-  const token = page.getByLabel('Token of a bridge')
+  const token = page.getByLabel('Token of an ephemeral bridge')
   assert.equal(await token.getAttribute('type'), 'password')
   await token.fill('sekret')
   await page.getByRole('button', { name: 'Use token' }).click()

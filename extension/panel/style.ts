@@ -38,6 +38,7 @@ portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origi
 .lead { font-size: .94rem; }
 .lined { border-block-start: 1px solid var(--_line); padding-block-start: .6rem; }
 .stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; } .stack > * { max-inline-size: 100%; } .stack > .field, .stack > .wide { inline-size: 100%; }
+.tight { gap: .1rem; }
 a { overflow-wrap: anywhere; }
 
 .card > header:has(+ .says) { flex-wrap: nowrap; align-items: start; } .card.asks h2 { display: block; }
@@ -56,6 +57,7 @@ button[aria-disabled=true] { opacity: .55; cursor: default; }
 .steps > [aria-current] { color: var(--_ink); } .steps > [aria-current]::before { background: var(--_accent); color: var(--_on-accent); border-color: transparent; }
 .steps > .done::before { content: "✓" / ""; color: var(--_good); }
 .command { display: flex; gap: .4rem; align-items: center; inline-size: 100%; color: var(--_ink); }
+.command button { flex: none; }
 .command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .35rem .6rem; min-inline-size: 0; }
 .digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem; letter-spacing: .16em; inline-size: 11.5rem !important; text-align: center; padding: .3rem .2rem .3rem .36em; direction: ltr; font-variant-numeric: tabular-nums; }
 .digits::placeholder { color: var(--_edge); opacity: .55; }
@@ -66,8 +68,8 @@ button[aria-disabled=true] { opacity: .55; cursor: default; }
 .settings { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 .rows { display: grid; gap: .1rem; grid-template-columns: minmax(0, 1fr); }
 .rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between; padding-block: .4rem; border-block-start: 1px solid var(--_line); }
-.rows > li:first-child { border: 0; } .rows > li > :first-child { flex: 1 1 9rem; min-inline-size: 0; overflow-wrap: anywhere; }
-.rows > li > portolan-confirm { flex: none; } portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
+.rows > li:first-child { border: 0; } .rows > li > :first-child { flex: 1 1 7rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.rows > li > details { flex: 1 1 100%; } .rows > li > portolan-confirm { flex: none; } portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
 .row:has(> .end) { align-items: end; } .row > .field.grow { flex-basis: 9rem; }
 .short { inline-size: 6rem !important; } .rows select { padding-block: .2rem; }
 .asking { background: var(--_bad-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .5rem; font-size: .92rem; }

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
 import { launchChromium } from '../../../web/demo/e2e/harness.ts'
 import { openPage, panelSite, type Wish } from './site.ts'
 
@@ -13,7 +14,7 @@ const browser = await launchChromium()
 const site = await panelSite()
 const only = process.argv[2]
 
-async function picture(name: string, wish: Wish & { tab?: string }, act?: (page: import('playwright-core').Page) => Promise<void>): Promise<void> {
+async function picture(name: string, wish: Wish & { tab?: string }, act?: (page: Page) => Promise<void>): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const file = `${name}-${colorScheme}.png`
     if (only && !file.includes(only)) continue
@@ -30,6 +31,7 @@ async function picture(name: string, wish: Wish & { tab?: string }, act?: (page:
   }
 }
 
+const unfold = (page: Page) => page.evaluate(() => { for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('details')) d.open = true })
 const wide = { page: 'options' as const, context: { viewport: { width: 1000, height: 640 } } }
 await picture('fresh', { state: 'fresh' })
 await picture('digits', { state: 'digits' }, async (page) => { await page.locator('.digits').fill('123 4') })
@@ -47,6 +49,13 @@ await picture('activity', { state: 'used', tab: 'activity' })
 await picture('wide', { state: 'asked', ...wide })
 await picture('wide-chats', { state: 'running', tab: 'chats', ...wide })
 await picture('narrow', { state: 'busy', context: { viewport: { width: 320, height: 640 } } })
+await picture('unfolded', { state: 'asked' }, async (page) => {
+  await unfold(page)
+  await page.getByRole('button', { name: 'Forget mcp-inspector…' }).click()
+})
+await picture('unfolded-fresh', { state: 'fresh' }, unfold)
+await picture('unfolded-chats', { state: 'used', tab: 'chats' }, unfold)
+await picture('contrast', { state: 'busy', context: { forcedColors: 'active' } })
 await picture('arabic', { state: 'asked', lang: 'ar' })
 await browser.close()
 await site.close()
