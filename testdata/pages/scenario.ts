@@ -17,8 +17,6 @@ export class Scenario {
     }
   }
 
-  get names(): string[] { return [...this.#marks.keys()] }
-
   has(name: ScenarioName): boolean { return this.#marks.has(name) }
 
   is(name: ScenarioName, key: string): boolean {
