@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { createSecureServer, constants, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { createSecureServer, constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sites, type Site } from '../../extension/chats/wire.ts'
 import { Backend, type Prompt } from './backend.ts'
@@ -49,11 +49,15 @@ export async function startPages(): Promise<Pages> {
   const plain = createServer(answer)
   // Six streams of one origin would starve the seventh over HTTP/1.1.
   const secure = createSecureServer({ ...pair, allowHTTP1: true }, answer)
-  const sessions = new Set<ServerHttp2Session>()
-  secure.on('session', (session) => {
-    sessions.add(session)
-    session.on('error', () => {}).on('close', () => sessions.delete(session))
-  })
+  // A browser that goes away in the middle of a stream is no fault.
+  secure.on('session', (session) => { session.on('error', () => {}) })
+  const sockets = new Set<Socket>()
+  for (const server of [plain, secure]) {
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+  }
   const [httpPort, httpsPort] = await Promise.all([plain, secure].map(async (server) => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return (server.address() as AddressInfo).port
@@ -70,9 +74,9 @@ export async function startPages(): Promise<Pages> {
     stopped: (site) => backends[site].stopped,
     async close() {
       for (const site of sites) backends[site].reset()
-      plain.closeAllConnections()
-      for (const session of sessions) session.destroy()
-      await Promise.all([plain, secure].map((server) => new Promise((resolve) => server.close(resolve))))
+      const closed = Promise.all([plain, secure].map((server) => new Promise((resolve) => server.close(resolve))))
+      for (const socket of sockets) socket.destroy()
+      await closed
     },
   }
 }
