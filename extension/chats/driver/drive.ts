@@ -18,7 +18,10 @@ export function drive(port: Port, window: Window, times: Partial<Times> = {}): v
     const message = raw as ToDriver
     switch (message.type) {
       case 'start': if (!current) void start(message.order, message.profile); break
-      case 'tick': current?.pulse.tick(); break
+      case 'tick':
+        window.document.dispatchEvent(new Event('portolan-tick')) // frames for a hidden page: shim.ts
+        current?.pulse.tick()
+        break
       case 'cancel': current?.control.abort(new DriverFailure('CANCELLED', asked.cancelled())); break
       case 'resume': current?.stage.person.resume(); break
       case 'handover': if (current) current.stage.handed = true; break
