@@ -25,13 +25,11 @@ export const good = [
   'bad response', '良くない回答です', 'schlechte antwort', 'mauvaise réponse', 'mala respuesta', '错误回复',
 ]
 
-export const logIn = ['log in', 'sign in', 'ログイン', 'anmelden', 'se connecter', 'iniciar sesión', '登录']
-
 export const expired = ['session has expired', 'session expired', '有効期限が切れ', 'sitzung ist abgelaufen', 'session a expiré', 'sesión ha caducado', 'sesión ha expirado', '会话已过期', '登录已过期']
 
 export const rateLimited = [
-  'usage limit', 'rate limit', 'too many requests', 'reached your limit', 'reached the current', '利用制限', '上限に達し', 'nutzungslimit', 'zu viele anfragen', 'limite d’utilisation', "limite d'utilisation",
-  'trop de requêtes', 'límite de uso', 'demasiadas solicitudes', '使用上限', '请求过多',
+  'reached the current usage limit', 'reached your', 'hit your limit', 'limit reached', 'rate limit exceeded', 'too many requests', '利用制限に達し', '上限に達し', 'リクエストが多すぎ',
+  'nutzungslimit erreicht', 'limit erreicht', 'zu viele anfragen', 'atteint la limite', 'atteint votre limite', 'trop de requêtes', 'alcanzado el límite', 'demasiadas solicitudes', '达到使用上限', '已达上限', '请求过多',
 ]
 
 export const network = [

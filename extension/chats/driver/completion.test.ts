@@ -33,7 +33,7 @@ const table: [name: string, rows: Row[], until: number, outcome: string][] = [
   ['text that comes with the feedback buttons is waited for', [{ at: 200, stop: true, length: 10 }, { at: 1500, stop: false, end: true, length: 30 }], 20_000,
     'waiting | answering | 1600 high: stop gone, feedback buttons'],
   ['feedback buttons without a stop button that was seen', [{ at: 500, length: 10, end: true }], 20_000, 'waiting | answering | 900 high: feedback buttons, stop never seen'],
-  ['the stop button goes, no other marks', [{ at: 200, stop: true, length: 10 }, { at: 1500, stop: false }], 20_000, 'waiting | answering | 3400 medium: stop gone, field empty, text stable 3.2 s'],
+  ['the stop button goes, no other marks', [{ at: 200, stop: true, length: 10 }, { at: 1500, stop: false }], 20_000, 'waiting | answering | 5400 medium: stop gone, field empty, text stable 5.2 s'],
   ['the stop button flickers', [{ at: 200, stop: true, length: 10 }, { at: 1500, stop: false }, { at: 3000, stop: true }, { at: 3500, stop: false, end: true }], 20_000,
     'waiting | answering | 3500 high: stop gone, feedback buttons'],
   ['no stop button, quiet text', [{ at: 500, length: 10 }, { at: 900, length: 12 }], 20_000, 'waiting | answering | 5900 low: stop never seen, field empty, text stable 5 s'],
@@ -53,7 +53,7 @@ const table: [name: string, rows: Row[], until: number, outcome: string][] = [
     'waiting | thinking | answering | 121000 high: stop gone, feedback buttons'],
   ['complete without any text', [{ at: 200, stop: true, answer: true }, { at: 900, stop: false, end: true }], 60_000, 'waiting | 3000 low: stop gone, feedback buttons, no text'],
   ['our turn leaves the page while it streams', [{ at: 200, stop: true, length: 40 }, { at: 900, turn: false }, { at: 2000, stop: false }], 60_000,
-    'waiting | answering | 3900 medium: stop gone, field empty, text stable 3.7 s'],
+    'waiting | answering | 5900 medium: stop gone, field empty, text stable 5.7 s'],
 ]
 for (const [name, rows, until, outcome] of table) test(`completion: ${name}`, () => assert.equal(play(rows, until), outcome))
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { answer as wholeAnswer } from '../../../testdata/pages/answer.ts'
 import { Scenario } from '../../../testdata/pages/scenario.ts'
 import type { FromDriver } from '../wire.ts'
-import { article, layouts, phases, plain, right, Sites, token } from './site.ts'
+import { article, layouts, phases, plain, right, runs, Sites, thorough, token, turnKey } from './site.ts'
 
 const sites = new Sites()
 
@@ -90,7 +90,6 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
 
     test(`${on.name}: no wrong or stale answer`, async () => {
       const driven = await sites.open(on)
-      const runs = Number(process.env.DRIVER_RUNS ?? 3)
       for (let n = 1; n <= runs; n++) {
         const about = token('run')
         right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
@@ -109,10 +108,11 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
   }
 
   for (const locale of ['ja', 'de', 'fr', 'es', 'zh'] as const) {
-    for (const on of [...layouts, { ...article, name: 'ChatGPT without test ids', query: { ...article.query, noTestIds: true } }]) {
+    // Two layouts have nothing but words for some marks.
+    for (const on of [...thorough || ['ja', 'zh'].includes(locale) ? layouts : [turnKey], { ...article, name: 'ChatGPT without test ids', query: { ...article.query, noTestIds: true } }]) {
       test(`${on.name}: the page speaks ${locale}`, async () => {
         const about = token(locale)
-        const prompt = `[[think ms=300 skip=1]] token:${about}`
+        const prompt = `[[think ms=700 skip=1]] token:${about}`
         const outcome = await sites.ask({ ...on, query: { ...on.query, locale } }, prompt)
         const answer = right(outcome, wholeAnswer(prompt, new Scenario(prompt), locale, 1))
         assert.equal(answer.confidence, 'high')

@@ -48,6 +48,9 @@ export function insert(field: HTMLElement, text: string): void {
   command(field, 'insertText', text)
 }
 
+/** What sites take for a text; more at once they make an attachment of. */
+const piece = 4000
+
 /** As if from the clipboard. A textarea does nothing on a paste that is no person's: its value is set. */
 export function paste(field: HTMLElement, text: string): void {
   focus(field)
@@ -56,9 +59,25 @@ export function paste(field: HTMLElement, text: string): void {
     field.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'insertFromPaste' }))
     return
   }
-  const clipboardData = new DataTransfer()
-  clipboardData.setData('text/plain', text)
-  field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, clipboardData }))
+  for (const part of pieces(text)) {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', part)
+    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true, cancelable: true, clipboardData }))
+  }
+}
+
+/** Cut within a word: editors drop white space at the ends of what is pasted. */
+function pieces(text: string): string[] {
+  const out: string[] = []
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(at + piece, text.length)
+    if (end < text.length) {
+      while (end > at + 1 && !/[^\s\ud800-\udbff][^\s\udc00-\udfff]/.test(text.slice(end - 1, end + 1))) end--
+    }
+    out.push(text.slice(at, end))
+    at = end
+  }
+  return out
 }
 
 export function enter(field: HTMLElement, how: KeyboardEventInit = {}): void {

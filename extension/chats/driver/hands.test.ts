@@ -48,6 +48,13 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     })
   }
 
+  for (const on of [article, gemini, aistudio]) test(`a prompt of 2,000 lines, ${on.name}`, async () => {
+    const about = token('lines')
+    const prompt = `token:${about}\n` + Array.from({ length: 2000 }, (_, n) => n % 7 ? `Line ${n} has a few words, — ${'ü漢😀'.repeat(5)}` : '').join('\n') + 'end'
+    right(await sites.ask(on, prompt), plain(about))
+    assert.ok(sites.received(on.site, about)[0]!.text === prompt)
+  })
+
   for (const on of layouts) {
     test(`Enter where the click does nothing, sent once, ${on.name}`, async () => {
       const about = token('nosend')
@@ -108,7 +115,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
 
   test('assist: a prompt that nobody sends in time', async () => {
     const driven = await sites.open(article)
-    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 1500 })
+    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 5000 })
     assert.deepEqual([failure!.code, failure!.state!.phase], ['TIMEOUT', 'handover'])
     assert.match(failure!.message, /send it there/)
     await driven.page.close()
@@ -134,11 +141,11 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
   test('the person sends it during the pause: it is not sent again', async () => {
     const about = token('self')
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=700]] token:${about}`)
+    await driven.start(`[[disabled ms=2500]] token:${about}`)
     await driven.phase('sending')
     await field(driven).click()
     await driven.message(isPaused)
-    await driven.page.waitForTimeout(900)
+    await driven.page.waitForTimeout(2600)
     await submit(driven)
     await driven.page.waitForTimeout(500)
     await driven.tell({ type: 'resume' })
@@ -161,7 +168,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
 
   test('a pause that is never ended: PAUSED_BY_USER at the deadline, and the field is left alone', async () => {
     const driven = await sites.open(article)
-    await driven.start(`[[disabled ms=9000]] token:${token('kept')}`, { deadline: Date.now() + 2500 })
+    await driven.start(`[[disabled ms=9000]] token:${token('kept')}`, { deadline: Date.now() + 5000 })
     await driven.phase('sending')
     await field(driven).click()
     await driven.page.keyboard.type('mine ')

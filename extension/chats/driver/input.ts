@@ -3,6 +3,8 @@ import { clear, fieldText, focus, insert, paste } from './field.ts'
 import { fieldEmpty, fieldOf, holdsPrompt, type Set } from './stage.ts'
 import { normalised } from './text.ts'
 
+const long = 30_000
+
 /**
  * Puts the prompt into the field by the first means after which the field holds all
  * of it. What the person had written there is kept, and put back when the run ends:
@@ -17,14 +19,18 @@ export async function fill(set: Set): Promise<void> {
     (field) => insert(field, order.prompt),
     (field) => paste(field, order.prompt),
   ]
+  // A thousand lines inserted by command would hold the page for a minute.
+  if (order.prompt.length > long) means.reverse()
   if (order.trustedInput) means.push((field) => { focus(field); return set.trusted(order.prompt) })
+  // Editors take their time over long texts.
+  const applied = times.applied + order.prompt.length / 50
   for (const put of means) {
     await person.hold(signal)
     if (!await emptied(set)) continue
     const field = fieldOf(set)
     if (!field) continue
     await put(field)
-    if (await pulse.until(() => holdsPrompt(set), times.applied, signal)) {
+    if (await pulse.until(() => holdsPrompt(set), applied, signal)) {
       // An editor may take it back when it compares its own state.
       await pulse.rest(times.applied / 6, signal)
       if (holdsPrompt(set)) return

@@ -20,14 +20,17 @@ export class Pulse {
   #last = 0
   #gap = 40
   #scanned = 0
+  #due = Infinity
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(deep: Deep) {
     this.#deep = deep
     this.#observer = new MutationObserver((records) => {
       for (const { addedNodes } of records) for (const node of addedNodes) deep.learn(node)
-      if (performance.now() - this.#last >= this.#gap) this.#beat()
-      else this.#timer ??= setTimeout(() => this.#beat(), this.#gap)
+      if (performance.now() - this.#last < this.#gap) return this.#within(this.#gap)
+      this.#beat()
+      // What must be quiet for a moment is looked at again before the next tick.
+      if (this.#waits.size) this.#within(Math.max(110, this.#gap))
     })
     deep.onroot = (root) => this.#observer.observe(root, observed)
     this.#observer.observe(deep.document, observed)
@@ -43,9 +46,17 @@ export class Pulse {
     this.#beat()
   }
 
+  #within(ms: number): void {
+    const due = performance.now() + ms
+    if (due >= this.#due) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#beat(), ms)
+    this.#due = due
+  }
+
   #beat(): void {
     clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#due = Infinity
     const begun = performance.now()
     for (const wait of [...this.#waits]) {
       try {

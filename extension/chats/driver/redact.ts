@@ -6,7 +6,7 @@ const labels = /^(?:data-.*(?:title|name|label|text|content|value|prompt|query|m
 /** A word of a programmer, as in `send-button`; no token, no sentence, no name of a person or chat. */
 const plain = /^[\w:-]{1,60}$/
 const number = /^-?\d{1,4}(?:\.\d{1,3})?%?$/
-const secret = /\d{5,}|[0-9a-f]{8}-|(?=\w*\d\w*\d)(?=\w*[a-z])\w{16,}/i
+const secret = /\d{5,}|\d[a-z]+\d|[a-z]{25,}|(?=\w*\d)(?=\w*[a-z])\w{16,}/i
 
 const code = (value: string) => number.test(value) || (plain.test(value) && !secret.test(value))
 

@@ -16,6 +16,13 @@ export const gemini: On = { name: 'Gemini', site: 'gemini', query: {}, layout: '
 export const aistudio: On = { name: 'AI Studio', site: 'aistudio', query: {}, layout: 'chunk-editor' }
 export const layouts = [article, turnKey, gemini, aistudio]
 
+/** How often the plain question is asked; set, every test runs on every layout and in every language. */
+export const runs = Number(process.env.DRIVER_RUNS ?? 2)
+export const thorough = process.env.DRIVER_RUNS !== undefined
+
+/** Two of the layouts that a test is for, other ones for each test; all where it is thorough. */
+export const some = (of: On[], nth: number) => thorough || of.length < 3 ? of : [of[nth % of.length]!, of[(nth + 1 + (nth >> 2)) % of.length]!].filter((on, i, all) => all.indexOf(on) === i)
+
 /** The pages, and a browser, for the tests of one file. */
 export class Sites {
   pages!: Pages
