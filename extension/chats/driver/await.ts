@@ -80,7 +80,7 @@ export class Awaited {
 
   #within(turn: Turn | undefined, mark: 'thinking' | 'skip'): boolean {
     const { deep, layout } = this.#set
-    return turn !== undefined && turn.region.some((part) => marked(deep, layout[mark], part).some((el) => contains(part, el)))
+    return turn !== undefined && turn.region.some((part) => marked(deep, layout[mark], part, part).length > 0)
   }
 
   #ended(turn: Turn | undefined): boolean {

@@ -65,19 +65,18 @@ export function drive(port: Port, window: Window, times: Partial<Times> = {}): v
     }
     let outcome: FromDriver
     try {
-      const answer = await run.answer()
-      run.leave(false)
-      outcome = { type: 'done', answer }
+      outcome = { type: 'done', answer: await run.answer() }
     } catch (e) {
       const failure = e instanceof DriverFailure ? e : new DriverFailure('UNKNOWN', asked.unknown(profile.label, e))
       if (failure.code === 'CANCELLED') await run.stop().catch(() => {})
       outcome = { type: 'failed', failure: { code: failure.code, message: failure.message, state: run.seen(phase ?? 'opening'), ...failure.more } }
-      run.leave(true)
-    } finally {
-      lifetime.abort()
-      pulse.close()
-      current = undefined
     }
+    try {
+      run.leave(outcome.type === 'failed')
+    } catch { /* the outcome is told all the same */ }
+    lifetime.abort()
+    pulse.close()
+    current = undefined
     post(outcome)
   }
 }

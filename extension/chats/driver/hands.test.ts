@@ -135,6 +135,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     await driven.tell({ type: 'resume' })
     right(await driven.outcome(), plain(about))
     assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
+    assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
     await driven.page.close()
   })
 

@@ -13,8 +13,7 @@ const long = 30_000
 export async function fill(set: Set): Promise<void> {
   const { order, pulse, person, signal, times } = set
   if (holdsPrompt(set)) return
-  const input = fieldOf(set)
-  if (input && !set.draft) set.draft = normalised(fieldText(input)) === '' ? '' : fieldText(input)
+  keepDraft(set)
   const means: ((field: HTMLElement) => void | Promise<unknown>)[] = [
     (field) => insert(field, order.prompt),
     (field) => paste(field, order.prompt),
@@ -39,7 +38,15 @@ export async function fill(set: Set): Promise<void> {
   throw new DriverFailure('INPUT_NOT_APPLIED', asked.input(set.profile.label))
 }
 
-export async function emptied(set: Set): Promise<boolean> {
+/** After a pause the person's words may stand around our prompt. */
+function keepDraft(set: Set): void {
+  const field = fieldOf(set)
+  const text = field ? fieldText(field) : ''
+  const own = text.includes(set.order.prompt) ? text.replace(set.order.prompt, '').trim() : text
+  if (normalised(own) !== '') set.draft = set.draft ? `${set.draft}\n${own}` : own
+}
+
+async function emptied(set: Set): Promise<boolean> {
   const field = fieldOf(set)
   if (!field) return false
   if (!fieldEmpty(set)) clear(field)

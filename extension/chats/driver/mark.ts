@@ -21,15 +21,15 @@ export function nameOf(el: Element): string {
 }
 
 /**
- * The visible elements of a mark: by selector, else by name. Names count in `near`
- * only, where that is given: a chat in the sidebar may be called "Stop".
+ * The visible elements of a mark: by selector in `scope`, else by name. Names count in
+ * `near` only: a chat in the sidebar may be called "Stop".
  */
-export function marked(deep: Deep, mark: Mark | undefined, near?: Element | null): Element[] {
+export function marked(deep: Deep, mark: Mark | undefined, near: Element | null, scope: Document | Element = deep.document): Element[] {
   if (!mark) return []
-  const found = deep.first(mark.selector, visible)
-  if (found.length || !mark.words?.length || near === null) return found
+  const found = deep.first(mark.selector, visible, scope)
+  if (found.length || !mark.words?.length || !near) return found
   const words = new Set(mark.words)
-  return deep.all(pressables, near ?? deep.document).filter((el) => visible(el) && words.has(nameOf(el)))
+  return deep.all(pressables, near).filter((el) => visible(el) && words.has(nameOf(el)))
 }
 
 /** What is around the field and its buttons, never as far as the page. */

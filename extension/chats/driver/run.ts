@@ -6,7 +6,7 @@ import { enabled, pressable } from './mark.ts'
 import { open, ready } from './open.ts'
 import { send, sent } from './send.ts'
 import { set as adjust } from './settings.ts'
-import { sendButtons, stopButtons, type Set, type Stage } from './stage.ts'
+import { holdsPrompt, sendButtons, stopButtons, type Set, type Stage } from './stage.ts'
 import { trouble } from './trouble.ts'
 
 /** One prompt and its answer. */
@@ -43,7 +43,6 @@ export class Run {
     } else {
       stage.phase('handover')
       await pulse.until(() => sent(set), Infinity, signal)
-      stage.handed = false
     }
     this.#sent = true
     mark('sendMs')
@@ -72,13 +71,17 @@ export class Run {
     return code && new DriverFailure(code, troubled[code](profile.label))
   }
 
-  /** Presses the site's stop button if it works on our answer, and waits until it is gone. */
+  /** Presses the site's stop button if it works on our prompt, and waits until it is gone. */
   async stop(): Promise<void> {
     const set = this.#set
-    const press = this.#sent && set ? stopButtons(set)[0] : undefined
-    if (!set || !press) return
+    // What was there before we typed is none of ours.
+    if (!set || !this.#touched) return
+    const { signal } = new AbortController()
+    const button = () => stopButtons(set)[0]
+    const press = button() ?? (holdsPrompt(set) ? undefined : await set.pulse.until(button, 400, signal))
+    if (!press) return
     pressable(press).click()
-    await set.pulse.until(() => stopButtons(set).length === 0, 1200, new AbortController().signal)
+    await set.pulse.until(() => !button(), 1000, signal)
   }
 
   /** The field is left as the person had it. */
