@@ -33,6 +33,10 @@ async function everywhere(page: Page, look: (where: string) => Promise<void>): P
       await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!).waitFor()
       if (tab === 'chats' && state === 'fresh') await page.getByRole('switch').first().click()
       await unfold(page)
+      if (state === 'asked') { // what asks in its place, and complains
+        await page.locator('portolan-clients portolan-confirm button').first().click()
+        await page.locator('portolan-origins form button').click()
+      }
       await look(`${state}, ${tab}`)
     }
   }
@@ -77,6 +81,16 @@ for (const lang of ['en', 'pseudo', 'ar']) {
     await page.close()
   })
 }
+
+test('the tabs keep their words whole at every width', async () => {
+  const { page } = await open({ state: 'busy' })
+  for (const width of [320, 340, 360, 380, 400, 440, 480, 520, 540, 560, 600, 800]) {
+    await page.setViewportSize({ width, height: 640 })
+    const broken = await page.evaluate(() => [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('.places [role=tab] > span:not(.count)')].filter((s) => s.getClientRects().length > 1 || s.getBoundingClientRect().height > 1.9 * parseFloat(getComputedStyle(s).fontSize)).map((s) => s.textContent))
+    assert.deepEqual(broken, [], `${width} px`)
+  }
+  await page.close()
+})
 
 test('in Arabic all of it runs from right to left, and nothing is left in English', async () => {
   const { page, faults } = await open({ state: 'fresh', lang: 'ar' })

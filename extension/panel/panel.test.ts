@@ -104,7 +104,7 @@ flow('questions are answered with the keyboard, oldest first, and the focus goes
     await page.keyboard.press('Tab')
     order.push(await focused(page))
   }
-  assert.deepEqual(order, ['Arguments', 'Allow once', 'Always for this client', 'Deny', 'Never'])
+  assert.deepEqual(order, ['Arguments', 'Allow once', 'Always for this client', 'Deny', 'Never for this client'])
   await page.keyboard.press('Shift+Tab')
   await page.keyboard.press('Space')
   await until(() => asked(page, 'approve'), (a: unknown[]) => a.length === 1, 'answered')
@@ -123,7 +123,7 @@ flow('an answer that fails is told, and can be given again', { state: 'asked' },
   await page.locator('.notice.bad').getByText('the client has left').waitFor()
   assert.match(await page.locator('.notice.bad').innerText(), /EXPIRED/)
   await play(page, { refusal: undefined })
-  await page.getByRole('button', { name: 'Never' }).click()
+  await page.getByRole('button', { name: 'Never for this client' }).click()
   await lastAsked(page, 'approve', { id: 'q1', answer: 'never' })
 })
 

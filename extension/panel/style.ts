@@ -94,7 +94,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .away { background: var(--_wait-wash); border-radius: 8px; padding: .4rem .7rem; font-size: .9rem; display: flex; gap: .5rem; align-items: center; }
 portolan-panel { min-inline-size: 0; background: none; } portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 
-@container panel (inline-size < 24rem) {
+@container panel (inline-size < 34rem) {
   .places [role=tab] { flex-direction: column; font-size: .86rem; position: relative; }
   .places .count { position: absolute; inset-block-start: 0; inset-inline-end: .35rem; }
 }

@@ -12,7 +12,7 @@ const ar: Record<keyof typeof en, Message> = {
   stop_all: 'إيقاف كل شيء', stop_means: 'ينهي كل العمليات والنداءات والاتصال بالجسر، إلى أن تتابع.', stopped_means: 'كل شيء متوقف: لا شيء يُقاد ولا يُجاب ولا يتصل.', go: 'متابعة',
 
   bridge: 'الجسر', bridge_is: 'الجسر: {status}', link_unpaired: 'غير مقترن', link_connecting: 'يتصل…', link_connected: 'متصل', link_waiting: 'ينتظر', link_waiting_for: 'ينتظر · يعيد المحاولة خلال {time}', link_refused: 'مرفوض', link_stopped: 'متوقف',
-  link_since: 'منذ {ago}', link_ephemeral: 'لهذا التشغيل من الجسر فقط', tools_offered: { one: 'أداة واحدة معروضة', two: 'أداتان معروضتان', few: '{n} أدوات معروضة', other: '{n} أداة معروضة' }, no_tools_yet: 'لا أدوات معروضة بعد. شغّل محادثة أو أضف خادمًا:',
+  link_since: 'اتصل {ago}', link_ephemeral: 'لهذا التشغيل من الجسر فقط', tools_offered: { one: 'أداة واحدة معروضة', two: 'أداتان معروضتان', few: '{n} أدوات معروضة', other: '{n} أداة معروضة' }, no_tools_yet: 'لا أدوات معروضة بعد. شغّل محادثة أو أضف خادمًا:',
   try_now: 'حاول الآن', unpair: 'إلغاء الاقتران…', unpair_question: 'إلغاء الاقتران بهذا الجسر؟ تفقد برامج سطح المكتب أدوات هذا المتصفح فورًا حتى تقترن من جديد.', unpair_yes: 'إلغاء الاقتران',
   advice_not_paired: 'لا يعرف الجسر هذا المتصفح أو أبطل اقترانه. اقترن من جديد.', advice_not_pairing: 'لا اقتران مفتوح في الطرفية. شغّل ‎“portolan bridge pair”‎ ثم اختر «اقتران» خلال ثلاث دقائق.', advice_replaced: 'لنسخ الملف الواحد هوية واحدة. ألغِ اقتران إحداها واقترن بها من جديد.', advice_disconnected: 'تُعاد المحاولة تلقائيًا.', advice_bad_address: 'العنوان عنوان هذا الحاسوب مع منفذ.', advice_bad_proof: 'الأرقام أو المفتاح لا تتطابق. شغّل ‎“portolan bridge pair”‎ مرة أخرى واكتب الأرقام بدقة. إن تكرر ذلك فقد يقف برنامج آخر بين هذا المتصفح والجسر.',
   advice_bad_message: 'ما يجيب هناك ليس جسر Portolan أو هو من إصدار آخر. حدّث الاثنين وتحقق من العنوان.', advice_declined: 'شغّل ‎“portolan bridge pair”‎ مرة أخرى واكتب الأرقام بدقة وأجب ‎“y”‎ هناك.', advice_too_many: 'محاولات أكثر مما يُقبل. انتظر دقيقة ثم حاول.', advice_wrong_target: 'يجيب برنامج آخر على هذا العنوان ويمرّر ما يُرسل. لا تقترن؛ تحقق من العنوان ومما يستمع على هذا المنفذ.',
@@ -24,7 +24,7 @@ const ar: Record<keyof typeof en, Message> = {
   bridge_address: 'عنوان الجسر', token: 'رمز جسر مؤقت', token_help: 'يعرضه في الطرفية جسر يعمل مع ‎--ephemeral‎. يصلح لذلك التشغيل فقط ولا يُعرض هنا ثانية.', token_use: 'استخدام الرمز',
 
   asks_waiting: { one: 'سؤال واحد ينتظرك', two: 'سؤالان ينتظرانك', few: '{n} أسئلة تنتظرك', other: '{n} سؤالًا ينتظرك' }, asks_said: 'يطلب {client} استخدام {tool}.', asks_wants: 'يريد استخدام', asks_claimed: 'الاسم هو ما يسمّي البرنامج به نفسه.', asks_left: 'يُرفض بعد {time} إن لم تجب.',
-  answer_once: 'السماح مرة', answer_always: 'دائمًا لهذا البرنامج', answer_deny: 'رفض', answer_never: 'أبدًا',
+  answer_once: 'السماح مرة', answer_always: 'دائمًا لهذا البرنامج', answer_deny: 'رفض', answer_never: 'أبدًا لهذا البرنامج',
 
   runs: 'يعمل الآن', run_for: 'منذ {time}', asked_by: 'طلبه', show_tab: 'عرض اللسان', resume: 'استئناف', hand_over: 'تسليم', paused_means: 'توقف لأنك كتبت أو نقرت في لسانه. استأنف عندما تنتهي.', handover_means: 'السؤال في حقل {chat}. أرسله هناك، وعندما يكتمل الجواب سلّمه.',
   run_phase_queued: 'ينتظر دوره', run_phase_paused: 'متوقف مؤقتًا', run_phase_opening: 'يفتح الصفحة', run_phase_input: 'يملأ الحقل', run_phase_sending: 'يرسل', run_phase_handover: 'دورك', run_phase_waiting: 'ينتظر الجواب', run_phase_thinking: 'يفكر', run_phase_answering: 'يجيب', run_phase_reading: 'يقرأ الجواب',
