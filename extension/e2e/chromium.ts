@@ -11,7 +11,7 @@ export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 
 const flags = [
   '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--remote-debugging-port=0', '--ignore-certificate-errors', '--window-size=1400,1000',
+  '--disable-component-update', '--disable-sync', '--remote-debugging-port=0', '--window-size=1400,1000',
   '--enable-features=ExtensionsManifestV3Only', '--disable-features=DisableLoadExtensionCommandLineSwitch',
 ]
 
@@ -32,15 +32,14 @@ export class Chromium {
   }
 
   /**
-   * `hosts`: where a host's port 443 really is. `granted`: as after a person said
+   * `granted`: as after a person said
    * yes to all that is optional; the browser's own question cannot be answered
    * without a screen, but what an extension was once granted stays so.
    * `debugger`: the build for trusted input.
    */
-  static async create({ hosts = {}, granted = false, debugger: trusted = false, args = [] }: { hosts?: Record<string, string>; granted?: boolean; debugger?: boolean; args?: string[] } = {}): Promise<Chromium> {
+  static async create({ granted = false, debugger: trusted = false, args = [] }: { granted?: boolean; debugger?: boolean; args?: string[] } = {}): Promise<Chromium> {
     const profile = await mkdtemp(join(tmpdir(), 'portolan-chromium-'))
-    const rules = Object.entries(hosts).map(([host, where]) => `MAP ${host}:443 ${where}`).join(', ')
-    const browser = new Chromium(profile, [...(rules ? [`--host-resolver-rules=${rules}`] : []), ...args])
+    const browser = new Chromium(profile, args)
     if (granted || trusted) {
       const greedy = browser.extension = await greedyCopy(trusted)
       await browser.start()
