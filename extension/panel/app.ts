@@ -5,6 +5,7 @@ import { styles } from '../../web/panel/style/style.ts'
 import { clean, line } from '../../web/panel/text.ts'
 import { connectPort } from '../browser.ts'
 import type { Method, Requests, State } from '../messages.ts'
+import { keepFocus } from './focus.ts'
 import { octagon, placeIcon, play } from './icons.ts'
 import { linkStanding, linkWords } from './standing.ts'
 import { define, type Desk } from './piece.ts'
@@ -67,6 +68,10 @@ export class PortolanExtension extends LitElement implements Desk {
     if (counts || Date.now() - this.now > 30_000) this.now = Date.now()
   }
 
+  protected override firstUpdated(): void {
+    keepFocus(this.renderRoot as ShadowRoot, () => this.renderRoot.querySelector('[role=tabpanel]'))
+  }
+
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('language') && this.language) this.words = wordsOf(this.language.tag, this.language.own)
     if (this.place === 'chats') void this.run(() => import('./chats.ts'))
@@ -87,13 +92,12 @@ export class PortolanExtension extends LitElement implements Desk {
           ${places.map((p) => html`<button type="button" role="tab" id="tab-${p}" aria-controls="place-${p}" aria-selected=${p === place} tabindex=${p === place ? 0 : -1} @click=${() => this.go(p)}>
             ${placeIcon[p]}<span>${t(`place_${p}`)}</span>${p === 'chats' && state?.runs.length ? html` <span class="count">${t.number(state.runs.length)}</span>` : nothing}</button>`)}
         </div></div>
-        <div role="status">${this.store.away ? html`<p class="away">${standingIcon.connecting}<span>${t('away')}</span></p>` : nothing}</div>
       </header>
       ${state ? html`
         <portolan-approvals .desk=${this} .state=${state} .now=${now}></portolan-approvals>
         <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${this.view(state)}</div></main>
-        <footer class="foot">${this.notices.view(t)}${this.stopBar(state)}</footer>`
-      : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p></div></main>`}
+        <footer class="foot">${this.awayView()}${this.notices.view(t)}${this.stopBar(state)}</footer>`
+      : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p>${this.awayView()}</div></main>`}
     </div>`
   }
 
@@ -105,6 +109,11 @@ export class PortolanExtension extends LitElement implements Desk {
       case 'activity': return html`<portolan-log .desk=${this} .state=${state} .now=${now}></portolan-log>`
     }
     return html`<portolan-home .desk=${this} .state=${state} .now=${now}></portolan-home>`
+  }
+
+  /** Below, so that nothing moves under a pointer. */
+  private awayView(): TemplateResult {
+    return html`<div role="status">${this.store.away ? html`<p class="away">${standingIcon.connecting}<span>${this.words('away')}</span></p>` : nothing}</div>`
   }
 
   /** One button at one place, so that the focus stays on it. */

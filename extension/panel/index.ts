@@ -1,5 +1,5 @@
 import './app.ts'
-import { PortolanExtension } from './app.ts'
+import type { PortolanExtension } from './app.ts'
 import { languageOf } from './words.ts'
 
 // ?lang= is for translators and tests: a browser's own language comes without it.

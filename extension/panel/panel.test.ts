@@ -25,6 +25,7 @@ flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) 
   await set(page, { pairing: null, link: { ...fresh().link, status: 'connected', since: Date.now() } })
   await page.getByText('Paired. This browser’s tools').waitFor()
   assert.equal(await page.locator('portolan-pairing').count(), 0)
+  await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the card')
 })
 
 flow('the field for digits takes what is pasted, keeps the caret, and wants six', { state: 'digits' }, async (page) => {

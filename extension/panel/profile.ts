@@ -1,8 +1,11 @@
-import { html, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { download } from '../../web/panel/download.ts'
 import { clean } from '../../web/panel/text.ts'
 import { openOptions } from '../browser.ts'
 import { define, freshId, Piece } from './piece.ts'
+
+/** This is the options page itself. */
+const inTab = location.pathname.endsWith('/options.html')
 
 /** This browser profile, as the bridge and its clients call it. */
 class Profile extends Piece {
@@ -22,7 +25,7 @@ class Profile extends Piece {
       <details><summary>${this.t('about')}</summary>
         <div class="stack">
           <dl class="pairs"><dt>${this.t('version')}</dt><dd><bdi>${clean(version, 40)}</bdi></dd><dt>${this.t('install_id')}</dt><dd class="mono"><bdi dir="ltr">${clean(install.id, 80)}</bdi></dd></dl>
-          <div class="row"><button type="button" class="small" @click=${() => openOptions()}>${this.t('open_options')}</button>
+          <div class="row">${inTab ? nothing : html`<button type="button" class="small" @click=${() => openOptions()}>${this.t('open_options')}</button>`}
             <button type="button" class="small" aria-describedby="${id}-bundle" @click=${this.bundle}>${this.t('debug_bundle')}</button></div>
           <p id="${id}-bundle" class="dim">${this.t('debug_means')}</p>
         </div>

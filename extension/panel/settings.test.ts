@@ -140,6 +140,7 @@ flow('rules of a client are changed, taken back and added; a client is forgotten
   await page.getByRole('button', { name: 'Forget mcp-inspector…' }).click()
   await page.getByRole('button', { name: 'Forget', exact: true }).click()
   await wasAsked(page, 'forgetClient', [{ client: 'inspector' }])
+  await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the client: the tab\'s view has it')
 })
 
 flow('an origin is approved as scheme, host and port only', { state: 'used' }, async (page) => {

@@ -10,7 +10,7 @@ h1 { margin: 0; font-size: 1.1rem; letter-spacing: .01em; }
 .card h3 { font-size: .95rem; }
 p, li, label, summary { overflow-wrap: anywhere; }
 
-.top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); } .top > [role=status]:empty { margin-block-start: -.5rem; }
+.top { display: grid; gap: .5rem; padding-block-start: .8rem; grid-template-columns: minmax(0, 1fr); }
 .brand { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; }
 .brand .compass { inline-size: 1.9rem; block-size: 1.9rem; flex: none; }
 .brand .compass .track { stroke-width: 2; }
@@ -30,7 +30,7 @@ p, li, label, summary { overflow-wrap: anywhere; }
 portolan-approvals { display: contents; }
 portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-runs { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-runs:empty { display: none; }
-portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks, portolan-profile, portolan-options, portolan-confirm, portolan-run { display: block; min-inline-size: 0; }
+portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks, portolan-profile, portolan-options, portolan-confirm { display: block; min-inline-size: 0; }
 .pair { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-items: start; }
 .card.plain { border-inline-start: 1px solid var(--_line); }
 .card > p, .card > .row { min-inline-size: 0; }
@@ -84,7 +84,7 @@ li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-bl
 .log [data-outcome=ok] { --_tone: var(--_good); } .log :is([data-outcome=error], [data-outcome=denied]) { --_tone: var(--_bad); } .log [data-outcome=running] { --_tone: var(--_wait); }
 
 .foot { position: sticky; inset-block-end: 0; z-index: 3; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); margin-inline: -1rem; }
-.foot .notices { position: static; padding-inline: 1rem; }
+.foot .notices { position: static; padding-inline: 1rem; } .foot > [role=status]:empty { margin-block-end: -.5rem; } .foot .away { margin-inline: 1rem; box-shadow: 0 8px 30px #0004; border: 1px solid var(--_wait); }
 .stopbar { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: center; padding: .5rem 1rem; background: var(--_paper); border-block-start: 1px solid var(--_line); }
 .stopbar button { display: inline-flex; gap: .4rem; align-items: center; } .stopbar p { flex: 1 1 6.5rem; font-size: .82rem; line-height: 1.3; }
 .stop { color: var(--_bad); border-color: var(--_bad); font-weight: 650; } .stop:hover { background: var(--_bad-wash); border-color: var(--_bad); }
@@ -98,7 +98,7 @@ portolan-panel { min-inline-size: 0; background: none; } portolan-panel::part(pa
   .places [role=tab] { flex-direction: column; font-size: .86rem; position: relative; }
   .places .count { position: absolute; inset-block-start: 0; inset-inline-end: .35rem; }
 }
-@container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; } .stopbar, .foot .notices { padding-inline: .7rem; } }
+@container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; } .stopbar, .foot .notices { padding-inline: .7rem; } .foot .away { margin-inline: .7rem; } }
 @container panel (inline-size >= 46rem) {
   .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); } .answers { grid-template-columns: repeat(4, minmax(0, 1fr)); }
   .places [role=tablist] { grid-template-columns: repeat(4, minmax(0, 9rem)); }

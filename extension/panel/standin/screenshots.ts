@@ -56,6 +56,10 @@ await picture('unfolded', { state: 'asked' }, async (page) => {
 await picture('unfolded-fresh', { state: 'fresh' }, unfold)
 await picture('unfolded-chats', { state: 'used', tab: 'chats' }, unfold)
 await picture('contrast', { state: 'busy', context: { forcedColors: 'active' } })
+await picture('away', { state: 'used' }, async (page) => {
+  await page.evaluate(() => { Object.assign(window.standin.background, { silent: true }); window.standin.background.die() })
+  await page.locator('.away').waitFor()
+})
 await picture('arabic', { state: 'asked', lang: 'ar' })
 await browser.close()
 await site.close()
