@@ -221,7 +221,7 @@ verb_test() {
 	setup_bundlers
 	setup_chromium
 	setup_firefox
-	build_wasm && build_web && build_bin && build_worker
+	build_wasm && build_web && build_bin && build_worker && build_extension
 	verb_check
 	say 'Go, native'
 	PORTOLAN_NODE=$node go test -race ./...
@@ -232,6 +232,8 @@ verb_test() {
 	"$node" --test 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
 	say 'End to end'
 	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
+	say 'Extension'
+	"$node" --test --test-concurrency=1 'testdata/pages/*.test.ts' 'extension/**/*.test.ts'
 	say 'Examples'
 	"$node" --test --test-concurrency=1 'web/examples/e2e/*.test.ts'
 	say 'Bundlers'
@@ -247,11 +249,11 @@ verb_check() {
 	unformatted=$(gofmt -l $(git ls-files '*.go'))
 	[ -z "$unformatted" ] || { echo "not formatted: $unformatted" >&2; exit 1; }
 	go vet ./...
-	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/... ./proxy-worker ./bench/...
+	GOOS=js GOARCH=wasm go vet ./wasm/... ./registry/... ./proxy-worker ./extension/module ./bench/...
 	go tool staticcheck ./...
 	# A program for this machine that reads the packages as js/wasm builds them; it
 	# takes what only JavaScript calls (go:wasmexport) for unused.
-	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker ./bench/...
+	GOOS=js GOARCH=wasm "$(go tool -n staticcheck)" -checks inherit,-U1000 ./wasm/... ./registry/... ./proxy-worker ./extension/module ./bench/...
 	node_modules/.bin/tsc -p .
 }
 
@@ -291,6 +293,10 @@ verb_size() {
 	budget react.js "$dist/npm/react.js" 2500
 	budget shared.js "$dist/npm/shared.js" 2500
 	budget detour.js "$dist/npm/detour.js" 1000
+	[ -f "$dist/extension/tools.wasm" ] || build_extension
+	budget 'extension: tools.wasm' "$dist/extension/tools.wasm" 3700000
+	budget 'extension: background.js' "$dist/extension/background.js" 60000
+	budget 'extension: driver.js' "$dist/extension/driver.js" 20000
 	# What shows the servers and their tools, and what is loaded when one is added, edited or tried.
 	cat "$dist/npm/panel.js" "$dist"/npm/panel/chunk-*.js >"$dist/panel-start.js"
 	budget 'panel, to begin with' "$dist/panel-start.js" 35000
