@@ -8,6 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 // An event is something that happened in the browser by itself (K9): clients that
 // set a logging level hear of it as notifications/message with the logger's name.
 const eventLogger = "portolan/event"

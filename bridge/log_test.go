@@ -2,9 +2,11 @@ package bridge_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -44,4 +46,32 @@ func TestLogMessagesGoToTheirCaller(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+func TestEventsReachTheClientsThatWantThem(t *testing.T) {
+	b, _, d := paired(t, nil)
+	heard := make(chan string, 100)
+	listener := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+		data, err := json.Marshal(req.Params.Data)
+		if err != nil {
+			t.Error(err)
+		}
+		heard <- req.Params.Logger + " " + string(data)
+	}})
+	if err := listener.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		if got, isError := d.call(t, "happen", map[string]any{"text": fmt.Sprint(n)}); isError {
+			t.Fatal(got)
+		}
+		select {
+		case got := <-heard:
+			if want := fmt.Sprintf(`portolan/event {"source":"bookmarks","type":"%d"}`, n); got != want {
+				t.Errorf("heard %s, want %s", got, want)
+			}
+		case <-time.After(patience):
+			t.Fatal("nothing was heard")
+		}
+	}
 }

@@ -2,7 +2,6 @@ package bridge_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -128,34 +127,6 @@ func TestQuestionToAClientThatCannotAsk(t *testing.T) {
 	result, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "ask"})
 	if err == nil && !result.IsError || err != nil && !strings.Contains(err.Error(), "elicitation") {
 		t.Errorf("%v, %v", result, err)
-	}
-}
-
-func TestEventsReachTheClientsThatWantThem(t *testing.T) {
-	b, _, d := paired(t, nil)
-	heard := make(chan string, 100)
-	listener := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
-		data, err := json.Marshal(req.Params.Data)
-		if err != nil {
-			t.Error(err)
-		}
-		heard <- req.Params.Logger + " " + string(data)
-	}})
-	if err := listener.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
-		t.Fatal(err)
-	}
-	for n := range 3 {
-		if got, isError := d.call(t, "happen", map[string]any{"text": fmt.Sprint(n)}); isError {
-			t.Fatal(got)
-		}
-		select {
-		case got := <-heard:
-			if want := fmt.Sprintf(`portolan/event {"source":"bookmarks","type":"%d"}`, n); got != want {
-				t.Errorf("heard %s, want %s", got, want)
-			}
-		case <-time.After(patience):
-			t.Fatal("nothing was heard")
-		}
 	}
 }
 
