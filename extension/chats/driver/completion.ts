@@ -87,7 +87,7 @@ export class Completion {
     if (sight.end && quiet >= t.quietEnd) {
       if (this.stopSeen) return { confidence: 'high', evidence: [stop, 'feedback buttons'] }
       // What never was seen at work may only look complete; its marks must have stayed a moment.
-      if (sight.now - this.#endAt! >= 4 * t.quietEnd) return { confidence: 'high', evidence: ['feedback buttons', stop] }
+      if (sight.now - this.#endAt! >= 2 * t.quietEnd) return { confidence: 'high', evidence: ['feedback buttons', stop] }
     }
     const stable = `text stable ${seconds(quiet)}`
     if (this.stopSeen && sight.idle && gone >= t.quietGone && quiet >= t.quietGone) return { confidence: 'medium', evidence: [stop, 'field empty', stable] }
