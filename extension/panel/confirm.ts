@@ -37,7 +37,7 @@ class Confirm extends Piece {
 
 define('portolan-confirm', Confirm)
 
-export interface Asks { label: string; name?: string; question: string; yes: string; act: () => unknown; small?: boolean }
+interface Asks { label: string; name?: string; question: string; yes: string; act: () => unknown; small?: boolean }
 
 export const confirm = (desk: Piece['desk'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
   html`<portolan-confirm .desk=${desk} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`

@@ -18,6 +18,7 @@ function setup(o: { granted?: string[]; says?: boolean; servers?: Record<string,
     granted: () => o.granted ?? [],
     permit: async (origin) => (asked.push(origin), o.says ?? true),
     refused: (server, origin) => refused.push(`${server} ${origin}`),
+    gone: () => new Error('please try again'),
   })
   return { asks, done, asked, refused }
 }
@@ -74,6 +75,12 @@ test('all else is the registry itself', async () => {
   const { asks, done } = setup({})
   await asks.removeServer('a')
   assert.deepEqual(done, [['removeServer', 'a']])
+})
+
+test('a request to a registry that has died is told in the page\'s words; other faults are as they were', async () => {
+  const fail = (code: string) => asking({ retry: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Registry, { granted: () => [], permit: async () => true, refused: () => {}, gone: () => new Error('please try again') })
+  await assert.rejects(fail('closed').retry('a'), /please try again/)
+  await assert.rejects(fail('timeout').retry('a'), { code: 'timeout', message: 'no' })
 })
 
 test('a port is a channel', () => {

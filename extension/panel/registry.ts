@@ -17,6 +17,8 @@ export interface Asking {
   permit(origin: string): Promise<boolean>
   /** The browser or the person said no. The server is kept, but off. */
   refused(server: string, origin: string): void
+  /** The fault of a request for which the background did not live long enough. */
+  gone(): Error
 }
 
 /** The origin that the extension must be let reach; undefined for a server that is built in, or no address. */
@@ -55,11 +57,13 @@ export function asking(registry: Registry, page: Asking): Registry {
       if (!enabled || await decide(name, configOf(name)?.url ?? '', true)) await registry.setEnabled(name, enabled)
     },
   }
+  const told = (result: unknown) => (result instanceof Promise
+    ? result.catch((e: { code?: string }) => { throw e.code === 'closed' ? page.gone() : e })
+    : result)
   return new Proxy(registry, {
     get(target, key) {
-      if (Object.hasOwn(own, key)) return own[key as keyof typeof own]
-      const value: unknown = Reflect.get(target, key)
-      return typeof value === 'function' ? value.bind(target) : value
+      const value: unknown = Object.hasOwn(own, key) ? own[key as keyof typeof own] : Reflect.get(target, key)
+      return typeof value === 'function' ? (...args: unknown[]) => told(value.apply(target, args)) : value
     },
   })
 }

@@ -10,6 +10,7 @@ import { define, freshId, Piece } from './piece.ts'
 import { permit } from './permission.ts'
 import { asking, channelOf } from './registry.ts'
 import { setting } from './setting.ts'
+import { RequestError } from './store.ts'
 
 /** How long it waits before it connects again, in ms: doubled each time. */
 const firstWait = 50, longestWait = 2000
@@ -68,6 +69,7 @@ class Servers extends Piece {
         granted: () => this.state.permissions.origins,
         permit: async (origin) => await this.desk.run(() => permit({ origins: [`${origin}/*`] })) ?? false,
         refused: (server, origin) => this.desk.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
+        gone: () => new RequestError('background_gone', this.t('error_background_gone')),
       })
     }, () => {}) // onclose tries again
   }

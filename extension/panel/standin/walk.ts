@@ -23,7 +23,7 @@ export function withPages(): (wish?: Wish) => Promise<Opened> {
   return (wish) => openPage(browser, site, wish)
 }
 
-export type Flow = (name: string, wish: Wish, walk: (page: Page) => Promise<void>) => void
+type Flow = (name: string, wish: Wish, walk: (page: Page) => Promise<void>) => void
 
 /** Makes tests of flows: each on a page of its own, which must have complained of nothing. */
 export function flows(): Flow {
