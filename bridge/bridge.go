@@ -38,12 +38,14 @@ type Bridge struct {
 	shared map[string]*relay // of HTTP clients, by profile
 	single map[*relay]bool   // of other clients
 	window *window           // in which a browser may be paired; nil if closed
+	// Closed and replaced when a list of tools has come.
+	arrival chan struct{}
 }
 
 // New returns a bridge with the pairings that are kept; opts may be nil.
 func New(opts *Options) (*Bridge, error) {
 	b := &Bridge{opts: opts.withDefaults(), started: time.Now(),
-		links: make(map[string]*link), shared: make(map[string]*relay), single: make(map[*relay]bool)}
+		arrival: make(chan struct{}), links: make(map[string]*link), shared: make(map[string]*relay), single: make(map[*relay]bool)}
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)
@@ -171,6 +173,7 @@ func (b *Bridge) relays() []*relay {
 
 // notify tells all clients that their tools may be others now.
 func (b *Bridge) notify() {
+	b.arrived()
 	for _, r := range b.relays() {
 		r.notify()
 	}

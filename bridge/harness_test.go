@@ -45,6 +45,9 @@ func run(t testing.TB, opts *bridge.Options) (b *bridge.Bridge, stop func()) {
 	if o.Discovery == "" {
 		o.Discovery = "-"
 	}
+	if o.Settle == 0 {
+		o.Settle = -1
+	}
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}

@@ -3,6 +3,7 @@ package bridge
 import (
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
@@ -30,6 +31,10 @@ type Options struct {
 	Connections int           // sockets of extensions and local processes at once; 10 if 0
 	Calls       int           // calls under way in one browser profile; 64 if 0
 
+	// Settle is how long after its start the bridge lets requests wait for paired
+	// browsers to find it; 10 s if 0, not at all if negative.
+	Settle time.Duration
+
 	Logger *slog.Logger // nothing is logged if nil; no secret ever is
 }
 
@@ -49,6 +54,9 @@ func (o *Options) withDefaults() Options {
 	}
 	if out.Calls == 0 {
 		out.Calls = 64
+	}
+	if out.Settle == 0 {
+		out.Settle = settling
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))

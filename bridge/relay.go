@@ -43,7 +43,7 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
 		case "tools/list":
-			return r.list()
+			return r.list(ctx)
 		case "tools/call":
 			if call, ok := req.(*mcp.CallToolRequest); ok {
 				return r.call(ctx, call)
@@ -68,8 +68,8 @@ type rawResult struct {
 // MarshalJSON implements [json.Marshaler].
 func (r *rawResult) MarshalJSON() ([]byte, error) { return r.text, nil }
 
-func (r *relay) list() (mcp.Result, error) {
-	l, err := r.bridge.choose(r.profile)
+func (r *relay) list(ctx context.Context) (mcp.Result, error) {
+	l, err := r.bridge.await(ctx, r.profile)
 	var which ambiguity
 	switch {
 	case errors.As(err, &which): // an empty list would hide why
@@ -87,7 +87,7 @@ func failed(format string, args ...any) (mcp.Result, error) {
 }
 
 func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
-	l, err := r.bridge.choose(r.profile)
+	l, err := r.bridge.await(ctx, r.profile)
 	if err != nil {
 		return failed("%v.", err)
 	}

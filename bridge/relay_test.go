@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge"
 )
 
 func TestToolsOfTheExtension(t *testing.T) {
 	_, e, d := paired(t, nil)
-	if got := d.names(t, true); !slices.Equal(got, []string{"ask", "big", "count", "echo", "exact", "log", "wait", "who"}) {
+	if got := d.names(t, true); !slices.Equal(got, []string{"ask", "big", "count", "echo", "exact", "happen", "log", "wait", "who"}) {
 		t.Errorf("tools %v", got)
 	}
 	if got, isError := d.call(t, "echo", map[string]any{"text": "hé"}); got != `Work: {"text":"hé"}` || isError {
@@ -243,5 +245,40 @@ func TestProfilesAreAddressed(t *testing.T) {
 	}
 	if got, _ := d.call(t, "echo", map[string]any{}); got != "Work: {}" {
 		t.Errorf("with one profile again: %q", got)
+	}
+}
+
+func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
+	dir := t.TempDir()
+	_, e, _ := paired(t, &bridge.Options{Dir: dir})
+	b, stop := run(t, &bridge.Options{Dir: dir, Settle: patience})
+	defer stop()
+	d := newDesktop(t, overHTTP(t, b, ""), nil)
+	listed := make(chan int, 1)
+	go func() {
+		tools, err := d.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Error(err)
+			listed <- -1
+			return
+		}
+		listed <- len(tools.Tools)
+	}()
+	select {
+	case n := <-listed:
+		t.Errorf("%d tools before any browser was there", n)
+	case <-time.After(50 * time.Millisecond):
+	}
+	e.connect(t, b)
+	if n := <-listed; n == 0 {
+		t.Error("no tools, though the browser came")
+	}
+
+	nobody, stopNobody := run(t, &bridge.Options{Settle: patience})
+	defer stopNobody()
+	d = newDesktop(t, overHTTP(t, nobody, ""), nil)
+	begun := time.Now()
+	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") || time.Since(begun) > patience/2 {
+		t.Errorf("with nobody paired: %q after %v", got, time.Since(begun))
 	}
 }

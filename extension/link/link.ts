@@ -29,7 +29,10 @@ const proofTimeout = 5000
 /** A bridge that said nothing for longer than two of its pings is gone. */
 const silence = 50_000
 const firstWait = 1000
-const longestWait = 60_000
+/** A bridge that is not there is looked for often: it costs next to nothing, and clients wait for it. */
+const longestWait = 4000
+/** One that refused, or has another connection of this profile, is not pressed. */
+const refusedWait = 60_000
 
 /** The connection to the bridge: dials, proves, dials again. It never gives up while it is paired. */
 export class Link {
@@ -155,7 +158,8 @@ export class Link {
   private failed(e: unknown, address: string): void {
     if (this.stopped) return
     const error = linkProblem(e, address)
-    const wait = error.code === 'REPLACED' ? longestWait : Math.min(longestWait, firstWait * 2 ** this.failures++)
+    const refused = e instanceof Refusal || error.code === 'REPLACED'
+    const wait = Math.min(refused ? refusedWait : longestWait, firstWait * 2 ** this.failures++)
     clearTimeout(this.timer)
     this.timer = setTimeout(() => void this.wake(), wait)
     this.set({ status: e instanceof Refusal ? 'refused' : 'waiting', since: null, retryAt: Date.now() + wait, error })
