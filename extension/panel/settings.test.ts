@@ -90,6 +90,9 @@ flow('bookmarks and pages ask in the click, stay off when refused, and give back
   await pages.click()
   await until(() => pages.isChecked(), (on) => on === true, 'granted')
   assert.deepEqual((await permissions(page)).asked.at(-1), { permissions: ['tabs', 'scripting'] })
+  await pages.click()
+  await until(async () => (await permissions(page)).back, (back: unknown[]) => back.length === 2, 'given back')
+  assert.deepEqual((await permissions(page)).back, [{ permissions: ['bookmarks'] }, { permissions: ['tabs'] }], 'chats keep what they need')
   assert.equal((await permissions(page)).clicked, true)
 })
 
