@@ -14,6 +14,30 @@ declare global {
 
 export interface Outcome { answer: Answer | undefined; failure: Failure | undefined; messages: FromDriver[] }
 
+/** Tabs that are used again: a new one costs half a second of a processor. */
+export class Tabs {
+  readonly told = new Map<Page, (message: FromDriver) => void>()
+  readonly #context: BrowserContext
+  readonly #idle: Page[] = []
+
+  constructor(context: BrowserContext) {
+    this.#context = context
+  }
+
+  async take(): Promise<Page> {
+    const idle = this.#idle.pop()
+    if (idle) return idle
+    const page = await this.#context.newPage()
+    await page.exposeFunction('told', (message: string) => this.told.get(page)?.(JSON.parse(message)))
+    return page
+  }
+
+  give(page: Page): void {
+    this.told.delete(page)
+    this.#idle.push(page)
+  }
+}
+
 /** A driver in a page, and the background's end of its port. */
 export class Driven {
   readonly page: Page
@@ -21,21 +45,25 @@ export class Driven {
   messages: FromDriver[] = []
   #waiting: (() => void)[] = []
 
-  private constructor(page: Page, site: Site) {
+  /** Its tab may be used by others from then on. */
+  readonly close: () => void
+
+  private constructor(page: Page, site: Site, close: () => void) {
     this.page = page
     this.site = site
+    this.close = close
   }
 
   /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
-  static async in(context: BrowserContext, site: Site, url: string, script: string, o: { times?: Partial<Times>; slow?: boolean; before?: (page: Page) => Promise<void> } = {}): Promise<Driven> {
-    const page = await context.newPage()
-    const driven = new Driven(page, site)
-    await page.exposeFunction('told', (message: string) => {
-      driven.messages.push(JSON.parse(message))
+  /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
+  static async in(tabs: Tabs, site: Site, url: string, script: string, o: { times?: Partial<Times>; slow?: boolean } = {}): Promise<Driven> {
+    const page = await tabs.take()
+    const driven = new Driven(page, site, () => tabs.give(page))
+    tabs.told.set(page, (message) => {
+      driven.messages.push(message)
       for (const wake of driven.#waiting.splice(0)) wake()
     })
     await page.goto(url, { waitUntil: 'commit' })
-    await o.before?.(page)
     const hidden = 'const setTimeout = (f, ms) => globalThis.setTimeout(f, Math.ceil(ms / 1000) * 1000 + 1000), requestAnimationFrame = () => 0;'
     await page.evaluate(o.slow ? `{ ${hidden}\n${script} }` : script)
     await page.evaluate(([times]) => {

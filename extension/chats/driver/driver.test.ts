@@ -24,7 +24,7 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
       assert.ok(answer.conversationId && answer.url.includes(answer.conversationId))
       assert.deepEqual(Object.keys(answer.timings), ['waitInputMs', 'inputMs', 'sendMs', 'waitResponseMs', 'totalMs'])
       assert.deepEqual(phases(outcome.messages).filter((p) => p !== 'answering'), ['opening', 'input', 'sending', 'waiting', 'reading'])
-      await driven.page.close()
+      driven.close()
     })
 
     test(`${on.name}: everything that Markdown has, after thinking`, async () => {
@@ -41,7 +41,7 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
         const about = token('partial')
         right(await driven.ask(`${mark} token:${about}`, { continues: n > 0 }), plain(about, n + 1))
       }
-      await driven.page.close()
+      driven.close()
     })
 
     test(`${on.name}: a long answer, with its beginning told on the way`, async () => {
@@ -76,7 +76,7 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
       const [prompt, about] = ['Say it again, token:again', 'again']
       right(await driven.ask(prompt, { continues: true }), plain(about, 6))
       right(await driven.ask(prompt, { continues: true }), plain(about, 7))
-      await driven.page.close()
+      driven.close()
     })
 
     if (thorough || nth % 2) test(`${on.name}: a turn whose elements are made anew while it streams`, async () => {
@@ -90,14 +90,14 @@ describe('driver', { concurrency: 6, timeout: 150_000 }, () => {
         const about = token('run')
         right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
       }
-      await driven.page.close()
+      driven.close()
     })
 
     if (thorough || nth % 2 === 0) test(`${on.name}: timers of a hidden page`, async () => {
       const about = token('hidden')
       const driven = await sites.open({ ...on, slow: true })
       right(await driven.ask(`[[slow ms=700]] token:${about}`), plain(about))
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -126,7 +126,7 @@ for (const on of layouts) test(`${on.name}: an answer is captured within 500 ms 
     right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
     delays.push(Math.round(await driven.page.evaluate(() => globalThis.doneAt! - globalThis.endAt!)))
   }
-  await driven.page.close()
+  driven.close()
   console.log(`# ${on.name}: captured ${delays.join(', ')} ms after completion`)
   assert.ok(delays.sort((a, b) => a - b)[1]! < 500, `${delays} ms`)
 })

@@ -52,7 +52,7 @@ describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
       assert.equal(failure!.state!.layout, ['LAYOUT_UNKNOWN', 'LOGIN_REQUIRED'].includes(row.code) ? '' : on.layout)
       if (row.code === 'LAYOUT_UNKNOWN') assert.equal(failure!.health![on.layout]!.input, 0)
       assert.equal(await written(driven), '', 'nothing is left in the field')
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -66,7 +66,7 @@ describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
       const { failure } = await driven.ask(`token:${about}-next`, { continues: true })
       assert.deepEqual([failure!.code, failure!.kind, failure!.state!.stopVisible], ['STUCK', 'stop button', true])
       assert.equal(sites.received(on.site, `${about}-next`).length, 0)
-      await driven.page.close()
+      driven.close()
     })
 
     test(`cancelled while it answers, ${on.name}`, async () => {
@@ -83,7 +83,7 @@ describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
       assert.ok(sites.pages.stopped(on.site) > stopped)
       const next = token('after')
       right(await driven.ask(`token:${next}`, { continues: true }), plain(next, 2))
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -96,7 +96,7 @@ describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
     assert.equal((await driven.outcome()).failure!.code, 'CANCELLED')
     assert.equal(await written(driven), '')
     assert.equal(sites.received('chatgpt', about).length, 0)
-    await driven.page.close()
+    driven.close()
   })
 
   for (const on of chatgpt) test(`an empty answer is told as one, ${on.name}`, async () => {
@@ -116,7 +116,7 @@ describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
     assert.equal(await written(driven), '')
     await driven.page.keyboard.press('a')
     assert.equal(driven.messages.some((m: FromDriver) => m.type === 'paused'), false)
-    await driven.page.close()
+    driven.close()
   })
 })
 

@@ -35,7 +35,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
       await driven.tell({ type: 'inserted', ok: true })
       right(await driven.outcome(), plain(about))
       assert.equal(driven.messages.some(isPaused), false)
-      await driven.page.close()
+      driven.close()
     })
 
     test(`trusted input that could not be given, ${on.name}`, async () => {
@@ -44,7 +44,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
       await driven.message(isInsert)
       await driven.tell({ type: 'inserted', ok: false })
       assert.equal((await driven.outcome()).failure!.code, 'INPUT_NOT_APPLIED')
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -75,7 +75,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
       right(await driven.ask(`token:${about}`), plain(about))
       assert.equal(await written(driven), 'Dear aunt, I never')
       assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`token:${about}`])
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -95,7 +95,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
       right(outcome, plain(about))
       assert.equal(outcome.messages.some(isPaused), false)
       assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`token:${about}, in short`])
-      await driven.page.close()
+      driven.close()
     })
   }
 
@@ -112,7 +112,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     const { answer } = await driven.outcome(3000)
     assert.ok(answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) && answer!.answer.length < plain(about).length)
     assert.deepEqual(answer!.evidence, ['handed over by the person'])
-    await driven.page.close()
+    driven.close()
   })
 
   test('assist: a prompt that nobody sends in time', async () => {
@@ -120,7 +120,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 5000 })
     assert.deepEqual([failure!.code, failure!.state!.phase], ['TIMEOUT', 'handover'])
     assert.match(failure!.message, /send it there/)
-    await driven.page.close()
+    driven.close()
   })
 
   for (const on of some(layouts, 2)) test(`the person takes over before it is sent, and gives it back, ${on.name}`, async () => {
@@ -138,7 +138,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     right(await driven.outcome(), plain(about))
     assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
     assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
-    await driven.page.close()
+    driven.close()
   })
 
   test('the person sends it during the pause: it is not sent again', async () => {
@@ -154,7 +154,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     await driven.tell({ type: 'resume' })
     right(await driven.outcome(), plain(about))
     assert.equal(sites.received('chatgpt', about).length, 1)
-    await driven.page.close()
+    driven.close()
   })
 
   test('a pause while it answers: the answer is still read', async () => {
@@ -166,7 +166,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     await driven.message(isPaused)
     right(await driven.outcome(), plain(about))
     assert.equal(driven.messages.filter(isPaused).length, 1)
-    await driven.page.close()
+    driven.close()
   })
 
   test('a pause that is never ended: PAUSED_BY_USER at the deadline, and the field is left alone', async () => {
@@ -178,7 +178,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     const { failure } = await driven.outcome()
     assert.equal(failure!.code, 'PAUSED_BY_USER')
     assert.match(await written(driven), /mine/)
-    await driven.page.close()
+    driven.close()
   })
 
   test('wheels, modifiers and what scripts do are no taking over', async () => {
@@ -192,7 +192,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
     right(await driven.outcome(), plain(about))
     assert.equal(driven.messages.some(isPaused), false)
     assert.deepEqual(phases(driven.messages).at(-1), 'reading')
-    await driven.page.close()
+    driven.close()
   })
 
   test('model and temperature of AI Studio', async () => {
@@ -213,13 +213,13 @@ describe('the means of the driver and the hands of the person', { concurrency: 6
       await driven.page.waitForTimeout(200)
     }
     right(await driven.outcome(), plain(about, 13))
-    await driven.page.close()
+    driven.close()
   })
 
   test('turns that stand in the document newest first', async () => {
     const id = sites.pages.seed('chatgpt', 5)
     const driven = await sites.open({ ...layouts[1]!, query: { layout: 'turn-key', newestFirst: true }, path: sites.pages.path('chatgpt', id) })
     for (const n of [6, 7]) right(await driven.ask('the same words, token:newest', { continues: true }), plain('newest', n))
-    await driven.page.close()
+    driven.close()
   })
 })

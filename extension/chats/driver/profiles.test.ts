@@ -37,7 +37,7 @@ describe('profiles', { concurrency: 4, timeout: 100_000 }, () => {
         await driven.page.waitForTimeout(300)
       }
       for (const selector of await driven.page.evaluate(() => [...(globalThis as unknown as { proven: Set<string> }).proven])) unproven.delete(selector)
-      await driven.page.close()
+      driven.close()
     }
     assert.deepEqual([...unproven], [])
   })
@@ -63,7 +63,7 @@ describe('profiles', { concurrency: 4, timeout: 100_000 }, () => {
       for (const written of [about, 'Earlier', 'earlier', 'Passage', 'harbour', 'found about', id, snapshot.url.includes('?') ? snapshot.url : '\u0000']) assert.ok(!JSON.stringify(snapshot).includes(written), `${on.name}: ${written}`)
       assert.match(snapshot.dom, on.site === 'chatgpt' ? /id=prompt-textarea/ : on.site === 'gemini' ? /rich-textarea.*\n.*\n.*ql-editor/ : /formcontrolname=promptText/)
       assert.ok(snapshot.dom.length > 500 && snapshot.dom.length < 200 << 10)
-      await driven.page.close()
+      driven.close()
     }
   })
 
@@ -82,6 +82,6 @@ describe('profiles', { concurrency: 4, timeout: 100_000 }, () => {
     for (const secret of ['8f3a', 'Divorce', 'eyJ', 'illness', 'hunter2', 'ann@', 'k1', '#h']) assert.ok(!snapshot.dom.includes(secret), secret)
     assert.match(snapshot.dom, /href=https:\/\/e\.example\/u\/…?/)
     assert.match(snapshot.dom, /input name=password .*data-state=open/)
-    await driven.page.close()
+    driven.close()
   })
 })

@@ -1,10 +1,10 @@
 // For tests: the four layouts on the stand-ins of testdata/pages.
 import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
-import type { Browser, BrowserContext } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { startPages, type Pages, type PageState } from '../../../testdata/pages/serve.ts'
 import type { FromDriver, Order, Site } from '../wire.ts'
-import { Driven, type Outcome } from './background.ts'
+import { Driven, Tabs, type Outcome } from './background.ts'
 import { launch, script } from './inpage.ts'
 import type { Times } from './times.ts'
 
@@ -27,13 +27,13 @@ export const some = (of: On[], nth: number) => thorough || of.length < 3 ? of : 
 export class Sites {
   pages!: Pages
   #browser!: Browser
-  #context!: BrowserContext
+  #tabs!: Tabs
   #code = ''
 
   constructor() {
     before(async () => {
       [this.pages, this.#browser, this.#code] = await Promise.all([startPages(), launch(), script('./drive.ts', 'driver')])
-      this.#context = await this.#browser.newContext({ viewport: { width: 1280, height: 800 } })
+      this.#tabs = new Tabs(await this.#browser.newContext({ viewport: { width: 1280, height: 800 } }))
     })
     after(async () => {
       await this.#browser?.close()
@@ -44,7 +44,7 @@ export class Sites {
   /** With a short time to come to rest, unless `times` says otherwise. */
   async open(on: On): Promise<Driven> {
     const url = `${this.pages.httpUrl(on.site, on.path)}&${new URLSearchParams(Object.entries(on.query).map(([k, v]) => [k, String(v)]))}`
-    return Driven.in(this.#context, on.site, url, this.#code, { times: { settle: 200, ...on.times }, slow: on.slow })
+    return Driven.in(this.#tabs, on.site, url, this.#code, { times: { settle: 200, ...on.times }, slow: on.slow })
   }
 
   async ask(on: On, prompt: string, order: Partial<Order> = {}): Promise<Outcome> {
@@ -52,7 +52,7 @@ export class Sites {
     try {
       return await driven.ask(prompt, order)
     } finally {
-      await driven.page.close()
+      driven.close()
     }
   }
 
