@@ -19,6 +19,7 @@ usage: ./build.sh VERB
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
+  bench bridge  a call's way through bridge and extension, starts and idle cost, in Chromium
   conformance  the official suite's client scenarios, native and js/wasm
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
@@ -318,6 +319,7 @@ bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node
 bench)
 	case "${1:-}" in
 	panel) setup_node; setup_chromium; build_wasm; shift; exec "$node" bench/panel.ts "$@" ;;
+	bridge) setup_node; setup_chromium; build_wasm; build_extension; build_bin; shift; exec "$node" bench/bridge.ts "$@" ;;
 	proxy) setup_worker; build_worker; build_stock; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;

@@ -29,19 +29,29 @@ const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
 
 let permissions: State['permissions'] = { bookmarks: false, debugger: false, origins: [] }
-const changed = () => { panels.tell(); showState(state()) }
+const changed = () => panels.tell()
+/** What is offered may be other tools now. */
+const reshelve = () => {
+  shelved = undefined
+  changed()
+  offerSoon()
+}
 
-const settings = new Settings(() => { changed(); offerSoon() })
+const settings = new Settings(reshelve)
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
-const chats = new ChatDesk(() => settings.options, () => { changed(); offerSoon() })
-const registry = new PublishedRegistry(() => { changed(); offerSoon() })
+const chats = new ChatDesk(() => settings.options, changed)
+const registry = new PublishedRegistry(reshelve)
 
 // What is offered.
 
 type Source = State['tools'][number]['source']
-function shelf(): { tool: Tool; source: Source }[] {
+type Shelf = Map<string, { tool: Tool; source: Source }>
+let shelved: Shelf | undefined
+
+function shelf(): Shelf {
+  if (shelved) return shelved
   const { options } = settings
   const of = (source: Source, tools: Tool[]) => tools.map((tool) => ({ tool, source }))
   const own = [
@@ -49,12 +59,13 @@ function shelf(): { tool: Tool; source: Source }[] {
     ...of('tabs', options.pages ? tabTools : []),
     ...of('bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []),
   ]
-  const names = new Set(own.map(({ tool }) => tool.name))
-  const published = options.publishRegistry ? registry.tools.filter((t) => !names.has(t.name)) : []
-  return [...own, ...of('registry', published)]
+  // A server's tool never takes the place of one of ours.
+  const all = [...of('registry', options.publishRegistry ? registry.tools : []), ...own]
+  shelved = new Map(all.map((entry) => [entry.tool.name, entry]))
+  return shelved
 }
 
-const performer = new Performer({ clients, approvals, activity, stopped: () => settings.stopped, tool: (name) => shelf().find(({ tool }) => tool.name === name)?.tool })
+const performer = new Performer({ clients, approvals, activity, stopped: () => settings.stopped, tool: (name) => shelf().get(name)?.tool })
 
 let module: Promise<ToolModule> | undefined
 let offered = ''
@@ -81,7 +92,7 @@ async function tools(): Promise<ToolModule> {
 }
 
 function offer(running: ToolModule): void {
-  const list = shelf().map(({ tool: { name, title, description, inputSchema, outputSchema, annotations }, source }) => (
+  const list = [...shelf().values()].map(({ tool: { name, title, description, inputSchema, outputSchema, annotations }, source }) => (
     { definition: { name, title, description, inputSchema, outputSchema, annotations }, check: source !== 'registry' }))
   const text = JSON.stringify(list)
   if (text === offered) return
@@ -128,7 +139,7 @@ function state(): State {
     version: browser.extensionVersion(), install: settings.install, link: link.state, pairing: pairer.state, stopped: settings.stopped,
     chats: chats.views, runs: chats.runs, options: settings.options, permissions,
     clients: clients.list, approvals: approvals.list, origins: settings.origins, activity: activity.list,
-    tools: shelf().map(({ tool, source }) => ({ name: tool.name, title: tool.title, source, destructive: !!tool.annotations?.destructiveHint })),
+    tools: [...shelf().values()].map(({ tool, source }) => ({ name: tool.name, title: tool.title, source, destructive: !!tool.annotations?.destructiveHint })),
   }
 }
 
@@ -140,7 +151,7 @@ const panels = new Panels({
   reconnect: () => void link.again(),
   useToken: ({ address, token }) => link.useToken(address, token),
   setLabel: ({ label }) => settings.setLabel(label),
-  setChat: async ({ site, patch }) => { await readPermissions(); chats.set(site, patch) },
+  setChat: async ({ site, patch }) => { await readPermissions(); chats.set(site, patch); reshelve() },
   setOptions: async (patch) => { await readPermissions(); settings.set(patch) },
   approve: ({ id, answer }) => approvals.answer(id, answer),
   setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
@@ -170,7 +181,7 @@ const panels = new Panels({
   debugBundle: () => debugBundle(state(), chats.history.troublesSeen),
   exportHistory: () => chats.history.lines(),
   clearHistory: () => chats.history.clear(),
-}, state)
+}, state, showState)
 
 /** Again when the permission is there. */
 function watchBookmarks(): void {
@@ -184,8 +195,7 @@ async function readPermissions(): Promise<void> {
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
   await chats.permissionsChanged()
   watchBookmarks()
-  changed()
-  offerSoon()
+  reshelve()
 }
 
 const ready = (async () => {

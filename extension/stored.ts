@@ -9,14 +9,16 @@ export class Stored<T> {
   private readonly key: string
   private readonly area: Area
   private readonly changed: () => void
-  private writing = Promise.resolve()
-  private dirty = false
+  private readonly pause: number
+  private writing: Promise<void> | undefined
 
-  constructor(area: Area, key: string, initial: T, changed: () => void = () => {}) {
+  /** Changes within `pause` ms are one write. */
+  constructor(area: Area, key: string, initial: T, changed: () => void = () => {}, pause = 0) {
     this.area = area
     this.key = key
     this.value = initial
     this.changed = changed
+    this.pause = pause
   }
 
   async load(): Promise<void> {
@@ -26,17 +28,17 @@ export class Stored<T> {
     this.value = typeof kept === 'object' && !Array.isArray(kept) ? { ...this.value, ...kept } : kept
   }
 
-  /** Resolves when it is written. Changes of one moment are one write. */
+  /** Resolves when it is written. */
   set(value: T): Promise<void> {
     this.value = value
     this.changed()
-    if (!this.dirty) {
-      this.dirty = true
-      this.writing = this.writing.then(() => {
-        this.dirty = false
-        return writeStored(this.area, this.key, this.value)
-      }).catch((e: unknown) => console.error(`${this.key} could not be kept`, e))
-    }
+    this.writing ??= this.write()
     return this.writing
+  }
+
+  private async write(): Promise<void> {
+    await new Promise<void>((resolve) => (this.pause ? setTimeout(resolve, this.pause) : queueMicrotask(resolve)))
+    this.writing = undefined // what is set from here on is another write
+    await writeStored(this.area, this.key, this.value).catch((e: unknown) => console.error(`${this.key} could not be kept`, e))
   }
 }

@@ -2,13 +2,15 @@ import type { Activity } from '../messages.ts'
 import { Stored } from '../stored.ts'
 
 const most = 500
+/** A call that is shorter than this, in ms, is kept once. */
+const writeEvery = 200
 
 /** What happened, for the person: without arguments, answers or secrets. It ends with the browser's session. */
 export class ActivityLog {
   private readonly stored: Stored<Activity[]>
 
   constructor(changed: () => void) {
-    this.stored = new Stored<Activity[]>('session', 'activity', [], changed)
+    this.stored = new Stored<Activity[]>('session', 'activity', [], changed, writeEvery)
   }
 
   /** What ran when the worker ended came to nothing. */

@@ -40,7 +40,7 @@ export class Approvals {
       const { client, tool, args } = call
       this.waiting.set(id, {
         answer,
-        view: { id, client: client.key, clientName: client.name, tool, summary, args: JSON.stringify(args, null, 2).slice(0, 4000), askedAt: now, expiresAt: now + patience },
+        view: { id, client: client.key, clientName: client.name, tool, summary, args: cut(JSON.stringify(args, null, 2)), askedAt: now, expiresAt: now + patience },
       })
       this.changed()
     })
@@ -50,3 +50,6 @@ export class Approvals {
     this.waiting.get(id)?.answer(answer)
   }
 }
+
+const longest = 4000
+const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text)

@@ -11,11 +11,14 @@ export class Panels {
   private readonly ports = new Set<Port>()
   private readonly handlers: Handlers
   private readonly state: () => State
+  private readonly shown: (state: State) => void
   private timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(handlers: Handlers, state: () => State) {
+  /** `shown`: what shows the state beside the pages. */
+  constructor(handlers: Handlers, state: () => State, shown: (state: State) => void) {
     this.handlers = handlers
     this.state = state
+    this.shown = shown
   }
 
   /** `ready` is when the state has been read. */
@@ -51,8 +54,8 @@ export class Panels {
     if (this.timer === undefined) return
     clearTimeout(this.timer)
     this.timer = undefined
-    if (!this.ports.size) return
     const state = this.state()
+    this.shown(state)
     for (const port of this.ports) port.post({ state })
   }
 }

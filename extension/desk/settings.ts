@@ -37,7 +37,8 @@ export class Settings {
 
   setLabel(label: string): void {
     const clean = label.replace(/\p{C}/gu, '').trim().slice(0, 64)
-    if (clean) void this.who.set({ ...this.install, label: clean })
+    if (!clean) throw new TypeError('a profile needs a name')
+    void this.who.set({ ...this.install, label: clean })
   }
 
   setStopped(stopped: boolean): void {
