@@ -157,6 +157,13 @@ export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.c
 export async function injectFile(tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<void> {
   await chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
 }
+/** From now until `undo`, a file runs in the page's own world before each document that matches, in all tabs. */
+export async function injectFirst(id: string, file: string, matches: string[]): Promise<() => Promise<void>> {
+  const undo = () => chrome.scripting.unregisterContentScripts({ ids: [id] }).catch(() => {})
+  await undo() // an earlier worker may not have come to it
+  await chrome.scripting.registerContentScripts([{ id, js: [file], matches, world: 'MAIN', runAt: 'document_start', persistAcrossSessions: false }])
+  return undo
+}
 /** Runs a function that uses nothing from outside in a tab's main frame. */
 export async function runInTab<A extends unknown[], R>(tabId: number, func: (...args: A) => R, args: A, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<R> {
   const [outcome] = await chrome.scripting.executeScript({ target: { tabId }, func, args, world })

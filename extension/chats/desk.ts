@@ -7,12 +7,14 @@ import { History } from './history.ts'
 import { Places } from './place.ts'
 import { profiles } from './profiles/index.ts'
 import { Queue } from './queue.ts'
-import { sites, type Answer, type Order, type Site } from './wire.ts'
+import { sites, type Answer, type Order, type Seen, type Site } from './wire.ts'
 
-/** How long a prompt may take in all, in ms: B16. */
-export const runTime = 8 * 60_000
+/** How long a prompt may take in all, its turn in the queue included, in seconds: B16. */
+export const longestRun = 480
 const hour = 3_600_000
 const retries = 2
+/** What a further try needs of the time, in ms. */
+const leastTime = 30_000
 const perHour = 30
 
 /** What a tool asks of a site. */
@@ -22,6 +24,7 @@ export interface Question {
   conversationId?: string
   model?: string
   temperature?: number
+  timeoutSeconds?: number
 }
 
 export interface Told {
@@ -31,7 +34,15 @@ export interface Told {
   partial(text: string): void
 }
 
-interface Live { view: Run; ends: AbortController; driven?: Driven; tabId?: number }
+interface Live {
+  view: Run
+  /** Where the run is beneath a pause. */
+  phase: Run['phase']
+  paused: boolean
+  ends: AbortController
+  driven?: Driven
+  tabId?: number
+}
 
 /** Chats with the sites that the person switched on: their settings, queues and runs. */
 export class ChatDesk {
@@ -94,7 +105,14 @@ export class ChatDesk {
   }
 
   cancel(id: string): void { this.live.get(id)?.ends.abort() }
-  resume(id: string): void { this.live.get(id)?.driven?.resume() }
+  resume(id: string): void {
+    const live = this.live.get(id)
+    if (!live?.driven) return
+    live.paused = false
+    live.view = { ...live.view, phase: live.phase }
+    live.driven.resume()
+    this.changed()
+  }
   handOver(id: string): void { this.live.get(id)?.driven?.handOver() }
   async show(id: string): Promise<void> {
     const tab = this.live.get(id)?.tabId
@@ -112,8 +130,8 @@ export class ChatDesk {
     call.signal.addEventListener('abort', abort)
     if (call.signal.aborted) abort()
     const live: Live = {
-      ends,
-      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + runTime, mode: this.settings.value[site].mode },
+      ends, phase: 'queued', paused: false,
+      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + (question.timeoutSeconds ?? longestRun) * 1000, mode: this.settings.value[site].mode },
     }
     this.live.set(live.view.id, live)
     this.changed()
@@ -155,7 +173,7 @@ export class ChatDesk {
   private async run(question: Question, call: ToolCall, live: Live, told: Told): Promise<Answer> {
     const { site } = question
     const profile = profiles[site]
-    const talk = question.conversationId ?? (this.options().reuseChats ? this.talks.value[talkKey(call.client.key, site)] : undefined)
+    let talk = question.conversationId ?? (this.options().reuseChats ? this.talks.value[talkKey(call.client.key, site)] : undefined)
     for (let attempt = 0; ; attempt++) {
       const url = talk ? profile.conversationUrl.replace('{id}', encodeURIComponent(talk)) : profile.newChat
       this.phase(live, 'opening', told)
@@ -163,10 +181,14 @@ export class ChatDesk {
         return await this.once(question, live, told, url, talk !== undefined && attempt === 0)
       } catch (e) {
         const fault = e as ToolFault
-        const again = fault.code === 'STUCK' && attempt < retries && Date.now() < live.view.deadline - 30_000 && !live.ends.signal.aborted
-        if (!again) throw e
-        told.step(`${profile.label} is stuck; once more in a new tab`)
-        await this.places.abandon(site)
+        if (attempt >= retries || Date.now() > live.view.deadline - leastTime || live.ends.signal.aborted) throw e
+        const remembered = talk !== undefined && talk !== question.conversationId
+        // The client named no conversation, and can do nothing about one that is gone.
+        const gone = remembered && fault.code === 'UNKNOWN' && (fault.details?.state as Seen | undefined)?.phase === 'opening'
+        if (fault.code !== 'STUCK' && !gone) throw e
+        if (remembered) talk = undefined
+        told.step(gone ? `${profile.label}: the last conversation is gone; a new one` : `${profile.label} is stuck; once more in a new tab`)
+        if (!gone) await this.places.abandon(site)
       }
     }
   }
@@ -175,26 +197,32 @@ export class ChatDesk {
     const { site, prompt, model, temperature } = question
     const profile = profiles[site]
     const { signal } = live.ends
-    const tabId = live.tabId = await this.places.open(profile, url, stay, signal)
+    const tabId = live.tabId = await this.places.open(profile, url, stay, signal, live.view.deadline)
     const { mode, deadline, id } = live.view
     const assist = mode === 'assist'
     if (assist || this.options().focus) await this.places.show(tabId)
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
+    live.paused = false
     const order: Order = { id, prompt, mode, model, temperature, deadline, continues: url !== profile.newChat, trustedInput }
     live.driven = await drive(tabId, order, profile, signal, {
       phase: (phase) => this.phase(live, phase, told),
       partial: (text) => told.partial(text),
-      paused: () => this.phase(live, 'paused', told),
+      paused: () => {
+        live.paused = true
+        this.phase(live, 'paused', told)
+      },
     })
     return live.driven.answer
   }
 
   private phase(live: Live, phase: Run['phase'], told: Told): void {
     const { label } = profiles[live.view.site]
-    live.view = { ...live.view, phase }
     if (phase === 'paused') told.step(`${label}: the person uses the tab; they can let it go on in the side panel`)
     else if (phase === 'handover') told.step(`${label}: the person sends the prompt and hands the answer over`)
     else told.step(`${label}: ${phase}`)
+    if (phase !== 'paused') live.phase = phase
+    // An answer goes on under a pause, which lasts until the person ends it.
+    live.view = { ...live.view, phase: live.paused ? 'paused' : phase }
     this.changed()
   }
 

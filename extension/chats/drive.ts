@@ -1,6 +1,7 @@
 import { connectTab, injectFile, insertTrustedText, type Port } from '../browser.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { SiteProfile } from './profile.ts'
+import { within } from './within.ts'
 import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './wire.ts'
 
 export const driverPort = 'portolan-driver'
@@ -8,6 +9,8 @@ const tickEvery = 250
 /** How long a driver may take to end after it was asked to, or its time was over, in ms. */
 const grace = 4000
 const snapshotTimeout = 5000
+/** How long a page may take to let the driver in, in ms. */
+const attachTimeout = 10_000
 
 /** What is heard of a run on its way. */
 export interface Hears {
@@ -23,15 +26,19 @@ export interface Driven {
   handOver(): void
 }
 
-async function attach(tabId: number): Promise<Port> {
-  await injectFile(tabId, 'shim.js', 'MAIN')
-  await injectFile(tabId, 'driver.js')
+async function attach(tabId: number, { label }: SiteProfile): Promise<Port> {
+  const injected = async () => {
+    await injectFile(tabId, 'shim.js', 'MAIN')
+    await injectFile(tabId, 'driver.js')
+    return true
+  }
+  if (!await within(attachTimeout, injected())) throw new ToolFault('TIMEOUT', `The page of ${label} does not react. Nothing was sent.`)
   return connectTab(tabId, driverPort)
 }
 
 /** Has the driver in a tab carry out an order. */
 export async function drive(tabId: number, order: Order, profile: SiteProfile, signal: AbortSignal, hears: Hears): Promise<Driven> {
-  const port = await attach(tabId)
+  const port = await attach(tabId, profile)
   const post = (m: ToDriver) => port.post(m)
   const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>()
   const handle = (m: FromDriver) => {
@@ -76,7 +83,7 @@ export async function drive(tabId: number, order: Order, profile: SiteProfile, s
 
 /** What the driver sees of a page, without what people wrote. */
 export async function look(tabId: number, profile: SiteProfile): Promise<Snapshot> {
-  const port = await attach(tabId)
+  const port = await attach(tabId, profile)
   try {
     return await new Promise<Snapshot>((resolve, reject) => {
       const slow = setTimeout(() => reject(new ToolFault('UNKNOWN', 'The page does not react.')), snapshotTimeout)

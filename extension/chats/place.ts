@@ -1,7 +1,8 @@
-import { closeTab, getTab, goTo, openBackgroundTab, openWindow, runInTab, showTab, windowExists } from '../browser.ts'
+import { closeTab, getTab, goTo, injectFirst, openBackgroundTab, openWindow, runInTab, showTab, windowExists } from '../browser.ts'
 import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { SiteProfile } from './profile.ts'
+import { within } from './within.ts'
 import type { Site } from './wire.ts'
 
 /** Narrower windows get the sites' mobile pages. */
@@ -9,6 +10,8 @@ const width = 1280
 const height = 900
 /** How long a page may take to be there, in ms. */
 const loadTimeout = 30_000
+/** How long a page may take to answer that it is there, in ms. */
+const reaction = 3000
 /** A tab that no run has used for so long is closed, in ms. */
 const idle = 5 * 60_000
 
@@ -26,24 +29,30 @@ export class Places {
     return this.stored.value[site]?.tabId
   }
 
-  /** The tab of a site, with a page that was loaded for this. `stay`: not if it shows that address already. */
-  async open(profile: SiteProfile, url: string, stay: boolean, signal: AbortSignal): Promise<number> {
+  /** The tab of a site, with a page that was loaded for this before the deadline (ms since the epoch). `stay`: not if it shows that address already. */
+  async open(profile: SiteProfile, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
     const { site } = profile
     const place = this.stored.value[site]
     const there = place && await getTab(place.tabId)
-    if (there) {
+    const before = there && await born(there.id).catch(() => -1) // an error page, or another site's
+    const hangs = there && before === undefined
+    if (hangs) await this.abandon(site)
+    if (there && !hangs && stay && before !== -1 && there.complete && there.url === url) {
       await this.used(site, there.id, there.windowId)
-      if (stay && there.complete && there.url === url) return there.id
-      const before = await born(there.id)
-      await goTo(there.id, url)
-      await this.loaded(there.id, profile, before, signal)
       return there.id
     }
-    // A window that shows nothing else is not covered by the person's own tab.
-    const tab = await openWindow(url, width, height).catch(() => openBackgroundTab(url))
-    await this.used(site, tab.id, tab.windowId)
-    await this.loaded(tab.id, profile, undefined, signal)
-    return tab.id
+    // A frame that the page asks for before the shim is there would never come to a hidden page.
+    const undo = await injectFirst(`shim-${site}`, 'shim.js', profile.matches)
+    try {
+      // A window that shows nothing else is not covered by the person's own tab.
+      const tab = there && !hangs ? there : await openWindow(url, width, height).catch(() => openBackgroundTab(url))
+      await this.used(site, tab.id, tab.windowId)
+      if (tab === there) await goTo(tab.id, url)
+      await this.loaded(tab.id, profile, before, signal, deadline)
+      return tab.id
+    } finally {
+      await undo()
+    }
   }
 
   show(tabId: number): Promise<void> {
@@ -83,7 +92,7 @@ export class Places {
   }
 
   /** Resolves when a document of the site that is not the one before can be driven. */
-  private async loaded(tabId: number, { label, matches }: SiteProfile, before: number | undefined, signal: AbortSignal): Promise<void> {
+  private async loaded(tabId: number, { label, matches }: SiteProfile, before: number | undefined, signal: AbortSignal, deadline: number): Promise<void> {
     const begun = Date.now()
     const origins = matches.map((m) => m.replace(/\/\*$/, ''))
     for (let why = ''; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
@@ -97,10 +106,11 @@ export class Places {
         throw new ToolFault('LOGIN_REQUIRED', `${label} sent the browser to ${new URL(tab.url).host}. Log in there in your own window, and try again.`)
       }
       if (/error page/.test(why) && tab.complete) throw new ToolFault('NETWORK_ERROR', `${label} could not be loaded. Check the connection, and try again.`)
+      if (Date.now() > deadline) throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
       if (Date.now() - begun > loadTimeout) throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
     }
   }
 }
 
-/** When the tab's document began; rejects where the extension may not look. */
-const born = (tabId: number): Promise<number> => runInTab(tabId, () => performance.timeOrigin, [])
+/** When the tab's document began; undefined while its page does not react. Rejects where the extension may not look. */
+const born = (tabId: number): Promise<number | undefined> => within(reaction, runInTab(tabId, () => performance.timeOrigin, []))

@@ -1,11 +1,12 @@
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
-import type { ChatDesk, Question } from './desk.ts'
+import { longestRun, type ChatDesk, type Question } from './desk.ts'
 import { look } from './drive.ts'
 import { profiles } from './profiles/index.ts'
 import type { Answer, Site } from './wire.ts'
 
 const prompt = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
 const conversationId = { type: 'string', pattern: '^[\\w-]{1,200}$', description: 'Goes on with a conversation: the id of an earlier answer' }
+const timeoutSeconds = { type: 'integer', minimum: 10, maximum: longestRun, default: longestRun, description: 'How long it may take in all, its turn in the queue included' }
 const models = ['gemini-2.5-flash', 'gemini-1.5-pro', 'gemini-1.5-flash', 'gemini-1.0-pro']
 
 const answerSchema = {
@@ -40,7 +41,7 @@ export function chatTools(desk: ChatDesk, aliases: boolean): Tool[] {
   const on = desk.enabled
   const tools: Tool[] = on.map((site) => ({
     name: `chat_${site}`, title: `Ask ${profiles[site].label}`, description: descriptions[site], annotations,
-    inputSchema: { type: 'object', properties: { prompt, ...parameters[site], conversationId }, required: ['prompt'], additionalProperties: false },
+    inputSchema: { type: 'object', properties: { prompt, ...parameters[site], conversationId, timeoutSeconds }, required: ['prompt'], additionalProperties: false },
     outputSchema: answerSchema,
     run: (call) => one(desk, call, { site, ...call.args } as unknown as Question),
   }))
@@ -50,9 +51,9 @@ export function chatTools(desk: ChatDesk, aliases: boolean): Tool[] {
       description: `Send the same prompt to several chats at once and get each one's response: ${on.map((s) => profiles[s].label).join(', ')}`,
       inputSchema: {
         type: 'object', required: ['prompt'], additionalProperties: false,
-        properties: { prompt, services: { type: 'array', items: { enum: on }, minItems: 1, uniqueItems: true, description: 'Which; without it, all' } },
+        properties: { prompt, services: { type: 'array', items: { enum: on }, minItems: 1, uniqueItems: true, description: 'Which; without it, all' }, timeoutSeconds },
       },
-      run: (call) => several(desk, call, (call.args.services as Site[] | undefined) ?? on, String(call.args.prompt)),
+      run: (call) => several(desk, call, (call.args.services as Site[] | undefined) ?? on, String(call.args.prompt), Number(call.args.timeoutSeconds)),
     })
     tools.push({
       name: 'chat_snapshot', title: "Look at a chat's page", annotations: { readOnlyHint: true, openWorldHint: true },
@@ -96,12 +97,12 @@ async function one(desk: ChatDesk, call: ToolCall, question: Question): Promise<
   return { content: [{ type: 'text', text: answer.answer }], structuredContent: structured(question.site, answer), _meta: untrusted(question.site) }
 }
 
-async function several(desk: ChatDesk, call: ToolCall, services: Site[], prompt: string): Promise<ToolOutput> {
+async function several(desk: ChatDesk, call: ToolCall, services: Site[], prompt: string, timeoutSeconds = longestRun): Promise<ToolOutput> {
   const tell = teller(call)
   const outcomes = await Promise.all(services.map(async (site) => {
     const { label } = profiles[site]
     try {
-      const answer = await desk.ask({ site, prompt }, call, { step: tell, partial: (text) => tell(`${label}: ${text.slice(-progressText)}`) })
+      const answer = await desk.ask({ site, prompt, timeoutSeconds }, call, { step: tell, partial: (text) => tell(`${label}: ${text.slice(-progressText)}`) })
       return { site, label, text: answer.answer, value: structured(site, answer) }
     } catch (e) {
       const { code = 'UNKNOWN', message, details } = e as ToolFault
