@@ -83,7 +83,6 @@ export class Completion {
       return since >= t.frozen ? { confidence: 'low', evidence: ['feedback buttons', 'stop button stays', `text stable ${seconds(quiet)}`] } : undefined
     }
     if (sight.length === 0) return { confidence: 'low', evidence: [stop, 'feedback buttons', 'no text'] }
-    if (sight.stop) return undefined
     if (sight.end && quiet >= t.quietEnd) {
       if (this.stopSeen) return { confidence: 'high', evidence: [stop, 'feedback buttons'] }
       // What never was seen at work may only look complete; its marks must have stayed a moment.

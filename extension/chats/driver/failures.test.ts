@@ -33,7 +33,7 @@ const rows: Row[] = [
   { name: 'a model where there is none to choose', on: [article], order: { model: 'gpt-9' }, code: 'UNKNOWN', says: /offers no model/, sent: 0 },
 ]
 
-describe('the driver fails', { concurrency: 6, timeout: 120_000 }, () => {
+describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
   for (const [nth, row] of rows.entries()) for (const on of some(row.on, nth)) {
     test(`${row.name}: ${row.code}, ${on.name}`, async () => {
       const about = token('fail')

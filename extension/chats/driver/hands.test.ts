@@ -14,7 +14,7 @@ const field = (driven: Driven) => driven.page.locator(fieldOf[driven.site])
 const submit = (driven: Driven) => driven.page.keyboard.press(driven.site === 'aistudio' ? 'Control+Enter' : 'Enter')
 const written = async (driven: Driven) => driven.site === 'aistudio' ? field(driven).inputValue() : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
 
-describe('the means of the driver and the hands of the person', { concurrency: 6, timeout: 120_000 }, () => {
+describe('the means of the driver and the hands of the person', { concurrency: 8, timeout: 120_000 }, () => {
   const several = 'First line of\nseveral\n\nlines, token:'
   for (const on of [article, gemini, aistudio]) {
     for (const mangle of ['once', 'newlines'] as const) {

@@ -4,7 +4,7 @@
  */
 export function escape(text: string): string {
   let out = text
-    .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
+    .replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
     .replace(/`/g, '\\`')
     .replace(/\*+/g, (run, at: number) => alone(text, at, run.length) ? run : run.replace(/\*/g, '\\*'))
     .replace(/_+/g, (run, at: number, whole: string) => within(whole, at, run.length) || alone(whole, at, run.length) ? run : run.replace(/_/g, '\\_'))
@@ -13,9 +13,19 @@ export function escape(text: string): string {
     .replace(/&(?=#?\w{1,32};)/g, '\\&')
     .replace(/\](?=[([])/g, '\\]')
   // Only pairs that would enclose a formula.
-  if (/(?<!\\)\$\S[^$\n]*\S\$(?!\d)|(?<!\\)\$[^\s$]\$(?!\d)|\$\$/.test(out)) out = out.replace(/\$/g, '\\$')
+  if (/\$\S[^$\n]*\S\$(?!\d)|\$[^\s$]\$(?!\d)|\$\$/.test(text)) out = out.replace(/\$/g, '\\$')
   return out
 }
+
+/** Puts `part` after `text`: at the seam two harmless ends may make markup. */
+export function joined(text: string, part: string): string {
+  if (text.endsWith('`') && part.startsWith('`')) return `${text} ${part}`
+  const seam = (text.endsWith('!') && part.startsWith('[')) || (text.endsWith('<') && /^[a-z/!?]/i.test(part)) || (text.endsWith('&') && /^#?\w/.test(part)) || (text.endsWith(']') && /^[([]/.test(part))
+  return seam && !/(?<!\\)(?:\\\\)*\\.$/.test(text.slice(-8)) ? `${text.slice(0, -1)}\\${text.slice(-1)}${part}` : text + part
+}
+
+/** Escapes characters in what is Markdown already, but for those that are escaped. */
+export const also = (characters: RegExp, markdown: string) => markdown.replace(new RegExp(`\\\\.|${characters.source}`, 'gs'), (found) => found.length > 1 ? found : '\\' + found)
 
 const space = (c: string | undefined) => c === undefined || /\s/.test(c)
 

@@ -1,12 +1,9 @@
-import { address, escape, inlineCode } from './escape.ts'
+import { address, also, escape, inlineCode, joined } from './escape.ts'
 import { formula } from './math.ts'
-import { children, isBlock, tagOf, type Reader } from './tree.ts'
+import { children, isBlock, lineBreak, tagOf, type Reader } from './tree.ts'
 
 /** What is around a run of text. */
 export interface Around { bold?: boolean; italic?: boolean; strike?: boolean; link?: boolean; cell?: boolean }
-
-/** A line break, until white space has been folded. */
-export const lineBreak = '\u0001'
 
 /** Text of nodes that make no lines of their own, as Markdown; white space is not folded yet. */
 export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, around: Around = {}): string {
@@ -14,11 +11,9 @@ export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, aro
   for (const node of nodes) {
     if (!reader.enter(node, depth)) continue
     let part = ''
-    if (node instanceof Text) part = escape(reader.take(node.data.replaceAll(lineBreak, '')))
+    if (node instanceof Text) part = escape(reader.take(node.data))
     else if (node instanceof Element) part = element(node, reader, depth + 1, around)
-    // `!` before a link would make an image of it.
-    if (part.startsWith('[') && out.endsWith('!')) out = out.slice(0, -1) + '\\!'
-    out += part
+    out = joined(out, part)
   }
   return out
 }
@@ -55,7 +50,7 @@ function wrap(mark: string, text: string): string {
 }
 
 function code(el: Element, reader: Reader, around: Around): string {
-  const text = inlineCode(reader.take((el.textContent ?? '').replaceAll(lineBreak, '')))
+  const text = inlineCode(reader.take(el.textContent ?? ''))
   return around.cell ? text.replace(/\|/g, '\\|') : text
 }
 
@@ -72,12 +67,12 @@ function link(el: Element, reader: Reader, inner: (more?: Around) => string, aro
 /** Brackets in a link's text must pair. */
 function balanced(text: string): string {
   let open = 0
-  for (const [bracket] of text.matchAll(/(?<!\\)[[\]]/g)) if ((open += bracket === '[' ? 1 : -1) < 0) break
-  return open === 0 ? text : text.replace(/(?<!\\)[[\]]/g, '\\$&')
+  for (const [found] of text.matchAll(/\\.|[[\]]/gs)) if (found.length === 1 && (open += found === '[' ? 1 : -1) < 0) break
+  return open === 0 ? text : also(/[[\]]/, text)
 }
 
 function image(el: Element, reader: Reader): string {
-  const alt = escape(reader.take((el.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim())).replace(/[[\]]/g, '\\$&')
+  const alt = also(/[[\]]/, escape(reader.take((el.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim())))
   const src = address(el.getAttribute('src'), reader.base, /^https?:$/)
   return src || alt ? `![${alt}](${src ? reader.take(src) : ''})` : ''
 }

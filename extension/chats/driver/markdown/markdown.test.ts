@@ -72,7 +72,7 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
   ['what looks like HTML', '<p>&lt;b&gt; a &lt; b &amp;amp; &amp; &lt;!-- x</p>', '\\<b> a < b \\&amp; & \\<!-- x'],
   ['what looks like links', '<p>[a](b) [c] d[0] !x</p>', '[a\\](b) [c] d[0] !x'],
   ['backslashes, backticks and tildes', '<p>C:\\dir \\* `a` ~5 ~~x~~</p>', 'C:\\dir \\\\\\* \\`a\\` ~5 \\~\\~x\\~\\~'],
-  ['dollars', '<p>$5 and $6</p><p>$x$ here</p>', '$5 and $6\n\n\\$x\\$ here'],
+  ['dollars', '<p>$5 and $6</p><p>$x$ here</p><p>\\$x$</p>', '$5 and $6\n\n\\$x\\$ here\n\n\\\\\\$x\\$'],
 ]
 for (const [name, html, want, omit] of table) test(`Markdown: ${name}`, async () => assert.deepEqual(await read(html, omit), { text: want, truncated: false }))
 

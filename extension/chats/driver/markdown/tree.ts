@@ -26,6 +26,9 @@ export function isBlock(node: Node): node is Element {
 
 const silent = 'button, [role="button"], script, style, template, noscript, select, textarea, input, svg, canvas, iframe, object, audio, video, nav, [hidden], [role="toolbar"], [role="tooltip"], .sr-only, .cdk-visually-hidden'
 
+/** A line break, until white space has been folded. No text has it. */
+export const lineBreak = '\u0001'
+
 /** What bounds a reading, and what it passes over. */
 export class Reader {
   nodes = 100_000
@@ -53,6 +56,7 @@ export class Reader {
 
   /** Text to write, as much as there is room for. */
   take(text: string): string {
+    text = text.replaceAll(lineBreak, '')
     if (text.length > this.room) {
       this.truncated = true
       text = text.slice(0, this.room)
