@@ -3,6 +3,7 @@
  * people and models as it stands.
  */
 export function escape(text: string): string {
+  if (!/[\\`*_~<&\]$]/.test(text)) return text
   let out = text
     .replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
     .replace(/`/g, '\\`')
@@ -37,6 +38,7 @@ const within = (text: string, at: number, length: number) => letter.test(text[at
 
 /** Escapes what is markup at the beginning of a line only. `text` is a paragraph's Markdown. */
 export function escapeLines(text: string): string {
+  if (!/^[\s#+*>|~\d=_[-]/m.test(text)) return text
   return text.replace(/^[ \t]+/gm, '')
     .replace(/^(#{1,6})(?=\s|$)/gm, '\\$1')
     .replace(/^([-+])(?=\s|$)/gm, '\\$1')
