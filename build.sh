@@ -15,7 +15,8 @@ usage: ./build.sh VERB
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
   worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
-  extension    the browser extension, to dist/extension (load it unpacked) and dist/portolan-extension.zip
+  extension [--trusted-input]  the browser extension, to dist/extension (load it unpacked) and
+               dist/portolan-extension.zip; with the permission to type as a keyboard does
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
@@ -171,6 +172,7 @@ build_web() {
 }
 
 # The service worker has no import(): what the registry loads at need is in it already.
+# build_extension [PERMISSION...] builds it, with permissions beside those of its manifest.
 build_extension() {
 	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
 	say 'extension'
@@ -188,7 +190,7 @@ build_extension() {
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
 	cp "$dist/npm/portolan.wasm" "$out/"
 	go_wasm ./extension/module "$out/tools.wasm" all
-	"$node" extension/pack.ts "$out" "$dist/portolan-extension.zip"
+	"$node" extension/pack.ts "$out" "$dist/portolan-extension.zip" "$@"
 }
 
 # Here nothing of ours is worth keeping from being inlined.
@@ -313,7 +315,13 @@ up) verb_up "$@" ;;
 test) verb_test ;;
 wasm) build_wasm ;;
 web) build_web ;;
-extension) setup_node; build_wasm; build_extension ;;
+extension)
+	setup_node; build_wasm
+	case "${1:-}" in
+	--trusted-input) build_extension debugger ;;
+	'') build_extension ;;
+	*) usage >&2; exit 2 ;;
+	esac ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
 bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" web/bundlers/run.ts "$@" ;;
 bench)

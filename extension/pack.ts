@@ -1,12 +1,16 @@
-/** Completes the extension's folder with its manifest, and packs it: the same files give the same bytes. */
+/**
+ * Completes the extension's folder with its manifest, and packs it: the same files
+ * give the same bytes. Permissions that are named besides are added.
+ */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync, type Zippable } from 'fflate'
 import { version } from '../wasm/js/version.ts'
 
-const [folder, zip] = process.argv.slice(2) as [string, string]
-const manifest = JSON.parse(await readFile(new URL('manifest.json', import.meta.url), 'utf8')) as object
-await writeFile(join(folder, 'manifest.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
+const [folder, zip, ...more] = process.argv.slice(2) as [string, string, ...string[]]
+const manifest = JSON.parse(await readFile(new URL('manifest.json', import.meta.url), 'utf8')) as { permissions: string[] }
+const permissions = [...manifest.permissions, ...more]
+await writeFile(join(folder, 'manifest.json'), `${JSON.stringify({ ...manifest, version, permissions }, null, 2)}\n`)
 
 const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
   .filter((f) => f.isFile()).map((f) => join(f.parentPath, f.name)).sort()
