@@ -80,6 +80,8 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
       const { failure } = await driven.outcome()
       assert.equal(failure!.code, 'CANCELLED')
       assert.ok(Date.now() - begun < 2000)
+      // The page tells its backend after its button has gone.
+      for (const end = Date.now() + 2000; sites.pages.stopped(on.site) === stopped && Date.now() < end;) await driven.page.waitForTimeout(20)
       assert.ok(sites.pages.stopped(on.site) > stopped)
       const next = token('after')
       right(await driven.ask(`token:${next}`, { continues: true }), plain(next, 2))

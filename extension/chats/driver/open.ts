@@ -1,7 +1,7 @@
 import type { Layout, Trouble } from '../profile.ts'
 import { asked, DriverFailure, troubled } from './failure.ts'
 import { chosen, health } from './layout.ts'
-import { stopButtons, type Set, type Stage } from './stage.ts'
+import { stopButtons, type Scene, type Stage } from './stage.ts'
 import { trouble } from './trouble.ts'
 import { Turns } from './turns.ts'
 
@@ -30,10 +30,10 @@ export async function open(stage: Stage): Promise<{ layout: Layout; turns: Turns
 }
 
 /** Waits until the chat itself can go on: its turns are there, and no earlier answer is under way. */
-export async function ready(set: Set): Promise<void> {
-  const { pulse, profile: { label }, times, signal, order, turns } = set
+export async function ready(scene: Scene): Promise<void> {
+  const { pulse, profile: { label }, times, signal, order, turns } = scene
   if (order.continues && !await pulse.until(() => turns.any, times.turns, signal)) throw new DriverFailure('UNKNOWN', asked.conversation(label))
-  if (!await pulse.until(() => stopButtons(set).length === 0, times.stop, signal)) throw new DriverFailure('STUCK', asked.stopButton(label), { kind: 'stop button' })
+  if (!await pulse.until(() => stopButtons(scene).length === 0, times.stop, signal)) throw new DriverFailure('STUCK', asked.stopButton(label), { kind: 'stop button' })
 }
 
 function troubleNow({ deep, profile, order }: Stage, layout: Layout | undefined): Trouble['code'] | undefined {

@@ -1,9 +1,9 @@
 import { asked, DriverFailure } from './failure.ts'
 import { pressable, visible } from './mark.ts'
-import type { Set } from './stage.ts'
+import type { Scene } from './stage.ts'
 
 /** Sets the model and the temperature that the order names, before anything is typed. */
-export async function set(stage: Set): Promise<void> {
+export async function set(stage: Scene): Promise<void> {
   const { order, signal, person } = stage
   if (order.model === undefined && order.temperature === undefined) return
   await person.hold(signal)
@@ -11,9 +11,9 @@ export async function set(stage: Set): Promise<void> {
   if (order.temperature !== undefined && !await warm(stage, order.temperature)) throw unsettable(stage, 'temperature', String(order.temperature))
 }
 
-const unsettable = (stage: Set, what: string, value: string) => new DriverFailure('UNKNOWN', asked.setting(stage.profile.label, what, value.slice(0, 100)))
+const unsettable = (stage: Scene, what: string, value: string) => new DriverFailure('UNKNOWN', asked.setting(stage.profile.label, what, value.slice(0, 100)))
 
-async function choose({ deep, layout, pulse, signal, times }: Set, model: string): Promise<boolean> {
+async function choose({ deep, layout, pulse, signal, times }: Scene, model: string): Promise<boolean> {
   if (!layout.model) return false
   const { open, option } = layout.model
   const opener = () => deep.first(open, visible)[0] as HTMLElement | undefined
@@ -31,7 +31,7 @@ async function choose({ deep, layout, pulse, signal, times }: Set, model: string
 
 const wordsOf = (el: Element | undefined) => (el?.textContent ?? '').toLowerCase()
 
-async function warm({ deep, layout, pulse, signal, times }: Set, temperature: number): Promise<boolean> {
+async function warm({ deep, layout, pulse, signal, times }: Scene, temperature: number): Promise<boolean> {
   const input = layout.temperature && deep.first(layout.temperature, visible)[0]
   if (!(input instanceof HTMLInputElement)) return false
   input.value = String(temperature)

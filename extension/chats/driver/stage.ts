@@ -30,30 +30,30 @@ export interface Stage {
 }
 
 /** A run once its layout is known. */
-export interface Set extends Stage {
+export interface Scene extends Stage {
   readonly layout: Layout
   readonly turns: Turns
 }
 
 export type Completed = Pick<Answer, 'answer' | 'confidence' | 'evidence' | 'truncated'>
 
-export const fieldOf = (set: Pick<Set, 'deep' | 'layout'>) => field(set.deep, set.layout)
+export const fieldOf = (scene: Pick<Scene, 'deep' | 'layout'>) => field(scene.deep, scene.layout)
 
-const composerOf = (set: Pick<Set, 'deep' | 'layout'>) => {
-  const input = fieldOf(set)
-  return input ? composer(input, set.deep) : null
+const composerOf = (scene: Pick<Scene, 'deep' | 'layout'>) => {
+  const input = fieldOf(scene)
+  return input ? composer(input, scene.deep) : null
 }
 
-export const stopButtons = (set: Pick<Set, 'deep' | 'layout'>) => marked(set.deep, set.layout.stop, composerOf(set))
-export const sendButtons = (set: Pick<Set, 'deep' | 'layout'>) => marked(set.deep, set.layout.send, composerOf(set))
+export const stopButtons = (scene: Pick<Scene, 'deep' | 'layout'>) => marked(scene.deep, scene.layout.stop, composerOf(scene))
+export const sendButtons = (scene: Pick<Scene, 'deep' | 'layout'>) => marked(scene.deep, scene.layout.send, composerOf(scene))
 
 /** Whether the field holds the whole prompt and nothing else. */
-export function holdsPrompt(set: Set): boolean {
-  const input = fieldOf(set)
-  return input !== undefined && normalised(fieldText(input)) === normalised(set.order.prompt)
+export function holdsPrompt(scene: Scene): boolean {
+  const input = fieldOf(scene)
+  return input !== undefined && normalised(fieldText(input)) === normalised(scene.order.prompt)
 }
 
-export function fieldEmpty(set: Set): boolean {
-  const input = fieldOf(set)
+export function fieldEmpty(scene: Scene): boolean {
+  const input = fieldOf(scene)
   return input === undefined || normalised(fieldText(input)) === ''
 }
