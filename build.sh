@@ -16,7 +16,7 @@ usage: ./build.sh VERB
   web          the demo page, to dist/demo
   worker       the CORS proxy's Cloudflare Worker, to proxy-worker/dist
   extension [--trusted-input]  the browser extension, to dist/extension (load it unpacked) and
-               dist/portolan-extension.zip; with the permission to type as a keyboard does
+               dist/extension.zip; with the permission to type as a keyboard does
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
@@ -190,7 +190,7 @@ build_extension() {
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
 	cp "$dist/npm/portolan.wasm" "$out/"
 	go_wasm ./extension/module "$out/tools.wasm" all
-	"$node" extension/pack.ts "$out" "$dist/portolan-extension.zip" "$@"
+	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 }
 
 # Here nothing of ours is worth keeping from being inlined.
