@@ -88,6 +88,11 @@ export class Asking {
     return { ...error, text: r.text, sent: this.sent(site, token).length }
   }
 
+  /** What was asked has ended, and the panel knows. */
+  async idle(): Promise<void> {
+    await this.rig.until('no runs', (s) => !s.runs.length)
+  }
+
   /** The tab that is driven for a site. */
   async tab(site: Site): Promise<{ id: number; windowId: number; active: boolean; width: number; focused: boolean }> {
     const found = await this.rig.panel.evaluate(async (host) => {
