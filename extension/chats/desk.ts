@@ -24,6 +24,7 @@ export interface Question {
   conversationId?: string
   model?: string
   temperature?: number
+  preferred?: Order['preferred']
   timeoutSeconds?: number
 }
 
@@ -194,7 +195,7 @@ export class ChatDesk {
   }
 
   private async once(question: Question, live: Live, told: Told, url: string, stay: boolean): Promise<Answer> {
-    const { site, prompt, model, temperature } = question
+    const { site, prompt, model, temperature, preferred } = question
     const profile = profiles[site]
     const { signal } = live.ends
     const tabId = live.tabId = await this.places.open(profile, url, stay, signal, live.view.deadline)
@@ -203,7 +204,7 @@ export class ChatDesk {
     if (assist || this.options().focus) await this.places.show(tabId)
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     live.paused = false
-    const order: Order = { id, prompt, mode, model, temperature, deadline, continues: url !== profile.newChat, trustedInput }
+    const order: Order = { id, prompt, mode, model, temperature, preferred, deadline, continues: url !== profile.newChat, trustedInput }
     live.driven = await drive(tabId, order, profile, signal, {
       phase: (phase) => this.phase(live, phase, told),
       partial: (text) => told.partial(text),

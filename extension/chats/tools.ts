@@ -29,11 +29,17 @@ const descriptions: Record<Site, string> = {
 }
 
 /** T2's parameters, of the site that has them. */
-const parameters: Partial<Record<Site, object>> = {
+const parameters: Partial<Record<Site, Record<string, { default: unknown; [keyword: string]: unknown }>>> = {
   aistudio: {
     temperature: { type: 'number', minimum: 0, maximum: 1, default: 0.7 },
     model: { type: 'string', enum: models, default: models[0] },
   },
+}
+
+/** The parameters that have their default, which nobody may have asked for: a site that no longer has it goes on with its own. */
+function defaults(site: Site, args: Record<string, unknown>): string[] {
+  const known = parameters[site] ?? {}
+  return Object.keys(known).filter((name) => args[name] === known[name]!.default)
 }
 
 /** The tools of the sites that are switched on. */
@@ -43,7 +49,7 @@ export function chatTools(desk: ChatDesk, aliases: boolean): Tool[] {
     name: `chat_${site}`, title: `Ask ${profiles[site].label}`, description: descriptions[site], annotations,
     inputSchema: { type: 'object', properties: { prompt, ...parameters[site], conversationId, timeoutSeconds }, required: ['prompt'], additionalProperties: false },
     outputSchema: answerSchema,
-    run: (call) => one(desk, call, { site, ...call.args } as unknown as Question),
+    run: (call) => one(desk, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Question),
   }))
   if (on.length) {
     tools.push({

@@ -41,7 +41,7 @@ export function drive(port: Port, window: Window, times: Partial<Times> = {}): v
     let phase: Phase | undefined
     const person = new Person(window, order.mode === 'auto' ? lifetime.signal : AbortSignal.abort(), () => post({ type: 'paused' }))
     const stage: Stage = {
-      order, profile, deep, pulse, person, signal, post, times: { ...timesFor(profile.site), ...times }, handed: false, draft: '',
+      order, profile, deep, pulse, person, signal, post, times: { ...timesFor(profile.site), ...times }, handed: false, notes: [], draft: '',
       phase(next) { if (next !== phase) post({ type: 'phase', phase: phase = next }) },
       async trusted(text) {
         person.expected = true

@@ -201,6 +201,13 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     assert.deepEqual(sites.received('aistudio', about).map(({ model, temperature }) => [model, temperature]), [['gemini-1.5-flash', 0.35]])
   })
 
+  test('a preferred model that the page does not offer is left as it is, and said', async () => {
+    const about = token('preferred')
+    const { answer } = await sites.ask(aistudio, `token:${about}`, { model: 'gemini-0.1-raft', temperature: 0.35, preferred: ['model', 'temperature'] })
+    assert.ok(answer?.evidence.includes("model: the page's own"), JSON.stringify(answer))
+    assert.equal(sites.received('aistudio', about)[0]?.temperature, 0.35)
+  })
+
   test('a turn that the page takes away while it streams is brought back, or read as it was', async () => {
     const about = token('virtual')
     const id = sites.pages.seed('chatgpt', 12)

@@ -53,7 +53,7 @@ export class Run {
     const id = () => new RegExp(stage.profile.conversation).exec(deep.document.location.pathname + deep.document.location.search)?.[1]
     const conversationId = await pulse.until(id, 400, signal) ?? null
     const timings = Object.fromEntries(marks.map(([name, at], i) => [name, at - (marks[i - 1]?.[1] ?? this.#begun)]))
-    return { ...completed, url: deep.document.location.href.replace(/#.*/s, ''), conversationId, timings: { ...timings, totalMs: Date.now() - this.#begun }, layout: scene.layout.name }
+    return { ...completed, evidence: [...completed.evidence, ...stage.notes], url: deep.document.location.href.replace(/#.*/s, ''), conversationId, timings: { ...timings, totalMs: Date.now() - this.#begun }, layout: scene.layout.name }
   }
 
   /** On each tick: what ends a run from the outside. */

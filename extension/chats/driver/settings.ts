@@ -7,11 +7,14 @@ export async function set(stage: Scene): Promise<void> {
   const { order, signal, person } = stage
   if (order.model === undefined && order.temperature === undefined) return
   await person.hold(signal)
-  if (order.model !== undefined && !await choose(stage, order.model)) throw unsettable(stage, 'model', order.model)
-  if (order.temperature !== undefined && !await warm(stage, order.temperature)) throw unsettable(stage, 'temperature', String(order.temperature))
+  if (order.model !== undefined && !await choose(stage, order.model)) unsettable(stage, 'model', order.model)
+  if (order.temperature !== undefined && !await warm(stage, order.temperature)) unsettable(stage, 'temperature', String(order.temperature))
 }
 
-const unsettable = (stage: Scene, what: string, value: string) => new DriverFailure('UNKNOWN', asked.setting(stage.profile.label, what, value.slice(0, 100)))
+function unsettable({ order, notes, profile }: Scene, what: 'model' | 'temperature', value: string): void {
+  if (!order.preferred?.includes(what)) throw new DriverFailure('UNKNOWN', asked.setting(profile.label, what, value.slice(0, 100)))
+  notes.push(`${what}: the page's own`)
+}
 
 async function choose({ deep, layout, pulse, signal, times }: Scene, model: string): Promise<boolean> {
   if (!layout.model) return false

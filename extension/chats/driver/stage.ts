@@ -25,6 +25,8 @@ export interface Stage {
   trusted(text: string): Promise<boolean>
   /** Assist: the person gave the answer over since the last look. */
   handed: boolean
+  /** What did not go as ordered, for the answer's evidence. */
+  readonly notes: string[]
   /** What the person had written in the field before. */
   draft: string
 }
