@@ -67,7 +67,7 @@ test('a run whose tab the person wants to see is in front', async () => {
   await asking.rig.ask('setOptions', { focus: false })
 })
 
-const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=4000]]', '[[markdown]]', '[[outline ms=1200]]']
+const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=3000]]', '[[markdown]]']
 
 test('tabs that nobody sees answer as others do', async () => {
   await Promise.all(sites.map(async (site) => {
