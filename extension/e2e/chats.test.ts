@@ -146,6 +146,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   const { prompt } = fresh('[[slow ms=20000]]')
   const asked = call(desk, 'chat_gemini', { prompt }, { signal: gives.signal })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+  assert.deepEqual(await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]), ['1', 'Portolan: driving Gemini'])
   gives.abort()
   await assert.rejects(asked)
   for (let i = 0; !pages.stopped('gemini') && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))

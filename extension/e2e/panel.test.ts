@@ -42,6 +42,7 @@ test('what happens is shown: the link, a server, a question that is answered by 
   const removing = call(desk, 'bookmark_remove', { id })
   await shows('Sandbar <img src=x onerror=alert(1)>')
   await picture('real-question')
+  assert.deepEqual(await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]), ['?', 'Portolan: a question waits for you'])
   await new Promise((resolve) => setTimeout(resolve, 600)) // a click before is taken for an accident
   await rig.panel.click(deep('button', 'Allow once'))
   assert.ok(!(await removing).error)
