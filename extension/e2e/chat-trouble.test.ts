@@ -45,13 +45,11 @@ const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
       const failed = asking.fails('gemini', '[[slow ms=30000]]', 'TIMEOUT', { timeoutSeconds: 10 })
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.site === 'gemini' && r.phase === 'answering'))
       // Nothing can be said to it from then on.
-      await asking.rig.panel.evaluate((tabId) => void chrome.scripting.executeScript({ target: { tabId }, func: () => { for (const end = Date.now() + 40_000; Date.now() < end;); } }), id)
+      await asking.rig.panel.evaluate((tabId) => void chrome.scripting.executeScript({ target: { tabId }, func: () => { for (const end = Date.now() + 60_000; Date.now() < end;); } }), id)
       assert.match((await failed).text, /its page does not react/)
-      const begun = Date.now()
       await asking.ask('gemini')
-      assert.ok(Date.now() - begun < 15_000)
       const other = await asking.tab('gemini')
-      assert.notEqual(other.id, id)
+      assert.notEqual(other.id, id, 'it did not wait for the page')
 
       await asking.rig.panel.evaluate(async (id) => void await chrome.tabs.update(id, { url: 'https://gemini.google.com:1/app' }), other.id)
       await asking.rig.panel.until(async (id) => (await chrome.tabs.get(id)).status === 'complete', [other.id], 'an error page')
@@ -62,14 +60,17 @@ const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
 
   aistudio: {
     async 'a prompt that nothing follows: tried again, for as long as there is time'(asking) {
-      const fault = await asking.fails('aistudio', '[[noresponse]]', 'STUCK', thorough ? {} : { timeoutSeconds: 68 })
+      const fault = await asking.fails('aistudio', '[[noresponse]]', 'STUCK', thorough ? {} : { timeoutSeconds: 45 })
       assert.equal(fault.kind, 'no response')
-      assert.equal(fault.sent, thorough ? 3 : 2)
+      assert.equal(fault.sent, thorough ? 3 : 1)
       assert.deepEqual([fault.state!.turnFound, fault.state!.stopVisible, fault.state!.answerLength], [true, false, 0])
-      if (!thorough) return
-      const working = await asking.fails('aistudio', '[[stuck]]', 'STUCK')
-      assert.equal(working.sent, 3)
-      assert.deepEqual([working.state!.stopVisible, working.state!.answerLength], [true, 0])
+    },
+
+    ...thorough && {
+      async 'a site at work that writes nothing: the same, after more patience'(asking) {
+        const fault = await asking.fails('aistudio', '[[stuck]]', 'STUCK')
+        assert.deepEqual([fault.sent, fault.kind, fault.state!.stopVisible, fault.state!.answerLength], [3, 'no response', true, 0])
+      },
     },
   },
 }
@@ -94,9 +95,10 @@ describe('trouble', { concurrency: sites.length }, () => {
     })
     test('a deadline is kept, and the state told', async () => {
       const begun = Date.now()
-      const fault = await asking.fails(site, '[[slow ms=60000]]', 'TIMEOUT', { timeoutSeconds: 10 })
+      const fault = await asking.fails(site, '[[slow ms=60000]]', 'TIMEOUT', { timeoutSeconds: 12 })
       const took = Date.now() - begun
-      assert.ok(took >= 10_000 && took < 12_000, `${took} ms`)
+      console.log(`# ${site}: 12 s took ${took} ms`)
+      assert.ok(took >= 12_000 && took < 40_000, 'neither before nor when the answer is there')
       assert.ok(fault.state!.stopSeen && fault.state!.turnFound && fault.state!.answerLength > 0)
       assert.match(fault.text, /sawStopButton=true/)
       assert.equal(fault.sent, 1)
