@@ -106,6 +106,7 @@ export class ChatDesk {
   }
 
   cancel(id: string): void { this.live.get(id)?.ends.abort() }
+
   resume(id: string): void {
     const live = this.live.get(id)
     if (!live?.driven) return
@@ -114,6 +115,7 @@ export class ChatDesk {
     live.driven.resume()
     this.changed()
   }
+
   handOver(id: string): void { this.live.get(id)?.driven?.handOver() }
   async show(id: string): Promise<void> {
     const tab = this.live.get(id)?.tabId
@@ -182,11 +184,11 @@ export class ChatDesk {
         return await this.once(question, live, told, url, talk !== undefined && attempt === 0)
       } catch (e) {
         const fault = e as ToolFault
-        if (attempt >= retries || Date.now() > live.view.deadline - leastTime || live.ends.signal.aborted) throw e
         const remembered = talk !== undefined && talk !== question.conversationId
         // The client named no conversation, and can do nothing about one that is gone.
         const gone = remembered && fault.code === 'UNKNOWN' && (fault.details?.state as Seen | undefined)?.phase === 'opening'
-        if (fault.code !== 'STUCK' && !gone) throw e
+        const stuck = fault.code === 'STUCK' && attempt < retries && Date.now() < live.view.deadline - leastTime
+        if (!(stuck || gone) || live.ends.signal.aborted) throw e
         if (remembered) talk = undefined
         told.step(gone ? `${profile.label}: the last conversation is gone; a new one` : `${profile.label} is stuck; once more in a new tab`)
         if (!gone) await this.places.abandon(site)

@@ -40,6 +40,7 @@ test('a new chat for each prompt, unless the person has conversations reused: th
 })
 
 test('a remembered conversation that is stuck or gone gives way to a new one; one that the client named does not', async () => {
+  await asking.rig.ask('setOptions', { reuseChats: true })
   await asking.ask('aistudio')
   asking.pages.reset() // and all conversations with it
   const stuck = async () => {
@@ -51,7 +52,7 @@ test('a remembered conversation that is stuck or gone gives way to a new one; on
     assert.match(fault.text, /did not open/)
     assert.equal(fault.sent, 0)
   }
-  await Promise.all([stuck(), gone(), asking.ask('aistudio')])
+  await Promise.all([stuck(), gone(), asking.ask('aistudio', '', { timeoutSeconds: 30 })])
   await asking.rig.ask('setOptions', { reuseChats: false })
 })
 
