@@ -80,6 +80,7 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   const { id } = JSON.parse(text) as { id: string }
   const removing = call(desk, 'bookmark_remove', { id }) // waits for the person
   await rig.until('the question', (s) => s.approvals.length)
+  await rig.panel.until(async () => JSON.stringify(await chrome.storage.session.get('activity')).includes('"running"'), [], 'the log is kept')
   const begun = Date.now()
   await rig.browser.killWorker()
   const outcome = await removing
