@@ -176,7 +176,7 @@ build_web() {
 build_extension() {
 	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
 	say 'extension'
-	out=$dist/extension
+	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
 	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
 		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./worker.js
@@ -191,6 +191,7 @@ build_extension() {
 	cp "$dist/npm/portolan.wasm" "$out/"
 	go_wasm ./extension/module "$out/tools.wasm" all
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
+	rm -rf "$dist/extension" && mv "$out" "$dist/extension"
 }
 
 # Here nothing of ours is worth keeping from being inlined.

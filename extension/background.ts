@@ -193,7 +193,7 @@ function watchBookmarks(): void {
 async function readPermissions(): Promise<void> {
   const { permissions: names, origins } = await browser.grantedPermissions()
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
-  await chats.permissionsChanged()
+  await chats.rules.permissionsChanged()
   watchBookmarks()
   reshelve()
 }

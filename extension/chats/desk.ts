@@ -1,21 +1,20 @@
 import { hasPermissions } from '../browser.ts'
 import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
-import { Stored } from '../stored.ts'
 import { ToolFault, type ToolCall } from '../tools/tool.ts'
 import { drive, type Driven } from './drive.ts'
 import { History } from './history.ts'
 import { Places } from './place.ts'
 import { profiles } from './profiles/index.ts'
 import { Queue } from './queue.ts'
+import { Rules } from './rules.ts'
+import { Talks } from './talks.ts'
 import { sites, type Answer, type Order, type Seen, type Site } from './wire.ts'
 
 /** How long a prompt may take in all, its turn in the queue included, in seconds: B16. */
 export const longestRun = 480
-const hour = 3_600_000
 const retries = 2
 /** What a further try needs of the time, in ms. */
 const leastTime = 30_000
-const perHour = 30
 
 /** What a tool asks of a site. */
 export interface Question {
@@ -49,51 +48,38 @@ interface Live {
 export class ChatDesk {
   readonly places = new Places()
   readonly history: History
-  private readonly settings: Stored<Record<Site, ChatSettings>>
-  private readonly uses: Stored<Record<Site, number[]>>
-  /** By client and site: the last conversation (B27). */
-  private readonly talks: Stored<Record<string, string>>
+  readonly rules: Rules
+  private readonly talks = new Talks()
   private readonly queues = Object.fromEntries(sites.map((s) => [s, new Queue()])) as Record<Site, Queue>
   private readonly live = new Map<string, Live>()
   private readonly options: () => Options
   private readonly changed: () => void
-  private granted: Partial<Record<Site, boolean>> = {}
 
   constructor(options: () => Options, changed: () => void) {
     this.options = options
     this.changed = changed
     this.history = new History(options)
-    const off: ChatSettings = { enabled: false, mode: 'auto', perHour, acceptedAt: null }
-    this.settings = new Stored('local', 'chats', Object.fromEntries(sites.map((s) => [s, off])) as Record<Site, ChatSettings>, changed)
-    this.uses = new Stored('local', 'uses', Object.fromEntries(sites.map((s) => [s, [] as number[]])) as Record<Site, number[]>)
-    this.talks = new Stored('local', 'talks', {})
+    this.rules = new Rules(changed)
   }
 
   async load(): Promise<void> {
-    await Promise.all([this.settings, this.uses, this.talks, this.places, this.history].map((s) => s.load()))
-    await this.permissionsChanged()
-  }
-
-  async permissionsChanged(): Promise<void> {
-    for (const site of sites) this.granted[site] = await hasPermissions({ origins: profiles[site].matches, permissions: ['scripting'] })
+    await Promise.all([this.rules, this.talks, this.places, this.history].map((s) => s.load()))
   }
 
   set(site: Site, patch: Partial<ChatSettings>): void {
-    const next = { ...this.settings.value[site], ...patch }
-    next.perHour = Math.min(1000, Math.max(1, Math.round(next.perHour) || perHour))
-    void this.settings.set({ ...this.settings.value, [site]: next })
-    if (!next.enabled) this.end(site)
+    this.rules.set(site, patch)
+    if (!this.rules.of(site).enabled) this.end(site)
   }
 
   /** Sites whose tools are offered. */
   get enabled(): Site[] {
-    return sites.filter((s) => this.settings.value[s].enabled)
+    return sites.filter((s) => this.rules.of(s).enabled)
   }
 
   get views(): Record<Site, Chat> {
     return Object.fromEntries(sites.map((s) => {
       const { label, newChat, matches } = profiles[s]
-      return [s, { ...this.settings.value[s], label, newChat, matches, granted: !!this.granted[s], waiting: this.queues[s].waiting, usedThisHour: this.recent(s).length }]
+      return [s, { ...this.rules.of(s), label, newChat, matches, granted: this.rules.isGranted(s), waiting: this.queues[s].waiting, usedThisHour: this.rules.usedThisHour(s) }]
     })) as Record<Site, Chat>
   }
 
@@ -126,7 +112,7 @@ export class ChatDesk {
   async ask(question: Question, call: ToolCall, told: Told): Promise<Answer> {
     const { site } = question
     const { label } = profiles[site]
-    this.admit(site)
+    this.rules.admit(site)
     const now = Date.now()
     const ends = new AbortController()
     const abort = () => ends.abort()
@@ -134,7 +120,7 @@ export class ChatDesk {
     if (call.signal.aborted) abort()
     const live: Live = {
       ends, phase: 'queued', paused: false,
-      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + (question.timeoutSeconds ?? longestRun) * 1000, mode: this.settings.value[site].mode },
+      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + (question.timeoutSeconds ?? longestRun) * 1000, mode: this.rules.of(site).mode },
     }
     this.live.set(live.view.id, live)
     this.changed()
@@ -143,7 +129,7 @@ export class ChatDesk {
         signal: ends.signal, deadline: live.view.deadline,
         moved: (ahead) => { told.step(`${label}: ${ahead} before this one`); this.changed() },
       })
-      if (answer.conversationId) this.remember(call.client.key, site, answer.conversationId)
+      if (answer.conversationId) this.talks.remember(call.client.key, site, answer.conversationId)
       this.history.add(call.client.key, site, question.prompt, answer)
       return answer
     } catch (e) {
@@ -156,27 +142,10 @@ export class ChatDesk {
     }
   }
 
-  private admit(site: Site): void {
-    const { label } = profiles[site]
-    const { enabled, perHour } = this.settings.value[site]
-    if (!enabled) throw new ToolFault('CHAT_DISABLED', `${label} is switched off. The person can switch it on in the side panel of Portolan.`)
-    if (!this.granted[site]) throw new ToolFault('CHAT_DISABLED', `The extension may not use the pages of ${label}. The person can allow it in the side panel of Portolan.`)
-    const recent = this.recent(site)
-    if (recent.length >= perHour) {
-      const wait = Math.ceil((recent[0]! + hour - Date.now()) / 60_000)
-      throw new ToolFault('RATE_LIMITED', `${perHour} prompts an hour go to ${label} at most, as the person set it. Try again in ${wait} minutes.`)
-    }
-    void this.uses.set({ ...this.uses.value, [site]: [...recent, Date.now()] })
-  }
-
-  private recent(site: Site): number[] {
-    return this.uses.value[site].filter((t) => t > Date.now() - hour)
-  }
-
   private async run(question: Question, call: ToolCall, live: Live, told: Told): Promise<Answer> {
     const { site } = question
     const profile = profiles[site]
-    let talk = question.conversationId ?? (this.options().reuseChats ? this.talks.value[talkKey(call.client.key, site)] : undefined)
+    let talk = question.conversationId ?? (this.options().reuseChats ? this.talks.last(call.client.key, site) : undefined)
     for (let attempt = 0; ; attempt++) {
       const url = talk ? profile.conversationUrl.replace('{id}', encodeURIComponent(talk)) : profile.newChat
       this.phase(live, 'opening', told)
@@ -229,15 +198,8 @@ export class ChatDesk {
     this.changed()
   }
 
-  private remember(client: string, site: Site, id: string): void {
-    const entries = Object.entries({ ...this.talks.value, [talkKey(client, site)]: id }).slice(-200)
-    void this.talks.set(Object.fromEntries(entries))
-  }
-
   /** Ends all runs, or those of one site. */
   end(site?: Site): void {
     for (const { view, ends } of this.live.values()) if (!site || view.site === site) ends.abort()
   }
 }
-
-const talkKey = (client: string, site: Site) => `${site} ${client}`

@@ -2,7 +2,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sites, type Site } from '../chats/wire.ts'
 import { Asking, hosts } from './asking.ts'
-import { CdpPage } from './cdp.ts'
+import { CdpPage } from '../../web/demo/e2e/cdp.ts'
 
 // The person's own hands in a driven tab (S13).
 

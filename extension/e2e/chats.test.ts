@@ -184,7 +184,7 @@ test('assist: the person sends and hands over', async () => {
   const { runs } = await rig.until('it is handed over', (s) => s.runs.some((r) => r.phase === 'handover'))
   assert.equal(pages.prompts('chatgpt').length, 0, 'nothing was sent')
   const target = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://chatgpt.com/'))!
-  const { CdpPage } = await import('./cdp.ts')
+  const { CdpPage } = await import('../../web/demo/e2e/cdp.ts')
   const tab = await CdpPage.attach(rig.browser.cdp, target.targetId)
   await tab.click(`document.querySelector('[data-testid=send-button], button[aria-label*=Send]')`)
   const r = await asked

@@ -1,7 +1,7 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { listen, type Listening } from '../../web/demo/e2e/harness.ts'
-import type { CdpPage } from './cdp.ts'
+import type { CdpPage } from '../../web/demo/e2e/cdp.ts'
 import { hasTool, Rig } from './rig.ts'
 
 // Web pages at the bridge's door, in a real browser: what they can do with fetch,

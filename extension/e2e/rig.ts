@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { panelPort, type Method, type Requests, type State } from '../messages.ts'
 import { TestBridge } from './bridge.ts'
-import type { CdpPage } from './cdp.ts'
+import type { CdpPage } from '../../web/demo/e2e/cdp.ts'
 import { Chromium, extensionId } from './chromium.ts'
 
 interface PageRig { state?: State; ask(method: string, params: unknown): Promise<unknown> }

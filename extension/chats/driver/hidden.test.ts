@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { RawChromium, type RawTab } from '../../../testdata/pages/rawchromium.ts'
+import type { CdpPage } from '../../../web/demo/e2e/cdp.ts'
+import { RawChromium } from '../../../web/demo/e2e/rawchromium.ts'
 import { startPages, type Pages } from '../../../testdata/pages/serve.ts'
 import { profiles } from '../profiles/index.ts'
 import type { FromDriver, Order, Site } from '../wire.ts'
@@ -12,11 +13,11 @@ let chromium: RawChromium
 let code: string
 before(async () => {
   pages = await startPages()
-  chromium = await RawChromium.start(pages.flags)
+  chromium = await RawChromium.launch(pages.flags)
   code = await script('./drive.ts', 'driver')
 })
 after(async () => {
-  await chromium?.close()
+  await chromium?.remove()
   await pages?.close()
 })
 
@@ -25,7 +26,7 @@ const frames = `window.requestAnimationFrame = (f) => { const c = new MessageCha
 
 const port = `window.told = []; window.port = { post: (m) => told.push(m), onmessage: null, onclose: null, close() {} }; driver.drive(port, window)`
 
-async function ticked(tab: RawTab): Promise<FromDriver> {
+async function ticked(tab: CdpPage): Promise<FromDriver> {
   const end = Date.now() + 25_000
   while (Date.now() < end) {
     await tab.evaluate(`port.onmessage({ type: 'tick', now: Date.now() })`)
@@ -40,10 +41,10 @@ const urls: Record<Site, string> = { chatgpt: 'https://chatgpt.com/?layout=turn-
 
 for (const site of ['chatgpt', 'gemini', 'aistudio'] as const) test(`${site}: a tab that nobody sees, of a browser that nobody drives`, async () => {
   const tab = await chromium.open(urls[site])
-  await tab.until(`location.host && document.readyState === 'complete'`)
+  await tab.holds(`location.host && document.readyState === 'complete'`)
   await tab.evaluate(frames)
   const other = await chromium.open('about:blank')
-  await tab.until('document.hidden')
+  await tab.holds('document.hidden')
   await tab.evaluate(`{ ${code} }`)
   await tab.evaluate(port)
   const about = token('hidden')
@@ -53,6 +54,6 @@ for (const site of ['chatgpt', 'gemini', 'aistudio'] as const) test(`${site}: a 
   assert.equal(outcome.type === 'done' ? outcome.answer.answer : JSON.stringify(outcome), plain(about))
   assert.equal(pages.prompts(site).at(-1)!.text, order.prompt)
   assert.equal(await tab.evaluate('document.hidden'), true)
-  other.close()
-  tab.close()
+  await other.close()
+  await tab.close()
 })

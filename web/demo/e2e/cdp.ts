@@ -66,10 +66,10 @@ export class CdpPage {
     return this.cdp.send<T>(method, params, this.session)
   }
 
-  /** Runs a function in the page, which may be asynchronous, and returns its result by value. */
-  async evaluate<A extends unknown[], R>(fn: (...args: A) => R, ...args: A): Promise<Awaited<R>> {
+  /** Runs a function in the page, or an expression, which may be asynchronous, and returns its result by value. */
+  async evaluate<A extends unknown[], R>(fn: string | ((...args: A) => R), ...args: A): Promise<Awaited<R>> {
     const { result, exceptionDetails } = await this.send<{ result: { value: Awaited<R> }; exceptionDetails?: { text: string; exception?: { description?: string } } }>('Runtime.evaluate', {
-      expression: `(${fn})(...${JSON.stringify(args)})`, awaitPromise: true, returnByValue: true, userGesture: true,
+      expression: typeof fn === 'string' ? fn : `(${fn})(...${JSON.stringify(args)})`, awaitPromise: true, returnByValue: true, userGesture: true,
     })
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value
@@ -84,6 +84,11 @@ export class CdpPage {
       if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms`)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
+  }
+
+  /** Resolves when an expression is true in the page. */
+  async holds(expression: string): Promise<void> {
+    await this.until((e) => !!(0, eval)(e), [expression], expression)
   }
 
   /** A click of the mouse in the middle of an element: the browser takes it for a person's. */
