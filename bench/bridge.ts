@@ -59,7 +59,7 @@ try {
   for (let i = 0; i < 5; i++) {
     await rig.bridge.stop()
     await rig.until('the loss', (s) => s.link.status === 'waiting')
-    await new Promise((resolve) => setTimeout(resolve, 7000)) // it looks every 4 s by then
+    await new Promise((resolve) => setTimeout(resolve, 7000)) // by then it looks as seldom as it ever does
     const begun = performance.now()
     const client = await rig.bridge.stdioClient(`first-${i}`)
     const r = await call(client, 'bookmark_search', { query: 'nothing at all' })
@@ -88,6 +88,10 @@ try {
   console.log(`\nidle, connected: ${(await idle(30)).toFixed(1)} ms CPU a second for the whole browser`)
   await rig.bridge.stop()
   console.log(`idle, no bridge: ${(await idle(30)).toFixed(1)} ms CPU a second for the whole browser`)
+  await rig.openPanel()
+  await rig.ask('unpair', {})
+  await rig.panel.close()
+  console.log(`idle, unpaired: ${(await idle(30)).toFixed(1)} ms CPU a second for the whole browser`)
 } finally {
   await rig.close()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // settling is how long a bridge that has just begun waits for paired browsers to
-// find it: an extension looks every 4 s. MCP clients list tools as soon as they
+// find it: an extension looks every 2 s. MCP clients list tools as soon as they
 // have started their server, and some do so once.
 const settling = 10 * time.Second
 

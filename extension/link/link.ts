@@ -30,7 +30,7 @@ const proofTimeout = 5000
 const silence = 50_000
 const firstWait = 1000
 /** A bridge that is not there is looked for often: it costs next to nothing, and clients wait for it. */
-const longestWait = 4000
+const longestWait = 2000
 /** One that refused, or has another connection of this profile, is not pressed. */
 const refusedWait = 60_000
 
