@@ -322,7 +322,8 @@ extension)
 	--trusted-input) build_extension debugger ;;
 	'') build_extension ;;
 	*) usage >&2; exit 2 ;;
-	esac ;;
+	esac
+	build_bin ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000; exit $over ;;
 bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" web/bundlers/run.ts "$@" ;;
 bench)

@@ -88,6 +88,13 @@ func failed(format string, args ...any) (mcp.Result, error) {
 
 func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
+	if errors.Is(err, errNone) {
+		code := "NOT_CONNECTED"
+		if !r.bridge.expects() {
+			code = "NOT_PAIRED"
+		}
+		return failed("%v. (%s)", err, code)
+	}
 	if err != nil {
 		return failed("%v.", err)
 	}

@@ -278,7 +278,7 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	defer stopNobody()
 	d = newDesktop(t, overHTTP(t, nobody, ""), nil)
 	begun := time.Now()
-	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") || time.Since(begun) > patience/2 {
+	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") || !strings.HasSuffix(got, "(NOT_PAIRED)") || time.Since(begun) > patience/2 {
 		t.Errorf("with nobody paired: %q after %v", got, time.Since(begun))
 	}
 }

@@ -58,6 +58,14 @@ test("the browser's errors, wrong arguments and unknown tools are told as they a
   await assert.rejects(call(desk, 'bookmark_nothing'), /unknown tool/)
 })
 
+test('arguments beyond 2 MiB are refused, and cost nobody the connection', async () => {
+  const other = call(desk, 'bookmark_search', { query: 'reef' })
+  const large = await call(desk, 'bookmark_search', { query: 'x'.repeat(2_200_000) })
+  assert.ok(large.error && large.text.includes('larger than the 2 MiB'), large.text.slice(0, 200))
+  assert.ok(!(await other).error)
+  assert.ok(!(await call(desk, 'bookmark_search', { query: 'reef' })).error)
+})
+
 test('clients that want it hear what happens to bookmarks', async () => {
   const heard: { type: string; data: { title?: string } }[] = []
   desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {

@@ -2,6 +2,7 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sites } from '../chats/wire.ts'
 import { Asking } from './asking.ts'
+import { call } from './rig.ts'
 
 // Fields that take nothing but what a person typed.
 
@@ -27,4 +28,16 @@ for (const granted of [true, false]) describe(granted ? 'with the permission for
       assert.equal((await asking.look((await asking.tab(site)).id)).field.trim(), '')
     }))
   })
+})
+
+test('a site that is on, but whose pages the browser does not let it use, is told as disabled', async () => {
+  const without = await Asking.create({ granted: false })
+  try {
+    const r = await call(without.client, 'chat_gemini', { prompt: 'token:none' })
+    assert.ok(r.error && /may not use the pages of Gemini.*\(CHAT_DISABLED\)$/.test(r.text), r.text)
+    assert.equal(without.pages.prompts('gemini').length, 0)
+    assert.equal((await without.rig.state()).chats.gemini.granted, false)
+  } finally {
+    await without.close()
+  }
 })

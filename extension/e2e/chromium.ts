@@ -8,16 +8,17 @@ export const extensionFolder = `${root}dist/extension`
 /** From the manifest's key. */
 export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 
-const loading = (folder: string) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folder}`]
+const loading = (...folders: string[]) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folders.join()}`]
 
 /** A real Chromium with the extension, without DevTools on its worker. */
 export class Chromium extends RawChromium {
   /**
    * `granted`: as after a person said yes to all that is optional; the browser's
    * own question cannot be answered without a screen, but what an extension was
-   * once granted stays so. `debugger`: the build for trusted input.
+   * once granted stays so. `debugger`: the build for trusted input. `beside`: folders
+   * of other extensions.
    */
-  static async create({ granted = false, debugger: trusted = false, args = [] }: { granted?: boolean; debugger?: boolean; args?: string[] } = {}): Promise<Chromium> {
+  static async create({ granted = false, debugger: trusted = false, beside = [], args = [] }: { granted?: boolean; debugger?: boolean; beside?: string[]; args?: string[] } = {}): Promise<Chromium> {
     const browser = new Chromium(await RawChromium.newProfile(), [])
     if (granted || trusted) {
       const greedy = await greedyCopy(trusted)
@@ -28,7 +29,7 @@ export class Chromium extends RawChromium {
       await browser.stop()
       await rm(greedy, { recursive: true })
     }
-    browser.args = [...loading(extensionFolder), ...args]
+    browser.args = [...loading(extensionFolder, ...beside), ...args]
     await browser.start()
     return browser
   }

@@ -1,9 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { sdkServer } from '../../web/demo/e2e/sdkserver.ts'
 import { TestBridge } from './bridge.ts'
-import { Chromium } from './chromium.ts'
+import { Chromium, extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // What a link must survive, in a real browser whose worker nobody watches.
@@ -16,6 +19,10 @@ async function rigOf(options: Parameters<typeof Rig.create>[0] = {}): Promise<Ri
   open.push(rig)
   return rig
 }
+
+/** Of an extension that is not ours, so that its id is known. */
+const otherKey = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA4bv+YwYgw1Kd5tcCXC9zusfogezmQn6GzH9FE8MknCle+G3pkeTYERzTq+684aYIJLJMeAY5BStJOtyFCF0jeL+T6oDArX0r1eq2CZR1RXR9o0Wj/QsCKcKC1sdoVgqV7/5puq2Vf3b5NkD04nhjLISVsd63fCPkoHX9gtELllXcfkjBNWBn+abpVeGLzifMTCfBc0m7FFyNkQCnhItdwO0ivEkH2yWCtXQGnmEjMHZzY5PfhgOsSexqwHrWDp9tj1/ZCM7dvYdajbOA5/YJvgpTfMoYtT88BOnTDeOys+k+0o+Vt4/AqZiO/kjQ4rzLNBmtA7rCtAsOX1N7lK0JxQIDAQAB'
+const otherId = 'jfjbildnhpolcnhdpdpmempkjlilegkh'
 
 const search = (text: string) => ({ query: text })
 
@@ -195,7 +202,31 @@ test("the registry's servers are the desktop clients' too, with progress, questi
 })
 
 test('no web page and no other extension gets at the extension', async () => {
-  const rig = await rigOf()
+  const folder = await mkdtemp(join(tmpdir(), 'portolan-other-'))
+  open.push({ close: () => rm(folder, { recursive: true }) })
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ manifest_version: 3, name: 'other', version: '1', key: otherKey }))
+  await writeFile(join(folder, 'page.html'), '<!doctype html><title>other</title>')
+  const rig = await rigOf({ beside: [folder] })
+  const other = await rig.browser.open(`chrome-extension://${otherId}/page.html`)
+  await other.holds(`document.title === 'other'`)
+  const heard = await other.evaluate(async (id, names) => {
+    const outcomes: string[] = []
+    for (const name of names) {
+      outcomes.push(await new Promise<string>((resolve) => {
+        const port = chrome.runtime.connect(id, { name })
+        port.onMessage.addListener(() => resolve('answered'))
+        port.onDisconnect.addListener(() => resolve('closed'))
+        try {
+          port.postMessage({ id: 1, method: 'stop', params: {} })
+        } catch { /* it is closed */ }
+      }))
+    }
+    outcomes.push(await chrome.runtime.sendMessage(id, { method: 'stop' }).then((m) => `answered ${JSON.stringify(m)}`, () => 'closed'))
+    return outcomes
+  }, extensionId, ['portolan-panel', 'portolan-registry', 'portolan-driver'])
+  assert.deepEqual(heard, ['closed', 'closed', 'closed', 'closed'])
+  assert.equal((await rig.state()).stopped, false)
+
   const page = await rig.browser.open(`http://${rig.bridge.address}/`)
   const outcome = await page.evaluate((id) => {
     const api = (globalThis as { chrome?: { runtime?: { connect?: unknown; sendMessage?: unknown } } }).chrome?.runtime
