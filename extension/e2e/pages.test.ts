@@ -1,6 +1,8 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { listen, type Listening } from '../../web/demo/e2e/harness.ts'
+import { readFile } from 'node:fs/promises'
+import type * as portolan from '../../wasm/js/types.ts'
+import { listen, root, type Listening } from '../../web/demo/e2e/harness.ts'
 import type { CdpPage } from '../../web/demo/e2e/cdp.ts'
 import { hasTool, Rig } from './rig.ts'
 
@@ -14,7 +16,12 @@ let page: CdpPage
 let token: string
 before(async () => {
   rig = await Rig.create({ granted: true })
-  site = await listen((_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>page</title>'))
+  const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm' }
+  site = await listen(async (req, res) => {
+    const name = /^\/portolan\/([\w-]+\.(js|wasm))$/.exec(req.url!)
+    const body = name ? await readFile(`${root}dist/npm/${name[1]}`) : '<!doctype html><title>page</title>'
+    res.writeHead(200, { 'content-type': name ? types[name[2]!]! : 'text/html' }).end(body)
+  })
   page = await rig.browser.open(`${site.url}/`)
   token = await rig.bridge.run('token')
 })
@@ -121,6 +128,23 @@ test('a page that the person approved gets in, with the token, until that is tak
   for (const origin of ['https://example.com/path', 'chrome-extension://abc', 'null', 'file:///', 'https://example.com:443', '*']) {
     await assert.rejects(rig.ask('approveOrigin', { origin, approved: true }))
   }
+})
+
+test('an approved page that runs Portolan has the browser’s own tools through the bridge', async () => {
+  await rig.ask('setOptions', { bookmarks: true })
+  await rig.ask('approveOrigin', { origin: site.url, approved: true })
+  await hasTool(await rig.bridge.httpClient('first'), 'bookmark_add')
+  const outcome = await page.evaluate(async (url, token) => {
+    const { createRegistry } = await import('/portolan/index.js' as string) as typeof portolan
+    const registry = await createRegistry({ storage: 'memory', servers: { browser: { url, headers: { Authorization: `Bearer ${token}` } } } })
+    const snapshot = await registry.discover()
+    const added = await registry.dispatch('browser__bookmark_add', { title: 'By a page', url: 'https://page.example/' })
+    await registry.close()
+    return { status: snapshot.servers.browser!.status, error: snapshot.servers.browser!.lastError, added }
+  }, `http://${rig.bridge.address}/mcp`, token)
+  assert.deepEqual([outcome.status, outcome.error], ['connected', null])
+  assert.equal((JSON.parse(outcome.added) as { title: string }).title, 'By a page')
+  await rig.ask('approveOrigin', { origin: site.url, approved: false })
 })
 
 test("the extension's own storage is closed to content scripts and pages", async () => {
