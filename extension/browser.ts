@@ -170,15 +170,38 @@ export async function runInTab<A extends unknown[], R>(tabId: number, func: (...
   return outcome?.result as R
 }
 
-/** Input that the page takes for a person's; needs the optional permission `debugger`. */
-export async function insertTrustedText(tabId: number, text: string): Promise<void> {
+// What DevTools can; needs the permission `debugger`.
+
+const debugged = new Map<number, number>()
+/** Runs work while the debugger is attached to a tab; works within works. */
+async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
   const target = { tabId }
-  await chrome.debugger.attach(target, '1.3')
+  const users = debugged.get(tabId) ?? 0
+  if (!users) await chrome.debugger.attach(target, '1.3')
+  debugged.set(tabId, users + 1)
   try {
-    await chrome.debugger.sendCommand(target, 'Input.insertText', { text })
+    return await work()
   } finally {
-    await chrome.debugger.detach(target).catch(() => {})
+    const left = debugged.get(tabId)! - 1
+    debugged.set(tabId, left)
+    if (!left) await chrome.debugger.detach(target).catch(() => {})
   }
+}
+const command = (tabId: number, method: string, params: object) => chrome.debugger.sendCommand({ tabId }, method, { ...params })
+
+/** Input that the page takes for a person's. */
+export const insertTrustedText = (tabId: number, text: string): Promise<void> => debugging(tabId, async () => void await command(tabId, 'Input.insertText', { text }))
+
+/** A tab is taken for seen and focused until `ended` settles. Resolves when it is. */
+export function emulateFocus(tabId: number, ended: Promise<unknown>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    debugging(tabId, async () => {
+      await command(tabId, 'Emulation.setFocusEmulationEnabled', { enabled: true })
+      resolve()
+      await ended.catch(() => {})
+      await command(tabId, 'Emulation.setFocusEmulationEnabled', { enabled: false }).catch(() => {})
+    }).catch(reject)
+  })
 }
 
 // Bookmarks; undefined without the permission.

@@ -1,4 +1,4 @@
-import { connectTab, injectFile, insertTrustedText, type Port } from '../browser.ts'
+import { connectTab, emulateFocus, injectFile, insertTrustedText, runInTab, type Port } from '../browser.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { SiteProfile } from './profile.ts'
 import { within } from './within.ts'
@@ -66,6 +66,8 @@ export async function drive(tabId: number, order: Order, profile: SiteProfile, s
     post({ type: 'cancel' })
     giveUp = setTimeout(() => reject(new ToolFault('CANCELLED', 'The prompt was cancelled.')), grace)
   }
+  // A tick gives four frames a second; where the browser lets us, a hidden page has them all.
+  if (order.trustedInput && await runInTab(tabId, () => document.hidden, [])) await emulateFocus(tabId, answer).catch(() => {})
   signal.addEventListener('abort', cancel)
   if (signal.aborted) cancel()
   else post({ type: 'start', order, profile })
