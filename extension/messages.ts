@@ -103,7 +103,10 @@ export interface ChatSettings {
   /** When the terms-of-use note was accepted, in ms since the epoch. */
   acceptedAt: number | null
 }
-export interface Chat extends ChatSettings { label: string; newChat: string; matches: string[]; granted: boolean; waiting: number; usedThisHour: number }
+export interface Chat extends ChatSettings, Tally { label: string; newChat: string; matches: string[]; granted: boolean; waiting: number; usedThisHour: number }
+
+/** How prompts ended since the browser started (T25); those that were cancelled are in none. */
+export interface Tally { answered: number; failed: number; timedOut: number }
 
 export interface Run {
   id: string

@@ -79,7 +79,7 @@ export class ChatDesk {
   get views(): Record<Site, Chat> {
     return Object.fromEntries(sites.map((s) => {
       const { label, newChat, matches } = profiles[s]
-      return [s, { ...this.rules.of(s), label, newChat, matches, granted: this.rules.isGranted(s), waiting: this.queues[s].waiting, usedThisHour: this.rules.usedThisHour(s) }]
+      return [s, { ...this.rules.of(s), ...this.rules.tally(s), label, newChat, matches, granted: this.rules.isGranted(s), waiting: this.queues[s].waiting, usedThisHour: this.rules.usedThisHour(s) }]
     })) as Record<Site, Chat>
   }
 
@@ -130,9 +130,11 @@ export class ChatDesk {
         moved: (ahead) => { told.step(`${label}: ${ahead} before this one`); this.changed() },
       })
       if (answer.conversationId) this.talks.remember(call.client.key, site, answer.conversationId)
+      this.rules.count(site)
       this.history.add(call.client.key, site, question.prompt, answer)
       return answer
     } catch (e) {
+      this.rules.count(site, e)
       this.history.failed(site, e)
       throw e
     } finally {

@@ -1,5 +1,5 @@
 import { hasPermissions } from '../browser.ts'
-import type { ChatSettings } from '../messages.ts'
+import type { ChatSettings, Tally } from '../messages.ts'
 import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
 import { profiles } from './profiles/index.ts'
@@ -15,15 +15,17 @@ const each = <T>(value: () => T) => Object.fromEntries(sites.map((s) => [s, valu
 export class Rules {
   private readonly settings: Stored<Record<Site, ChatSettings>>
   private readonly uses: Stored<Record<Site, number[]>>
+  private readonly tallies: Stored<Record<Site, Tally>>
   private granted: Partial<Record<Site, boolean>> = {}
 
   constructor(changed: () => void) {
     this.settings = new Stored('local', 'chats', each<ChatSettings>(() => ({ enabled: false, mode: 'auto', perHour, acceptedAt: null })), changed)
     this.uses = new Stored('local', 'uses', each<number[]>(() => []))
+    this.tallies = new Stored('session', 'tallies', each<Tally>(() => ({ answered: 0, failed: 0, timedOut: 0 })), changed)
   }
 
   async load(): Promise<void> {
-    await Promise.all([this.settings.load(), this.uses.load()])
+    await Promise.all([this.settings, this.uses, this.tallies].map((s) => s.load()))
     await this.permissionsChanged()
   }
 
@@ -47,6 +49,19 @@ export class Rules {
 
   usedThisHour(site: Site): number {
     return this.recent(site).length
+  }
+
+  tally(site: Site): Tally {
+    return this.tallies.value[site]
+  }
+
+  /** A prompt has ended; without a fault it was answered. */
+  count(site: Site, fault?: unknown): void {
+    const code = fault instanceof ToolFault ? fault.code : ''
+    if (code === 'CANCELLED') return
+    const outcome = !fault ? 'answered' : code === 'TIMEOUT' ? 'timedOut' : 'failed'
+    const tally = this.tally(site)
+    void this.tallies.set({ ...this.tallies.value, [site]: { ...tally, [outcome]: tally[outcome] + 1 } })
   }
 
   /** Counts a prompt, or throws CHAT_DISABLED or RATE_LIMITED. */

@@ -7,7 +7,7 @@ export function debugBundle(state: State, troubles: readonly unknown[]): string 
     version, at: new Date().toISOString(), browser: navigator.userAgent,
     link: { status: link.status, error: link.error?.code ?? null, ephemeral: link.ephemeral }, pairing: pairing?.step ?? null, stopped, options,
     permissions: { ...permissions, origins: permissions.origins.length },
-    chats: Object.fromEntries(Object.entries(chats).map(([site, { enabled, mode, granted, waiting, usedThisHour }]) => [site, { enabled, mode, granted, waiting, usedThisHour }])),
+    chats: Object.fromEntries(Object.entries(chats).map(([site, { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }]) => [site, { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }])),
     runs: runs.map(({ site, phase, mode }) => ({ site, phase, mode })),
     tools: tools.reduce<Record<string, number>>((n, { source }) => ({ ...n, [source]: (n[source] ?? 0) + 1 }), {}),
     activity: activity.slice(-100).map(({ at, kind, outcome, code, durationMs, site }) => ({ at, kind, outcome, code, durationMs, site })),

@@ -35,7 +35,7 @@ export class Asking {
       try {
         const client = await rig.bridge.stdioClient('desk')
         for (const site of sites) await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
-        await hasTool(client, 'chat_all')
+        await hasTool(client, 'chat_aistudio') // the last
         return new Asking(pages, rig, client)
       } catch (e) {
         await rig.close()

@@ -57,7 +57,7 @@ async function fails(client: Client, site: Site, rest: string, code: string): Pr
 test('chats are off, and a client is told so', async () => {
   assert.ok(!(await desk.listTools()).tools.some((t) => t.name.startsWith('chat_')))
   for (const site of sites) await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
-  for (const client of [desk, http]) await hasTool(client, 'chat_all')
+  for (const client of [desk, http]) await hasTool(client, 'chat_aistudio') // the last
   const { tools } = await desk.listTools()
   const names = tools.map((t) => t.name).filter((t) => /^(chat|ask)_/.test(t))
   assert.deepEqual(names.sort(), ['ask_chatgpt_gemini_web', 'ask_chatgpt_web', 'ask_gemini_web', 'chat_aistudio', 'chat_all', 'chat_chatgpt', 'chat_gemini', 'chat_snapshot'])
@@ -126,6 +126,7 @@ test('two clients and the queue: in order, and never the other one’s answer', 
 })
 
 test('what goes wrong is told apart', async () => {
+  const before = (await rig.state()).chats.gemini
   pages.set('chatgpt', { loggedOut: 'wall' })
   assert.equal((await fails(desk, 'chatgpt', '', 'LOGIN_REQUIRED')).text.includes('ChatGPT'), true)
   assert.equal(pages.prompts('chatgpt').length, 0, 'nothing was typed')
@@ -139,6 +140,8 @@ test('what goes wrong is told apart', async () => {
   pages.set('gemini', { layout: 'unknown' })
   const unknown = await fails(desk, 'gemini', '', 'LAYOUT_UNKNOWN')
   assert.ok(unknown.error.health)
+  const { answered, failed, timedOut } = (await rig.until('they are counted', (s) => s.chats.gemini.failed === before.failed + 2)).chats.gemini
+  assert.deepEqual([answered, failed, timedOut], [before.answered, before.failed + 2, before.timedOut])
 })
 
 test('a cancelled prompt presses stop; a closed tab and a stopped extension end it', async () => {

@@ -5,7 +5,7 @@ import type { Activity, Approval, Chat, Run, State } from '../../messages.ts'
 const minute = 60_000
 
 const chat = (label: string, host: string, more: Partial<Chat> = {}): Chat => ({
-  label, newChat: `https://${host}/`, matches: [`https://${host}/*`], enabled: false, mode: 'auto', perHour: 20, acceptedAt: null, granted: false, waiting: 0, usedThisHour: 0, ...more,
+  label, newChat: `https://${host}/`, matches: [`https://${host}/*`], enabled: false, mode: 'auto', perHour: 20, acceptedAt: null, granted: false, waiting: 0, usedThisHour: 0, answered: 0, failed: 0, timedOut: 0, ...more,
 })
 
 /** Installed a moment ago. */
