@@ -137,6 +137,41 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
   }
 })
 
+test('two copies of a profile do not take the connection from each other without end', async () => {
+  const bridge = await TestBridge.create()
+  const e = await extension(echo)
+  const copy = await extension(echo)
+  try {
+    await bridge.start()
+    await paired(bridge, e)
+    await e.until(() => e.link.state.status === 'connected')
+    Object.assign(copy.kept, e.kept)
+    await copy.link.wake()
+    await e.until(() => e.link.state.error?.code === 'REPLACED')
+    assert.ok(e.link.state.retryAt! - Date.now() > 30_000, 'it yields')
+    await e.link.wake() // as the alarm does
+    assert.equal(e.link.state.status, 'waiting')
+    assert.equal(copy.link.state.status, 'connected')
+    await e.link.again() // a person says so
+    await e.until(() => e.link.state.status === 'connected')
+    await copy.until(() => copy.link.state.error?.code === 'REPLACED')
+  } finally {
+    e.link.stop(true)
+    copy.link.stop(true)
+    await bridge.close()
+  }
+})
+
+test('stopped while it begins, it stays stopped', async () => {
+  const e = await extension(echo)
+  e.kept.key = await macKey(new Uint8Array(32))
+  e.kept.record = { address: '127.0.0.1:1', ephemeral: false }
+  const waking = e.link.wake()
+  e.link.stop(true)
+  await waking
+  assert.equal(e.link.state.status, 'stopped')
+})
+
 test('digits that differ, a no in the terminal, and addresses elsewhere pair nothing', async () => {
   const bridge = await TestBridge.create()
   const e = await extension(echo, 'profile-2')

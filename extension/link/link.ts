@@ -31,7 +31,7 @@ const silence = 50_000
 const firstWait = 1000
 /** A bridge that is not there is looked for often: it costs next to nothing, and clients wait for it. */
 const longestWait = 2000
-/** One that refused, or has another connection of this profile, is not pressed. */
+/** One that refused is pressed ever less. */
 const refusedWait = 60_000
 
 /** The connection to the bridge: dials, proves, dials again. It never gives up while it is paired. */
@@ -44,6 +44,8 @@ export class Link {
   private failures = 0
   private heard = 0
   private timer: ReturnType<typeof setTimeout> | undefined
+  /** A copy of this profile has the connection: taking it back at once would take turns for ever. */
+  private yields = 0
   private stopped = false
 
   constructor(host: LinkHost) {
@@ -53,7 +55,7 @@ export class Link {
   /** Connects, if that is wanted and not so already. For alarms, starts and people. */
   async wake(): Promise<void> {
     if (this.line && Date.now() - this.heard > silence) this.line.close(1000, 'the bridge is silent')
-    if (this.stopped || this.line) return
+    if (this.stopped || this.line || Date.now() < this.yields) return
     this.attempt ??= this.begin().finally(() => { this.attempt = undefined })
     return this.attempt
   }
@@ -95,7 +97,7 @@ export class Link {
   /** Begins anew, as after a start. */
   async again(): Promise<void> {
     clearTimeout(this.timer)
-    this.failures = 0
+    this.failures = this.yields = 0
     this.line?.close(1000, 'begun anew')
     await this.line?.gone
     await this.attempt
@@ -105,6 +107,7 @@ export class Link {
   private async begin(): Promise<void> {
     clearTimeout(this.timer)
     const [record, key] = await Promise.all([this.host.record.get(), this.host.keys.get()])
+    if (this.stopped) return
     this.host.watch(!!record && !!key)
     if (!record || !key) return this.set({ status: 'unpaired', address: record?.address ?? defaultAddress, since: null, retryAt: null, error: null, ephemeral: false })
     const { address, ephemeral } = record
@@ -158,8 +161,9 @@ export class Link {
   private failed(e: unknown, address: string): void {
     if (this.stopped) return
     const error = linkProblem(e, address)
-    const refused = e instanceof Refusal || error.code === 'REPLACED'
-    const wait = Math.min(refused ? refusedWait : longestWait, firstWait * 2 ** this.failures++)
+    const replaced = error.code === 'REPLACED'
+    const wait = replaced ? refusedWait : Math.min(e instanceof Refusal ? refusedWait : longestWait, firstWait * 2 ** this.failures++)
+    if (replaced) this.yields = Date.now() + wait
     clearTimeout(this.timer)
     this.timer = setTimeout(() => void this.wake(), wait)
     this.set({ status: e instanceof Refusal ? 'refused' : 'waiting', since: null, retryAt: Date.now() + wait, error })
