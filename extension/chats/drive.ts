@@ -66,11 +66,7 @@ export async function drive(tabId: number, order: Order, profile: SiteProfile, s
     post({ type: 'cancel' })
     giveUp = setTimeout(() => reject(new ToolFault('CANCELLED', 'The prompt was cancelled.')), grace)
   }
-  // A tick gives four frames a second; where the browser lets us, a hidden page has them all.
-  if (order.trustedInput && await runInTab(tabId, () => document.hidden, [])) await emulateFocus(tabId, answer).catch(() => {})
   signal.addEventListener('abort', cancel)
-  if (signal.aborted) cancel()
-  else post({ type: 'start', order, profile })
   const end = () => {
     clearInterval(ticks)
     clearTimeout(late)
@@ -80,6 +76,11 @@ export async function drive(tabId: number, order: Order, profile: SiteProfile, s
     port.close()
   }
   answer.then(end, end)
+  // A tick gives four frames a second; where the browser lets us, a hidden page has them all.
+  const hidden = () => runInTab(tabId, () => document.hidden, []).catch(() => false)
+  if (order.trustedInput && await hidden()) await emulateFocus(tabId, answer).catch(() => {})
+  if (signal.aborted) cancel()
+  else post({ type: 'start', order, profile })
   return { answer, resume: () => post({ type: 'resume' }), handOver: () => post({ type: 'handover' }) }
 }
 
