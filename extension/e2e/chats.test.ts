@@ -1,6 +1,7 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { CdpPage } from '../../web/demo/e2e/cdp.ts'
 import { startPages, type Pages } from '../../testdata/pages/serve.ts'
 import { sites, type Site } from '../chats/wire.ts'
 import { call, hasTool, Rig } from './rig.ts'
@@ -40,6 +41,7 @@ async function ask(client: Client, site: Site, rest = '', more: Record<string, u
   assert.ok(!r.error, `${site} ${rest}: ${r.text} ${JSON.stringify(r.meta)}`)
   const answered = r.structured as unknown as Answered
   assert.equal(answered.answer, r.text)
+  assert.deepEqual(r.meta['portolan/untrusted'], [new URL(answered.url).host])
   const tokens = [...r.text.matchAll(/tk\d+x\w+/g)].map((m) => m[0])
   assert.ok(tokens.length && tokens.every((t) => t === token), `${site} ${rest}: ${token} in ${r.text}`)
   assert.equal(pages.prompts(site).at(-1)?.text, prompt)
@@ -162,6 +164,58 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   await rig.browser.cdp.send('Target.closeTarget', { targetId: tab.targetId })
   await closed
   await ask(desk, 'gemini') // in another one
+
+  await rig.until('no runs', (s) => !s.runs.length)
+  const before = pages.stopped('gemini')
+  const stopped = call(desk, 'chat_gemini', { prompt: fresh('[[slow ms=20000]]').prompt })
+  await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+  await rig.ask('stop', {})
+  assert.ok((await stopped).error)
+  for (let i = 0; pages.stopped('gemini') === before && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(pages.stopped('gemini'), before + 1)
+  assert.deepEqual((await rig.until('no runs', (s) => !s.runs.length)).stopped, true)
+  await rig.ask('go', {})
+  await rig.connected()
+  await hasTool(desk, 'chat_gemini')
+})
+
+test('from the side panel a run is shown, handed over and cancelled', async () => {
+  await rig.until('no runs', (s) => !s.runs.length)
+  const { prompt, token } = fresh('[[slow ms=20000]]')
+  const asked = call(desk, 'chat_gemini', { prompt })
+  const { runs: [run] } = await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+  await rig.ask('showRun', { id: run!.id })
+  await rig.panel.until(async () => (await chrome.windows.getAll({ populate: true })).find((w) => w.focused)?.tabs?.some((t) => t.active && t.url?.startsWith('https://gemini.google.com/')), [], 'its tab is in front')
+  await rig.ask('cancelRun', { id: run!.id })
+  assert.match((await asked).text, /\(CANCELLED\)$/)
+  await rig.until('no runs', (s) => !s.runs.length)
+
+  await rig.ask('setChat', { site: 'gemini', patch: { mode: 'assist' } })
+  const assisted = call(desk, 'chat_gemini', { prompt })
+  await rig.until('it waits for the person', (s) => s.runs.some((r) => r.phase === 'handover'))
+  const target = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://gemini.google.com/'))!
+  const tab = await CdpPage.attach(rig.browser.cdp, target.targetId)
+  await tab.evaluate(() => {
+    const find = (root: ParentNode): Element | undefined => {
+      for (const e of root.querySelectorAll('*')) {
+        if (e.matches('[data-mat-icon-name=send]')) return e.closest('button') ?? e
+        const found = e.shadowRoot && find(e.shadowRoot)
+        if (found) return found
+      }
+      return undefined
+    }
+    ;(find(document) as HTMLElement).click()
+  })
+  await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+  const { runs: [mine] } = await rig.state()
+  await new Promise((resolve) => setTimeout(resolve, 3000)) // part of the answer is there
+  await rig.ask('handOver', { id: mine!.id })
+  const { structured, error } = await assisted
+  assert.ok(!error)
+  assert.ok((structured as unknown as Answered).evidence.includes('handed over by the person'))
+  assert.ok(!/tk\d+x/.test((structured as unknown as Answered).answer.replaceAll(token, '')))
+  await tab.detach()
+  await rig.ask('setChat', { site: 'gemini', patch: { mode: 'auto' } })
 })
 
 test('a site that is switched off, its own limit, and a full queue', async () => {
@@ -187,7 +241,6 @@ test('assist: the person sends and hands over', async () => {
   const { runs } = await rig.until('it is handed over', (s) => s.runs.some((r) => r.phase === 'handover'))
   assert.equal(pages.prompts('chatgpt').length, 0, 'nothing was sent')
   const target = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://chatgpt.com/'))!
-  const { CdpPage } = await import('../../web/demo/e2e/cdp.ts')
   const tab = await CdpPage.attach(rig.browser.cdp, target.targetId)
   await tab.click(`document.querySelector('[data-testid=send-button], button[aria-label*=Send]')`)
   const r = await asked

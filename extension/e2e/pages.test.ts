@@ -147,7 +147,7 @@ test('an approved page that runs Portolan has the browser’s own tools through 
   await rig.ask('approveOrigin', { origin: site.url, approved: false })
 })
 
-test("the extension's own storage is closed to content scripts and pages", async () => {
+test("the extension's own storage and ports are closed to content scripts", async () => {
   const seen = await rig.panel.evaluate(async (url) => {
     const tab = (await chrome.tabs.query({})).find((t) => t.url?.startsWith(url))!
     const [outcome] = await chrome.scripting.executeScript({
@@ -160,11 +160,21 @@ test("the extension's own storage is closed to content scripts and pages", async
             return 'refused'
           }
         }
-        return [await read('local'), await read('session')]
+        // Nor does the background take it for one of the extension's pages.
+        const connects = (name: string) => new Promise<string>((resolve) => {
+          const port = chrome.runtime.connect({ name })
+          port.onMessage.addListener(() => resolve('answered'))
+          port.onDisconnect.addListener(() => resolve('closed'))
+          try {
+            port.postMessage({ id: 1, method: 'stop', params: {} })
+          } catch { /* it is closed */ }
+        })
+        return [await read('local'), await read('session'), await connects('portolan-panel'), await connects('portolan-registry'), await connects('x')]
       },
     })
     return outcome!.result
   }, site.url)
-  assert.deepEqual(seen, ['refused', 'refused'])
+  assert.deepEqual(seen, ['refused', 'refused', 'closed', 'closed', 'closed'])
+  assert.equal((await rig.state()).stopped, false)
   await hasTool(await rig.bridge.httpClient('still'), 'tabs_list', false)
 })

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sdkServer } from '../../web/demo/e2e/sdkserver.ts'
+import { extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // The side panel's page over the real background, under the real manifest's policy.
@@ -63,4 +64,7 @@ test('what happens is shown: the link, a server, a question that is answered by 
   await shows('desk calls bookmark_remove')
   await picture('real-activity')
   assert.deepEqual(faults, [])
+
+  const options = await rig.browser.open(`chrome-extension://${extensionId}/options.html`)
+  await options.until((find) => !!(0, eval)(find), [deep('*', 'Connected')], 'the options page shows the same')
 })
