@@ -12,7 +12,7 @@ export interface Port {
 }
 
 /** Who opened a port, as the browser says it. */
-export interface Sender { id: string | undefined; origin: string | undefined; url: string | undefined; tabId: number | undefined }
+export interface Sender { id: string | undefined; origin: string | undefined }
 
 function wrap(raw: chrome.runtime.Port): Port {
   const port: Port = {
@@ -46,8 +46,7 @@ export const openTab = (url: string): void => void chrome.tabs.create({ url })
 /** Ports that other parts of this extension open. Register at top level: the browser wakes the worker for it. */
 export function onPort(handler: (name: string, sender: Sender, port: Port) => void): void {
   chrome.runtime.onConnect.addListener((raw) => {
-    const s = raw.sender
-    handler(raw.name, { id: s?.id, origin: s?.origin, url: s?.url, tabId: s?.tab?.id }, wrap(raw))
+    handler(raw.name, { id: raw.sender?.id, origin: raw.sender?.origin }, wrap(raw))
   })
 }
 
@@ -144,12 +143,13 @@ export async function openWindow(url: string, width: number, height: number): Pr
   if (!tab) throw new Error('the browser opened no window')
   return tabOf(tab)
 }
-export const windowExists = (id: number): Promise<boolean> => chrome.windows.get(id).then(() => true, () => false)
+/** The person has a tab before their eyes. */
+export async function seesTab(id: number): Promise<boolean> {
+  const tab = await getTab(id)
+  return !!tab?.active && (await chrome.windows.get(tab.windowId)).focused
+}
 export function onTabClosed(handler: (id: number) => void): void {
   chrome.tabs.onRemoved.addListener((id) => handler(id))
-}
-export function onTabLoaded(handler: (id: number, url: string) => void): void {
-  chrome.tabs.onUpdated.addListener((id, change, tab) => { if (change.status === 'complete') handler(id, tab.url ?? '') })
 }
 
 /** Opens a port to the content script in a tab's main frame. */

@@ -186,7 +186,7 @@ export class ChatDesk {
         this.phase(live, 'paused', told)
       },
     })
-    return live.driven.answer
+    return live.driven.answer.finally(() => this.places.leave(site))
   }
 
   private phase(live: Live, phase: Run['phase'], told: Told): void {

@@ -1,4 +1,4 @@
-import { closeTab, getTab, goTo, injectFirst, openBackgroundTab, openWindow, runInTab, showTab, windowExists } from '../browser.ts'
+import { closeTab, getTab, goTo, injectFirst, openBackgroundTab, openWindow, runInTab, seesTab, showTab } from '../browser.ts'
 import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { SiteProfile } from './profile.ts'
@@ -67,13 +67,17 @@ export class Places {
     await closeTab(place.tabId)
   }
 
-  /** Closes what no run has used for a while. */
+  /** A run has ended: from now on the tab is idle. */
+  async leave(site: Site): Promise<void> {
+    const place = this.stored.value[site]
+    if (place) await this.used(site, place.tabId, place.windowId)
+  }
+
+  /** Closes what no run has used for a while, and nobody looks at. */
   async tidy(busy: (site: Site) => boolean): Promise<void> {
     for (const [site, place] of Object.entries(this.stored.value) as [Site, Place][]) {
       if (busy(site) || Date.now() - place.usedAt < idle) continue
-      const tab = await getTab(place.tabId)
-      if (tab?.active && !await windowExists(place.windowId)) continue
-      await this.abandon(site)
+      if (!await seesTab(place.tabId)) await this.abandon(site)
     }
   }
 
@@ -82,7 +86,7 @@ export class Places {
     for (const [site, place] of Object.entries(this.stored.value) as [Site, Place][]) if (place.tabId === tabId) void this.forget(site)
   }
 
-  used(site: Site, tabId: number, windowId: number): Promise<void> {
+  private used(site: Site, tabId: number, windowId: number): Promise<void> {
     return this.stored.set({ ...this.stored.value, [site]: { tabId, windowId, usedAt: Date.now() } })
   }
 

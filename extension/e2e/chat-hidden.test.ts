@@ -2,6 +2,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sites } from '../chats/wire.ts'
 import { Asking } from './asking.ts'
+import { hasTool } from './rig.ts'
 
 // Chats that nobody sees: no DevTools on the driven tabs, which would show them to the page.
 
@@ -65,6 +66,24 @@ test('a run whose tab the person wants to see is in front', async () => {
   await asking.ask('gemini')
   assert.equal((await asking.tab('gemini')).focused, true)
   await asking.rig.ask('setOptions', { focus: false })
+})
+
+test('a tab that no run has used for five minutes is closed, unless somebody looks at it', async () => {
+  await asking.ask('chatgpt')
+  const [hidden, shown] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
+  assert.deepEqual([hidden.focused, shown.focused], [false, true])
+  // Time cannot be moved in the worker; what it has noted of the time can.
+  await asking.rig.panel.evaluate(async () => {
+    const { places } = await chrome.storage.session.get('places') as { places: Record<string, { usedAt: number }> }
+    for (const place of Object.values(places)) place.usedAt -= 6 * 60_000
+    await chrome.storage.session.set({ places })
+  })
+  await asking.rig.killWorker()
+  // Its alarm rings every 30 s.
+  await asking.rig.panel.until((id) => chrome.tabs.get(id).then(() => false, () => true), [hidden.id], 'the tab is closed', 45_000)
+  assert.equal((await asking.tab('gemini')).id, shown.id)
+  await hasTool(asking.client, 'chat_chatgpt')
+  await asking.ask('chatgpt')
 })
 
 const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=3000]]', '[[markdown]]']
