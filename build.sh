@@ -25,6 +25,9 @@ usage: ./build.sh VERB
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
   docs         the API reference, to dist/docs; fails when an export has no words
+  audit        known vulnerabilities in what is linked, for both GOOS (GOVULNDB: another database)
+  reproduce    the modules, built twice in different folders from empty caches: their digests; fails when they differ
+  modules DIR  the four modules alone
   clean        remove what was built
 EOT
 }
@@ -119,6 +122,22 @@ wasm_exec() {
 		rm wasm/js/gen/wasm_exec.js.new || mv wasm/js/gen/wasm_exec.js.new wasm/js/gen/wasm_exec.js
 }
 
+# The modules: file, package, what is not inlined.
+modules='portolan.wasm ./wasm github.com/portolan-mcp/portolan/...
+portolan-sdk.wasm ./wasm/sdk all
+tools.wasm ./extension/module all
+proxy.wasm ./proxy-worker none'
+
+# module NAME FOLDER builds one of them.
+module() {
+	set -- "$2" $(printf '%s\n' "$modules" | grep "^$1 ")
+	go_wasm "$3" "$1/$2" "$4"
+}
+
+build_modules() {
+	for name in $(printf '%s\n' "$modules" | cut -d' ' -f1); do module "$name" "$1"; done
+}
+
 bundle() {
 	node_modules/.bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
 }
@@ -128,8 +147,8 @@ build_wasm() {
 	say 'npm package'
 	wasm_exec
 	mkdir -p "$dist/npm"
-	go_wasm ./wasm "$dist/npm/portolan.wasm" github.com/portolan-mcp/portolan/...
-	if [ -f wasm/sdk/main.go ]; then go_wasm ./wasm/sdk "$dist/npm/portolan-sdk.wasm" all; fi
+	module portolan.wasm "$dist/npm"
+	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
 	for part in activity validate secrets integrity asleep shared detour; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
@@ -189,7 +208,7 @@ build_extension() {
 	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
 	cp "$dist/npm/portolan.wasm" "$out/"
-	go_wasm ./extension/module "$out/tools.wasm" all
+	module tools.wasm "$out"
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 	rm -rf "$dist/extension" && mv "$out" "$dist/extension"
 }
@@ -199,7 +218,7 @@ build_worker() {
 	say 'Worker'
 	mkdir -p proxy-worker/dist
 	cp "$(go env GOROOT)/lib/wasm/wasm_exec.js" proxy-worker/dist/
-	go_wasm ./proxy-worker proxy-worker/dist/proxy.wasm none
+	module proxy.wasm proxy-worker/dist
 }
 
 # The stock way to serve with Go in a Worker, for the benchmark.
@@ -267,6 +286,36 @@ verb_docs() {
 	[ -f "$dist/npm/index.d.ts" ] || build_wasm
 	say 'API reference'
 	"$node" docs/tools/node_modules/typedoc/bin/typedoc --options docs/tools/typedoc.json --logLevel Warn
+}
+
+# The database is the tool's own unless GOVULNDB names another, which may be a folder: file:///…
+verb_audit() {
+	say 'known vulnerabilities'
+	GOBIN=$dist/tools go install golang.org/x/vuln/cmd/govulncheck@v1.8.0
+	set -- "$dist/tools/govulncheck" ${GOVULNDB:+-db "$GOVULNDB"}
+	"$@" ./...
+	GOOS=js GOARCH=wasm "$@" ./wasm/... ./proxy-worker ./extension/module
+}
+
+# What is committed or changed here, once in this folder and once in a copy of it.
+verb_reproduce() {
+	setup_node
+	say 'the modules, twice'
+	work=$(mktemp -d)
+	trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT INT TERM
+	mkdir "$work/here" "$work/there" "$work/copy"
+	git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$work/copy"
+	build_modules "$work/here"
+	(cd "$work/copy" && GOCACHE=$work/cache ./build.sh modules "$work/there")
+	differ=0
+	for file in "$work"/here/*.wasm; do
+		name=$(basename "$file")
+		digest='process.argv[2] + "-" + require("crypto").createHash(process.argv[2]).update(require("fs").readFileSync(process.argv[1])).digest(process.argv[3])'
+		printf '%-18s %s\n%-18s %s\n' "$name" "$("$node" -p "$digest" "$file" sha256 hex)" '' "$("$node" -p "$digest" "$file" sha384 base64)"
+		cmp "$file" "$work/there/$name" || differ=1
+	done
+	[ $differ = 0 ] && echo 'the same bytes in both folders'
+	return $differ
 }
 
 gz() { gzip -9 -c "$1" | wc -c | tr -d ' '; }
@@ -338,6 +387,9 @@ conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
 docs) verb_docs ;;
+audit) verb_audit ;;
+reproduce) verb_reproduce ;;
+modules) build_modules "$1" ;;
 clean) rm -rf "$dist" wasm/js/gen proxy-worker/dist web/bundlers/build ;;
 *) usage >&2; exit 2 ;;
 esac

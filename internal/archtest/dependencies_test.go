@@ -1,0 +1,106 @@
+package archtest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDependenciesHaveReasons holds the files that name direct dependencies to
+// the table of DESIGN.md, which says what each is for.
+func TestDependenciesHaveReasons(t *testing.T) {
+	design, err := os.ReadFile("../../DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(design), "\n## Dependencies\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var words []*regexp.Regexp
+	for line := range strings.Lines(section) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		for _, word := range regexp.MustCompile("`[^`]+`").FindAllString(name, -1) {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.Trim(word, "`")), `\*`, ".*")
+			words = append(words, regexp.MustCompile("^"+pattern+"$"))
+		}
+	}
+	known := func(name string) bool {
+		for _, w := range words {
+			if w.MatchString(name) {
+				return true
+			}
+		}
+		return false
+	}
+	seen := 0
+	for file, names := range directDependencies(t) {
+		for _, name := range names {
+			seen++
+			if !known(name) {
+				t.Errorf("%s: %s is not in DESIGN.md's table of dependencies", file, name)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d dependencies were looked at", seen)
+	}
+}
+
+// directDependencies returns their names by the file that asks for them.
+func directDependencies(t *testing.T) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Require []struct {
+			Path     string
+			Indirect bool
+		}
+		Tool []struct{ Path string }
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mod.Require {
+		if !r.Indirect {
+			all["go.mod"] = append(all["go.mod"], r.Path)
+		}
+	}
+	for _, tool := range mod.Tool {
+		all["go.mod"] = append(all["go.mod"], tool.Path)
+	}
+	cmd = exec.Command("git", "ls-files", "package.json", "*/package.json")
+	cmd.Dir = "../.."
+	out, err = cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file := range strings.Lines(string(out)) {
+		file = strings.TrimSpace(file)
+		if strings.HasPrefix(file, "web/examples/") {
+			continue // what apps use that take the package
+		}
+		text, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p struct{ Dependencies, DevDependencies, PeerDependencies map[string]string }
+		if err := json.Unmarshal(text, &p); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		for _, names := range []map[string]string{p.Dependencies, p.DevDependencies, p.PeerDependencies} {
+			for name := range names {
+				all[file] = append(all[file], name)
+			}
+		}
+	}
+	return all
+}
