@@ -29,6 +29,8 @@ type ServerConfig struct {
 	// DenyTools lists tools that are not.
 	AllowTools []string
 	DenyTools  []string
+	// Auth says how to sign in; nil follows what the server says. It is not changed.
+	Auth *Auth
 }
 
 // Limits bound what one server can make the registry hold or do. Zero fields
@@ -102,6 +104,9 @@ func (c ServerConfig) Check() error {
 			return err
 		}
 	}
+	if err := c.Auth.check(); err != nil {
+		return err
+	}
 	if c.Timeout < 0 {
 		return Because(ErrInvalidConfig, "timeout is negative")
 	}
@@ -117,7 +122,7 @@ func (c ServerConfig) clone() ServerConfig {
 
 // sameEndpoint reports whether a session for c serves d as well.
 func (c ServerConfig) sameEndpoint(d ServerConfig) bool {
-	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers)
+	return c.URL == d.URL && c.Proxy == d.Proxy && c.ProxyAuto == d.ProxyAuto && c.Transport == d.Transport && maps.Equal(c.Headers, d.Headers) && c.Auth.equal(d.Auth)
 }
 
 // offers reports whether the configuration lets the tool with that raw name through.

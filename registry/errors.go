@@ -147,6 +147,8 @@ var explanations = []struct {
 	hint      string
 	retryable bool
 }{
+	{ErrSignInNeeded, "sign_in_needed", "Sign in: signIn(name), from a click.", false},
+	{ErrSignIn, "sign_in_failed", "Try again; the message says what the authorization server did.", false},
 	{ErrUnknownServer, "unknown_server", "Add the server first, or check its name.", false},
 	{ErrUnknownTool, "unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false},
 	{ErrDisabled, "disabled", "Turn the server on: setEnabled(name, true).", false},
@@ -165,7 +167,7 @@ var explanations = []struct {
 func explainStatus(code int) (name, hint string, retryable bool) {
 	switch {
 	case code == 401:
-		return "unauthorized", "The server wants credentials: set an Authorization header for it.", false
+		return "unauthorized", "The server wants credentials: set an Authorization header for it, or signIn(name).", false
 	case code == 403:
 		return "forbidden", "The server refused these credentials, or this page's origin.", false
 	case code == 404 || code == 405:

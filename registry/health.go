@@ -128,6 +128,8 @@ func judge(err error) outcome {
 	switch {
 	case err == nil:
 		return succeeded
+	case errors.Is(err, ErrSignInNeeded), errors.Is(err, ErrSignIn):
+		return undecided // it answers
 	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided
 	case errors.As(err, &proxy):

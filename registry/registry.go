@@ -12,6 +12,8 @@ import (
 type Options struct {
 	// Connect opens sessions; required. sdksession.New(nil).Connect is what native hosts pass.
 	Connect Connect
+	// SignIns signs people in, as the connector behind Connect does; nil: nobody can.
+	SignIns SignIns
 	// FailureThreshold is how many failures in a row suspend a server; 0 means 3.
 	FailureThreshold int
 	// Cooldown is how long a server is first suspended; 0 means 5 s. It grows,
@@ -162,6 +164,7 @@ func (r *Registry) Remove(name string) error {
 		}
 		r.drop(s)
 		r.forgetTools(s)
+		r.signOutLater(s)
 		delete(r.servers, name)
 		r.changed(Event{Server: name, Tools: true})
 		return nil

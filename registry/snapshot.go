@@ -50,6 +50,8 @@ type ServerHealth struct {
 	RetryAt             time.Time     // zero unless suspended
 	Latency             time.Duration // of the last list or call; 0: unknown
 	Warnings            []string      // what the last list left out, and why
+	SignIn              string        // SignInNeeded, SignedIn or ""
+	SignInHost          string        // the authorization server's, if known
 }
 
 // A Tool is one tool that models can call.
@@ -98,6 +100,9 @@ func (r *Registry) health(s *server) ServerHealth {
 	if s.failure != nil {
 		x := Explain(s.failure)
 		h.ErrorCode, h.Hint = x.Code, x.Hint
+	}
+	if r.opts.SignIns != nil {
+		h.SignIn, h.SignInHost = r.opts.SignIns.SignInState(s.name, s.cfg)
 	}
 	return h
 }

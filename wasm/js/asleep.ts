@@ -1,6 +1,6 @@
 import { checkName, checkPatch, checkWhole } from './checkconfig.ts'
 import type { WireError } from './errors.ts'
-import { mergeConfig } from './mergeconfig.ts'
+import { mergeConfig, redactAuth } from './mergeconfig.ts'
 import { originOf } from './origin.ts'
 import type { StateEvent } from './protocol.ts'
 import type { Body } from './registry.ts'
@@ -13,11 +13,12 @@ type Answer = { result: unknown } | { error: WireError }
 
 /** The servers as a snapshot has them. */
 export function states(servers: Servers): StateEvent['servers'] {
-  return Object.fromEntries([...servers].map(([name, { headers, ...config }]) => [name, {
+  return Object.fromEntries([...servers].map(([name, { headers, auth, ...config }]) => [name, {
     status: 'disabled', suspended: false, toolCount: 0, toolTotal: 0, lastSuccessful: null, lastConnected: null,
     lastError: null, consecutiveFailures: 0, retryAt: null, latencyMs: null,
     config: {
       ...config, proxy: config.proxy ?? false,
+      ...(auth && { auth: redactAuth(auth) }),
       ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
     },
   }]))
@@ -43,7 +44,7 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
       if (!old) return known(servers, m.name, 'update')
       const config = mergeConfig(old, m.config)
       const moved = config.url !== undefined && originOf(config.url) !== originOf(old.url)
-      const patch = checkPatch(m.config, moved ? undefined : old.headers)
+      const patch = checkPatch(m.config, moved ? undefined : old.headers, moved ? undefined : old.auth)
       if (patch) return bad(patch)
       const whole = checkWhole(config)
       return whole ? bad(whole, m.name, 'update') : config.enabled === false ? done : undefined
@@ -51,9 +52,12 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
     case 'discover': return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
     case 'removeServer': return known(servers, m.name, 'remove')
     case 'setEnabled': return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
+    case 'signOut': return known(servers, m.name, 'sign out')
+    case 'signIn':
     case 'retry': {
-      const answer = known(servers, m.name, 'retry')
-      return answer === done ? failure('disabled', `server ${m.name}: retry: server is disabled`, 'Turn the server on: setEnabled(name, true).', m.name) : answer
+      const op = m.method === 'retry' ? 'retry' : 'sign in'
+      const answer = known(servers, m.name, op)
+      return answer === done ? failure('disabled', `server ${m.name}: ${op}: server is disabled`, 'Turn the server on: setEnabled(name, true).', m.name) : answer
     }
     case 'call': return failure('unknown_tool', `unknown tool: ${m.name.slice(0, 200)}`, 'Use a name from getTools(); run discover() if the server was added just now.')
     case 'online':

@@ -2,9 +2,12 @@
 // package api, CheckName and Check of package registry. start.test.ts holds the
 // two to each other.
 
-import type { ServerConfig } from './types.ts'
+import { authSecrets } from './mergeconfig.ts'
+import type { AuthConfig, ServerConfig } from './types.ts'
 
-const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', 'tools']
+const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', 'tools', 'auth']
+
+const authWords = ['flow', 'clientId', 'signingAlgorithm', 'issuer', 'clientMetadataUrl', 'idpTokenUrl', 'idpClientId']
 
 /** Set by the protocol, or refused by browsers. */
 const forbidden = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'user-agent', 'accept', 'content-type', 'origin', 'cookie',
@@ -14,7 +17,7 @@ const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'obj
 const isStrings = (v: unknown) => Array.isArray(v) && v.every((s) => typeof s === 'string')
 
 /** What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can stand for. */
-export function checkPatch(patch: object, kept: Record<string, string> | undefined): string | undefined {
+export function checkPatch(patch: object, kept: Record<string, string> | undefined, keptAuth?: AuthConfig): string | undefined {
   const p = patch as Record<string, unknown>
   for (const [key, v] of Object.entries(p)) {
     if (v === undefined) continue
@@ -25,6 +28,10 @@ export function checkPatch(patch: object, kept: Record<string, string> | undefin
     if (key === 'enabled' && typeof v !== 'boolean') return 'enabled is not a boolean'
     if (key === 'transport' && typeof v !== 'string') return 'transport is not a string'
     if (key === 'timeoutMs' && !(typeof v === 'number' && v > 0 && v <= 24 * 3600 * 1000)) return 'timeoutMs is not a number of milliseconds above 0 and within a day'
+    if (key === 'auth') {
+      const wrong = checkAuthFields(v, keptAuth)
+      if (wrong) return wrong
+    }
     if (key === 'tools') {
       if (!isObject(v)) return 'tools is not an object with allow or deny'
       for (const [list, names] of Object.entries(v)) {
@@ -42,6 +49,21 @@ export function checkPatch(patch: object, kept: Record<string, string> | undefin
   return undefined
 }
 
+function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | undefined {
+  if (!isObject(auth)) return 'auth is not an object'
+  for (const [key, v] of Object.entries(auth)) {
+    if (key === 'scopes') {
+      if (!isStrings(v)) return 'auth.scopes is not an array of strings'
+      continue
+    }
+    const isSecret = authSecrets.includes(key as 'idToken')
+    if (!isSecret && !authWords.includes(key)) return `unknown field "auth.${key}"`
+    if (typeof v !== 'string') return `auth.${key} is not a string`
+    if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret']) return `auth.${key} is not known; give it anew`
+  }
+  return undefined
+}
+
 /** What is wrong with a server's name. */
 export function checkName(name: string): string | undefined {
   if (name === '') return "the server's name is empty"
@@ -51,7 +73,7 @@ export function checkName(name: string): string | undefined {
 }
 
 /** What is wrong with a whole configuration whose fields are of the right types. */
-export function checkWhole({ url, transport, headers = {} }: ServerConfig): string | undefined {
+export function checkWhole({ url, transport, headers = {}, auth = {} }: ServerConfig): string | undefined {
   const wrong = checkURL(url)
   if (wrong) return wrong
   if (transport && !['auto', 'streamable-http', 'sse'].includes(transport)) return `transport is "${transport}"; want "auto", "streamable-http" or "sse"`
@@ -61,6 +83,20 @@ export function checkWhole({ url, transport, headers = {} }: ServerConfig): stri
     if (forbidden.has(name.toLowerCase())) return `header "${name}" is set by the protocol and cannot be configured`
     if (/[^\t\u0020-\u007e]/.test(value)) return `the value of header "${name}" holds a character that is not printable ASCII`
   }
+  return checkAuth(auth)
+}
+
+function checkAuth(auth: AuthConfig): string | undefined {
+  const { flow, signingAlgorithm, scopes = [] } = auth
+  if (flow && !['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed'].includes(flow)) return `auth.flow is "${flow}"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
+  if (signingAlgorithm && !['ES256', 'RS256'].includes(signingAlgorithm)) return `auth.signingAlgorithm is "${signingAlgorithm}"; want "ES256" or "RS256"`
+  for (const name of [...authWords].sort()) {
+    const value = auth[name as 'issuer']
+    if (!value) continue
+    if ((name.endsWith('Url') || name === 'issuer') && (checkURL(value) || value.startsWith('builtin:'))) return `auth.${name} is not an http or https URL`
+    if (/[\u0000-\u001f\u007f]/.test(value)) return `auth.${name} holds a control character`
+  }
+  for (const scope of scopes) if (/[^!#-[\]-~]/.test(scope)) return `auth.scopes holds "${scope}", which is no scope`
   return undefined
 }
 

@@ -99,7 +99,7 @@ export class Host {
     const refused: Record<string, WireError> = {}
     await Promise.all(Object.entries(servers).map(async ([name, config]) => {
       const there = this.configs.get(name)
-      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null }
+      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null, auth: null }
       let m: Omitted<Request> | undefined
       if (!there) m = { method: 'addServer', name, config }
       else if (given.includes(name)) m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }

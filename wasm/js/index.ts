@@ -1,12 +1,12 @@
 import { compile } from './compile.ts'
 import { ignore } from './download.ts'
-import { fromWire, RegistryError } from './errors.ts'
+import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
 import { checkOptions, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
 import { PageRegistry } from './registry.ts'
 import type { Begin } from './protocol.ts'
-import { ConfigStore, noSecretStore, storageFor } from './storage.ts'
+import { ConfigStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
 import { version } from './version.ts'
 import { watchPage } from './watch.ts'
@@ -23,7 +23,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
   let store!: ConfigStore
   const stored = Promise.resolve().then(async () => {
-    const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: unknown) => { throw noSecretStore(e) }) : undefined
+    const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => { throw fromWire(e) }) : undefined
     store = new ConfigStore(storageFor(options.storage), secrets)
     await store.load(given)
   })

@@ -30,6 +30,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   validate: [(v) => typeof v === 'boolean', 'a boolean'],
   limits: [isObject, 'an object of limits'],
   onElicitation: [isFunction, 'a function'],
+  signIn: [isObject, 'an object'],
   cassette: [(v) => isObject(v) && has(v, 'open'), "what record() or replay() of 'portolan/cassette' returns"],
   onProgress: [isFunction, 'a function'],
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],

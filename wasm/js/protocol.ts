@@ -1,5 +1,5 @@
 import type { WireError } from './errors.ts'
-import type { RedactedConfig, ServerConfig, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationAnswer, ElicitationRequest } from './types.ts'
+import type { AuthorizeRequest, RedactedConfig, ServerConfig, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationRequest } from './types.ts'
 
 /**
  * What page and host say to each other through a Channel. Requests carry an id
@@ -10,13 +10,16 @@ export type ToHost =
   | Request
   /** Ends request `cancel` early. */
   | { cancel: number }
-  | { elicited: number; answer?: ElicitationAnswer; error?: string }
+  /** Answers an `elicit` or `authorize` event: an ElicitationAnswer, or the address that a person came back to. */
+  | { elicited: number; answer?: unknown; error?: string }
 
 export type Request = { id: number } & (
   | { method: 'attach' }
   | { method: 'addServer'; name: string; config: ServerConfig }
   | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
-  | { method: 'removeServer' | 'retry'; name: string }
+  | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
+  /** `resume` and the address that a person came back to complete what an earlier page began. */
+  | { method: 'signIn'; name: string; resume?: string; url?: string }
   | { method: 'setEnabled'; name: string; enabled: boolean }
   | { method: 'discover'; names?: string[] }
   | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
@@ -33,6 +36,7 @@ export type ToPage =
   | ToolsEvent
   | { event: 'hints'; hints: string }
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
+  | AuthorizeEvent
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {
@@ -54,6 +58,22 @@ export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last:
 export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; withheld: number[] }
 
 export interface ListedTool { name: string; tool: string; definition: ToolDefinition; withheld?: boolean }
+
+/** What is needed to complete a sign-in that a page begins and, after a redirect, another ends. */
+export interface AuthorizeState {
+  /** Comes back as the `state` of the redirect. */
+  state: string
+  /** For the `resume` of a later `signIn`. Holds secrets. */
+  resume: string
+}
+
+/** A person is to see a page; the answer to `ask` is not awaited any more. */
+export type AuthorizeEvent =
+  | { event: 'authorize'; ask: number; request: Omit<AuthorizeRequest, 'signal'> & AuthorizeState }
+  | { event: 'unask'; ask: number }
+
+/** The answer to an `authorize` event. */
+export type Authorized = { url: string } | { error: string }
 
 /** Result of `attach`. */
 export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }
@@ -86,5 +106,11 @@ export interface StartOptions {
   idleTimeoutMs?: number
   limits?: Record<string, number>
   elicit?: boolean
+  /** Where people come back to after signing in. Without it nobody can be asked to. */
+  redirectUrl?: string
+  clientMetadataUrl?: string
+  clientName?: string
+  /** Tokens are kept, encrypted, beyond the module's life. */
+  remember?: boolean
   hints?: string
 }

@@ -3,7 +3,7 @@ import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { convertTools } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import type { Opened } from './launch.ts'
-import type { Attached, Called, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Authorized, AuthorizeEvent, Called, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { textOf } from './text.ts'
@@ -38,6 +38,10 @@ export interface Owner {
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
+  /** Signs a person in: begins what `ask` asks for with what has to be done in a click. */
+  signIn?(name: string, ask: () => Promise<unknown>): Promise<unknown>
+  /** A person is to see an authorization page, or is not any more. */
+  onAuthorize?(m: AuthorizeEvent, answer: (a: Authorized) => void): void
   onClose?(): void | Promise<unknown>
   /** Starts the module, or starts it again. Without it, the registry ends with its channel. */
   open?(signal?: AbortSignal): Promise<Opened>
@@ -162,6 +166,17 @@ export class PageRegistry implements types.Registry {
   async retry(name: string): Promise<void> {
     checkName(name)
     await this.ask({ method: 'retry', name })
+  }
+
+  async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
+    checkName(name)
+    const ask = () => this.ask({ method: 'signIn', name }, options)
+    await (this.owner.signIn?.(name, ask) ?? ask())
+  }
+
+  async signOut(name: string): Promise<void> {
+    checkName(name)
+    await this.ask({ method: 'signOut', name })
   }
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
@@ -394,6 +409,9 @@ export class PageRegistry implements types.Registry {
         return this.owner.onHints?.(m.hints)
       case 'elicit':
         return void this.elicit(m.ask, m.request)
+      case 'authorize':
+      case 'unask':
+        return this.owner.onAuthorize?.(m, (answer) => this.post({ elicited: m.ask, answer }))
     }
   }
 

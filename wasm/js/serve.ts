@@ -62,6 +62,8 @@ async function perform(registry: types.Registry, m: Request, signal: AbortSignal
     case 'updateServer': return registry.updateServer(m.name, m.config)
     case 'removeServer': return registry.removeServer(m.name)
     case 'retry': return registry.retry(m.name)
+    case 'signIn': return registry.signIn(m.name, { signal })
+    case 'signOut': return registry.signOut(m.name)
     case 'setEnabled': return registry.setEnabled(m.name, m.enabled)
     case 'discover': return void await registry.discover(m.names, { signal })
     case 'call': {

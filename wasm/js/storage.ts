@@ -1,5 +1,4 @@
-import { RegistryError } from './errors.ts'
-import { mergeConfig } from './mergeconfig.ts'
+import { mergeConfig, openAuth } from './mergeconfig.ts'
 import type { StateEvent } from './protocol.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from './types.ts'
 
@@ -22,7 +21,7 @@ const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageA
 const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'
 
-/** A configuration at rest: of the headers, only the names. */
+/** A configuration at rest: of the secrets, only the names. */
 type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 
 /** The servers that a user has configured, and what was learned about their endpoints. */
@@ -40,10 +39,9 @@ export class ConfigStore {
 
   /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
   async load(given: Record<string, ServerConfig>): Promise<void> {
-    for (const [name, { headers: names, ...config }] of Object.entries(await this.#stored())) {
+    for (const [name, { headers: _, ...config }] of Object.entries(await this.#stored())) {
       if (typeof config.url !== 'string') continue
-      const headers = names?.length ? await this.#secrets?.get(name, config.url) : undefined
-      this.servers.set(name, headers ? { ...config, headers } : config)
+      this.servers.set(name, (await this.#secrets?.get(name, config)) ?? config)
     }
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
   }
@@ -86,23 +84,19 @@ export class ConfigStore {
     const servers = await this.#stored()
     const config = this.servers.get(name)
     if (config) {
-      const { headers, ...rest } = config
-      servers[name] = headers && Object.keys(headers).length ? { ...rest, headers: Object.keys(headers) } : rest
+      const { headers, auth, ...rest } = config
+      servers[name] = { ...rest, ...(auth && { auth: openAuth(auth) }), ...(headers && { headers: Object.keys(headers) }) }
     } else {
       delete servers[name]
     }
     await this.#storage.set(serversKey, JSON.stringify({ version: 1, servers }))
-    await this.#secrets?.set(name, config?.url ?? '', config?.headers)
+    await this.#secrets?.set(name, config)
   }
 }
 
-/** Keeps header values of servers, each bound to the origin it was entrusted to. */
+/** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
-  get(server: string, url: string): Promise<Record<string, string> | undefined>
-  set(server: string, url: string, headers: Record<string, string> | undefined): Promise<void>
+  /** The configuration with what is kept for it, if anything. */
+  get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
+  set(server: string, config: ServerConfig | undefined): Promise<void>
 }
-
-export const noSecretStore = (cause: unknown) =>
-  new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
-    hint: 'Use it in a page of a secure origin (https or localhost) that may store data.', cause,
-  })

@@ -47,7 +47,7 @@ export interface RegistryOptions {
   proxy?: string
   /** Where server configurations are kept; default `local` (localStorage, where there is one). */
   storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  /** Keep header values too, encrypted under a non-extractable key in IndexedDB; default: only in memory. */
+  /** Keep header values and tokens too, encrypted under a non-extractable key in IndexedDB; default: only in memory. */
   rememberSecrets?: boolean
   /** Failures in a row that suspend a server; default 3. */
   failureThreshold?: number
@@ -64,11 +64,41 @@ export interface RegistryOptions {
   limits?: Partial<Limits>
   /** Answers a server's elicitation/create. Without it the capability is not announced. */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
+  /** How people sign in to servers that want it; see {@link Registry.signIn}. */
+  signIn?: SignInOptions
   /** Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette` returns. */
   cassette?: Cassette
   /** Told while the module loads. */
   onProgress?: (p: LoadProgress) => void
   signal?: AbortSignal
+}
+
+/** How people sign in. In a page nothing needs to be set, if the package is served from the page's origin. */
+export interface SignInOptions {
+  /**
+   * Where authorization servers send people back: a page that loads the package's `callback.js`.
+   * Default: `callback.html` beside this script. It has to be of the page's origin.
+   */
+  redirectUrl?: string
+  /** The https address of a Client ID Metadata Document, for authorization servers that take one. */
+  clientMetadataUrl?: string
+  /** What the client calls itself where it registers; default: the page's title. */
+  clientName?: string
+  /**
+   * Shows the authorization page and resolves to the address that it sent the person back to. Default: a popup, or
+   * where it is blocked a redirect of this page. Node and workers have neither, and need this.
+   */
+  onAuthorize?: (request: AuthorizeRequest) => Promise<string> | string
+}
+
+/** A page of an authorization server that a person is to see. */
+export interface AuthorizeRequest {
+  server: string
+  url: string
+  /** The authorization server's host, to be shown. */
+  host: string
+  /** Nobody waits for the answer any more. */
+  signal: AbortSignal
 }
 
 /** A recording of `portolan/cassette`, or one that is replayed. Its methods are between the files of one release. */
@@ -106,9 +136,39 @@ export interface ServerConfig {
   timeoutMs?: number
   /** Which tools are offered, by the server's own names. */
   tools?: { allow?: string[]; deny?: string[] }
+  /** How to sign in, where what the server says of itself does not suffice. */
+  auth?: AuthConfig
 }
 
-/** A configuration as it may be shown: header values are replaced by `[redacted]`. */
+/**
+ * What a client is to an authorization server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be set
+ * and not read: they are kept as header values are, and shown as `[redacted]`.
+ */
+export interface AuthConfig {
+  /** Default `authorization-code`: a person signs in. The others ask nobody. */
+  flow?: 'authorization-code' | 'client-credentials' | 'jwt-bearer' | 'enterprise-managed'
+  /** Of a client that was registered beforehand. Without it the client registers itself. */
+  clientId?: string
+  clientSecret?: string
+  /** Instead of a secret: a PKCS#8 key in PEM, or a JWK as text, for `private_key_jwt`. */
+  privateKey?: string
+  /** Of the key; default ES256. */
+  signingAlgorithm?: 'ES256' | 'RS256'
+  /** The only authorization server that may hear of the client; default: the first that the server names. */
+  issuer?: string
+  /** Overrides `signIn.clientMetadataUrl`. */
+  clientMetadataUrl?: string
+  /** What to ask for; default: what the server wants. */
+  scopes?: string[]
+  /** With `jwt-bearer`: the workload's own token. */
+  assertion?: string
+  /** With `enterprise-managed`: the identity token of the person, and where it is exchanged. */
+  idToken?: string
+  idpTokenUrl?: string
+  idpClientId?: string
+}
+
+/** A configuration as it may be shown: header values, and the secrets of `auth`, are replaced by `[redacted]`. */
 export type RedactedConfig = ServerConfig
 
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
@@ -126,6 +186,14 @@ export interface Registry extends AsyncDisposable {
   setEnabled(name: string, enabled: boolean): Promise<void>
   /** Forgets the server's failures and tries it now; resolves when that is decided. */
   retry(name: string): Promise<void>
+  /**
+   * Signs a person in to a server whose health says `signIn: 'needed'`, then tries the server. To be called from a
+   * click, for it opens a window. Where popups are blocked the page itself goes to the authorization server, and the next
+   * `createRegistry` completes what was begun.
+   */
+  signIn(name: string, options?: { signal?: AbortSignal }): Promise<void>
+  /** Forgets the server's tokens, and tells the authorization server so if it can be told. */
+  signOut(name: string): Promise<void>
   /** Connects to the named or all enabled servers and lists their tools. One bad server never rejects it. */
   discover(names?: string[], options?: { signal?: AbortSignal }): Promise<Snapshot>
   /** The tools that a model may call now, in its format (default `openai`). Synchronous. */
@@ -267,6 +335,9 @@ export interface ServerHealth {
   latencyMs: number | null
   /** What the last list left out, and why. */
   warnings?: string[]
+  /** `needed`: the server wants a person to sign in, at `signInHost`; see {@link Registry.signIn}. */
+  signIn?: 'needed' | 'signed-in'
+  signInHost?: string
   /** What the server calls itself; not to be trusted. */
   serverInfo?: { name: string; version: string }
 }

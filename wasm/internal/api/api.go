@@ -60,6 +60,7 @@ func (a *API) Call(id int, method string, params []byte) {
 		return
 	}
 	ctx, done := a.begin(id)
+	ctx = registry.WithCall(ctx, id)
 	go func() {
 		defer done()
 		defer a.recovered(id)
@@ -182,6 +183,20 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		_ = a.reg.Discover(ctx, name) // how it went is in the state
 		return nil
 	}),
+	"signIn": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		var begun *registry.BegunSignIn
+		if resume, ok := rawjson.Get(params, "resume"); ok {
+			begun = new(registry.BegunSignIn)
+			begun.Resume, _ = rawjson.String(resume)
+			begun.URL, _ = stringField(params, "url")
+		}
+		return null, a.reg.ResumeSignIn(ctx, name, begun)
+	},
+	"signOut": named(func(ctx context.Context, a *API, name string) error { return a.reg.SignOut(ctx, name) }),
 	"setEnabled": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {

@@ -33,6 +33,9 @@ func encodeConfig(cfg registry.ServerConfig) []byte {
 	if cfg.Timeout > 0 {
 		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
 	}
+	if auth := encodeAuth(cfg.Auth); auth != nil {
+		o = o.raw("auth", auth)
+	}
 	if cfg.AllowTools != nil || cfg.DenyTools != nil {
 		var tools object
 		if cfg.AllowTools != nil {
@@ -54,7 +57,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		return invalid("the configuration is not an object")
 	}
 	before := *cfg
-	var headers []byte
+	var headers, auth []byte
 	err := rawjson.Members(patch, func(key string, value []byte) error {
 		isNull := rawjson.Kind(value) == '0'
 		switch key {
@@ -66,6 +69,8 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			cfg.URL = s
 		case "headers":
 			headers = value
+		case "auth":
+			auth = value
 		case "proxy":
 			v, ok := rawjson.Bool(value)
 			s, _ := rawjson.String(value)
@@ -94,7 +99,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		case "tools":
 			return applyTools(cfg, value)
 		default:
-			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools`)
+			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools, auth`)
 		}
 		return nil
 	})
@@ -104,7 +109,12 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 	kept := before.Headers
 	if origin(before.URL) != origin(cfg.URL) {
 		kept = nil
-		cfg.Headers = nil
+		cfg.Headers, cfg.Auth = nil, withoutSecrets(cfg.Auth)
+	}
+	if auth != nil {
+		if err := applyAuth(&cfg.Auth, auth); err != nil {
+			return err
+		}
 	}
 	if headers != nil {
 		return applyHeaders(cfg, headers, kept)

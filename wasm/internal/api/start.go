@@ -13,6 +13,15 @@ type Start struct {
 	Proxy   string           // template with {href}
 	Elicit  bool             // the host answers elicitations
 	Hints   string           // what an earlier run learned about endpoints
+	SignIn  SignIn
+}
+
+// SignIn is how people sign in; the zero value: nobody can.
+type SignIn struct {
+	RedirectURL       string
+	ClientMetadataURL string
+	ClientName        string
+	Remember          bool // keep tokens beyond the module's life
 }
 
 // ParseStart reads a StartOptions.
@@ -29,6 +38,14 @@ func ParseStart(json []byte) (Start, error) {
 			s.Proxy, ok = rawjson.String(value)
 		case "hints":
 			s.Hints, ok = rawjson.String(value)
+		case "redirectUrl":
+			s.SignIn.RedirectURL, ok = rawjson.String(value)
+		case "clientMetadataUrl":
+			s.SignIn.ClientMetadataURL, ok = rawjson.String(value)
+		case "clientName":
+			s.SignIn.ClientName, ok = rawjson.String(value)
+		case "remember":
+			s.SignIn.Remember, ok = rawjson.Bool(value)
 		case "elicit":
 			s.Elicit, ok = rawjson.Bool(value)
 		case "failureThreshold":

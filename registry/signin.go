@@ -1,0 +1,217 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Auth says how to sign in to a server, where what it says of itself does not
+// suffice. Its JSON form is AuthConfig of the JavaScript surface.
+type Auth struct {
+	// Flow is "authorization-code" (or ""), "client-credentials", "jwt-bearer" or
+	// "enterprise-managed". Only the first asks a person.
+	Flow string
+	// ClientID is that of a client that was registered beforehand.
+	ClientID string
+	// ClientSecret or PrivateKey, a PKCS#8 key in PEM or a JWK, authenticates the client.
+	ClientSecret     string
+	PrivateKey       string
+	SigningAlgorithm string // of the key; "" means ES256
+	// Issuer is the only authorization server that may hear of the client; "" is
+	// the first that the server names.
+	Issuer string
+	// ClientMetadataURL is the address of a Client ID Metadata Document.
+	ClientMetadataURL string
+	// Scopes replaces what the server asks for.
+	Scopes []string
+	// Assertion is the workload's own token, of jwt-bearer.
+	Assertion string
+	// IDToken is exchanged at IDPTokenURL by the client IDPClientID, of enterprise-managed.
+	IDToken     string
+	IDPTokenURL string
+	IDPClientID string
+}
+
+// An AuthField is one text of an Auth by the name of its JSON form.
+type AuthField struct {
+	Name   string
+	Value  *string
+	Secret bool // may not be shown
+}
+
+// Fields returns the texts of a, all but the scopes, sorted by name.
+func (a *Auth) Fields() []AuthField {
+	return []AuthField{
+		{"assertion", &a.Assertion, true},
+		{"clientId", &a.ClientID, false},
+		{"clientMetadataUrl", &a.ClientMetadataURL, false},
+		{"clientSecret", &a.ClientSecret, true},
+		{"flow", &a.Flow, false},
+		{"idToken", &a.IDToken, true},
+		{"idpClientId", &a.IDPClientID, false},
+		{"idpTokenUrl", &a.IDPTokenURL, false},
+		{"issuer", &a.Issuer, false},
+		{"privateKey", &a.PrivateKey, true},
+		{"signingAlgorithm", &a.SigningAlgorithm, false},
+	}
+}
+
+func (a *Auth) equal(b *Auth) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	theirs := b.Fields()
+	for i, f := range a.Fields() {
+		if *f.Value != *theirs[i].Value {
+			return false
+		}
+	}
+	return slices.Equal(a.Scopes, b.Scopes)
+}
+
+func (a *Auth) check() error {
+	if a == nil {
+		return nil
+	}
+	switch a.Flow {
+	case "", "authorization-code", "client-credentials", "jwt-bearer", "enterprise-managed":
+	default:
+		return Because(ErrInvalidConfig, `auth.flow is "`+a.Flow+`"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`)
+	}
+	switch a.SigningAlgorithm {
+	case "", "ES256", "RS256":
+	default:
+		return Because(ErrInvalidConfig, `auth.signingAlgorithm is "`+a.SigningAlgorithm+`"; want "ES256" or "RS256"`)
+	}
+	for _, f := range a.Fields() {
+		value := *f.Value
+		if f.Secret || value == "" {
+			continue
+		}
+		if strings.HasSuffix(f.Name, "Url") || f.Name == "issuer" {
+			if checkURL(value) != nil || strings.HasPrefix(value, "builtin:") {
+				return Because(ErrInvalidConfig, "auth."+f.Name+" is not an http or https URL")
+			}
+		}
+		for i := 0; i < len(value); i++ {
+			if value[i] < ' ' || value[i] == 0x7f {
+				return Because(ErrInvalidConfig, "auth."+f.Name+" holds a control character")
+			}
+		}
+	}
+	for _, scope := range a.Scopes {
+		for i := 0; i < len(scope); i++ {
+			if b := scope[i]; b <= ' ' || b > '~' || b == '"' || b == '\\' {
+				return Because(ErrInvalidConfig, `auth.scopes holds "`+scope+`", which is no scope`)
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	// ErrSignInNeeded: the server wants a person to sign in; SignIn does that.
+	ErrSignInNeeded = errors.New("the server wants you to sign in")
+	// ErrSignIn: signing in did not work.
+	ErrSignIn = errors.New("signing in did not work")
+)
+
+// What ServerHealth.SignIn says.
+const (
+	SignInNeeded = "needed"
+	SignedIn     = "signed-in"
+)
+
+// SignIns is what a connector knows of signing in. All methods may be called from
+// several goroutines at once.
+type SignIns interface {
+	// SignIn has a person sign in, if the server's flow needs one; begun, if not
+	// nil, is what an earlier SignIn left when it was interrupted.
+	SignIn(ctx context.Context, name string, cfg ServerConfig, begun *BegunSignIn) error
+	// SignOut forgets the server's tokens, and has them revoked as far as ctx lets it.
+	SignOut(ctx context.Context, name string, cfg ServerConfig) error
+	// SignInState returns SignInNeeded, SignedIn or "", and the authorization
+	// server's host, if it is known. It does not block.
+	SignInState(name string, cfg ServerConfig) (state, host string)
+}
+
+// A BegunSignIn is a sign-in whose person came back to another run of the program.
+type BegunSignIn struct {
+	Resume string // as the connector gave it away
+	URL    string // the person came back to
+}
+
+var errNoSignIn = Because(ErrSignIn, "nobody can sign in here")
+
+// SignIn has a person sign in to a server, and then tries the server; how that
+// goes is in its health.
+func (r *Registry) SignIn(ctx context.Context, name string) error {
+	return r.ResumeSignIn(ctx, name, nil)
+}
+
+// ResumeSignIn completes a sign-in that an earlier run of the program began.
+func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSignIn) error {
+	cfg, err := r.signable(name, "sign in")
+	if err != nil {
+		return err
+	}
+	err = r.opts.SignIns.SignIn(ctx, name, cfg, begun)
+	_ = r.change(func() error { r.changed(Event{Server: name}); return nil })
+	if err != nil {
+		return onServer(name, "sign in", err)
+	}
+	if err := r.Retry(name); err != nil {
+		return err
+	}
+	_ = r.Discover(ctx, name)
+	return nil
+}
+
+// SignOut forgets a server's tokens and ends its session.
+func (r *Registry) SignOut(ctx context.Context, name string) error {
+	cfg, err := r.signable(name, "sign out")
+	if err != nil {
+		return err
+	}
+	err = r.opts.SignIns.SignOut(ctx, name, cfg)
+	_ = r.change(func() error {
+		if s := r.servers[name]; s != nil {
+			r.drop(s)
+			r.changed(Event{Server: name})
+		}
+		return nil
+	})
+	return onServer(name, "sign out", err)
+}
+
+func (r *Registry) signable(name, op string) (ServerConfig, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.servers[name]
+	switch {
+	case r.closed:
+		return ServerConfig{}, ErrClosed
+	case s == nil:
+		return ServerConfig{}, &ServerError{name, op, ErrUnknownServer}
+	case s.cfg.Disabled && op == "sign in":
+		return ServerConfig{}, &ServerError{name, op, ErrDisabled}
+	case r.opts.SignIns == nil:
+		return ServerConfig{}, &ServerError{name, op, errNoSignIn}
+	}
+	return s.cfg.clone(), nil
+}
+
+// signOutLater forgets the tokens of a server that is removed. The caller holds r.mu.
+func (r *Registry) signOutLater(s *server) {
+	if r.opts.SignIns == nil {
+		return
+	}
+	cfg := s.cfg.clone()
+	r.goroutine(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, closeTimeout)
+		defer cancel()
+		_ = r.opts.SignIns.SignOut(ctx, s.name, cfg)
+	})
+}

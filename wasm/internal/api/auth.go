@@ -1,0 +1,90 @@
+package api
+
+import (
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// encodeAuth writes an AuthConfig without its secrets, nil if it says nothing.
+func encodeAuth(a *registry.Auth) []byte {
+	if a == nil {
+		return nil
+	}
+	var o object
+	for _, f := range a.Fields() {
+		if f.Secret && *f.Value != "" {
+			o = o.str(f.Name, redacted)
+		} else {
+			o = o.opt(f.Name, *f.Value)
+		}
+	}
+	if a.Scopes != nil {
+		o = o.strs("scopes", a.Scopes)
+	}
+	return o.end()
+}
+
+// applyAuth replaces a by what value says; [redacted] keeps a secret.
+func applyAuth(a **registry.Auth, value []byte) error {
+	old, next := new(registry.Auth), new(registry.Auth)
+	if *a != nil {
+		old = *a
+	}
+	kept, fields := old.Fields(), next.Fields()
+	switch rawjson.Kind(value) {
+	case '0':
+		*a = nil
+		return nil
+	case 'o':
+	default:
+		return invalid("auth is not an object")
+	}
+	err := rawjson.Members(value, func(key string, value []byte) error {
+		if key == "scopes" {
+			list, err := stringList(value, "auth.scopes")
+			if err != nil {
+				return invalid("auth.scopes is not an array of strings")
+			}
+			next.Scopes = list
+			return nil
+		}
+		for i, f := range fields {
+			if f.Name == key {
+				return applyField(f, *kept[i].Value, value)
+			}
+		}
+		return invalid(`unknown field "auth.` + key + `"`)
+	})
+	if err == nil {
+		*a = next
+	}
+	return err
+}
+
+func applyField(f registry.AuthField, kept string, value []byte) error {
+	s, ok := rawjson.String(value)
+	if !ok {
+		return invalid("auth." + f.Name + " is not a string")
+	}
+	if f.Secret && s == redacted {
+		if s = kept; s == "" {
+			return invalid("auth." + f.Name + " is not known; give it anew")
+		}
+	}
+	*f.Value = s
+	return nil
+}
+
+// withoutSecrets is what stays when a server moves to another origin.
+func withoutSecrets(a *registry.Auth) *registry.Auth {
+	if a == nil {
+		return nil
+	}
+	open := *a
+	for _, f := range open.Fields() {
+		if f.Secret {
+			*f.Value = ""
+		}
+	}
+	return &open
+}
