@@ -26,7 +26,7 @@ func (s *session) classify(ctx context.Context, out *outcome, err error) error {
 	case recorded != nil:
 		return clean(recorded)
 	case errors.As(err, &rpc):
-		return &registry.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+		return s.wire.redactRPC(&registry.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data})
 	case errors.Is(err, mcp.ErrConnectionClosed):
 		return s.cause(err)
 	default:

@@ -71,7 +71,7 @@ func (w *wire) unexpected(res *http.Response, media string) error {
 	}
 	what := "http status " + res.Status + " with " + media
 	if start, _ := io.ReadAll(io.LimitReader(res.Body, 200)); len(start) > 0 {
-		what += ": " + w.redact(detail(start))
+		what += ": " + detail(w.redact(string(start)))
 	}
 	return registry.Because(registry.ErrProtocol, what)
 }

@@ -82,6 +82,12 @@ func (s *session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 		return nil, registry.Because(registry.ErrInvalidArguments, "arguments are not one JSON object")
 	}
 	s.awaitListener(ctx)
+	if tell := call.OnProgress; tell != nil && s.wire != nil {
+		call.OnProgress = func(p registry.Progress) {
+			p.Message = s.wire.redact(p.Message)
+			tell(p)
+		}
+	}
 	out := new(outcome)
 	if s.isModern() && s.wire != nil {
 		out.headers = paramHeaders(s.bindingsFor(call), arguments)

@@ -40,7 +40,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		if code := res.Header.Get("X-Proxy-Error"); code != "" && w.proxy != "" {
 			return nil, registry.ReadProxyError(code, res.StatusCode, body)
 		}
-		rpc := rpcError(body)
+		rpc := w.redactRPC(rpcError(body))
 		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isElsewhere(res.StatusCode) {
 			w.undiscovered.Store(true)
 		}
@@ -49,7 +49,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 			res.Body = io.NopCloser(bytes.NewReader(failure(x.id, rpc)))
 			return res, nil
 		}
-		status := &registry.StatusError{Code: res.StatusCode, Header: res.Header, Detail: w.redact(detail(body))}
+		status := &registry.StatusError{Code: res.StatusCode, Header: w.redactHeader(res.Header), Detail: detail(w.redact(string(body)))}
 		switch {
 		case w.forgot(req, res.StatusCode, rpc):
 			w.expired.Store(true)
@@ -97,8 +97,8 @@ func rpcError(body []byte) *registry.RPCError {
 }
 
 // detail makes the start of an error body fit to be shown.
-func detail(body []byte) string {
-	body = body[:min(len(body), detailBytes)]
+func detail(text string) string {
+	text = text[:min(len(text), detailBytes)]
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
@@ -107,20 +107,36 @@ func detail(body []byte) string {
 			return -1
 		}
 		return r
-	}, string(body)))
+	}, text))
 }
 
-// redact hides the configured header values, should the server repeat them.
+// redact hides the configured header values, should the server repeat them. It
+// comes before detail, which cuts.
 func (w *wire) redact(text string) string {
 	for _, value := range w.headers {
-		_, credential, _ := strings.Cut(value, " ")
-		for _, secret := range []string{value, credential} {
-			if len(secret) >= 4 {
-				text = strings.ReplaceAll(text, secret, "[redacted]")
-			}
-		}
+		text = registry.Redact(text, value)
 	}
 	return text
+}
+
+func (w *wire) redactHeader(h http.Header) http.Header {
+	h = h.Clone()
+	for _, values := range h {
+		for i, value := range values {
+			values[i] = w.redact(value)
+		}
+	}
+	return h
+}
+
+func (w *wire) redactRPC(e *registry.RPCError) *registry.RPCError {
+	if w != nil && e != nil {
+		e.Message = w.redact(e.Message)
+		if e.Data != nil {
+			e.Data = []byte(w.redact(string(e.Data)))
+		}
+	}
+	return e
 }
 
 // answer makes the response that the SDK needs in place of one that it cannot take.

@@ -42,7 +42,7 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
 		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
-	status := &registry.StatusError{Code: e.Status, Header: headerMap(e.Header)}
+	status := &registry.StatusError{Code: e.Status, Header: headerMap(s.d.redact(e.Header))}
 	body := []byte(e.Text)
 	var rpc *registry.RPCError
 	// Without a code it is some other protocol's error: a REST server's 404 or 429.
@@ -51,10 +51,10 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	}
 	switch {
 	case rpc != nil:
-		rpc.Message = s.d.redact(rpc.Message)
+		rpc = s.d.redactRPC(rpc)
 		status.Detail = detail(rpc.Message)
 	case !strings.Contains(headerOf(e.Header, "content-type"), "html"):
-		status.Detail = s.d.redact(detail(e.Text))
+		status.Detail = detail(s.d.redact(e.Text))
 	}
 	switch {
 	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
@@ -73,17 +73,21 @@ func forgot(status int, rpc *registry.RPCError) bool {
 		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(strings.ToLower(rpc.Message), "session"))
 }
 
-// redact hides the configured header values, should a server repeat them.
+// redact hides the configured header values, should a server repeat them. It
+// comes before detail, which cuts.
 func (d *dial) redact(text string) string {
 	for i := 1; i < len(d.headers); i += 2 {
-		_, credential, _ := strings.Cut(d.headers[i], " ")
-		for _, secret := range []string{d.headers[i], credential} {
-			if len(secret) >= 4 {
-				text = strings.ReplaceAll(text, secret, "[redacted]")
-			}
-		}
+		text = registry.Redact(text, d.headers[i])
 	}
 	return text
+}
+
+func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {
+	e.Message = d.redact(e.Message)
+	if e.Data != nil {
+		e.Data = []byte(d.redact(string(e.Data)))
+	}
+	return e
 }
 
 // An expiredError is a refusal that means: connect again, nothing has run.

@@ -120,13 +120,12 @@ func (w *wait) answer(ctx context.Context) (*Event, error) {
 			return e, nil
 		case Message:
 			if rpc := rpcError([]byte(e.Text)); rpc != nil {
-				rpc.Message = w.s.d.redact(rpc.Message)
-				return nil, rpc
+				return nil, w.s.d.redactRPC(rpc)
 			}
 			return e, nil
 		case Progress:
 			if w.r.progress != nil {
-				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: e.Text})
+				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: w.s.d.redact(e.Text)})
 			}
 		case Head:
 			if w.r.head != nil {
