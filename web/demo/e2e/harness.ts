@@ -10,11 +10,11 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** The flags under which Debian's Chromium runs headless here, as root too. */
-const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+export const chromiumFlags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
   '--disable-background-networking', '--disable-component-update', '--disable-sync']
 
 export function launchChromium(extra: string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: [...flags, ...extra] })
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: [...chromiumFlags, ...extra] })
 }
 
 /** A page that fails the test when anything in it goes wrong unnoticed. */
