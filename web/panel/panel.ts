@@ -7,6 +7,7 @@ import { Notices } from './notices.ts'
 import { define, type Desk, type Dialog } from './piece.ts'
 import { History } from './server/history.ts'
 import { watchLocalNetwork } from './server/localnetwork.ts'
+import { SignIns } from './server/signins.ts'
 import { isLocal, permissionFor, type LocalNetworks } from './server/status.ts'
 import { styles } from './style/style.ts'
 import { clean } from './text.ts'
@@ -47,6 +48,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   readonly log = new ActivityLog()
   readonly scales = new Scales(() => this.requestUpdate())
   readonly flags = new Flags(() => this.requestUpdate())
+  readonly signIns = new SignIns(() => this.requestUpdate())
   private readonly ledger = new Ledger()
   private readonly removing = new Set<string>()
   private ends: AbortController | undefined
@@ -168,7 +170,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   private card(name: string): TemplateResult {
     const server = this.snapshot.servers[name]!
     return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
-      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .words=${this.words}></portolan-card></li>`
+      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .signingIn=${this.signIns.waits(name)} .words=${this.words}></portolan-card></li>`
   }
 
   private dialogView(): TemplateResult | typeof nothing {

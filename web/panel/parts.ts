@@ -6,5 +6,6 @@ import './export/dialog.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 
+export { openly } from './server/auth.ts'
 export { readConfig } from './config/read.ts'
 export { writeConfig } from './config/write.ts'

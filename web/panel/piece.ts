@@ -1,6 +1,7 @@
 import { LitElement } from 'lit'
 import type { Registry, Snapshot } from '../../wasm/js/types.ts'
 import type { History } from './server/history.ts'
+import type { SignIns } from './server/signins.ts'
 import type { Flags } from './tools/flagged.ts'
 import type { Scales } from './tools/scales.ts'
 import type { Key, Places, Words } from './words.ts'
@@ -13,6 +14,7 @@ export interface Desk {
   readonly history: History
   readonly scales: Scales
   readonly flags: Flags
+  readonly signIns: SignIns
   /** Does something of the registry's; a fault is shown, and makes the result undefined. */
   run<T>(work: () => Promise<T>): Promise<T | undefined>
   /** Says a sentence, with a way back if there is one. */

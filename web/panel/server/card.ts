@@ -14,7 +14,7 @@ import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 /** One server: how it stands, what it offers, and what can be done with it. */
 class Card extends Piece {
   static override properties = {
-    ...Piece.properties, name: {}, server: { attribute: false }, track: { attribute: false }, localNetwork: {}, now: {}, tokens: {}, words: { attribute: false },
+    ...Piece.properties, name: {}, server: { attribute: false }, track: { attribute: false }, localNetwork: {}, now: {}, tokens: {}, signingIn: {}, words: { attribute: false },
   }
   declare name: string
   declare server: Snapshot['servers'][string]
@@ -24,6 +24,8 @@ class Card extends Piece {
   declare now: number
   /** Of the tools that are offered; 0 if not yet known. */
   declare tokens: number
+  /** The person is at it, in another window. */
+  declare signingIn: boolean
   declare words: Words
   private readonly title_ = freshId()
 
@@ -66,6 +68,7 @@ class Card extends Piece {
       html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(hostOf(config.url), 60)}</bdi>`,
       ...(transport ? [this.t(transport === 'sse' ? 'transport_sse' : 'transport_http')] : []),
       ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
+      ...(this.server.signIn === 'signed-in' ? [this.t('signed_in')] : []),
       ...(config.proxy === true ? [this.t('through_proxy')] : []),
       ...(toolTotal ? [html`<button type="button" class="link" @click=${() => this.desk.showTools(this.name)}>${this.t('tools_of', { n: toolCount, total: toolTotal })}</button>`] : []),
       ...(this.tokens ? [this.t('tokens', { n: this.tokens })] : []),
@@ -77,6 +80,7 @@ class Card extends Piece {
     const { desk, name, server } = this
     return [
       { label: this.t('retry'), act: () => desk.run(() => desk.registry.retry(name)) },
+      ...(server.signIn === 'signed-in' ? [{ label: this.t('sign_out'), act: () => desk.run(() => desk.registry.signOut(name)) }] : []),
       { label: this.t('edit'), act: () => desk.show({ kind: 'edit', server: name }) },
       { label: this.t('clone'), act: () => desk.run(() => clone(desk, name)) },
       { label: this.t('copy_config'), act: () => desk.run(async () => copy(desk, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))) },
@@ -94,8 +98,9 @@ class Card extends Piece {
 async function clone({ registry, snapshot, show }: Card['desk'], name: string): Promise<void> {
   let copy = 2
   while (snapshot.servers[`${name}-${copy}`]) copy++
-  const { headers: _, ...config } = snapshot.servers[name]!.config
-  await registry.addServer(`${name}-${copy}`, { ...config, enabled: false })
+  const { headers: _, auth, ...config } = snapshot.servers[name]!.config
+  const { openly } = await import('../parts.ts')
+  await registry.addServer(`${name}-${copy}`, { ...config, ...(auth && { auth: openly(auth) }), enabled: false })
   show({ kind: 'edit', server: `${name}-${copy}` })
 }
 

@@ -6,7 +6,7 @@ import type { Key } from '../words.ts'
 import type { Cause } from './status.ts'
 
 type Server = Snapshot['servers'][string]
-type Fix = 'retry' | 'edit' | 'credentials' | 'proxy' | 'ask_proxy' | 'direct'
+type Fix = 'retry' | 'edit' | 'sign_in' | 'credentials' | 'proxy' | 'ask_proxy' | 'direct'
 
 /** What helps against a cause, and whether the server's owner has to. */
 const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
@@ -17,7 +17,8 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   timeout: { fix: 'retry' },
   path: { fix: 'edit' },
   local_network: { fix: 'retry' },
-  sign_in: { fix: 'credentials' },
+  sign_in: { fix: 'sign_in' },
+  credentials: { fix: 'credentials' },
   forbidden: { fix: 'edit', owner: true },
   proxy: { fix: 'direct' },
   server: { fix: 'retry' },
@@ -37,6 +38,7 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
   const act = () => desk.run(async () => {
+    if (fix === 'sign_in') return desk.signIns.begin(desk.registry, name)
     if (fix === 'edit' || fix === 'credentials') return desk.show({ kind: 'edit', server: name })
     if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
     if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
@@ -44,8 +46,9 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
     await desk.registry.retry(name)
   })
   const letter = owner && ownerLetter(cause, server.config.url)
+  if (desk.signIns.waits(name)) return waitingView(desk, name, server)
   return html`<div class="diagnosis" part="diagnosis">
-    <p><strong>${words(`cause_${cause}`)}</strong> ${words(`cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin })}</p>
+    <p><strong>${words(`cause_${cause}`)}</strong> ${words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin, at: clean(server.signInHost ?? '', 100) })}</p>
     <div class="row">
       <button type="button" class="primary small" @click=${act}>${fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)}</button>
       ${letter ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>` : nothing}
@@ -55,6 +58,15 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
       ${server.hint ? html`<p><bdi>${clean(server.hint, 500)}</bdi></p>` : nothing}
       ${letter ? html`<pre tabindex="0" dir="ltr">${letter}</pre>` : nothing}
     </details>
+  </div>`
+}
+
+/** The person is in the other window. */
+function waitingView(desk: Desk, name: string, server: Server): TemplateResult {
+  const { words } = desk
+  return html`<div class="diagnosis" part="diagnosis">
+    <p role="status"><strong>${words('signing_in')}</strong> ${words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })}</p>
+    <div class="row"><button type="button" class="small" @click=${() => desk.signIns.cancel(name)}>${words('cancel')}</button></div>
   </div>`
 }
 

@@ -3,6 +3,7 @@ import type { ServerConfig, Snapshot } from '../../../wasm/js/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import { clean } from '../text.ts'
+import { authFields, authOf, openly } from './auth.ts'
 import { hostOf } from './diagnosis.ts'
 import { freshRow, headersOf, type HeaderRow } from './headers.ts'
 import './headers.ts'
@@ -54,6 +55,7 @@ class Edit extends DialogPiece {
               <input id="${id}-timeout" name="timeout" type="number" min="1" max="600" step="any" .value=${config.timeoutMs ? String(config.timeoutMs / 1000) : ''} aria-describedby="${id}-timeout-help">
               <p id="${id}-timeout-help" class="dim">${this.t('timeout_help')}</p></div>
           </div>
+          ${authFields(this.desk.words, id, config.auth)}
         </details>`}
       ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
       <footer><button type="button" @click=${() => this.close()}>${this.t('cancel')}</button><button class="primary">${this.t('save')}</button></footer>
@@ -65,11 +67,14 @@ class Edit extends DialogPiece {
     const form = new FormData(event.target as HTMLFormElement)
     const patch: Partial<ServerConfig> = { url: this.url }
     if (form.has('proxy')) {
+      const { url, auth } = this.server.config
+      const moved = hostOf(this.url) !== hostOf(url)
       const seconds = Number(form.get('timeout'))
       patch.proxy = form.get('proxy') === 'auto' ? 'auto' : form.get('proxy') === 'on'
       patch.transport = form.get('transport') as ServerConfig['transport']
       patch.timeoutMs = seconds > 0 ? seconds * 1000 : undefined
       patch.headers = headersOf(this.rows)
+      patch.auth = authOf(form, moved && auth ? openly(auth) : auth)
     }
     try {
       await this.desk.registry.updateServer(this.name, patch)

@@ -14,6 +14,7 @@ test('each health is one standing', () => {
     [{ status: 'connecting', lastError: 'x', suspended: true }, undefined, 'connecting'],
     [{ status: 'disconnected' }, undefined, 'idle'],
     [{ lastError: 'x', errorCode: 'unauthorized', suspended: true }, undefined, 'sign_in'],
+    [{ lastError: 'x', errorCode: 'sign_in_needed' }, undefined, 'sign_in'],
     [{ lastError: 'no answer', errorCode: 'network' }, undefined, 'failed'],
     [{ lastError: 'no answer', errorCode: 'network' }, 'prompt', 'local_network'],
     [{ lastError: 'no answer', errorCode: 'network' }, 'granted', 'failed'],

@@ -4,7 +4,7 @@ import type { ServerHealth } from '../../../wasm/js/types.ts'
 export type Standing = 'connected' | 'connecting' | 'sign_in' | 'paused' | 'cors' | 'local_network' | 'failed' | 'idle' | 'off'
 
 /** What went wrong, for those that something can be done about. */
-export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'config' | 'crash' | 'network' | 'other'
+export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'credentials' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'config' | 'crash' | 'network' | 'other'
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
@@ -27,6 +27,7 @@ export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standin
   if (!h.lastError) return h.suspended ? 'paused' : 'idle'
   const cause = causeOf(h, localNetwork)
   if (cause === 'sign_in' || cause === 'local_network') return cause
+  if (cause === 'credentials') return 'sign_in'
   if (h.suspended) return 'paused'
   return cause === 'cors' ? 'cors' : 'failed'
 }
@@ -37,7 +38,8 @@ const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
 /** Names the cause of a server's last error. */
 export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localNetwork: LocalNetwork): Cause {
   switch (h.errorCode) {
-    case 'unauthorized': return 'sign_in'
+    case 'sign_in_needed': case 'sign_in_failed': return 'sign_in'
+    case 'unauthorized': return 'credentials'
     case 'forbidden': return 'forbidden'
     case 'proxy_refused': return 'proxy'
     case 'timeout': return 'timeout'
