@@ -26,6 +26,9 @@ var (
 	ErrNetwork = errors.New("no answer from the server")
 	// ErrProtocol: the server answered something that is not MCP.
 	ErrProtocol = errors.New("the server's answer is not valid MCP")
+	// ErrRedirect: the server redirects. That is never followed, for the call and, in browsers,
+	// headers would go along.
+	ErrRedirect = errors.New("the server redirects")
 	// ErrTooLarge: an answer went over one of [Limits].
 	ErrTooLarge = errors.New("the server's answer is too large")
 	// ErrInvalidConfig: a server's name or configuration cannot be used.
@@ -157,6 +160,7 @@ var explanations = []struct {
 	{ErrInvalidConfig, "invalid_config", "Correct the server's name or configuration.", false},
 	{ErrInvalidArguments, "invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false},
 	{ErrSessionExpired, "session_expired", "The server keeps forgetting the session; try again.", true},
+	{ErrRedirect, "redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false},
 	{ErrTooLarge, "too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false},
 	{context.DeadlineExceeded, "timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true},
 	{context.Canceled, "aborted", "The caller cancelled the call.", false},

@@ -144,7 +144,7 @@ func judge(err error) outcome {
 		return undecided // it answers, if not as we would like
 	case errors.As(err, &rpc):
 		return succeeded
-	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge):
+	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge), errors.Is(err, ErrRedirect):
 		return undecided
 	}
 	return failed

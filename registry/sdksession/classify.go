@@ -91,7 +91,7 @@ func clean(err error) error {
 
 // isKind reports whether err says by a sentinel of the registry what it is.
 func isKind(err error) bool {
-	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrInvalidConfig} {
+	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrRedirect, registry.ErrInvalidConfig} {
 		if errors.Is(err, kind) {
 			return true
 		}

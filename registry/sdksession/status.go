@@ -49,6 +49,9 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 			res.Body = io.NopCloser(bytes.NewReader(failure(x.id, rpc)))
 			return res, nil
 		}
+		if res.StatusCode >= 300 && res.StatusCode < 400 {
+			return nil, w.redirected(res)
+		}
 		status := &registry.StatusError{Code: res.StatusCode, Header: w.redactHeader(res.Header), Detail: detail(w.redact(string(body)))}
 		switch {
 		case w.forgot(req, res.StatusCode, rpc):
@@ -61,6 +64,15 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		}
 		return nil, status
 	})
+}
+
+// redirected names where the server would have us go, without what may be a secret in it.
+func (w *wire) redirected(res *http.Response) error {
+	to, err := res.Location()
+	if err != nil {
+		return registry.ErrRedirect
+	}
+	return registry.Because(registry.ErrRedirect, "to "+detail(w.redact(to.Scheme+"://"+to.Host+to.EscapedPath())))
 }
 
 // isElsewhere reports whether a 4xx speaks of rights, proxies or rates, which says

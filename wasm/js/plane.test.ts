@@ -162,7 +162,6 @@ for (const row of [
   { name: 'HTML', handler: answer('text/html', '<p>'), why: Why.NotMCP },
   { name: '202', handler: answer('text/plain', '', {}, 202), why: Why.NotMCP },
   { name: 'another id', handler: json({ id: 77, result: {} }), why: Why.NotMCP },
-  { name: 'a redirect', handler: answer('text/plain', '', { location: '/other' }, 307), why: Why.Network },
   { name: 'a length over the limit', handler: answer('application/json', `"${'x'.repeat(2 << 20)}"`), why: Why.TooLarge },
   { name: 'a gzip bomb', handler: answer('application/json', gzipSync('x'.repeat(8 << 20)), { 'content-encoding': 'gzip' }), why: Why.TooLarge },
   { name: 'a brotli bomb', handler: answer('application/json', brotliCompressSync('x'.repeat(8 << 20)), { 'content-encoding': 'br' }), why: Why.TooLarge },
@@ -176,6 +175,13 @@ for (const row of [
     assert.deepEqual([seen.kind, seen.numbers[0]], [Kind.End, row.why]);
   });
 }
+
+test('a redirect is not followed, and told as one', async () => {
+  handler = answer('text/plain', '', { location: '/other' }, 307);
+  const seen = await new Client().run(CALL);
+  assert.equal(seen.kind, Kind.Refused);
+  assert.ok(seen.numbers[0]! < 400);
+});
 
 test('a deep result is no result', async () => {
   handler = answer('application/json', deep);

@@ -193,7 +193,7 @@ export class Plane {
   }
 
   async #request(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<Response> {
-    const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'error' };
+    const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'manual' };
     // Only a GET could be answered from a cache. With no-store, Chromium also
     // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
     if (method === 'GET') init.cache = 'no-store';

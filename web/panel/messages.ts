@@ -51,6 +51,7 @@ export const en = {
   cause_server: 'The server has a fault.', cause_server_why: '{host} answers, but with an error.',
   cause_rate: 'Too many requests.', cause_rate_why: '{host} asks to slow down.',
   cause_protocol: 'This does not speak MCP.', cause_protocol_why: '{host} answers something else. Check the path.',
+  cause_redirect: 'The server sends elsewhere.', cause_redirect_why: '{host} redirects. Portolan does not follow, for your data would go along. If you trust where it leads, enter that address.',
   cause_config: 'The configuration cannot be used.', cause_config_why: 'Please correct it.',
   cause_crash: 'Portolan had to start again.', cause_crash_why: 'Its module stopped. What was under way is lost; your settings are not.',
   cause_network: 'No answer came.', cause_network_why: '{host} may be down, or may not allow web pages (CORS). The browser does not say which; the proxy can find out.',

@@ -42,6 +42,9 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
 		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
+	if e.Status < 400 {
+		return registry.ErrRedirect
+	}
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(s.d.redact(e.Header))}
 	body := []byte(e.Text)
 	var rpc *registry.RPCError

@@ -165,7 +165,7 @@ func (r *httpExchange) run() {
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		r.end(Network, "") // fetch refuses redirects
+		r.emit(&Event{Kind: Refused, Last: true}) // fetch shows no more of a redirect
 		return
 	}
 	r.read(res)

@@ -35,7 +35,7 @@ type Platform interface {
 type Sink interface{ Deliver(*Event) }
 
 // An Exchange is one HTTP request and all that is read from its response.
-// Credentials are omitted, redirects are errors, caches are bypassed.
+// Credentials are omitted, redirects not followed, caches are bypassed.
 type Exchange struct {
 	// ID names the exchange; the connector does not use one twice.
 	ID uint32
@@ -75,7 +75,7 @@ type Kind uint8
 const (
 	// Head: the response is a success and its body follows. Status, Header.
 	Head Kind = iota
-	// Refused: the response is not a success. Status, Header, Text (the start of the body).
+	// Refused: the response is not a success. Status (0 for a redirect that the platform does not show), Header, Text (the start of the body).
 	Refused
 	// End: there is no more. Why, Text (detail), LastID, Retry.
 	End

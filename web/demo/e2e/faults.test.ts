@@ -111,7 +111,7 @@ for (const realm of ['Node', 'Chromium'] as const) {
   test(`${realm}: it sends the secret elsewhere`, async () => {
     const elsewhere = await faultServer({ on: {} })
     const redirect = { '*': ({ res }: { res: import('node:http').ServerResponse }) => void res.writeHead(307, { location: elsewhere.url }).end() }
-    const fault: Fault = { name: 'redirect', on: redirect, code: 'network' }
+    const fault: Fault = { name: 'redirect', on: redirect, code: 'redirect' }
     await against(await faultServer(fault), fault, realm)
     assert.deepEqual(elsewhere.seen, {})
     await elsewhere.close()

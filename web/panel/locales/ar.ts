@@ -48,6 +48,7 @@ problem_json_unexpected: 'JSON غير سليم: شيء غير متوقع.', prob
   cause_server: 'في الخادم عطل.', cause_server_why: 'يجيب {host}، لكن بخطأ.',
   cause_rate: 'طلبات كثيرة جدًا.', cause_rate_why: 'يطلب {host} التمهّل.',
   cause_protocol: 'هذا لا يتكلم MCP.', cause_protocol_why: 'يجيب {host} بشيء آخر. تحقّق من المسار.',
+  cause_redirect: 'الخادم يحيل إلى مكان آخر.', cause_redirect_why: 'يعيد {host} التوجيه. لا يتبعه Portolan لأن بياناتك ستذهب معه. إن كنت تثق بالوجهة فأدخل عنوانها.',
   cause_config: 'لا يمكن استخدام الإعدادات.', cause_config_why: 'يُرجى تصحيحها.',
   cause_crash: 'اضطرت Portolan إلى البدء من جديد.', cause_crash_why: 'توقفت وحدتها. ضاع ما كان جاريًا، وبقيت إعداداتك.',
   cause_network: 'لم يصل جواب.', cause_network_why: 'ربما {host} متوقف، أو لا يسمح لصفحات الويب (CORS). لا يقول المتصفح أيهما، ويستطيع الوكيل معرفة ذلك.',

@@ -24,6 +24,7 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   server: { fix: 'retry' },
   rate: { fix: 'retry' },
   protocol: { fix: 'edit' },
+  redirect: { fix: 'edit' },
   config: { fix: 'edit' },
   crash: { fix: 'retry' },
   network: { fix: 'ask_proxy' },

@@ -4,7 +4,7 @@ import type { ServerHealth } from '../../../wasm/js/types.ts'
 export type Standing = 'connected' | 'connecting' | 'sign_in' | 'paused' | 'cors' | 'local_network' | 'failed' | 'idle' | 'off'
 
 /** What went wrong, for those that something can be done about. */
-export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'credentials' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'config' | 'crash' | 'network' | 'other'
+export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'credentials' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'redirect' | 'config' | 'crash' | 'network' | 'other'
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
@@ -45,6 +45,7 @@ export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localN
     case 'timeout': return 'timeout'
     case 'rate_limited': return 'rate'
     case 'protocol': return 'protocol'
+    case 'redirect': return 'redirect'
     case 'invalid_config': return 'config'
     case 'runtime_crashed': return 'crash'
     case 'server_error': return 'server'

@@ -95,6 +95,9 @@ func newResponse(ctx context.Context, req *http.Request, v safejs.Value, abort *
 	if err != nil {
 		return nil, err
 	}
+	if code == 0 { // a redirect, of which a page sees no more
+		code = http.StatusTemporaryRedirect
+	}
 	header, err := readHeaders(v)
 	if err != nil {
 		return nil, err

@@ -135,7 +135,12 @@ func TestRoundTrip(t *testing.T) {
 func TestFailures(t *testing.T) {
 	n := start(t)
 	for _, method := range []string{"GET", "POST"} {
-		if _, err := n.do(t.Context(), method, "/redirect", []byte("x")); err == nil {
+		res, err := n.do(t.Context(), method, "/redirect", []byte("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode < 300 || res.StatusCode > 399 {
 			t.Errorf("the redirect of a %s was followed", method)
 		}
 	}

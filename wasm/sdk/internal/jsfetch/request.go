@@ -46,7 +46,7 @@ func requestInit(req *http.Request, body []byte, abort *aborter, streamed bool) 
 		"method":      req.Method,
 		"headers":     headers,
 		"credentials": "omit",
-		"redirect":    "error", // a redirected POST would carry its headers to wherever the server points
+		"redirect":    "manual", // a redirected POST would carry its headers to wherever the server points
 		"cache":       "no-store",
 		"signal":      abort.signal,
 	}
