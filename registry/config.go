@@ -39,14 +39,25 @@ type Limits struct {
 	ResponseBytes   int // one response body; 16 MiB
 	EventBytes      int // one SSE event; 4 MiB
 	ErrorBytes      int // an error body that is read; 64 KiB
+	MessageBytes    int // a server's words in an error or a warning; 2 KiB
 	DefinitionBytes int // one tool's definition; 64 KiB
 	Depth           int // nesting of any JSON; 128
+	// DescriptionBytes bounds a tool's description; 4 KiB.
+	DescriptionBytes int
+	// SchemaDepth, SchemaNodes and EnumValues bound a tool's input and output schema,
+	// each: how deep schemas lie in schemas, how many there are, and the values of one
+	// enum; 32, 1,000 and 500.
+	SchemaDepth     int
+	SchemaNodes     int
+	EnumValues      int
 	Pages           int // pages of one list; 100
 	ToolsPerServer  int // 1,000
 	Tools           int // all servers; 5,000
 	ListBytes       int // all pages of one list; 16 MiB
 	ResultBytes     int // the text form of one result; 1 MiB
 	EventsPerSecond int // notifications decoded per server and second; 200
+	PingsPerSecond  int // requests of a server that are answered, each second; 10
+	Connects        int // tries to connect to a server in 10 s; 20
 }
 
 // WithDefaults returns l with every zero field replaced by its default.
@@ -60,6 +71,11 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.EventBytes, 4<<20)
 	def(&l.ErrorBytes, 64<<10)
 	def(&l.DefinitionBytes, 64<<10)
+	def(&l.MessageBytes, 2<<10)
+	def(&l.DescriptionBytes, 4<<10)
+	def(&l.SchemaDepth, 32)
+	def(&l.SchemaNodes, 1000)
+	def(&l.EnumValues, 500)
 	def(&l.Depth, 128)
 	def(&l.Pages, 100)
 	def(&l.ToolsPerServer, 1000)
@@ -67,6 +83,8 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.ListBytes, 16<<20)
 	def(&l.ResultBytes, 1<<20)
 	def(&l.EventsPerSecond, 200)
+	def(&l.PingsPerSecond, 10)
+	def(&l.Connects, 20)
 	return l
 }
 

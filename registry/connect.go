@@ -165,7 +165,7 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 	r.mu.Lock()
 	if !r.closed && s.conn == c {
 		if n.Err != nil {
-			s.lastError = errorText(n.Err)
+			s.lastError = r.errorText(s, n.Err)
 			r.retire(s, c)
 		} else if n.ToolsChanged {
 			r.refreshSoon(s)

@@ -103,7 +103,11 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 		}
 		s.refreshing = nil
 		s.refreshedAt = r.opts.Clock()
-		r.attempted(s, generation, judge(f.err), f.err, s.refreshedAt)
+		o := judge(f.err)
+		if o == succeeded && f.err != nil {
+			o = undecided // it answers, but has no list
+		}
+		r.attempted(s, generation, o, f.err, s.refreshedAt)
 		if s.again {
 			s.again = false
 			r.refreshSoon(s)
@@ -146,7 +150,7 @@ func (l *listing) free() {
 func (l *listing) warn(text string) {
 	const most = 20
 	if len(l.warnings) < most {
-		l.warnings = append(l.warnings, cutUTF8(text, 300))
+		l.warnings = append(l.warnings, text)
 	}
 }
 
@@ -171,7 +175,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			if page == 1 || errors.Is(err, ErrSessionExpired) || errors.Is(err, context.Canceled) {
 				return l, err
 			}
-			l.warn("the list ends after page " + strconv.Itoa(page-1) + ": " + errorText(err))
+			l.warn("the list ends after page " + strconv.Itoa(page-1) + ": " + err.Error())
 			return l, nil
 		}
 		if page == 1 {
@@ -231,6 +235,9 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 	}
 	old := s.release
 	r.offer(s, tools)
+	for i, w := range l.warnings {
+		l.warnings[i] = r.shown(s, w)
+	}
 	s.release, s.warnings, s.latency = l.release, l.warnings, l.latency
 	s.staleAt = time.Time{}
 	if l.ttl > 0 {

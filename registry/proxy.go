@@ -34,7 +34,7 @@ func (e *ProxyError) Unwrap() error {
 // ReadProxyError reads a refusal of the proxy: the code of its X-Proxy-Error
 // header, its status, and its body {"error":{"code","message","hint"}}.
 func ReadProxyError(code string, status int, body []byte) *ProxyError {
-	e := &ProxyError{Code: plain(code), Message: "no reason given", Refused: status < 500}
+	e := &ProxyError{Code: Plain(code, proxyBytes), Message: "no reason given", Refused: status < 500}
 	if rawjson.Valid(body, 8) != nil {
 		return e
 	}
@@ -59,7 +59,7 @@ func ReadDiagnosis(result []byte) *ProxyError {
 func proxyWords(object []byte, name string) string {
 	raw, _ := rawjson.Get(object, name)
 	text, _ := rawjson.String(raw)
-	return plain(text)
+	return Plain(text, proxyBytes)
 }
 
 // hrefPlace is where a proxy template takes the server's URL.
@@ -98,3 +98,6 @@ func encodeURIComponent(s string) string {
 	}
 	return string(b)
 }
+
+// proxyBytes bounds each of the proxy's words.
+const proxyBytes = 2 << 10

@@ -51,7 +51,7 @@ func TestReadProxyError(t *testing.T) {
 		`<html>`:                              {"c", "no reason given", "", true},
 		`{"error":"x"}`:                       {"c", "no reason given", "", true},
 		`{"error":` + strings.Repeat("[", 99): {"c", "no reason given", "", true},
-		`{"error":{"message":"` + strings.Repeat("x", 1e5) + `"}}`: {"c", strings.Repeat("x", 2<<10) + "…", "", true},
+		`{"error":{"message":"` + strings.Repeat("x", 1e5) + `"}}`: {"c", strings.Repeat("x", 2<<10-3) + "…", "", true},
 	} {
 		if got := ReadProxyError("c", 403, []byte(body)); *got != want {
 			t.Errorf("%.60s: %+v", body, got)

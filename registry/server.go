@@ -133,7 +133,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 		s.lastSuccess = now
 		s.failure, s.lastError = nil, ""
 	} else if err != nil && !errors.Is(err, context.Canceled) {
-		s.failure, s.lastError = err, errorText(err)
+		s.failure, s.lastError = err, r.errorText(s, err)
 	}
 	if s.breaker.suspended {
 		// A probe begins afresh: the old session may be what is wrong.
@@ -159,26 +159,40 @@ func (r *Registry) probeLater(s *server, wait time.Duration) {
 	})
 }
 
-// errorText is what health shows of an error.
-func errorText(err error) string { return plain(err.Error()) }
+// errorText is what health shows of an error that the server has met with.
+func (r *Registry) errorText(s *server, err error) string { return r.shown(s, err.Error()) }
 
-// plain makes a stranger's text fit to be shown: bounded, on one line.
-func plain(s string) string {
-	const most = 2 << 10
-	text := []byte(s)
-	for i, b := range text {
-		if b < ' ' || b == 0x7f {
-			text[i] = ' '
+// shown makes a text that a server may have had a hand in fit to be shown.
+func (r *Registry) shown(s *server, text string) string {
+	for _, value := range s.cfg.Headers {
+		text = Redact(text, value)
+	}
+	return Plain(text, r.opts.Limits.MessageBytes)
+}
+
+// Plain makes a stranger's text fit to be shown: on one line, without control
+// characters, and of at most so many bytes, with a mark where it was cut.
+func Plain(s string, most int) string {
+	if len(s) > most {
+		s = cutUTF8(s, most-len("…")) + "…"
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f {
+			text := []byte(s)
+			for ; i < len(text); i++ {
+				if text[i] < ' ' || text[i] == 0x7f {
+					text[i] = ' '
+				}
+			}
+			return string(text)
 		}
 	}
-	if len(text) > most {
-		return cutUTF8(string(text), most) + "…"
-	}
-	return string(text)
+	return s
 }
 
 // cutUTF8 returns at most n bytes of s, ending between two characters.
 func cutUTF8(s string, n int) string {
+	n = max(n, 0)
 	if len(s) <= n {
 		return s
 	}

@@ -55,7 +55,7 @@ func (w *wire) bindToContexts(next http.RoundTripper) http.RoundTripper {
 // unanswered is what a request without a response fails with: what a layer below
 // refused it for, or else that the network did.
 func unanswered(err error) error {
-	if isKind(err) {
+	if kindOf(err) != nil {
 		return err
 	}
 	var at *url.Error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,13 +25,13 @@ func (s *session) classify(ctx context.Context, out *outcome, err error) error {
 	case s.ctx.Err() != nil:
 		return s.cause(err)
 	case recorded != nil:
-		return clean(recorded)
+		return s.wire.clean(recorded)
 	case errors.As(err, &rpc):
 		return s.wire.redactRPC(&registry.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data})
 	case errors.Is(err, mcp.ErrConnectionClosed):
 		return s.cause(err)
 	default:
-		return clean(err)
+		return s.wire.clean(err)
 	}
 }
 
@@ -46,7 +47,7 @@ func (s *session) cause(err error) error {
 	case err == nil || errors.Is(err, mcp.ErrConnectionClosed):
 		return registry.Because(registry.ErrNetwork, "the connection ended")
 	default:
-		return clean(err)
+		return s.wire.clean(err)
 	}
 }
 
@@ -61,7 +62,7 @@ func (s *session) lose(err error) {
 
 // clean reduces err to an error of the registry's kinds. The URL that net/http
 // names in its errors may hold a key, so it is left out.
-func clean(err error) error {
+func (w *wire) clean(err error) error {
 	var (
 		status *registry.StatusError
 		rpc    *registry.RPCError
@@ -74,27 +75,30 @@ func clean(err error) error {
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &rpc):
-		return rpc
+		return w.redactRPC(rpc)
 	}
 	if errors.As(err, &at) {
 		err = at.Err
 	}
+	kind, text := kindOf(err), err.Error()
 	switch {
-	case isKind(err):
+	case kind != nil && w.shown(text) == text:
 		return err
+	case kind != nil:
+		return registry.Because(kind, w.shown(strings.TrimPrefix(text, kind.Error()+": ")))
 	case at != nil:
-		return registry.Because(registry.ErrNetwork, err.Error())
+		return registry.Because(registry.ErrNetwork, w.shown(text))
 	default:
-		return registry.Because(registry.ErrProtocol, err.Error())
+		return registry.Because(registry.ErrProtocol, w.shown(text))
 	}
 }
 
-// isKind reports whether err says by a sentinel of the registry what it is.
-func isKind(err error) bool {
+// kindOf is the registry's sentinel that says what err is, or nil.
+func kindOf(err error) error {
 	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrRedirect, registry.ErrInvalidConfig} {
 		if errors.Is(err, kind) {
-			return true
+			return kind
 		}
 	}
-	return false
+	return nil
 }

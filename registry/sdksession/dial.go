@@ -110,6 +110,7 @@ func (c *Connector) newSession(d *dialing) *session {
 	}
 	if s.wire != nil {
 		s.wire.version = s.tap.protocolVersion
+		s.tap.answersElsewhere = s.wire.sse
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package sdksession
 
 import (
 	"context"
+	"errors"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -45,6 +46,9 @@ func (s *session) answerInput(ctx context.Context, result []byte) ([]byte, error
 			b = append(b, answer...)
 			return nil
 		})
+		if syntax := (*rawjson.SyntaxError)(nil); errors.As(err, &syntax) {
+			return nil, registry.Because(registry.ErrProtocol, "the input that the tool asks for is no object: "+err.Error())
+		}
 		if err != nil {
 			return nil, err
 		}

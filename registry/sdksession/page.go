@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -66,40 +67,66 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 	return page, bindings, nil
 }
 
-// checkTool says why a definition cannot be offered, or "".
+// checkTool says why a definition cannot be offered, or "". wasm/js/plane-tools.ts
+// does the same, in the same words.
 func checkTool(def []byte, limits registry.Limits, modern bool) (name string, bound []binding, reason string) {
 	if rawjson.Kind(def) != 'o' {
-		return "", nil, "the definition is not an object"
+		return "", nil, "the tool is not an object"
 	}
-	var rawName, schema []byte
+	var rawName, description, input, output []byte
 	if err := rawjson.Members(def, func(key string, value []byte) error {
 		switch key {
 		case "name":
 			rawName = value
+		case "description":
+			description = value
 		case "inputSchema":
-			schema = value
+			input = value
+		case "outputSchema":
+			output = value
 		}
 		return nil
 	}); err != nil {
-		return "", nil, "the definition is not valid JSON"
+		return "", nil, "the tool is not valid JSON"
 	}
 	name, ok := rawjson.String(rawName)
+	if kind := rawjson.Kind(description); description != nil && kind != 's' && kind != '0' {
+		description = nil
+		reason = "description is not a string"
+	}
 	switch {
 	case !ok || name == "":
 		return "", nil, "the tool has no name"
 	case len(name) > maxToolName:
-		return name[:maxToolName], nil, "the name is longer than " + strconv.Itoa(maxToolName) + " bytes"
+		return cut(name, maxToolName), nil, "the name is longer than " + strconv.Itoa(maxToolName) + " bytes"
+	case strings.ContainsFunc(name, isControl):
+		return name, nil, "the name holds a control character"
+	case rawjson.Kind(input) != 'o':
+		return name, nil, "inputSchema is not an object"
+	case reason != "":
+		return name, nil, reason
+	case rawjson.Valid(def, limits.Depth) != nil:
+		return name, nil, "the definition is nested deeper than " + strconv.Itoa(limits.Depth) + " levels"
 	case len(def) > limits.DefinitionBytes:
 		return name, nil, "the definition is larger than " + strconv.Itoa(limits.DefinitionBytes) + " bytes"
-	case rawjson.Valid(def, limits.Depth) != nil:
-		return name, nil, "the definition nests deeper than " + strconv.Itoa(limits.Depth) + " levels"
-	case schema == nil:
-		return name, nil, "the tool has no inputSchema"
-	case rawjson.Kind(schema) != 'o':
-		return name, nil, "the inputSchema is not an object"
+	case textBytes(description) > limits.DescriptionBytes:
+		return name, nil, "the description is longer than " + strconv.Itoa(limits.DescriptionBytes) + " bytes"
 	}
-	if modern {
+	if reason = overgrown("inputSchema", input, &limits); reason == "" && rawjson.Kind(output) == 'o' {
+		reason = overgrown("outputSchema", output, &limits)
+	}
+	if modern && reason == "" {
 		bound, reason = readBindings(def)
 	}
 	return name, bound, reason
+}
+
+// isControl reports whether a name with that character can be neither called nor shown;
+// U+FFFD stands for what was no character.
+func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == 0xfffd }
+
+// textBytes is the length of a string in UTF-8, given as JSON.
+func textBytes(raw []byte) int {
+	text, _ := rawjson.String(raw)
+	return len(text)
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -20,7 +20,7 @@ func (w *wire) readReply(next http.RoundTripper) http.RoundTripper {
 			return res, err
 		}
 		x := exchangeOf(req.Context())
-		media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+		media := mediaType(res.Header)
 		isEvents := media == "text/event-stream"
 		switch {
 		case req.Method == http.MethodGet:
@@ -37,11 +37,11 @@ func (w *wire) readReply(next http.RoundTripper) http.RoundTripper {
 			return accepted, nil
 		case isEvents:
 			res.Body = w.newStream(req, res.Body, x)
-		case media == "application/json":
+		case media == "" || media == "application/json" || strings.HasSuffix(media, "+json"):
 			defer res.Body.Close()
 			text, err := readBounded(res.Body, w.limits.ResponseBytes)
 			if err == nil {
-				text, err = w.pick(text, x)
+				text, err = w.pick(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), x)
 			}
 			if err != nil {
 				if req.Context().Err() != nil {
@@ -51,12 +51,20 @@ func (w *wire) readReply(next http.RoundTripper) http.RoundTripper {
 			}
 			res.Body = io.NopCloser(bytes.NewReader(text))
 			res.ContentLength = int64(len(text))
+			media = "application/json"
 		default:
 			defer res.Body.Close()
 			return nil, w.unexpected(res, media)
 		}
+		res.Header.Set("Content-Type", media) // as the SDK knows it
 		return res, nil
 	})
+}
+
+// mediaType is the type that a response names, without parameters, whatever they are.
+func mediaType(h http.Header) string {
+	media, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(media))
 }
 
 func copySession(to, from *http.Response) {
@@ -71,9 +79,9 @@ func (w *wire) unexpected(res *http.Response, media string) error {
 	}
 	what := "http status " + res.Status + " with " + media
 	if start, _ := io.ReadAll(io.LimitReader(res.Body, 200)); len(start) > 0 {
-		what += ": " + detail(w.redact(string(start)))
+		what += ": " + string(start)
 	}
-	return registry.Because(registry.ErrProtocol, what)
+	return registry.Because(registry.ErrProtocol, w.shown(what))
 }
 
 // pick returns from the JSON text of an answer what the SDK is to take for the

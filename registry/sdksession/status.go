@@ -10,9 +10,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// detailBytes is how much of an error body is shown.
-const detailBytes = 2 << 10
-
 // checkStatus turns every answer that is no success into a typed error. The SDK
 // would report text, and end the session over most of them.
 func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
@@ -27,7 +24,10 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 					res.Body.Close()
 					return nil, registry.Because(registry.ErrProtocol, "the session id is not printable ASCII")
 				}
-				w.sessionID.CompareAndSwap(nil, &id)
+				if !w.sessionID.CompareAndSwap(nil, &id) {
+					// The SDK ends a session whose id changes; the first one counts.
+					res.Header.Set(sessionHeader, *w.sessionID.Load())
+				}
 			}
 			return res, nil
 		}
@@ -52,7 +52,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 		if res.StatusCode >= 300 && res.StatusCode < 400 {
 			return nil, w.redirected(res)
 		}
-		status := &registry.StatusError{Code: res.StatusCode, Header: w.redactHeader(res.Header), Detail: detail(w.redact(string(body)))}
+		status := &registry.StatusError{Code: res.StatusCode, Header: w.redactHeader(res.Header), Detail: w.shown(string(body))}
 		switch {
 		case w.forgot(req, res.StatusCode, rpc):
 			w.expired.Store(true)
@@ -72,7 +72,7 @@ func (w *wire) redirected(res *http.Response) error {
 	if err != nil {
 		return registry.ErrRedirect
 	}
-	return registry.Because(registry.ErrRedirect, "to "+detail(w.redact(to.Scheme+"://"+to.Host+to.EscapedPath())))
+	return registry.Because(registry.ErrRedirect, "to "+w.shown(to.Scheme+"://"+to.Host+to.EscapedPath()))
 }
 
 // isElsewhere reports whether a 4xx speaks of rights, proxies or rates, which says
@@ -108,22 +108,16 @@ func rpcError(body []byte) *registry.RPCError {
 	return e.rpcError()
 }
 
-// detail makes the start of an error body fit to be shown.
-func detail(text string) string {
-	text = text[:min(len(text), detailBytes)]
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r == 0x7f || r == 0xfffd:
-			return -1
-		}
-		return r
-	}, text))
+// shown makes a server's words fit to be shown.
+func (w *wire) shown(text string) string {
+	if w == nil {
+		return text
+	}
+	return strings.TrimSpace(registry.Plain(strings.ToValidUTF8(w.redact(text), ""), w.limits.MessageBytes))
 }
 
 // redact hides the configured header values, should the server repeat them. It
-// comes before detail, which cuts.
+// comes before anything that cuts.
 func (w *wire) redact(text string) string {
 	for _, value := range w.headers {
 		text = registry.Redact(text, value)
@@ -143,7 +137,7 @@ func (w *wire) redactHeader(h http.Header) http.Header {
 
 func (w *wire) redactRPC(e *registry.RPCError) *registry.RPCError {
 	if w != nil && e != nil {
-		e.Message = w.redact(e.Message)
+		e.Message = w.shown(e.Message)
 		if e.Data != nil {
 			e.Data = []byte(w.redact(string(e.Data)))
 		}

@@ -22,6 +22,8 @@ type tap struct {
 	transport    mcp.Transport
 	toolsChanged func()
 	elicited     func(*jsonrpc.Request) // nil if the host does not ask its user
+	// answersElsewhere says that answers come on another connection than requests go (HTTP+SSE).
+	answersElsewhere bool
 
 	conn     mcp.Connection
 	incoming chan jsonrpc.Message
@@ -136,14 +138,30 @@ func (t *tap) Write(ctx context.Context, msg jsonrpc.Message) error {
 			}
 		}
 	}
-	err := t.write(withExchange(ctx, x), msg, x.method)
+	ctx = withExchange(ctx, x)
+	req, ok := msg.(*jsonrpc.Request)
+	if t.answersElsewhere && ok && req.IsCall() {
+		// The answer may be there before the server has taken the request.
+		go t.deliver(ctx, req, x)
+		return nil
+	}
+	if !ok || !req.IsCall() {
+		if err := t.write(ctx, msg, x.method); ctx.Err() != nil {
+			return err
+		}
+		return nil
+	}
+	return t.deliver(ctx, req, x)
+}
+
+// deliver sends a request. Its failure is the answer.
+func (t *tap) deliver(ctx context.Context, req *jsonrpc.Request, x *exchange) error {
+	err := t.write(ctx, req, x.method)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-		x.fail(err)
-		go t.inject(&jsonrpc.Response{ID: req.ID, Error: err})
-	}
+	x.fail(err)
+	go t.inject(&jsonrpc.Response{ID: req.ID, Error: err})
 	return nil
 }
 

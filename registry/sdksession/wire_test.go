@@ -74,15 +74,15 @@ func TestRate(t *testing.T) {
 
 // A URL may hold a key, and so may what a server writes; neither is for errors.
 func TestErrorsKeepSecrets(t *testing.T) {
-	err := clean(&url.Error{Op: "Post", URL: "https://a.example/?key=s3cr3t", Err: errors.New("refused")})
+	err := (*wire)(nil).clean(&url.Error{Op: "Post", URL: "https://a.example/?key=s3cr3t", Err: errors.New("refused")})
 	if !errors.Is(err, registry.ErrNetwork) || strings.Contains(err.Error(), "s3cr3t") {
 		t.Errorf("%v", err)
 	}
-	w := &wire{headers: map[string]string{"Authorization": "Bearer s3cr3t", "X": "a"}}
+	w := &wire{limits: registry.Limits{}.WithDefaults(), headers: map[string]string{"Authorization": "Bearer s3cr3t", "X": "a"}}
 	if got := w.redact("no: Bearer s3cr3t, s3cr3t"); strings.Contains(got, "s3cr3t") {
 		t.Error(got)
 	}
-	if got := detail("a\x1b[2J\nb\xff" + strings.Repeat("x", 10000)); strings.ContainsAny(got, "\x1b\n") || len(got) > detailBytes {
+	if got := w.shown("a\x1b[2J\nb\xff" + strings.Repeat("x", 10000)); strings.ContainsAny(got, "\x1b\n") || len(got) > 2<<10 {
 		t.Errorf("%.100q, %d bytes", got, len(got))
 	}
 }

@@ -20,6 +20,12 @@ export interface Bounds {
   error: number;
   definition: number;
   depth: number;
+  description: number;
+  schemaDepth: number;
+  schemaNodes: number;
+  enumValues: number;
   /** Events decoded per session and second, answers not counted. */
   rate: number;
+  /** Of those, requests of the server. */
+  pings: number;
 }

@@ -8,6 +8,12 @@ export interface ToolBounds {
   definition: number;
   /** Nesting of a definition. */
   depth: number;
+  /** Size of a description, in bytes. */
+  description: number;
+  /** Of one schema: how deep schemas lie in schemas, how many there are, and the values of an enum. */
+  schemaDepth: number;
+  schemaNodes: number;
+  enumValues: number;
 }
 
 export interface ToolList {
@@ -22,7 +28,7 @@ export interface ToolList {
 
 const NAME_BYTES = 256;
 const DROPS = 1000;
-const CONTROL = /[\u0000-\u001f\u007f]|\p{Surrogate}/u;
+const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u;
 
 /** Undefined if the result has no list. `bytes` is the size of the whole text. */
 export function readTools(result: Record<string, unknown>, bytes: number, annotated: boolean, bounds: ToolBounds): ToolList | undefined {
@@ -55,20 +61,50 @@ function nameOf(tool: unknown): string {
   return typeof name === 'string' ? name.slice(0, NAME_BYTES) : '';
 }
 
+// registry/sdksession/page.go does the same, in the same words.
 function refuse(tool: any, bytes: number, bounds: ToolBounds): string {
   if (!isObject(tool)) return 'the tool is not an object';
-  const name = tool['name'];
+  const { name, description } = tool;
   if (typeof name !== 'string' || name === '') return 'the tool has no name';
-  if (tooLong(name)) return 'the name is longer than 256 bytes';
+  if (longer(name, NAME_BYTES)) return `the name is longer than ${NAME_BYTES} bytes`;
   if (CONTROL.test(name)) return 'the name holds a control character';
   if (!isObject(tool['inputSchema'])) return 'inputSchema is not an object';
-  if (tool['description'] != null && typeof tool['description'] !== 'string') return 'description is not a string';
+  if (description != null && typeof description !== 'string') return 'description is not a string';
   const size = measure(tool, bounds.depth);
-  if (size < 0) return `the definition is nested deeper than ${bounds.depth}`;
+  if (size < 0) return `the definition is nested deeper than ${bounds.depth} levels`;
   if (bytes > bounds.definition && size > bounds.definition) return `the definition is larger than ${bounds.definition} bytes`;
+  if (description != null && longer(description as string, bounds.description)) return `the description is longer than ${bounds.description} bytes`;
+  if (size > HARMLESS || bounds.schemaDepth < 32 || bounds.schemaNodes < 64 || bounds.enumValues < 96) {
+    for (const which of ['inputSchema', 'outputSchema']) {
+      const what = isObject(tool[which]) && overgrown(tool[which], bounds, 0, false, { nodes: 0 });
+      if (what) return which + what;
+    }
+  }
   return '';
 }
 
-function tooLong(name: string): boolean {
-  return name.length > NAME_BYTES || (name.length * 3 > NAME_BYTES && new TextEncoder().encode(name).length > NAME_BYTES);
+/** A definition of this size has no room for 32 levels. */
+const HARMLESS = 192;
+
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+
+// `named`: a map of schemas, by names of the server's choice. Any other object counts as a schema.
+function overgrown(v: object, bounds: ToolBounds, depth: number, named: boolean, count: { nodes: number }): string {
+  const list = Array.isArray(v);
+  if (!list && !named) {
+    if (++depth > bounds.schemaDepth) return ` is nested deeper than ${bounds.schemaDepth} schemas`;
+    if (++count.nodes > bounds.schemaNodes) return ` has more than ${bounds.schemaNodes} schemas`;
+  }
+  for (const [key, child] of Object.entries(v) as [string, unknown][]) {
+    if (typeof child !== 'object' || child === null) continue;
+    const word = list || named ? '' : key;
+    if (word === 'enum' && Array.isArray(child) && child.length > bounds.enumValues) return ` has an enum of more than ${bounds.enumValues} values`;
+    const what = overgrown(child, bounds, depth, MAPS.has(word), count);
+    if (what) return what;
+  }
+  return '';
+}
+
+function longer(text: string, bytes: number): boolean {
+  return text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes);
 }

@@ -59,7 +59,10 @@ export class Plane {
   #sweeper = false;
   readonly #spent = new Map<number, { second: number; events: number }>();
   readonly #uploads: Uploads;
-  #bounds: Bounds = { response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200 };
+  #bounds: Bounds = {
+    response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200, pings: 10,
+    description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500,
+  };
 
   constructor(options: PlaneOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
@@ -94,8 +97,9 @@ export class Plane {
 
   // What follows is called by platform_js.go.
 
-  bound(response: number, event: number, error: number, definition: number, depth: number, rate: number): void {
-    this.#bounds = { response, event, error, definition, depth, rate };
+  bound(response: number, event: number, error: number, definition: number, depth: number, rate: number,
+    pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number): void {
+    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues };
   }
 
   resolve(base: string, ref: string): string | undefined {

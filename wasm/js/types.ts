@@ -378,17 +378,42 @@ export interface ToolDefinition {
 
 /** Bounds on what servers can make the registry hold. Bytes, counts and levels. */
 export interface Limits {
+  /** One response; 16 MiB, or 4 MiB where the module runs on the main thread. */
   responseBytes: number
+  /** One event of a stream; 4 MiB. */
   eventBytes: number
+  /** What is read of a refusal; 64 KiB. */
   errorBytes: number
+  /** A server's words in an error or a warning; 2 KiB. */
+  messageBytes: number
+  /** One tool's definition; 64 KiB. */
   definitionBytes: number
+  /** One tool's description; 4 KiB. */
+  descriptionBytes: number
+  /** Nesting of any JSON; 128. */
   depth: number
+  /** How deep schemas lie in a tool's schema; 32. */
+  schemaDepth: number
+  /** Schemas in a tool's schema; 1,000. */
+  schemaNodes: number
+  /** Values of an enum; 500. */
+  enumValues: number
+  /** Pages of one list; 100. */
   pages: number
+  /** 1,000. */
   toolsPerServer: number
+  /** Of all servers; 5,000. */
   tools: number
+  /** All pages of one list; 16 MiB. */
   listBytes: number
+  /** The text form of a result; 1 MiB. */
   resultBytes: number
+  /** Notifications that are decoded, per server; 200. More are counted and dropped. */
   eventsPerSecond: number
+  /** Requests of a server that are answered; 10. More are counted and dropped. */
+  pingsPerSecond: number
+  /** Tries to connect to a server in 10 s; 20. */
+  connects: number
 }
 
 /** What a server asks the user during a call (`elicitation/create`). */

@@ -74,7 +74,7 @@ func listCases() []Case {
 		{Name: "a name of 1 MB", Severe: true, server: beside(tool(megabyte)), Expect: dropped("name")},
 		{Name: "a name with control characters", server: beside(tool("a\x00\x1b[2Jb\n")), Expect: dropped("control")},
 		{Name: "a name with a line break", Severe: true, server: beside(tool("a\nb")), Expect: dropped("control")},
-		{Name: "a name with half a character", server: beside(`{"name":"a\ud800","inputSchema":{"type":"object"}}`), Expect: works().orFails().tools()},
+		{Name: "a name with half a character", server: beside(`{"name":"a\ud800","inputSchema":{"type":"object"}}`), Expect: dropped("control")},
 		{Name: "names of emoji, bidi and joiners", server: offers(tool("📦"), tool("a\u202eb"), tool("a\u200bb"), tool("é"), tool("e\u0301")), Expect: Expect{Health: []string{""}, Call: []string{"text:call 1"}}},
 		{Name: "a name in Japanese, of 2026-07-28", Severe: true, server: server{modern: true, on: on{"tools/list": lists(tool("日本"))}}, Expect: works().tools("bad_tool_5evbav5wrf")},
 		{Name: "a name as if already encoded, of 2026-07-28", server: server{modern: true, on: on{"tools/list": lists(tool("=?base64?eA==?="))}}, Expect: Expect{Health: []string{""}, Call: []string{"text:call 1"}}},
@@ -91,7 +91,7 @@ func listCases() []Case {
 		{Name: "a description of 10 KB", server: beside(toolWith("odd", `{"type":"object"}`, desc(megabyte[:10<<10]))), Expect: dropped("description")},
 		{Name: "a description of 1 MB", Severe: true, server: beside(toolWith("odd", `{"type":"object"}`, desc(megabyte))), Expect: dropped("odd")},
 		{Name: "a definition of 100 KB", server: beside(toolWith("odd", `{"type":"object"}`, `,"_meta":{"x":"`+megabyte[:100<<10]+`"}`)), Expect: dropped("definition")},
-		{Name: "members of other types", server: offers(toolWith("t", `{"type":"object"}`, `,"title":[],"annotations":"readOnly","outputSchema":7,"_meta":[],"icons":{"src":1}`)), Expect: works().orFails().tools()},
+		{Name: "members of other types", server: offers(toolWith("t", `{"type":"object"}`, `,"title":[],"annotations":"readOnly","outputSchema":7,"_meta":[],"icons":{"src":1}`)), Expect: works()},
 		{Name: "half a character in a description", server: offers(toolWith("t", `{"type":"object"}`, `,"description":"a\ud83d b\udc00"`)), Expect: works()},
 		{Name: "digits beyond a double in a schema", server: offers(toolWith("t", `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993,"default":123456789012345678901234567890}}}`, "")), Expect: works()},
 		{Name: "headers of nonsense, of 2026-07-28", Severe: true, server: server{modern: true, on: on{"tools/list": lists(

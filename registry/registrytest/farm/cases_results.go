@@ -113,7 +113,7 @@ func authCases() []Case {
 		{Name: "407", server: server{any: status(407)}, Expect: fails("http_status", "network")},
 		{Name: "GET is answered with 401", Use: Use{LingerMs: 800}, server: server{listChanged: true, on: on{"GET": status(401)}}, Expect: works().most("GET", 2)},
 		{Name: "DELETE is answered with 401", server: server{session: "s", on: on{"DELETE": status(401)}}, Expect: works()},
-		{Name: "a redirect to a page for signing in", Severe: true, server: server{any: moved(302, taken)}, Expect: fails("network", "http_status")},
+		{Name: "a redirect to a page for signing in", Severe: true, server: server{any: moved(302, taken)}, Expect: fails("redirect", "network")},
 		{Name: "it repeats our headers in a refusal", Severe: true, server: server{any: echo(400)}, Expect: fails("http_status")},
 		{Name: "it repeats our headers in a fault", Severe: true, server: server{on: on{"tools/call": echo(500)}}, Expect: works("code:http_status")},
 		{Name: "it repeats our headers in an error's message", Severe: true, server: server{on: on{"tools/call": func(a *asked) { a.fault(200, -1, "you sent "+a.req.Header.Get("X-Api-Key")) }}}, Expect: works("code:server_error")},

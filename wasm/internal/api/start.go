@@ -84,7 +84,9 @@ func parseLimits(l *registry.Limits, value []byte) error {
 		"responseBytes": &l.ResponseBytes, "eventBytes": &l.EventBytes, "errorBytes": &l.ErrorBytes,
 		"definitionBytes": &l.DefinitionBytes, "depth": &l.Depth, "pages": &l.Pages,
 		"toolsPerServer": &l.ToolsPerServer, "tools": &l.Tools, "listBytes": &l.ListBytes,
-		"resultBytes": &l.ResultBytes, "eventsPerSecond": &l.EventsPerSecond,
+		"resultBytes": &l.ResultBytes, "eventsPerSecond": &l.EventsPerSecond, "pingsPerSecond": &l.PingsPerSecond,
+		"messageBytes": &l.MessageBytes, "descriptionBytes": &l.DescriptionBytes, "connects": &l.Connects,
+		"schemaDepth": &l.SchemaDepth, "schemaNodes": &l.SchemaNodes, "enumValues": &l.EnumValues,
 	}
 	return rawjson.Members(value, func(key string, value []byte) error {
 		field := fields[key]
