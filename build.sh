@@ -21,7 +21,7 @@ usage: ./build.sh VERB
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
   bench bridge  a call's way through bridge and extension, starts and idle cost, in Chromium
-  conformance  the official suite's client scenarios, native and js/wasm
+  conformance [MODE]  two releases of the official suite: native, js/wasm, in Chromium through the proxy
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
   docs         the API reference, to dist/docs; fails when an export has no words
@@ -56,6 +56,7 @@ setup_node() {
 setup_servers() { setup_node; npm_packages testdata/servers 'MCP servers for the tests'; }
 setup_worker() { setup_node; npm_packages proxy-worker wrangler; }
 setup_bundlers() { setup_node; npm_packages web/bundlers bundlers; }
+setup_conformance() { setup_node; npm_packages testdata/conformance 'an older conformance suite'; }
 setup_docs() { setup_node; npm_packages docs/tools typedoc; }
 
 # apt_browser PACKAGE installs one of Debian's browsers. It waits for another apt, and
@@ -383,7 +384,7 @@ bench)
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;
 screenshots) setup_node; setup_chromium; build_wasm; exec "$node" web/panel/e2e/screenshots.ts ;;
-conformance) setup_node; build_wasm; exec sh testdata/conformance/run.sh "$@" ;;
+conformance) setup_conformance; setup_chromium; build_wasm; build_bin; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
 docs) verb_docs ;;

@@ -58,7 +58,8 @@ func (a *Auth) Fields() []AuthField {
 	}
 }
 
-func (a *Auth) equal(b *Auth) bool {
+// Equal reports whether a and b say the same.
+func (a *Auth) Equal(b *Auth) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

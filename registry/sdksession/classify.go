@@ -95,7 +95,7 @@ func (w *wire) clean(err error) error {
 
 // kindOf is the registry's sentinel that says what err is, or nil.
 func kindOf(err error) error {
-	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrRedirect, registry.ErrInvalidConfig} {
+	for _, kind := range []error{registry.ErrSessionExpired, registry.ErrNetwork, registry.ErrTooLarge, registry.ErrProtocol, registry.ErrRedirect, registry.ErrInvalidConfig, registry.ErrSignInNeeded, registry.ErrSignIn} {
 		if errors.Is(err, kind) {
 			return kind
 		}

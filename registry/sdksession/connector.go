@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
 // Options configure a [Connector]. Zero values are good defaults.
@@ -25,6 +26,8 @@ type Options struct {
 	// Proxy: "https://proxy.example/?url={href}", where {href} becomes the
 	// percent-encoded URL of each request.
 	Proxy string
+	// SignIn says how people sign in.
+	SignIn SignIn
 	// ClientName and ClientVersion are told to servers; "portolan" and "dev" if empty.
 	ClientName, ClientVersion string
 	// Transports are servers that are not HTTP, by URL ("builtin:demo").
@@ -37,6 +40,7 @@ type Options struct {
 type Connector struct {
 	opts    Options
 	streams streamBudget
+	oauth   *oauth.Client
 
 	mu    sync.Mutex
 	known map[string]knowledge // by endpoint
@@ -64,6 +68,7 @@ func New(opts *Options) *Connector {
 		c.opts.ClientVersion = "dev"
 	}
 	c.opts.Limits = c.opts.Limits.WithDefaults()
+	c.oauth = c.newOAuth()
 	return c
 }
 
@@ -90,7 +95,7 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
 	}
 	endpoint.Fragment = ""
-	d := &dialing{name: name, notify: notify, endpoint: endpoint, headers: cfg.Headers}
+	d := &dialing{name: name, notify: notify, endpoint: endpoint, headers: cfg.Headers, signIn: c.signInOf(name, cfg)}
 	if cfg.Proxy {
 		if _, err := registry.ProxyURL(c.opts.Proxy, ""); err != nil {
 			return nil, err

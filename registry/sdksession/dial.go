@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
 // A dialing is one attempt to open a session, and what came of it.
@@ -22,8 +23,9 @@ type dialing struct {
 	endpoint  *url.URL      // for those that are
 	headers   map[string]string
 	proxy     string
-	sse       bool // legacy HTTP with SSE
-	legacy    bool // begin with initialize instead of server/discover
+	signIn    *oauth.Server // nil: the headers have the credentials
+	sse       bool          // legacy HTTP with SSE
+	legacy    bool          // begin with initialize instead of server/discover
 
 	refused      bool // the first POST met a 4xx that suggests legacy SSE
 	undiscovered bool // the server answered server/discover, and knows no such method
@@ -88,7 +90,7 @@ func (c *Connector) newSession(d *dialing) *session {
 	transport := d.transport
 	if d.endpoint != nil {
 		s.wire = &wire{
-			base: c.opts.RoundTripper, limits: c.opts.Limits, endpoint: d.endpoint, headers: d.headers, proxy: d.proxy,
+			base: c.opts.RoundTripper, limits: c.opts.Limits, endpoint: d.endpoint, headers: d.headers, proxy: d.proxy, signIn: d.signIn,
 			sse: d.sse, done: s.ctx, rate: newRate(c.opts.Limits.EventsPerSecond), lost: s.lose,
 		}
 		s.wire.streams = &c.streams

@@ -122,6 +122,9 @@ func (w *wire) redact(text string) string {
 	for _, value := range w.headers {
 		text = registry.Redact(text, value)
 	}
+	if w.signIn != nil {
+		text = w.signIn.Redact(text)
+	}
 	return text
 }
 

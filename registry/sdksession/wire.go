@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
 // A wire is what the RoundTrippers of one session share.
@@ -22,6 +23,7 @@ type wire struct {
 	endpoint *url.URL
 	headers  map[string]string
 	proxy    string
+	signIn   *oauth.Server // nil: the headers have the credentials
 	sse      bool
 	done     context.Context // ends with the session
 	rate     *rate
@@ -64,6 +66,7 @@ func (w *wire) chain() http.RoundTripper {
 		w.readReply,
 		w.bindToContexts,
 		w.checkHeaders,
+		w.authorize,
 		w.throughProxy,
 	}) {
 		next = wrap(next)
@@ -93,7 +96,7 @@ func (w *wire) guard(next http.RoundTripper) http.RoundTripper {
 		switch {
 		case err == nil:
 			return res, nil
-		case isStatus(err, 401, 403) && x.method == "server/discover":
+		case (isStatus(err, 401, 403) || isSignIn(err)) && x.method == "server/discover":
 			w.denied.Store(&err) // initialize would ask the user for the same once more
 		case req.Method == http.MethodGet && x.isCall() && !errors.Is(err, registry.ErrNetwork) && req.Context().Err() == nil:
 			// The answer cannot be resumed. The SDK would end the session; end the call.

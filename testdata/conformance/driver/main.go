@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -51,12 +52,19 @@ func run(ctx context.Context, url, scenario string) error {
 	if answer, ok := answers[scenario]; ok {
 		options.Elicit = func(context.Context, string, []byte) ([]byte, error) { return []byte(answer), nil }
 	}
-	r := registry.New(&registry.Options{Connect: sdksession.New(options).Connect})
-	defer r.Close()
-	if err := r.Add("peer", registry.ServerConfig{URL: url}); err != nil {
+	options.SignIn = person
+	auth, err := identity(scenario)
+	if err != nil {
 		return err
 	}
-	if err := r.Discover(ctx); err != nil && scenario != "request-metadata" {
+	connector := sdksession.New(options)
+	r := registry.New(&registry.Options{Connect: connector.Connect, SignIns: connector})
+	defer r.Close()
+	if err := r.Add("peer", registry.ServerConfig{URL: url, Auth: auth}); err != nil {
+		return err
+	}
+	err = signingIn(ctx, r, func() error { return r.Discover(ctx) })
+	if err != nil && scenario != "request-metadata" {
 		return err
 	}
 	todo, err := wanted(r, scenario)
@@ -67,13 +75,16 @@ func run(ctx context.Context, url, scenario string) error {
 	for _, c := range todo {
 		name, err := find(r, c.tool)
 		if err == nil {
-			_, err = r.Dispatch(ctx, registry.Call{Name: name, Arguments: []byte(c.arguments)})
+			err = signingIn(ctx, r, func() error {
+				_, err := r.Dispatch(ctx, registry.Call{Name: name, Arguments: []byte(c.arguments)})
+				return err
+			})
 		}
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if scenario == "tools_call" || scenario == "sse-retry" {
+	if scenario == "tools_call" || scenario == "sse-retry" || strings.HasPrefix(scenario, "auth/") {
 		return errors.Join(errs...)
 	}
 	for _, err := range errs { // some scenarios refuse calls to see what follows
@@ -120,6 +131,9 @@ func wanted(r *registry.Registry, scenario string) ([]call, error) {
 			}
 		}
 		return nil, errors.New("the schema tool is not listed")
+	}
+	if strings.HasPrefix(scenario, "auth/") {
+		return []call{{"test-tool", `{}`}}, nil
 	}
 	return calls[scenario], nil
 }

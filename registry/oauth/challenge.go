@@ -1,0 +1,125 @@
+package oauth
+
+import "strings"
+
+// A challenge is what of a WWW-Authenticate header (RFC 9110, section 11.6.1)
+// concerns OAuth; all of it is a stranger's.
+type challenge struct {
+	scheme                 string // "bearer", "dpop" or ""
+	resourceMetadata, code string
+	scope                  string
+}
+
+// readChallenge reads the first Bearer or DPoP challenge of the header's value, in
+// which there may be others.
+func readChallenge(header string) (c challenge) {
+	if len(header) > maxURL {
+		return c
+	}
+	s := scanner(header)
+	for s != "" {
+		s.skip(" \t,")
+		name := s.token()
+		if name == "" {
+			return c
+		}
+		s.skip(" \t")
+		if !strings.HasPrefix(string(s), "=") || strings.HasPrefix(string(s), "==") {
+			if c.scheme != "" {
+				return c // the next challenge
+			}
+			if scheme := strings.ToLower(name); scheme == "bearer" || scheme == "dpop" {
+				c.scheme = scheme
+			}
+			continue
+		}
+		s = s[1:]
+		s.skip(" \t")
+		value := s.value()
+		if c.scheme == "" {
+			continue
+		}
+		switch strings.ToLower(name) {
+		case "resource_metadata":
+			c.resourceMetadata = value
+		case "error":
+			c.code = value
+		case "scope":
+			c.scope = value
+		}
+	}
+	return c
+}
+
+type scanner string
+
+func (s *scanner) skip(set string) { *s = scanner(strings.TrimLeft(string(*s), set)) }
+
+func (s *scanner) token() string {
+	i := strings.IndexAny(string(*s), " \t,=\"")
+	if i < 0 {
+		i = len(*s)
+	}
+	token := string((*s)[:i])
+	*s = (*s)[i:]
+	if i == 0 && *s != "" {
+		*s = (*s)[1:] // nonsense: go on behind it
+		return "?"
+	}
+	return token
+}
+
+// value reads a token or a quoted string.
+func (s *scanner) value() string {
+	if !strings.HasPrefix(string(*s), `"`) {
+		return s.token()
+	}
+	var out []byte
+	for i := 1; i < len(*s); i++ {
+		switch b := (*s)[i]; {
+		case b == '"':
+			*s = (*s)[i+1:]
+			return string(out)
+		case b == '\\' && i+1 < len(*s):
+			i++
+			out = append(out, (*s)[i])
+		default:
+			out = append(out, b)
+		}
+	}
+	*s = ""
+	return string(out)
+}
+
+// scopes joins lists of scopes to one without repetition.
+func scopes(lists ...string) string {
+	var out []string
+	for _, list := range lists {
+		for _, scope := range strings.Fields(list) {
+			if !has(out, scope) && isScope(scope) && len(out) < maxScopes {
+				out = append(out, scope)
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+const maxScopes = 100
+
+func isScope(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if b := s[i]; b <= ' ' || b > '~' || b == '"' || b == '\\' {
+			return false
+		}
+	}
+	return len(s) <= 256
+}
+
+func has(list []string, s string) bool {
+	for _, one := range list {
+		if one == s {
+			return true
+		}
+	}
+	return false
+}

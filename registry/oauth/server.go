@@ -1,0 +1,352 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A Server is what one MCP server wants and has given. It is safe for several goroutines.
+type Server struct {
+	c    *Client
+	name string
+	key  string
+	at   parts
+
+	settings atomic.Pointer[settings]
+
+	mu        sync.Mutex
+	grant     *grant // never changed, only replaced
+	loaded    bool   // what was kept has been read
+	challenge challenge
+	wanted    string // scopes that a step-up asked for
+	nonce     string // of the server's own, for DPoP
+	needed    bool   // a person has to sign in
+	host      string // of the authorization page
+	failed    error  // how the silent flow was refused: it is not tried again
+	renewing  *flight
+	signing   *flight
+}
+
+// A flight is work that several wait for.
+type flight struct {
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+func (f *flight) wait(ctx context.Context) error {
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// settings are what the user and the connector say of a server.
+type settings struct {
+	auth  registry.Auth
+	fetch Fetch
+}
+
+func (s *Server) configure(auth *registry.Auth, fetch Fetch) {
+	next := &settings{fetch: fetch}
+	if auth != nil {
+		next.auth = *auth
+	}
+	was := s.settings.Swap(next)
+	if was == nil || next.auth.Equal(&was.auth) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = nil
+	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID || next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
+		s.grant = nil
+	}
+}
+
+// isSilent reports whether tokens come without a person.
+func (s *Server) isSilent() bool {
+	flow := s.auth().Flow
+	return flow != "" && flow != "authorization-code"
+}
+
+func (s *Server) auth() *registry.Auth { return &s.settings.Load().auth }
+
+// Ready returns what to add to a request, names and values in turn, if that is
+// known without waiting.
+func (s *Server) Ready() (header []string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.grant
+	switch {
+	case !s.loaded && s.c.opts.Load != nil:
+		return nil, false
+	case g == nil || g.access == "":
+		return nil, true
+	}
+	return []string{"Authorization", "Bearer " + g.access}, g.key == "" && !s.stale(g)
+}
+
+// stale reports whether the token is about to expire and can be renewed in time.
+func (s *Server) stale(g *grant) bool {
+	const early = 30 // seconds
+	expires, err := strconv.ParseInt(g.expires, 10, 64)
+	return err == nil && s.c.now() > expires-early && (g.refresh != "" || s.isSilent())
+}
+
+// Header returns what to add to a request. A token that is about to expire is renewed first.
+func (s *Server) Header(ctx context.Context, method, url string) ([]string, error) {
+	s.load(ctx)
+	s.mu.Lock()
+	g := s.grant
+	stale := g != nil && s.stale(g)
+	s.mu.Unlock()
+	if stale {
+		_ = s.renew(ctx, g.access) // the server decides whether the old one still does
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	g, nonce := s.grant, s.nonce
+	s.mu.Unlock()
+	switch {
+	case g == nil || g.access == "":
+		return nil, nil
+	case g.key == "":
+		return []string{"Authorization", "Bearer " + g.access}, nil
+	}
+	proof, err := s.c.proof(ctx, g, method, url, nonce, g.access)
+	return []string{"Authorization", "DPoP " + g.access, "DPoP", proof}, err
+}
+
+// load reads, once, what an earlier run has kept.
+func (s *Server) load(ctx context.Context) {
+	s.mu.Lock()
+	due := !s.loaded && s.c.opts.Load != nil
+	s.mu.Unlock()
+	if due {
+		s.reload(ctx)
+	}
+}
+
+// reload takes over what is kept, be it another's, and returns it.
+func (s *Server) reload(ctx context.Context) *grant {
+	var kept *grant
+	if s.c.opts.Load != nil {
+		text, err := s.c.opts.Load(ctx, s.key)
+		if err != nil {
+			return s.current()
+		}
+		kept = readGrant(text)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loaded = true
+	if s.c.opts.Load != nil && (kept != nil || s.grant != nil) {
+		s.adopt(kept)
+	}
+	return s.grant
+}
+
+// adopt makes g the grant. The caller holds s.mu.
+func (s *Server) adopt(g *grant) {
+	s.grant = g
+	if g != nil && g.access != "" {
+		s.needed, s.host = false, g.host
+	}
+}
+
+func (s *Server) current() *grant {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.grant
+}
+
+// keep replaces the grant, and what is kept of it.
+func (s *Server) keep(ctx context.Context, g *grant) {
+	s.mu.Lock()
+	s.adopt(g)
+	s.mu.Unlock()
+	if s.c.opts.Save == nil {
+		return
+	}
+	text := ""
+	if g != nil {
+		text = g.text()
+	}
+	_ = s.c.opts.Save(ctx, s.key, text) // what cannot be kept still holds in this run
+}
+
+// A Refusal is an answer of 401 or 403.
+type Refusal struct {
+	Status    int
+	Challenge string // WWW-Authenticate, where it can be read
+	Nonce     string // DPoP-Nonce
+	Sent      string // the Authorization header of the request
+}
+
+// Refused says what follows from a refusal: the request can be sent again, with a
+// new Header; or the error is why it failed; or neither, and the refusal is no
+// matter of signing in. The request has not run.
+func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error) {
+	said := readChallenge(r.Challenge)
+	_, sent, _ := strings.Cut(r.Sent, " ")
+	s.load(ctx)
+	s.mu.Lock()
+	g := s.grant
+	if r.Status == 401 || said.code == "insufficient_scope" {
+		if said.scope != "" || said.resourceMetadata != "" {
+			s.challenge = said
+		}
+	}
+	news := r.Nonce != "" && len(r.Nonce) < maxURL && r.Nonce != s.nonce
+	if news {
+		s.nonce = r.Nonce
+	}
+	s.mu.Unlock()
+	switch {
+	case sent != "" && (g == nil || g.access == ""):
+		return false, nil // not ours, or signed out meanwhile
+	case r.Status == 401 && said.code == "use_dpop_nonce" && g != nil && g.key != "":
+		return news, nil
+	case g != nil && g.access != "" && g.access != sent:
+		return true, nil // renewed meanwhile
+	case r.Status == 403:
+		if said.code != "insufficient_scope" || g == nil || scopes(g.asked, said.scope) == scopes(g.asked) {
+			return false, nil // there is no more to ask for
+		}
+		s.mu.Lock()
+		s.wanted = scopes(g.asked, said.scope)
+		s.mu.Unlock()
+		if !s.isSilent() {
+			s.need(g.host)
+			return false, registry.Because(registry.ErrSignInNeeded, "it wants more rights: "+words(said.scope))
+		}
+	case s.c.opts.RedirectURL == "" && !s.isSilent():
+		return false, nil
+	}
+	switch err := s.renew(ctx, sent); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, errNoOAuth):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+func (s *Server) need(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.needed, s.host = true, host
+}
+
+// renewTime bounds what nobody may be waiting for any more: a refresh that is cut
+// off may have used up the refresh token.
+const renewTime = 30 * time.Second
+
+// renew gets a token in place of used, without a person; all who want one at the
+// same time share one attempt.
+func (s *Server) renew(ctx context.Context, used string) error {
+	s.mu.Lock()
+	f := s.renewing
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		s.renewing = f
+		go func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+			defer cancel()
+			f.err = s.renewNow(ctx, used)
+			s.mu.Lock()
+			s.renewing = nil
+			s.mu.Unlock()
+			close(f.done)
+		}()
+	}
+	s.mu.Unlock()
+	return f.wait(ctx)
+}
+
+func (s *Server) renewNow(ctx context.Context, used string) error {
+	if s.c.opts.Lock != nil {
+		unlock, err := s.c.opts.Lock(ctx, s.key)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	g := s.reload(ctx)
+	if g != nil && g.access != "" && g.access != used {
+		return nil // somebody else was here
+	}
+	s.mu.Lock()
+	failed, wanted, needed, host := s.failed, s.wanted, s.needed, s.host
+	s.mu.Unlock()
+	switch {
+	case failed != nil:
+		return failed
+	case needed && !s.isSilent():
+		return registry.Because(registry.ErrSignInNeeded, "at "+host)
+	}
+	m, err := s.discover(ctx)
+	if err != nil {
+		return err
+	}
+	same := g != nil && g.issuer == m.issuer
+	if same && g.refresh != "" && scopes(g.asked, wanted) == scopes(g.asked) {
+		next := *g
+		next.token = m.token
+		if err = s.refresh(ctx, &next); err == nil {
+			s.keep(ctx, &next)
+			return nil
+		}
+		if !isRefused(err) {
+			return err
+		}
+	}
+	if s.isSilent() {
+		next, err := s.silent(ctx, m, g)
+		if err == nil {
+			s.keep(ctx, next)
+		} else if isRefused(err) {
+			s.mu.Lock()
+			s.failed = err
+			s.mu.Unlock()
+		}
+		return err
+	}
+	if g != nil {
+		next := *g // the registration stays
+		next.access, next.refresh, next.expires = "", "", ""
+		s.keep(ctx, &next)
+	}
+	s.need(m.host)
+	return registry.Because(registry.ErrSignInNeeded, "at "+m.host)
+}
+
+// Redact hides tokens and secrets, should a server repeat them.
+func (s *Server) Redact(text string) string {
+	s.mu.Lock()
+	g := s.grant
+	s.mu.Unlock()
+	a := s.auth()
+	secrets := []string{a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken}
+	if g != nil {
+		secrets = append(secrets, g.access, g.refresh, g.secret)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= 4 {
+			text = strings.ReplaceAll(text, secret, "[redacted]")
+		}
+	}
+	return text
+}

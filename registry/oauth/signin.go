@@ -1,0 +1,165 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// askTime bounds how long a person may take.
+const askTime = 10 * time.Minute
+
+// SignIn has a person sign in. Of several at the same time, one shows a page. begun,
+// if not nil, completes what an earlier run began.
+func (s *Server) SignIn(ctx context.Context, begun *registry.BegunSignIn) error {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		f := s.signing
+		if f == nil {
+			break
+		}
+		s.mu.Unlock()
+		if err := f.wait(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	f := &flight{done: make(chan struct{})}
+	s.signing = f
+	s.failed = nil
+	s.mu.Unlock()
+	f.err = s.signIn(ctx, begun)
+	s.mu.Lock()
+	s.signing = nil
+	s.mu.Unlock()
+	close(f.done)
+	return f.err
+}
+
+func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error {
+	if begun != nil {
+		g := readGrant(begun.Resume)
+		if g == nil {
+			return failure("what the sign-in began with is lost; sign in again")
+		}
+		return s.finish(ctx, g, begun.URL)
+	}
+	old := s.reload(ctx)
+	s.mu.Lock()
+	wanted := s.wanted
+	s.mu.Unlock()
+	if old != nil && old.access != "" && !s.isNeeded() && scopes(old.asked, wanted) == scopes(old.asked) {
+		return nil // another has signed in meanwhile
+	}
+	if s.isSilent() {
+		used := ""
+		if old != nil {
+			used = old.access
+		}
+		return s.renew(ctx, used)
+	}
+	if s.c.opts.RedirectURL == "" || s.c.opts.Ask == nil {
+		return failure("nobody can be asked here: set where people come back to")
+	}
+	m, err := s.discover(ctx)
+	if errors.Is(err, errNoOAuth) {
+		m.defaults(s.at)
+		if p, ok := endpoint(m.issuer, s.at); !ok {
+			return failure("signing in at " + p.host + " is not safe without https")
+		}
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, ok := endpoint(m.authorize, s.at); !ok {
+		return failure(m.host + " has no page to sign in at")
+	}
+	g, err := s.identity(ctx, m, old)
+	if err != nil {
+		return err
+	}
+	g.asked = s.scope(m, g)
+	g.state, g.verifier = s.c.opts.Crypto.Random(), s.c.opts.Crypto.Random()
+	if m.iss {
+		g.strict = "1"
+	}
+	hash, err := s.c.opts.Crypto.Hash(ctx, g.verifier)
+	if err != nil {
+		return err
+	}
+	join := "?"
+	if strings.Contains(m.authorize, "?") {
+		join = "&"
+	}
+	came, err := s.c.opts.Ask(ctx, &Prompt{
+		Server: s.name, Host: m.host, State: g.state, Resume: g.text(),
+		URL: m.authorize + join + string(form([]string{
+			"response_type", "code", "client_id", g.client, "redirect_uri", g.redirect, "state", g.state,
+			"code_challenge", hash, "code_challenge_method", "S256", "scope", g.asked, "resource", g.resource,
+		})),
+	})
+	if err != nil {
+		return err
+	}
+	return s.finish(ctx, g, came)
+}
+
+func (s *Server) isNeeded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.needed
+}
+
+// finish takes what the person brought back to the token endpoint.
+func (s *Server) finish(ctx context.Context, g *grant, came string) error {
+	if g.state == "" || query(came, "state") != g.state {
+		return failure("the answer belongs to another sign-in")
+	}
+	// RFC 9207: by whom the answer is, letter for letter; else a code of one server could be brought to another.
+	if iss := query(came, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
+		return failure("the answer is not by " + words(g.issuer) + ", but by " + words(iss))
+	}
+	if code := query(came, "error"); code != "" {
+		return failure(g.host + " answered " + reason(&Response{Body: []byte(object("error", code, "error_description", query(came, "error_description")))}))
+	}
+	code := query(came, "code")
+	if code == "" {
+		return failure(g.host + " answered without a code")
+	}
+	verifier := g.verifier
+	g.state, g.verifier, g.strict = "", "", ""
+	if err := s.request(ctx, g, "grant_type", "authorization_code", "code", code, "redirect_uri", g.redirect,
+		"code_verifier", verifier, "resource", g.resource); err != nil {
+		if refused := (*oauthError)(nil); errors.As(err, &refused) && refused.code == "invalid_client" {
+			s.keep(ctx, nil) // the registration is void: the next sign-in registers anew
+		}
+		return err
+	}
+	s.keep(ctx, g)
+	return nil
+}
+
+// SignOut forgets the tokens, and has them revoked (RFC 7009) as far as ctx lets it.
+func (s *Server) SignOut(ctx context.Context) error {
+	g := s.reload(ctx)
+	s.keep(ctx, nil)
+	s.mu.Lock()
+	s.needed, s.failed, s.wanted = false, nil, ""
+	s.mu.Unlock()
+	if g == nil || g.revoke == "" {
+		return nil
+	}
+	there := *g
+	there.token = g.revoke
+	for _, token := range []string{g.refresh, g.access} {
+		if token != "" {
+			_ = s.request(ctx, &there, "token", token) // the answer says nothing
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+const (
+	grantJWT      = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+	grantExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+	tokenType     = "urn:ietf:params:oauth:token-type:"
+)
+
+// identity says who the client is to an authorization server, in the order of the
+// specification: registered beforehand, a metadata document, registered now.
+func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant, error) {
+	g := &grant{issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke, redirect: s.c.opts.RedirectURL}
+	if m.dpop {
+		g.dpop = "1"
+	}
+	document := s.auth().ClientMetadataURL
+	if document == "" {
+		document = s.c.opts.ClientMetadataURL
+	}
+	switch {
+	case s.auth().ClientID != "":
+		g.client, g.secret = s.auth().ClientID, s.auth().ClientSecret
+		// A secret is for one authorization server: not for whichever the server names later.
+		if s.auth().Issuer == "" && (g.secret != "" || s.auth().PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
+			return nil, failure("the server now names another authorization server, " + words(g.issuer) + "; set auth.issuer if that is right")
+		}
+	case m.cimd && document != "":
+		g.client = document
+	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect && !strings.HasPrefix(old.client, "https://"):
+		g.client, g.secret, g.method = old.client, old.secret, old.method
+		return g, nil
+	case m.register != "":
+		if err := s.enroll(ctx, m, g); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, failure(m.host + " takes no unknown clients; register one there and set auth.clientId")
+	}
+	if g.method == "" {
+		g.method = s.method(m, g.secret)
+	}
+	return g, nil
+}
+
+// method chooses how to authenticate at the token endpoint.
+func (s *Server) method(m *metadata, secret string) string {
+	can := func(method string) bool { return m.methods == nil || has(m.methods, method) }
+	switch {
+	case s.auth().PrivateKey != "" && can("private_key_jwt"):
+		return "private_key_jwt"
+	case secret != "" && can("client_secret_basic"):
+		return "client_secret_basic"
+	case secret != "" && has(m.methods, "client_secret_post"):
+		return "client_secret_post"
+	case secret == "" || has(m.methods, "none"):
+		return "none"
+	}
+	return "client_secret_basic"
+}
+
+// enroll registers the client (RFC 7591).
+func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
+	kind := "web"
+	if at, ok := split(g.redirect); !ok || at.where() == loopback {
+		kind = "native"
+	}
+	method := "none"
+	for _, other := range []string{"client_secret_basic", "client_secret_post"} {
+		if method == "none" && m.methods != nil && !has(m.methods, "none") && has(m.methods, other) {
+			method = other
+		}
+	}
+	body := object("client_name", s.c.opts.ClientName, "redirect_uris", "\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
+		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
+		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
+	res, err := s.settings.Load().fetch(ctx, &Request{
+		Method: "POST", URL: m.register, Body: []byte(body),
+		Header: []string{"Content-Type", "application/json", "Accept", "application/json"},
+	})
+	if err != nil {
+		return err
+	}
+	if rawjson.Valid(res.Body, maxDepth) != nil {
+		res.Body = nil
+	}
+	g.client, g.secret, g.method = text(res.Body, "client_id"), text(res.Body, "client_secret"), text(res.Body, "token_endpoint_auth_method")
+	switch {
+	case res.Status < 200 || res.Status > 299 || g.client == "":
+		return failure(m.host + " did not register the client: " + reason(res))
+	case has([]string{"none", "client_secret_basic", "client_secret_post"}, g.method) && (m.methods == nil || has(m.methods, g.method)):
+	default:
+		g.method = ""
+	}
+	return nil
+}
+
+// An oauthError is an authorization server's refusal.
+type oauthError struct {
+	code string
+	err  error
+}
+
+func (e *oauthError) Error() string { return e.err.Error() }
+func (e *oauthError) Unwrap() error { return e.err }
+
+// reason reads a refusal; all of it is a stranger's.
+func reason(res *Response) string {
+	code, said := words(text(res.Body, "error")), words(text(res.Body, "error_description"))
+	switch {
+	case code != "" && said != "":
+		return code + " (" + said + ")"
+	case code != "":
+		return code
+	}
+	return "http status " + strconv.Itoa(res.Status)
+}
+
+// request makes one request to a token endpoint and reads the answer into g.
+func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
+	header := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json"}
+	switch g.method {
+	case "client_secret_basic":
+		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
+		header = append(header, "Authorization", "Basic "+base64(basic, plainAlphabet))
+	case "private_key_jwt":
+		alg := s.auth().SigningAlgorithm
+		if alg == "" {
+			alg = "ES256"
+		}
+		now := s.c.now()
+		assertion, err := s.c.jwt(ctx, s.auth().PrivateKey, alg, object("alg", alg, "typ", "JWT"),
+			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(), "iat", number(now), "exp", number(now+300)))
+		if err != nil {
+			return failure("auth.privateKey cannot sign: " + err.Error())
+		}
+		pairs = append(pairs, "client_id", g.client, "client_assertion_type", assertionType, "client_assertion", assertion)
+	case "client_secret_post":
+		pairs = append(pairs, "client_id", g.client, "client_secret", g.secret)
+	default:
+		pairs = append(pairs, "client_id", g.client)
+	}
+	if g.dpop != "" && g.key == "" {
+		var err error
+		if g.key, g.jwk, err = s.c.opts.Crypto.MakeKey(ctx); err != nil {
+			return err
+		}
+	}
+	var res *Response
+	for nonce := ""; ; {
+		sent := header
+		if g.key != "" {
+			proof, err := s.c.proof(ctx, g, "POST", g.token, nonce, "")
+			if err != nil {
+				return err
+			}
+			sent = append(header[:len(header):len(header)], "DPoP", proof)
+		}
+		var err error
+		if res, err = s.settings.Load().fetch(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
+			return err
+		}
+		if rawjson.Valid(res.Body, maxDepth) != nil {
+			res.Body = nil
+		}
+		if nonce != "" || res.Nonce == "" || text(res.Body, "error") != "use_dpop_nonce" {
+			break
+		}
+		nonce = res.Nonce
+	}
+	return g.take(res, s.c.now())
+}
+
+// take reads a token response (RFC 6749, section 5).
+func (g *grant) take(res *Response, now int64) error {
+	access := text(res.Body, "access_token")
+	if res.Status != 200 || access == "" {
+		return &oauthError{text(res.Body, "error"), failure(g.host + " gave no token: " + reason(res))}
+	}
+	for i := 0; i < len(access); i++ {
+		if access[i] <= ' ' || access[i] > '~' {
+			return failure(g.host + " gave a token that no header can carry")
+		}
+	}
+	switch kind := strings.ToLower(text(res.Body, "token_type")); kind {
+	case "dpop":
+		if g.key == "" {
+			return failure(g.host + " gave a DPoP token that was not asked for")
+		}
+	case "bearer", "", "n_a":
+		g.key, g.jwk = "", ""
+	default:
+		return failure(g.host + " gave a token of an unknown type: " + words(kind))
+	}
+	g.access, g.expires = access, ""
+	if refresh := text(res.Body, "refresh_token"); refresh != "" {
+		g.refresh = refresh
+	}
+	raw, _ := rawjson.Get(res.Body, "expires_in")
+	if in, ok := rawjson.Int(raw); ok && in > 0 {
+		g.expires = strconv.FormatInt(now+min(in, 1<<31), 10)
+	}
+	return nil
+}
+
+// silent gets a token without a person.
+func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, error) {
+	if s.auth().Flow != "jwt-bearer" && s.auth().ClientID == "" {
+		return nil, failure("auth.flow " + s.auth().Flow + " needs auth.clientId")
+	}
+	plain := *m
+	if s.auth().ClientID == "" {
+		plain.register, plain.cimd = "", true // the assertion says who it is
+	}
+	g, err := s.identity(ctx, &plain, old)
+	if err != nil {
+		return nil, err
+	}
+	g.asked = s.scope(m, g)
+	pairs := []string{"scope", g.asked, "resource", g.resource}
+	assertion := s.auth().Assertion
+	switch s.auth().Flow {
+	case "client-credentials":
+		return g, s.request(ctx, g, append(pairs, "grant_type", "client_credentials")...)
+	case "enterprise-managed":
+		at, ok := endpoint(s.auth().IDPTokenURL, s.at)
+		if !ok {
+			return nil, failure("auth.idpTokenUrl is no place to send an identity token to")
+		}
+		idp := &grant{token: s.auth().IDPTokenURL, host: at.host, client: s.auth().IDPClientID}
+		if err := s.request(ctx, idp, append(pairs, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
+			"audience", g.issuer, "subject_token", s.auth().IDToken, "subject_token_type", tokenType+"id_token")...); err != nil {
+			return nil, err
+		}
+		assertion = idp.access
+	}
+	return g, s.request(ctx, g, append(pairs, "grant_type", grantJWT, "assertion", assertion)...)
+}
+
+// scope is what to ask for: what the user says, or else the challenge, or else
+// the server's metadata, with what a step-up added and offline_access where the
+// authorization server has it.
+func (s *Server) scope(m *metadata, g *grant) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := strings.Join(s.auth().Scopes, " ")
+	if list == "" {
+		list = s.challenge.scope
+	}
+	if list == "" {
+		list = m.scopes
+	}
+	list = scopes(s.wanted, list)
+	if list != "" && m.offline && !s.isSilent() {
+		list = scopes(list, "offline_access")
+	}
+	return list
+}
+
+// refresh gets a new access token. The old refresh token may be void afterwards.
+func (s *Server) refresh(ctx context.Context, g *grant) error {
+	return s.request(ctx, g, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource)
+}
+
+// isRefused reports whether the authorization server has said no, so that the same will not work again.
+func isRefused(err error) bool {
+	var refused *oauthError
+	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" && refused.code != "server_error"
+}

@@ -1,0 +1,208 @@
+package oauth
+
+import (
+	"strings"
+)
+
+// parts of an absolute http or https URL. net/url would add 175 KB to the page's module.
+type parts struct {
+	scheme, host, port, path string // path without query
+	tail                     string // query, with its question mark
+}
+
+// split takes a URL apart. It refuses whatever two parsers might read differently.
+func split(url string) (p parts, ok bool) {
+	for i := 0; i < len(url); i++ {
+		if b := url[i]; b <= ' ' || b > '~' || b == '\\' || b == '"' || b == '<' || b == '>' || b == '#' {
+			return p, false
+		}
+	}
+	scheme, rest, ok := strings.Cut(url, "://")
+	p.scheme = strings.ToLower(scheme)
+	if !ok || p.scheme != "https" && p.scheme != "http" || len(url) > maxURL {
+		return p, false
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		authority, rest = rest[:i], rest[i:]
+	} else {
+		rest = ""
+	}
+	p.host, p.port = strings.ToLower(authority), "443"
+	if p.scheme == "http" {
+		p.port = "80"
+	}
+	if i := strings.LastIndexByte(p.host, ':'); i > strings.IndexByte(p.host, ']') {
+		if i+1 < len(p.host) {
+			p.port = p.host[i+1:]
+		}
+		p.host = p.host[:i]
+	}
+	p.path = rest
+	if i := strings.IndexByte(rest, '?'); i >= 0 {
+		p.path, p.tail = rest[:i], rest[i:]
+	}
+	return p, p.host != "" && digits(p.port) && !strings.ContainsAny(p.host, "@%")
+}
+
+// maxURL bounds the URLs that strangers give.
+const maxURL = 8 << 10
+
+func digits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (p parts) origin() string {
+	if p.scheme == "https" && p.port == "443" || p.scheme == "http" && p.port == "80" {
+		return p.scheme + "://" + p.host
+	}
+	return p.scheme + "://" + p.host + ":" + p.port
+}
+
+// The places where a host may be.
+const (
+	public = iota
+	private
+	loopback
+)
+
+// where says how far a host is away, judged by its name alone.
+func (p parts) where() int {
+	host := p.host
+	switch {
+	case host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "[::1]":
+		return loopback
+	case host[0] == '[':
+		for _, local := range []string{"[::", "[fc", "[fd", "[fe8", "[fe9", "[fea", "[feb"} {
+			if strings.HasPrefix(host, local) {
+				return private
+			}
+		}
+		return public
+	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
+		return private // a bare number is an address, too
+	}
+	label := strings.Split(strings.TrimSuffix(host, "."), ".")
+	if last := label[len(label)-1]; !digits(last) && !strings.HasPrefix(last, "0x") {
+		return public
+	}
+	if len(label) != 4 || strings.HasPrefix(label[0], "0") {
+		return private // 127.1, 0x7f.0.0.1: not to be guessed
+	}
+	second := label[1]
+	switch label[0] {
+	case "127":
+		return loopback
+	case "10":
+		return private
+	case "192":
+		if second == "168" {
+			return private
+		}
+	case "169":
+		if second == "254" {
+			return private
+		}
+	case "172":
+		if len(second) == 2 && second >= "16" && second <= "31" {
+			return private
+		}
+	case "100":
+		if len(second) == 2 && second >= "64" || len(second) == 3 && second <= "127" {
+			return private
+		}
+	}
+	return public
+}
+
+// endpoint checks a URL that metadata of a server names: https, or http on this
+// machine; nothing private unless the server is.
+func endpoint(url string, server parts) (parts, bool) {
+	p, ok := split(url)
+	if !ok || p.scheme == "http" && p.where() != loopback {
+		return p, false
+	}
+	return p, p.where() == public || server.where() != public
+}
+
+// escape writes s for application/x-www-form-urlencoded.
+func escape(dst []byte, s string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		switch {
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("-._~", b) >= 0:
+			dst = append(dst, b)
+		default:
+			dst = append(dst, '%', hex[b>>4], hex[b&15])
+		}
+	}
+	return dst
+}
+
+// form writes names and values in turn, without those that have no value.
+func form(pairs []string) []byte {
+	var out []byte
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			continue
+		}
+		if out != nil {
+			out = append(out, '&')
+		}
+		out = escape(append(escape(out, pairs[i]), '='), pairs[i+1])
+	}
+	return out
+}
+
+// query reads one parameter of a URL that a person came back to. A parameter that
+// is there twice is not there (RFC 6749, section 3.1).
+func query(url, name string) (value string) {
+	_, text, _ := strings.Cut(url, "?")
+	text, _, _ = strings.Cut(text, "#")
+	seen := false
+	for text != "" {
+		var pair string
+		pair, text, _ = strings.Cut(text, "&")
+		key, v, _ := strings.Cut(pair, "=")
+		if unescape(key) != name {
+			continue
+		}
+		if seen {
+			return ""
+		}
+		seen, value = true, unescape(v)
+	}
+	return value
+}
+
+func unescape(s string) string {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			out = append(out, ' ')
+		case s[i] == '%' && i+2 < len(s) && nibble(s[i+1]) < 16 && nibble(s[i+2]) < 16:
+			out = append(out, nibble(s[i+1])<<4|nibble(s[i+2]))
+			i += 2
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return string(out)
+}
+
+func nibble(b byte) byte {
+	switch {
+	case b >= '0' && b <= '9':
+		return b - '0'
+	case b|0x20 >= 'a' && b|0x20 <= 'f':
+		return b | 0x20 - 'a' + 10
+	}
+	return 16
+}
