@@ -343,10 +343,5 @@ func (s *Server) Redact(text string) string {
 	if g != nil {
 		secrets = append(secrets, g.access, g.refresh, g.secret)
 	}
-	for _, secret := range secrets {
-		if len(secret) >= 4 {
-			text = strings.ReplaceAll(text, secret, "[redacted]")
-		}
-	}
-	return text
+	return registry.Redact(text, secrets...)
 }
