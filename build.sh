@@ -152,8 +152,8 @@ build_wasm() {
 	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in activity validate secrets integrity asleep shared detour; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
-	for entry in worker cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
+	for part in activity validate secrets integrity asleep shared detour results trust scan; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
 	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
@@ -199,7 +199,7 @@ build_extension() {
 	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
 	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
-		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./worker.js
+		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./worker.js
 	for script in driver/index shim; do
 		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
 			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
@@ -338,6 +338,10 @@ verb_size() {
 	budget proxy.wasm proxy-worker/dist/proxy.wasm 1600000
 	budget index.js "$dist/npm/index.js" 15000
 	budget worker.js "$dist/npm/worker.js" 26000
+	budget service.js "$dist/npm/service.js" 30000
+	budget results.js "$dist/npm/results.js" 3500
+	budget trust.js "$dist/npm/trust.js" 2000
+	budget scan.js "$dist/npm/scan.js" 6000
 	budget activity.js "$dist/npm/activity.js" 2000
 	budget validate.js "$dist/npm/validate.js" 4000
 	budget secrets.js "$dist/npm/secrets.js" 1200

@@ -31,6 +31,13 @@ type ServerConfig struct {
 	DenyTools  []string
 	// Auth says how to sign in; nil follows what the server says. It is not changed.
 	Auth *Auth
+	// Trust says what happens when the server's tools change after they were first
+	// seen: AskOnChange, the same as "", takes the first list as it is and holds what
+	// changes until [Registry.ApproveTools]; AskAlways holds new tools too, those of the
+	// first list among them, and remembers no approval of a call; TrustAll holds nothing.
+	Trust string
+	// HoldNewTools holds new tools of a server that is known already.
+	HoldNewTools bool
 }
 
 // Limits bound what one server can make the registry hold or do. Zero fields
@@ -116,6 +123,11 @@ func (c ServerConfig) Check() error {
 	case "", "auto", "streamable-http", "sse":
 	default:
 		return Because(ErrInvalidConfig, `transport is "`+c.Transport+`"; want "auto", "streamable-http" or "sse"`)
+	}
+	switch c.Trust {
+	case "", TrustAll, AskOnChange, AskAlways:
+	default:
+		return Because(ErrInvalidConfig, `trust is "`+c.Trust+`"; want "trust", "ask-on-change" or "ask-always"`)
 	}
 	for name, value := range c.Headers {
 		if err := checkHeader(name, value); err != nil {

@@ -223,6 +223,9 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 		l.tools = l.tools[:most]
 	}
 	tools := namedTools(s.name, l)
+	if err := r.loadPins(s); err != nil {
+		return Because(ErrInvalidConfig, "the approved tools cannot be read: "+err.Error())
+	}
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -234,6 +237,7 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 		tools = tools[:max(room, 0)]
 	}
 	old := s.release
+	r.review(s, tools)
 	r.offer(s, tools)
 	for i, w := range l.warnings {
 		l.warnings[i] = r.shown(s, w)
@@ -269,7 +273,7 @@ func namedTools(server string, l *listing) []Tool {
 	seen := newNameTable(len(l.tools))
 	from := 0
 	for i, d := range l.tools {
-		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def})
+		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def, Pin: d.Pin, Flags: d.Flags})
 		from = ends[i]
 		if seen.add(&tools[len(tools)-1]) != nil {
 			tools = tools[:len(tools)-1]

@@ -29,16 +29,24 @@ type Result struct {
 	IsError  bool   // the tool says that it failed; its content says why
 	Duration time.Duration
 	Payload  Payload // the CallToolResult object of the spec
+	Origin   string  // the server's: whose word the answer is; it is not to be trusted
+
+	r *Registry
 }
 
 // Text returns the answer as one text for a model, at most maxBytes long
-// (0: no cap), and whether something was cut off. See [Text].
+// (0: no cap), and whether something was cut out: then the text names a handle
+// for [Registry.ReadResult]. See [Text].
 func (res *Result) Text(maxBytes int) (text string, truncated bool, err error) {
 	raw, err := res.Payload.JSON()
 	if err != nil {
 		return "", false, err
 	}
-	return Text(raw, maxBytes)
+	var keep func(string) string
+	if res.r != nil {
+		keep = res.r.kept.keep
+	}
+	return resultText(raw, maxBytes, keep)
 }
 
 // Dispatch runs a tool on the server that offers it and returns the whole
@@ -77,7 +85,14 @@ func (r *Registry) find(name string) (*server, *Tool, error) {
 	}
 	t := r.tools.get(name)
 	if t == nil {
-		return nil, nil, Because(ErrUnknownTool, cutUTF8(name, 200))
+		for _, s := range r.servers {
+			for i := range s.listed {
+				if t := &s.listed[i]; t.Hold != nil && !t.Withheld && t.Name == name {
+					return nil, nil, &ServerError{s.name, "call " + t.RawName, Because(ErrHeld, t.Hold.Reason)}
+				}
+			}
+		}
+		return nil, nil, Because(ErrUnknownTool, Plain(name, 200))
 	}
 	s := r.servers[t.Server]
 	if s.cfg.Disabled {

@@ -18,6 +18,10 @@ var (
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
 	ErrSuspended = errors.New("server is suspended after repeated failures")
+	// ErrHeld: the tool changed, or is new, and nobody has approved it; ApproveTools does.
+	ErrHeld = errors.New("tool is held until it is approved")
+	// ErrGone: the result is not kept any more.
+	ErrGone = errors.New("result is not kept any more")
 	// ErrClosed: the registry was closed.
 	ErrClosed = errors.New("registry is closed")
 	// ErrSessionExpired: the server no longer knows the session and did not run the call.
@@ -156,6 +160,9 @@ var explanations = []struct {
 	{ErrUnknownTool, "unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false},
 	{ErrDisabled, "disabled", "Turn the server on: setEnabled(name, true).", false},
 	{ErrSuspended, "suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true},
+	{ErrHeld, "held", "The tool is not what was approved. Look at what changed in getSnapshot().held, then approveTools(server).", false},
+	{ErrDenied, "denied", "The user did not allow this call.", false},
+	{ErrGone, "gone", "Call the tool again.", false},
 	{ErrClosed, "closed", "The registry was closed; create a new one.", false},
 	{ErrInvalidConfig, "invalid_config", "Correct the server's name or configuration.", false},
 	{ErrInvalidArguments, "invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false},

@@ -48,12 +48,19 @@ func (r *Registry) deliver() {
 		return
 	}
 	r.delivering = true
-	for len(r.pending) > 0 {
+	for len(r.pending) > 0 || len(r.saves) > 0 {
+		saves := r.saves
+		r.saves = nil
 		events := r.pending
 		r.pending = nil
 		ids := make([]int, 0, len(r.subscribers))
 		for id := range r.subscribers {
 			ids = append(ids, id)
+		}
+		for _, save := range saves {
+			r.mu.Unlock()
+			_, _ = guarded(func() (struct{}, error) { save(); return struct{}{}, nil })
+			r.mu.Lock()
 		}
 		for _, e := range events {
 			for _, id := range ids {

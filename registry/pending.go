@@ -32,12 +32,20 @@ func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
 		call.Arguments = []byte("{}")
 	}
 	p := &Pending{r: r, call: call, done: done}
-	if err := p.admit(); err != nil {
+	ask, err := p.admit()
+	switch {
+	case err == nil && ask:
+		err = p.await()
+	case err == nil:
+		err = p.begin()
+		if err == nil {
+			p.attempt()
+		}
+	}
+	if err != nil {
 		p.over = true
 		done(nil, err)
-		return p
 	}
-	p.attempt()
 	return p
 }
 
@@ -45,15 +53,24 @@ func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
 // nothing once the call is over.
 func (p *Pending) Stop(cause error) { p.giveUp(cause, true) }
 
-// admit looks the tool up, says why it cannot be called, if so, and starts the clock.
-func (p *Pending) admit() (err error) {
+// admit looks the tool up, says why it cannot be called, if so, and whether the user is to be asked.
+func (p *Pending) admit() (ask bool, err error) {
 	r := p.r
 	if p.s, p.tool, err = r.find(p.call.Name); err != nil {
-		return err
+		return false, err
 	}
 	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
-		return p.named(err)
+		return false, p.named(err)
 	}
+	if ask, err = r.asks(p.s, p.tool); err != nil {
+		err = p.named(err)
+	}
+	return ask, err
+}
+
+// begin starts the call's clock, unless its server is suspended.
+func (p *Pending) begin() error {
+	r := p.r
 	total := r.opts.CallTimeout
 	p.idle = min(r.opts.IdleTimeout, total)
 	if own := p.call.Timeout; own > 0 {
@@ -230,6 +247,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 	delete(r.calls, p)
 	now := r.opts.Clock()
 	took := now.Sub(p.started)
+	origin := originOf(s.cfg.URL)
 	if r.servers[s.name] == s {
 		o := undecided
 		if !byCaller {
@@ -252,7 +270,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 		p.done(nil, p.named(err))
 		return
 	}
-	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result}, nil)
+	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result, Origin: origin, r: r}, nil)
 }
 
 // longestLook is how long the registry goes at most without looking at the

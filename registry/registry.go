@@ -31,6 +31,14 @@ type Options struct {
 	// inputSchema before they are sent; [Validate] is the one to pass. It is a
 	// function so that modules without it do not link it (20 KB).
 	Validate func(schema, args []byte) error
+	// Pins, if not nil, keeps what the user has approved of servers' tools between
+	// runs; otherwise each run takes the first list of a server as it is.
+	Pins PinStore
+	// Approve, if not nil, is asked before each call, for as long as its user takes: the
+	// call's own time begins afterwards. Servers that the user trusts are
+	// not asked about, unless ApproveAll is set. The context ends with the call.
+	Approve    func(context.Context, ApprovalRequest) (Approval, error)
+	ApproveAll bool
 	// Logger, a *slog.Logger, receives debug records, without secrets; nil means
 	// none. There is none in a browser (see log_js.go).
 	Logger Logger
@@ -56,7 +64,10 @@ type Registry struct {
 	lookAt         time.Time // when lookTimer fires; zero: not
 	lookTimer      *time.Timer
 	tools          nameTable
-	toolTotal      int  // tools held for all servers
+	approved       map[string]*approved // by endpointKey
+	saves          []func()             // what Options.Pins is to be told
+	kept           results
+	toolTotal      int  // tools listed by all servers
 	discovering    int  // Discover calls under way
 	discovered     bool // Discover was called at least once
 	offline        bool
@@ -79,6 +90,7 @@ func New(opts *Options) *Registry {
 		conns:       make(map[*conn]bool),
 		calls:       make(map[*Pending]struct{}),
 		subscribers: make(map[int]func(Event)),
+		approved:    make(map[string]*approved),
 		idle:        make(chan struct{}),
 	}
 	o := &r.opts
@@ -133,6 +145,9 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		}
 		old := s.cfg
 		s.cfg = cfg.clone()
+		if len(s.listed) > 0 && (old.Trust != cfg.Trust || old.HoldNewTools != cfg.HoldNewTools) {
+			r.review(s, s.listed)
+		}
 		switch {
 		case !old.sameEndpoint(cfg):
 			r.drop(s)

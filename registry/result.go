@@ -19,6 +19,10 @@ import (
 // marker that counts what is missing. The error is for a result that is no JSON
 // object; blocks that are none are left out.
 func Text(result []byte, maxBytes int) (text string, truncated bool, err error) {
+	return resultText(result, maxBytes, nil)
+}
+
+func resultText(result []byte, maxBytes int, keep func(string) string) (text string, truncated bool, err error) {
 	var content, structured []byte
 	isError := false
 	err = rawjson.Members(result, func(key string, value []byte) error {
@@ -49,7 +53,8 @@ func Text(result []byte, maxBytes int) (text string, truncated bool, err error) 
 	if isError && !strings.EqualFold(text[:min(5, len(text))], "error") {
 		text = "Error: " + text
 	}
-	text, truncated = cut(text, maxBytes)
+	text, _ = Clean(text)
+	text, truncated = cut(text, maxBytes, keep)
 	return text, truncated, nil
 }
 
@@ -167,19 +172,37 @@ func tenths(n, unit int) string {
 	return strconv.Itoa(t/10) + "." + strconv.Itoa(t%10)
 }
 
-// cut shortens text to maxBytes, the marker at its end included, between two
-// characters. Where the marker has no room there is none.
-func cut(text string, maxBytes int) (string, bool) {
+// cut shortens text to maxBytes: its beginning and its end, and between them how
+// much is missing, in characters as JavaScript counts them, and the handle of the
+// whole. It divides no character. Where the marker has no room there is none.
+func cut(text string, maxBytes int, keep func(text string) string) (string, bool) {
 	if maxBytes <= 0 || len(text) <= maxBytes {
 		return text, false
 	}
-	const before, after = "\n[cut: ", " bytes missing]"
-	keep := maxBytes - len(before) - len(strconv.Itoa(len(text))) - len(after)
-	if keep < 0 {
+	handle := ""
+	if keep != nil {
+		handle = keep(text)
+	}
+	marker := func(missing, offset int) string {
+		s := "\n[cut: " + strconv.Itoa(missing) + " characters missing"
+		if handle != "" {
+			s += "; handle " + handle + ", offset " + strconv.Itoa(offset)
+		}
+		return s + "]\n"
+	}
+	whole := utf16Len(text)
+	room := maxBytes - len(marker(whole, whole))
+	if room < 0 {
 		return text[:boundary(text, maxBytes)], true
 	}
-	keep = boundary(text, keep)
-	return text[:keep] + before + strconv.Itoa(len(text)-keep) + after, true
+	head := text[:boundary(text, (room*2+2)/3)]
+	at := len(text) - room/3
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
+	}
+	tail := text[at:]
+	before := utf16Len(head)
+	return head + marker(whole-before-utf16Len(tail), before) + tail, true
 }
 
 // boundary returns the end of the last whole character before text[at].

@@ -12,7 +12,11 @@ import (
 func TestText(t *testing.T) {
 	for _, c := range resultCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			text, truncated, err := Text(c.Result, c.MaxBytes)
+			var keep func(string) string
+			if c.Handle != "" {
+				keep = func(string) string { return c.Handle }
+			}
+			text, truncated, err := resultText(c.Result, c.MaxBytes, keep)
 			if err != nil || text != c.Text || truncated != c.Truncated {
 				t.Errorf("got %q, %v, %v; want %q, %v", text, truncated, err, c.Text, c.Truncated)
 			}
@@ -58,6 +62,7 @@ type resultCase struct {
 	MaxBytes  int
 	Text      string
 	Truncated bool
+	Handle    string
 }
 
 // resultCases are shared with wasm/js/text.test.ts.

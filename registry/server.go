@@ -30,7 +30,8 @@ type server struct {
 	again      bool // the list changed while refreshing
 
 	listed      []Tool   // the last good list, unfiltered
-	offered     int      // of listed, without those withheld
+	offered     int      // of listed, without those withheld and held
+	held        int      // of listed
 	release     []func() // of the pages behind listed
 	warnings    []string
 	refreshedAt time.Time
@@ -105,19 +106,23 @@ func (r *Registry) forgetTools(s *server) {
 // configuration lets tools through.
 func (r *Registry) offer(s *server, listed []Tool) {
 	for i := range s.listed {
-		if t := &s.listed[i]; !t.Withheld {
+		if t := &s.listed[i]; t.listed {
 			r.tools.remove(t.Name)
 		}
 	}
 	r.toolTotal -= len(s.listed)
-	s.listed, s.offered = listed, 0
+	s.listed, s.offered, s.held = listed, 0, 0
 	r.toolTotal += len(listed)
 	r.tools.reserve(len(listed))
 	for i := range listed {
 		t := &listed[i]
-		t.Withheld = !s.cfg.offers(t.RawName) || r.tools.add(t) != nil
-		if !t.Withheld {
+		t.Withheld = !s.cfg.offers(t.RawName)
+		if t.listed = !t.Withheld && t.Hold == nil && r.tools.add(t) == nil; t.listed {
 			s.offered++
+		} else if t.Withheld || t.Hold == nil {
+			t.Withheld = true
+		} else {
+			s.held++
 		}
 	}
 }
@@ -170,9 +175,10 @@ func (r *Registry) shown(s *server, text string) string {
 	return Plain(text, r.opts.Limits.MessageBytes)
 }
 
-// Plain makes a stranger's text fit to be shown: on one line, without control
-// characters, and of at most so many bytes, with a mark where it was cut.
+// Plain makes a stranger's text fit to be shown: on one line, without hidden
+// characters ([Clean]), and of at most so many bytes, with a mark where it was cut.
 func Plain(s string, most int) string {
+	s = visible(s)
 	if len(s) > most {
 		s = cutUTF8(s, most-len("…")) + "…"
 	}

@@ -139,6 +139,10 @@ type ToolDef struct {
 	Name string
 	// Def is the whole Tool object of the spec.
 	Def Payload
+	// Pin is what a user approves the tool by: package pin's, of what the server sent. A
+	// tool without one is never held. Def is without hidden text, which Flags tell of.
+	Pin   string
+	Flags []Flag
 }
 
 // A Drop names a tool that is not offered, and why.

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Version uint64
 	Servers map[string]ServerState
 	Tools   []Tool
+	Held    []Tool // that wait for ApproveTools
 }
 
 // A ServerState is one server in a Snapshot.
@@ -37,6 +38,7 @@ type ServerHealth struct {
 	Suspended           bool
 	ToolCount           int // tools offered
 	ToolTotal           int // tools listed, before the configuration's filter
+	HeldCount           int // tools held until they are approved
 	Transport           string
 	ProtocolVersion     string
 	ServerName          string // what the server calls itself, untrusted
@@ -59,10 +61,27 @@ type Tool struct {
 	Name    string  // what models call it; see ToolName
 	Server  string  // the server that offers it
 	RawName string  // the server's own name for it
-	Def     Payload // the whole Tool object of the spec
+	Def     Payload // the whole Tool object of the spec, without hidden text
+	Pin     string  // what it is approved by; see package pin
+	Flags   []Flag  // of the text that was hidden
 	// Withheld says that the server's configuration leaves the tool out: models
 	// may not call it. Only a Filter that asks for such tools gets them.
 	Withheld bool
+	// Hold, if not nil, says why models may not call the tool before it is approved.
+	Hold *Hold
+
+	listed   bool // in the table of names
+	endpoint string
+}
+
+// Endpoint is what approvals of the tool are bound to, the key of [PinStore]; "" before it has been reviewed.
+func (t *Tool) Endpoint() string { return t.endpoint }
+
+// Digest is the part of the pin that decides whether a tool is as it was approved.
+func (t *Tool) Digest() string { return digestOf(t.Pin) }
+
+func (r *Registry) heldTools() []Tool {
+	return slices.DeleteFunc(r.visibleTools(Filter{Held: true}), func(t Tool) bool { return t.Hold == nil })
 }
 
 // Health returns how one server does.
@@ -90,7 +109,7 @@ func (r *Registry) Config(name string) (ServerConfig, bool) {
 func (r *Registry) health(s *server) ServerHealth {
 	h := ServerHealth{
 		Status: s.status(), Suspended: s.breaker.suspended,
-		ToolCount: s.offered, ToolTotal: len(s.listed),
+		ToolCount: s.offered, ToolTotal: len(s.listed), HeldCount: s.held,
 		Transport: s.info.Transport, ProtocolVersion: s.info.ProtocolVersion,
 		ServerName: s.info.ServerName, ServerVersion: s.info.ServerVersion,
 		LastSuccessful: s.lastSuccess, LastConnected: s.lastConnected,
@@ -117,6 +136,7 @@ func (r *Registry) Snapshot() *Snapshot {
 			Status: r.status(), Version: r.version,
 			Servers: make(map[string]ServerState, len(r.servers)),
 			Tools:   r.visibleTools(Filter{}),
+			Held:    r.heldTools(),
 		}
 		for name, s := range r.servers {
 			snap.Servers[name] = ServerState{r.health(s), s.cfg.clone()}
@@ -156,6 +176,8 @@ type Filter struct {
 	Exclude []string
 	// Withheld adds the tools that their servers' configurations leave out.
 	Withheld bool
+	// Held adds the tools that wait for their approval.
+	Held bool
 }
 
 func (f Filter) admits(t *Tool) bool {
@@ -191,7 +213,7 @@ func (r *Registry) visibleTools(f Filter) []Tool {
 		}
 		tools = slices.Grow(tools, len(s.listed))
 		for i := range s.listed {
-			if t := &s.listed[i]; (f.Withheld || !t.Withheld) && f.admits(t) {
+			if t := &s.listed[i]; (f.Withheld || !t.Withheld) && (f.Held || t.Hold == nil) && f.admits(t) {
 				tools = append(tools, *t)
 			}
 		}

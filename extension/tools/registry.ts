@@ -1,6 +1,6 @@
 import { createRegistry, serveRegistry } from '../../wasm/js/index.ts'
 import type { Registry, StorageAdapter } from '../../wasm/js/types.ts'
-import { Host } from '../../wasm/js/worker.ts'
+import { Host } from '../../wasm/js/service.ts'
 import { extensionUrl, readStored, removeStored, writeStored, type Port } from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/pin"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
@@ -51,6 +52,10 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 			runtime.Gosched()
 		}
 		name, bound, reason := checkTool(def, limits, modern)
+		var tool registry.ToolDef
+		if reason == "" {
+			tool, reason = pinned(name, def)
+		}
 		if reason != "" {
 			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: reason})
 			return nil
@@ -58,13 +63,27 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 		if len(bound) > 0 {
 			bindings[name] = bound
 		}
-		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: registry.Raw(bytes.Clone(def))})
+		page.Tools = append(page.Tools, tool)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, registry.Because(registry.ErrProtocol, err.Error())
 	}
 	return page, bindings, nil
+}
+
+// pinned is a tool as it is offered: pinned as it was sent, and without hidden text.
+func pinned(name string, def []byte) (registry.ToolDef, string) {
+	tool := registry.ToolDef{Name: name}
+	cleaned, flags, err := registry.CleanTool(def)
+	if err == nil {
+		tool.Pin, err = pin.Of(def)
+	}
+	if err != nil {
+		return tool, err.Error()
+	}
+	tool.Def, tool.Flags = registry.Raw(bytes.Clone(cleaned)), flags
+	return tool, ""
 }
 
 // checkTool says why a definition cannot be offered, or "". wasm/js/plane-tools.ts

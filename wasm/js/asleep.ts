@@ -51,6 +51,7 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
     }
     case 'discover': return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
     case 'removeServer': return known(servers, m.name, 'remove')
+    case 'approveTools': return known(servers, m.name, 'approve')
     case 'setEnabled': return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
     case 'signOut': return known(servers, m.name, 'sign out')
     case 'signIn':

@@ -104,7 +104,7 @@ export class Recorder implements Recording {
     const list = (this.lists.get(server) ?? []).flatMap((part): ListedTool[] => {
       if ('tools' in part) return part.tools
       const { tools } = (JSON.parse(part.text) as { result: { tools: ToolDefinition[] } }).result
-      return part.names.map((name, i) => ({ name, tool: tools[part.places[i]!]!.name, definition: tools[part.places[i]!]! }))
+      return part.names.map((name, i) => ({ name, tool: tools[part.places[i]!]!.name, definition: tools[part.places[i]!]!, ...(part.marks[i]?.held && { held: part.marks[i].held }) }))
     })
     return list.map(({ name, tool, definition }) => ({ name, tool, definition: this.redaction.value(definition, { tool: name, part: 'definition' }) }))
   }

@@ -5,7 +5,7 @@
 import { authSecrets } from './mergeconfig.ts'
 import type { AuthConfig, ServerConfig } from './types.ts'
 
-const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', 'tools', 'auth']
+const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', 'tools', 'auth', 'trust', 'holdNewTools']
 
 const authWords = ['flow', 'clientId', 'signingAlgorithm', 'issuer', 'clientMetadataUrl', 'idpTokenUrl', 'idpClientId']
 
@@ -32,6 +32,8 @@ export function checkPatch(patch: object, kept: Record<string, string> | undefin
       const wrong = checkAuthFields(v, keptAuth)
       if (wrong) return wrong
     }
+    if (key === 'trust' && !['trust', 'ask-on-change', 'ask-always'].includes(v as string)) return 'trust is not "trust", "ask-on-change" or "ask-always"'
+    if (key === 'holdNewTools' && typeof v !== 'boolean') return 'holdNewTools is not a boolean'
     if (key === 'tools') {
       if (!isObject(v)) return 'tools is not an object with allow or deny'
       for (const [list, names] of Object.entries(v)) {

@@ -7,6 +7,18 @@ const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini'
 /** A tool is converted once per dialect, when it is first asked for. */
 const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(dialects.map((d) => [d, new WeakMap()]))
 
+/** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
+export const readTool = 'portolan_read_result'
+
+const reader: ToolDefinition = {
+  name: readTool,
+  description: 'Reads on in a tool result that was cut: handle and offset as the cut says them.',
+  inputSchema: {
+    type: 'object', required: ['handle'],
+    properties: { handle: { type: 'string' }, offset: { type: 'integer' }, length: { type: 'integer', description: 'In characters; default 20000' } },
+  },
+}
+
 /** The tools that pass the filter, in the dialect's form. */
 export function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
   const { format = 'openai', servers, include, exclude } = options
@@ -23,6 +35,7 @@ export function convertTools(tools: readonly ToolInfo[], options: GetToolsOption
     if (entry?.name !== t.name) cache.set(t.definition, (entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) }))
     out.push(entry.tool)
   }
+  if (options.readResult) out.push(toolFor(format, readTool, 'portolan', reader))
   return out
 }
 

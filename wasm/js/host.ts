@@ -2,7 +2,7 @@ import type { SharingChannel } from './channel.ts'
 import { fromWire, RegistryError, toWire, type WireError } from './errors.ts'
 import { Instance, type Hears } from './instance.ts'
 import { mergeConfig } from './mergeconfig.ts'
-import type { Attached, Begin, ListedTool, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
+import type { Attached, Begin, ListedTool, PinsEvent, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
 import type { Channel, ServerConfig } from './types.ts'
@@ -53,6 +53,8 @@ export class Host {
   private held: [client: Channel, m: Request][] = []
   private last = 0
   private closing = 0
+  /** Pins that came before anybody who could keep them. */
+  private unkept: PinsEvent[] = []
   private readonly asks = new Map<number, { of: Instance; ask: number }>()
 
   private readonly servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
@@ -99,7 +101,7 @@ export class Host {
     const refused: Record<string, WireError> = {}
     await Promise.all(Object.entries(servers).map(async ([name, config]) => {
       const there = this.configs.get(name)
-      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null, auth: null }
+      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null, auth: null, trust: null, holdNewTools: null }
       let m: Omitted<Request> | undefined
       if (!there) m = { method: 'addServer', name, config }
       else if (given.includes(name)) m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
@@ -181,6 +183,7 @@ export class Host {
     for (const [server, tools] of this.tools) {
       for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
+    for (const event of this.unkept.splice(0)) client.post(event)
     client.post({ event: 'state', whole: true, status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage)
     const { limits, callTimeoutMs } = this.options
     client.post({ id, result: { version, resultBytes: limits?.resultBytes ?? 1 << 20, callTimeoutMs: callTimeoutMs ?? 120_000 } satisfies Attached } satisfies ToPage)
@@ -240,6 +243,11 @@ export class Host {
       hints: (hints) => {
         this.options.hints = hints
         for (const client of this.clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
+      },
+      pins: (event) => {
+        (this.options.pins ??= {})[event.key] = event.pins
+        for (const client of this.clients) return client.post(event)
+        this.unkept.push(event)
       },
       elicit: (ask, call, server, params) => this.elicit(instance!, ask, call, { ...JSON.parse(params), server }),
       ended: () => { if (instance && instance === this.instance) this.ended() },

@@ -28,7 +28,9 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     await store.load(given)
   })
   const checker = options.validate ? part('validate', host) : undefined
-  for (const early of [stored, checker]) early?.catch(ignore)
+  const scanner = options.scan ? part('scan', host) : undefined
+  for (const early of [stored, checker, scanner]) early?.catch(ignore)
+  let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
 
   // Is there as long as the module is not: then all servers are off.
   let asleep: Parts['asleep'] | undefined
@@ -40,11 +42,14 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     mode: intended(options),
     host,
     validate: (await checker)?.validateArguments,
+    scanner: await scanner?.then(({ Scanner }) => new Scanner()),
+    asks: !!options.onApprove,
+    trust: () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store.storage, options)),
     onElicitation: options.onElicitation,
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show()),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
-    onClose: () => (unwatch(), store?.saved),
+    onClose: async () => (unwatch(), await store?.saved, await (await trust?.catch(ignore))?.saved),
     async open(signal) {
       const compiled = async () => {
         const module = await within(signal, compile(options, report))
@@ -53,7 +58,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
       }
       // The worker is asked for first, then the module, and then what storage holds, which can take as long.
       const begin = stored.then((): Begin => ({ servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered }))
-      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints()), b]))
+      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints(), await store.pins()), b]))
       const opened = await (cassette ? cassette.open(start, begin) : start())
       asleep = undefined
       unheard()

@@ -2,7 +2,8 @@ import { Crossing, withheld } from './crossing.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { run } from './loader.ts'
 import { Plane } from './plane.ts'
-import type { Called, ListedTool, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
+import { plain } from './plaintext.ts'
+import type { Called, Hold, ListedTool, Marks, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
 import { crashed } from './restarts.ts'
 import { toolParts } from './toolparts.ts'
 import type { ToolDefinition, ToolProgress } from './types.ts'
@@ -24,6 +25,7 @@ export interface Hears {
   /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
   tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
   hints(hints: string): void
+  pins(event: PinsEvent): void
   /** During request `call`, if that is known, or else 0. */
   elicit(ask: number, call: number, server: string, params: string): void
   /** It has ended, asked to or not. */
@@ -32,6 +34,9 @@ export interface Hears {
 
 /** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
 const longestText = 1 << 20
+
+/** What the module says, without what a server has hidden in it. */
+const read = (json: string) => JSON.parse(json, json.includes('\\u') || !/^[\x20-\x7e]*$/.test(json) ? (_, v: unknown) => (typeof v === 'string' ? plain(v).text : v) : undefined)
 
 /** One run of the module. */
 export class Instance {
@@ -45,6 +50,8 @@ export class Instance {
   private readonly plane = new Plane({ crossing: this.crossing })
   private readonly hears: Hears
   private module!: Module
+  /** Of the list that comes next, by model name. */
+  private holds: Record<string, Hold> = {}
 
   private constructor(hears: Hears) {
     this.hears = hears
@@ -96,21 +103,29 @@ export class Instance {
   private listed(server: string, names: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
     const parts: ToolsPart[] = []
+    const holds = this.holds
+    this.holds = {}
     for (let i = 0; i < names.length;) {
       const table = handles[2 * i]!
       const source = this.plane.takeSource(table)
-      const some: ListedTool[] = [], places: number[] = [], left: number[] = []
+      const some: ListedTool[] = [], places: number[] = [], pins: string[] = []
+      const marks: Record<number, Marks> = {}
       for (; i < names.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
         const definition = this.plane.tool(table, index) as ToolDefinition | undefined
         if (!definition) continue
-        if (handle !== index) left.push(some.length)
-        some.push({ name: names[i]!, tool: definition.name, definition, ...(handle !== index && { withheld: true }) })
+        const name = names[i]!
+        const held = holds[name]
+        const mark: Marks = { ...(handle !== index && { withheld: true }), ...(held && { held }) }
+        const known = this.plane.marks(table, index)
+        if (handle !== index || held) marks[some.length] = mark
+        some.push({ name, tool: definition.name, definition, ...known, ...mark })
+        pins.push(known.pin ?? '')
         places.push(source?.places[index] ?? -1)
       }
       list.push(...some)
-      if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, withheld: left })
+      if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, pins, marks })
       else parts.push(...toolParts(some))
     }
     this.hears.tools(server, list, parts)
@@ -123,13 +138,15 @@ export class Instance {
       options: JSON.stringify(options),
       plane: this.plane,
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
-      fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: JSON.parse(error) })),
+      fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
       calledText: (id: number, meta: string, text: string) =>
         hears.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),
-      progress: (id: number, progress: string) => hears.progress(id, JSON.parse(progress)),
-      state: (event: string) => hears.state(JSON.parse(event)),
+      progress: (id: number, progress: string) => hears.progress(id, read(progress)),
+      state: (event: string) => hears.state(read(event)),
       toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
       hints: (hints: string) => hears.hints(hints),
+      held: (json: string) => { this.holds = JSON.parse(json) },
+      pins: (server: string, key: string, pins: string) => hears.pins({ event: 'pins', server, key, pins }),
       elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
     }
   }

@@ -31,6 +31,9 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   limits: [isObject, 'an object of limits'],
   onElicitation: [isFunction, 'a function'],
   signIn: [isObject, 'an object'],
+  onApprove: [isFunction, 'a function'],
+  approveAll: [(v) => typeof v === 'boolean', 'a boolean'],
+  scan: [(v) => typeof v === 'boolean', 'a boolean'],
   cassette: [(v) => isObject(v) && has(v, 'open'), "what record() or replay() of 'portolan/cassette' returns"],
   onProgress: [isFunction, 'a function'],
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
@@ -68,11 +71,11 @@ function checkProxy(template: string): void {
 }
 
 /** What of the options the module needs to know. */
-export function startOptions(o: RegistryOptions, hints: string | undefined): StartOptions {
+export function startOptions(o: RegistryOptions, hints: string | undefined, pins: Record<string, string>): StartOptions {
   return {
     proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
     callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
-    elicit: !!o.onElicitation, hints,
+    elicit: !!o.onElicitation, hints, pins,
   }
 }

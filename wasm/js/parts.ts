@@ -10,6 +10,9 @@ const files = {
   asleep: () => import('./asleep.js'),
   shared: () => import('./shared.js'),
   detour: () => import('./detour.js'),
+  results: () => import('./results.js'),
+  trust: () => import('./trust.js'),
+  scan: () => import('./scan.js'),
 }
 
 type Files = typeof files

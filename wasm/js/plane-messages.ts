@@ -76,8 +76,10 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     if (op === Op.List) {
       const list = readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
       if (list) {
-        const source = text !== undefined && mayLoseDigits(text) ? text : undefined;
-        const table = r.tables.addPage(list.tools, text === undefined ? undefined : { text, places: list.places }, source === undefined ? undefined : () => toolTexts(source, list.places));
+        const asSent = text !== undefined && list.asSent ? text : undefined;
+        const digits = asSent !== undefined && mayLoseDigits(asSent) ? asSent : undefined;
+        const table = r.tables.addPage(list.tools, asSent === undefined ? undefined : { text: asSent, places: list.places },
+          digits === undefined ? undefined : () => toolTexts(digits, list.places), list);
         return r.emit(Kind.Tools, last, id, table, bytes, list.names, list.extra);
       }
       m = { id, result: {} };

@@ -1,6 +1,8 @@
 // The values that the platform keeps for Go: tool definitions by page, and
 // results until the host takes them.
 
+import type { Flag } from './types.ts';
+
 /** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
 const UNTAKEN_BYTES = 64 << 20;
 
@@ -12,7 +14,10 @@ export interface TakenResult {
 
 interface Result extends TakenResult { bytes: number }
 
-interface Page { readonly tools: readonly unknown[]; texts?: (() => readonly string[]) | undefined; source?: Source | undefined }
+/** What is known of a page's tools beside their definitions. */
+export interface Marks { readonly pins: readonly string[]; readonly flags: ReadonlyMap<number, Flag[]> }
+
+interface Page { readonly tools: readonly unknown[]; readonly marks: Marks | undefined; texts?: (() => readonly string[]) | undefined; source?: Source | undefined }
 
 /** The JSON-RPC message that a page of tools came in, and where in its list each tool stands. */
 export interface Source { readonly text: string; readonly places: readonly number[] }
@@ -24,9 +29,9 @@ export class Tables {
   #last = 0;
 
   /** `texts`, if given, splits the page into the tools' own texts, which a double's digits would not give back. */
-  addPage(tools: readonly unknown[], source: Source | undefined, texts?: () => readonly string[]): number {
+  addPage(tools: readonly unknown[], source: Source | undefined, texts?: () => readonly string[], marks?: Marks): number {
     const table = this.#next();
-    this.#pages.set(table, { tools, source, texts });
+    this.#pages.set(table, { tools, source, texts, marks });
     return table;
   }
 
@@ -51,6 +56,13 @@ export class Tables {
 
   tool(table: number, index: number): unknown {
     return this.#pages.get(table)?.tools[index];
+  }
+
+  /** The pin and the flags of a tool. */
+  marks(table: number, index: number): { pin?: string; flags?: Flag[] } {
+    const marks = this.#pages.get(table)?.marks;
+    const pin = marks?.pins[index]?.slice(0, 43), flags = marks?.flags.get(index);
+    return { ...(pin && { pin }), ...(flags && { flags }) };
   }
 
   take(table: number): TakenResult | undefined {

@@ -1,7 +1,10 @@
 // Reading one answer to tools/list: which definitions can be offered, and why
 // the others cannot. The definitions stay here; Go gets their names.
 
-import { isObject, measure } from './plane-json.ts';
+import { cleanTool } from './hygiene.ts';
+import { isObject, type JsonObject, measure } from './plane-json.ts';
+import { pinOf } from './pin.ts';
+import type { Flag } from './types.ts';
 
 export interface ToolBounds {
   /** Size of one definition, in bytes. */
@@ -17,10 +20,17 @@ export interface ToolBounds {
 }
 
 export interface ToolList {
+  /** Without hidden text. */
   tools: unknown[];
+  /** Of what the server sent. */
+  pins: string[];
+  /** Of those that had hidden text, by index. */
+  flags: Map<number, Flag[]>;
+  /** No tool is other than the server sent it. */
+  asSent: boolean;
   /** Where each tool stood in the answer's list. */
   places: number[];
-  /** The tools' names, one a line. */
+  /** The tools' names and pins, one a line, a tab between. */
   names: string;
   /** '' or JSON, as platform.go describes it. */
   extra: string;
@@ -34,18 +44,26 @@ const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u;
 export function readTools(result: Record<string, unknown>, bytes: number, annotated: boolean, bounds: ToolBounds): ToolList | undefined {
   const list: unknown = result['tools'];
   if (!Array.isArray(list)) return undefined;
-  const tools: unknown[] = [], places: number[] = [], names: string[] = [], drops: [string, string][] = [], headers: number[] = [];
+  const tools: unknown[] = [], places: number[] = [], names: string[] = [], pins: string[] = [], drops: [string, string][] = [], headers: number[] = [];
+  const flags = new Map<number, Flag[]>();
+  let asSent = true;
   for (let place = 0; place < list.length; place++) {
     const tool = list[place];
-    const reason = refuse(tool, bytes, bounds);
-    if (reason !== '') {
+    let reason = refuse(tool, bytes, bounds);
+    const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined;
+    reason = cleaned?.refused ?? reason;
+    if (!cleaned || reason !== '') {
       if (drops.length < DROPS) drops.push([nameOf(tool), reason]);
       continue;
     }
     if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) headers.push(tools.length);
-    tools.push(tool);
+    const pin = pinOf(tool as JsonObject);
+    if (cleaned.flags) flags.set(tools.length, cleaned.flags);
+    asSent &&= cleaned.tool === tool;
+    tools.push(cleaned.tool);
+    pins.push(pin);
     places.push(place);
-    names.push(tool.name);
+    names.push(`${(tool as { name: string }).name}\t${pin}`);
   }
   const extra: Record<string, unknown> = {};
   if (drops.length > 0) extra['drops'] = drops;
@@ -53,7 +71,7 @@ export function readTools(result: Record<string, unknown>, bytes: number, annota
   if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs'];
   if (headers.length > 0) extra['headers'] = headers;
   const more = Object.keys(extra).length > 0;
-  return { tools, places, names: names.join('\n'), extra: more ? JSON.stringify(extra) : '' };
+  return { tools, pins, flags, asSent, places, names: names.join('\n'), extra: more ? JSON.stringify(extra) : '' };
 }
 
 function nameOf(tool: unknown): string {

@@ -94,7 +94,7 @@ test('a list crosses as names, a call as a handle', async () => {
     const client = new Client();
     const seen = await client.run(LIST);
     const [id, table] = seen.numbers as [number, number];
-    assert.deepEqual([seen.kind, id, seen.texts], [Kind.Tools, LIST, ['a\nb']]);
+    assert.deepEqual([seen.kind, id, seen.texts.map((t) => t.replace(/\t[\w-]{43}[.\w-]*/g, ''))], [Kind.Tools, LIST, ['a\nb']]);
     assert.deepEqual(client.plane.tool(table, 1), tools[1]);
     assert.equal(client.plane.text(table, 1), JSON.stringify(tools[1]));
     client.plane.release(table);

@@ -75,6 +75,11 @@ export class Plane {
     return this.#tables.tool(table, index);
   }
 
+  /** What is known of a tool beside its definition. */
+  marks(table: number, index: number): ReturnType<Tables['marks']> {
+    return this.#tables.marks(table, index);
+  }
+
   /** The message that a table of tools came in; it can be taken once, and only if it came as one text. */
   takeSource(table: number): Source | undefined {
     return this.#tables.takeSource(table);

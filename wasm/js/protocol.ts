@@ -1,5 +1,5 @@
 import type { WireError } from './errors.ts'
-import type { AuthorizeRequest, RedactedConfig, ServerConfig, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationRequest } from './types.ts'
+import type { AuthorizeRequest, Flag, HeldTool, RedactedConfig, ServerConfig, ResultRange, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationRequest } from './types.ts'
 
 /**
  * What page and host say to each other through a Channel. Requests carry an id
@@ -20,6 +20,11 @@ export type Request = { id: number } & (
   | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
   /** `resume` and the address that a person came back to complete what an earlier page began. */
   | { method: 'signIn'; name: string; resume?: string; url?: string }
+  | { method: 'approveTools'; name: string; tools?: string[] }
+  /** To the owner of a registry that is served. */
+  | { method: 'approvals' }
+  | { method: 'forgetApprovals'; server?: string }
+  | { method: 'readResult'; handle: string; range: ResultRange }
   | { method: 'setEnabled'; name: string; enabled: boolean }
   | { method: 'discover'; names?: string[] }
   | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
@@ -35,8 +40,12 @@ export type ToPage =
   | StateEvent
   | ToolsEvent
   | { event: 'hints'; hints: string }
+  | PinsEvent
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
   | AuthorizeEvent
+
+/** What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key] of a later start. */
+export interface PinsEvent { event: 'pins'; server: string; key: string; pins: string }
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {
@@ -52,12 +61,18 @@ export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last:
 /**
  * Tools as they are, or as the text that their server sent: parsing it again
  * costs less than to clone what is parsed. Tool i has model name `names[i]` and
- * stands at `places[i]` in the text's `result.tools`; `withheld` lists the i of those
- * that the configuration leaves out.
+ * stands at `places[i]` in the text's `result.tools`; `marks` has what else is known of
+ * tool i. A text has no hidden characters.
  */
-export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; withheld: number[] }
+export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; pins: string[]; marks: Record<number, Marks> }
 
-export interface ListedTool { name: string; tool: string; definition: ToolDefinition; withheld?: boolean }
+export interface ListedTool extends Marks { name: string; tool: string; definition: ToolDefinition; pin?: string; flags?: Flag[] }
+
+/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it. */
+export interface Marks { withheld?: boolean; held?: Hold }
+
+/** `key` is that of PinsEvent. */
+export type Hold = Pick<HeldTool, 'reason' | 'renamedFrom' | 'changes' | 'before'> & { key?: string }
 
 /** What is needed to complete a sign-in that a page begins and, after a redirect, another ends. */
 export interface AuthorizeState {
@@ -84,7 +99,8 @@ export interface Attached { version: string; resultBytes: number; callTimeoutMs:
  */
 export interface Called {
   server: string; tool: string; isError: boolean; durationMs: number
-  value: unknown; raw?: string; text?: string; truncated?: boolean
+  value: unknown; raw?: string
+  text?: string; truncated?: boolean; handle?: string; flags?: Flag[]
 }
 
 /** What a host begins with, or takes over from one who comes later. */
@@ -113,4 +129,6 @@ export interface StartOptions {
   /** Tokens are kept, encrypted, beyond the module's life. */
   remember?: boolean
   hints?: string
+  /** By endpoint, as PinsEvent gave them. */
+  pins?: Record<string, string>
 }

@@ -1,12 +1,15 @@
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
-import { convertTools } from './gettools.ts'
+import { convertTools, readTool } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
+import { originOf } from './origin.ts'
 import type { Opened } from './launch.ts'
-import type { Attached, Authorized, AuthorizeEvent, Called, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Authorized, AuthorizeEvent, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
-import { textOf } from './text.ts'
+import type { Results } from './results.ts'
+import type { Scanner } from './scan.ts'
+import type { Trust } from './trust.ts'
 import type * as types from './types.ts'
 import type { validateArguments } from './validate.ts'
 
@@ -24,7 +27,7 @@ interface Waiting {
 }
 
 /** What a server lists: what models may call, and the rest. */
-type Lists = Record<'tools' | 'withheld', types.ToolInfo[]>
+export interface Lists { tools: types.ToolInfo[]; withheld: types.ToolInfo[]; held: types.HeldTool[] }
 
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner {
@@ -33,6 +36,12 @@ export interface Owner {
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof validateArguments | undefined
   onHints?(hints: string): void
+  /** Approvals, and what was approved, of a registry that is not another's. */
+  trust?(): Promise<Trust>
+  /** Calls need its approval. */
+  asks?: boolean | undefined
+  /** Looks for poison. */
+  scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
   /** A change of configuration that was accepted. */
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
@@ -72,6 +81,9 @@ export class PageRegistry implements types.Registry {
   private readonly waiting = new Map<number, Waiting>()
   private last = 0
   private resultBytes = 0
+  private results: Promise<Results> | undefined
+  /** Settles when what is held is known. */
+  private filling: Promise<unknown> | undefined
   private callTimeoutMs = 0
   private dead: RegistryError | undefined
 
@@ -179,16 +191,41 @@ export class PageRegistry implements types.Registry {
     await this.ask({ method: 'signOut', name })
   }
 
+  async approveTools(server: string, tools?: string[]): Promise<void> {
+    checkName(server)
+    await this.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
+  }
+
+  approvals(): Promise<types.RememberedApproval[]> {
+    return this.owner.trust?.().then((t) => t.approvals()) ?? this.ask({ method: 'approvals' })
+  }
+
+  async forgetApprovals(server?: string): Promise<void> {
+    await (this.owner.trust?.().then((t) => t.forget(server)) ?? this.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
+  }
+
+  async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
+    if (!this.owner.trust) return this.ask({ method: 'readResult', handle, range })
+    const read = (await this.made()).read(handle, range)
+    if (!read) throw new RegistryError('gone', 'the result is not kept any more', { hint: 'Call the tool again.' })
+    return read
+  }
+
+  private made(): Promise<Results> {
+    return this.results ??= part('results', this.owner.host).then(({ Results }) => new Results())
+  }
+
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     this.discovered = true
     await this.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
+    await this.filling
     return this.getSnapshot()
   }
 
   getTools = ((options?: types.GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as types.Registry['getTools']
 
   has(name: string): boolean {
-    return !!this.find(name)
+    return !!this.find(name) || name === readTool
   }
 
   private find(name: string): types.ToolInfo | undefined {
@@ -208,7 +245,12 @@ export class PageRegistry implements types.Registry {
   }
 
   async dispatch(name: string, args: Record<string, unknown> | string, options?: types.DispatchOptions): Promise<string> {
-    return (await this.call(name, args, options)).text
+    return name === readTool ? this.readPart(args) : (await this.call(name, args, options)).text
+  }
+
+  private async readPart(args: Record<string, unknown> | string): Promise<string> {
+    const { handle, ...range } = JSON.parse(argumentText(args)) as types.ResultRange & { handle: string }
+    return (await part('results', this.owner.host)).partText(await this.readResult(handle, range))
   }
 
   call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
@@ -222,18 +264,17 @@ export class PageRegistry implements types.Registry {
     if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     const sent = argumentText(args)
     if (this.owner.validate) this.validate(this.owner.validate, name, sent)
+    const results = await this.made()
+    if (this.owner.asks) {
+      const denied = await (await this.owner.trust!()).admit(() => this.find(name), name, sent, (server) => this.servers[server]?.config, signal)
+      if (signal?.aborted) throw aborted(signal)
+      if (denied) throw fromWire(denied)
+    }
     const answer = await this.ask<Called>(
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
     )
-    const { server, tool, isError, durationMs, value, raw } = answer
-    const result = (value ?? {}) as { content?: types.ContentBlock[]; structuredContent?: unknown }
-    const { text, truncated } = answer.text !== undefined ? { text: answer.text, truncated: answer.truncated } : textOf(result, this.resultBytes, raw)
-    return {
-      text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs,
-      ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),
-      ...(truncated && { truncated }),
-    }
+    return results.take(answer, this.resultBytes, originOf(this.servers[answer.server]?.config.url ?? ''), this.owner.scanner)
   }
 
   getHealth(): Record<string, types.ServerHealth> {
@@ -245,13 +286,13 @@ export class PageRegistry implements types.Registry {
       status: this.status,
       version: this.changes,
       servers: this.servers,
-      ...(this.offers ??= { tools: this.all('tools'), withheld: this.all('withheld') }),
+      ...(this.offers ??= { tools: this.all('tools'), withheld: this.all('withheld'), held: this.all('held') }),
     })
     return this.snapshot
   }
 
-  private all(which: keyof Lists): types.ToolInfo[] {
-    return [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)![which])
+  private all<K extends keyof Lists>(which: K): Lists[K] {
+    return [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)![which] as types.HeldTool[]) as Lists[K]
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -407,6 +448,8 @@ export class PageRegistry implements types.Registry {
         return this.receiveTools(m)
       case 'hints':
         return this.owner.onHints?.(m.hints)
+      case 'pins':
+        return void this.owner.trust?.().then((t) => t.save(m, this.lists.get(m.server)?.tools ?? [])).catch(() => {})
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
@@ -417,20 +460,40 @@ export class PageRegistry implements types.Registry {
 
   private receiveTools(m: ToolsEvent): void {
     let list = this.arriving.get(m.server)
-    if (m.first || !list) this.arriving.set(m.server, (list = { tools: [], withheld: [] }))
+    if (m.first || !list) this.arriving.set(m.server, (list = { tools: [], withheld: [], held: [] }))
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
-      const left = new Set(m.withheld)
-      m.places.forEach((place, i) => list[left.has(i) ? 'withheld' : 'tools'].push(toolInfo(m.server, m.names[i]!, definitions[place]!)))
-    } else {
-      for (const t of m.tools) list[t.withheld ? 'withheld' : 'tools'].push(toolInfo(m.server, t.name, t.definition))
-    }
+      m.places.forEach((place, i) => {
+        const definition = definitions[place]!
+        this.sort(list, m.server, { name: m.names[i]!, tool: definition.name, definition, pin: m.pins[i]!, ...m.marks[i] })
+      })
+    } else for (const t of m.tools) this.sort(list, m.server, t)
     if (!m.last) return
     this.arriving.delete(m.server)
-    if (list.tools.length || list.withheld.length) this.lists.set(m.server, list)
-    else this.lists.delete(m.server)
+    const was = this.lists.get(m.server)
+    this.replace(m.server, list)
+    this.made().catch(() => {}) // calls are going to want it
+    if (list.held.length) {
+      this.filling = this.owner.trust?.().then(async (t) => {
+        const held = await t.before(m.server, list.held, was)
+        if (this.lists.get(m.server) === list) this.replace(m.server, { ...list, held })
+      }).catch(() => {})
+    }
+  }
+
+  private replace(server: string, list: Lists): void {
+    if (list.tools.length || list.withheld.length || list.held.length) this.lists.set(server, list)
+    else this.lists.delete(server)
     this.index = this.offers = undefined
     this.changed()
+  }
+
+  private sort(list: Lists, server: string, { withheld, held, ...tool }: ListedTool): void {
+    const info: types.ToolInfo = { ...tool, server }
+    this.owner.scanner?.watch(info, () => this.getSnapshot().tools)
+    if (withheld) list.withheld.push(info)
+    else if (held) list.held.push(Object.assign(info, held))
+    else list.tools.push(info)
   }
 
   private async elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
@@ -453,9 +516,6 @@ export class PageRegistry implements types.Registry {
     })
   }
 }
-
-const toolInfo = (server: string, name: string, definition: types.ToolDefinition): types.ToolInfo =>
-  ({ name, server, tool: definition.name, definition })
 
 /** A listener's own fault is reported as the page's, and stops nothing of ours. */
 function shielded(fn: () => void): void {

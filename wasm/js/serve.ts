@@ -66,10 +66,14 @@ async function perform(registry: types.Registry, m: Request, signal: AbortSignal
     case 'signOut': return registry.signOut(m.name)
     case 'setEnabled': return registry.setEnabled(m.name, m.enabled)
     case 'discover': return void await registry.discover(m.names, { signal })
+    case 'approveTools': return registry.approveTools(m.name, m.tools)
+    case 'approvals': return registry.approvals()
+    case 'forgetApprovals': return registry.forgetApprovals(m.server)
+    case 'readResult': return registry.readResult(m.handle, m.range)
     case 'call': {
-      const { server, tool, isError, durationMs, text, truncated, content, structuredContent } =
+      const { server, tool, isError, durationMs, text, truncated, handle, flags, content, structuredContent } =
         await registry.call(m.name, m.args, { signal, timeoutMs: m.timeoutMs, onProgress: m.progress ? onProgress : undefined })
-      return { server, tool, isError, durationMs, text, truncated, value: { content, structuredContent } }
+      return { server, tool, isError, durationMs, text, truncated, handle, flags, value: { content, structuredContent } }
     }
     default: throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
   }
@@ -83,22 +87,32 @@ function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): 
   for (const server of new Set([...was.keys(), ...is.keys()])) {
     const a = was.get(server) ?? []
     const b = is.get(server) ?? []
-    if (a.length !== b.length || a.some(({ info, withheld }, i) => info !== b[i]!.info || withheld !== b[i]!.withheld)) {
-      changed.set(server, b.map(({ info: { name, tool, definition }, withheld }) => ({ name, tool, definition, withheld })))
+    if (a.length !== b.length || a.some(({ info, list }, i) => info !== b[i]!.info || list !== b[i]!.list)) {
+      changed.set(server, b.map(listed))
     }
   }
   return changed
 }
 
-interface Marked { info: types.ToolInfo; withheld: boolean }
+interface Marked { info: types.ToolInfo; list: 'tools' | 'withheld' | 'held' }
+
+function listed({ info, list }: Marked): ListedTool {
+  const { name, tool, definition, pin } = info
+  const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // not those that would be looked for now
+  const { reason, renamedFrom, before, changes } = info as types.HeldTool
+  return {
+    name, tool, definition, ...(pin && { pin }), ...(flags && { flags }), ...(list === 'withheld' && { withheld: true }),
+    ...(list === 'held' && { held: { reason, changes, ...(renamedFrom && { renamedFrom }), ...(before && { before }) } }),
+  }
+}
 
 function byServer(snapshot: types.Snapshot | undefined): Map<string, Marked[]> {
   const lists = new Map<string, Marked[]>()
-  for (const withheld of [false, true]) {
-    for (const info of snapshot?.[withheld ? 'withheld' : 'tools'] ?? []) {
-      const list = lists.get(info.server)
-      if (list) list.push({ info, withheld })
-      else lists.set(info.server, [{ info, withheld }])
+  for (const list of ['tools', 'withheld', 'held'] as const) {
+    for (const info of snapshot?.[list] ?? []) {
+      const marked = lists.get(info.server)
+      if (marked) marked.push({ info, list })
+      else lists.set(info.server, [{ info, list }])
     }
   }
   return lists

@@ -20,6 +20,7 @@ const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageA
 
 const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'
+export const pinsKey = 'portolan.pins'
 
 /** A configuration at rest: of the secrets, only the names. */
 type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
@@ -27,13 +28,13 @@ type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 /** The servers that a user has configured, and what was learned about their endpoints. */
 export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
-  readonly #storage: StorageAdapter
+  readonly storage: StorageAdapter
   readonly #secrets: SecretStore | undefined
   /** Settles when all changes so far have been given to the storage. */
   saved: Promise<unknown> = Promise.resolve()
 
   constructor(storage: StorageAdapter, secrets?: SecretStore) {
-    this.#storage = storage
+    this.storage = storage
     this.#secrets = secrets
   }
 
@@ -64,18 +65,27 @@ export class ConfigStore {
 
   /** What an earlier session learned about endpoints. */
   async hints(): Promise<string | undefined> {
-    return (await this.#storage.get(hintsKey)) ?? undefined
+    return (await this.storage.get(hintsKey)) ?? undefined
   }
 
   saveHints(hints: string): void {
-    this.saved = this.saved.then(() => this.#storage.set(hintsKey, hints)).catch(() => {})
+    this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(() => {})
+  }
+
+  /** What is approved of servers' tools; see trust.ts, which writes it. */
+  async pins(): Promise<Record<string, string>> {
+    return this.#read(pinsKey)
   }
 
   async #stored(): Promise<Record<string, Stored>> {
+    return (await this.#read<{ servers?: Record<string, Stored> }>(serversKey)).servers ?? {}
+  }
+
+  async #read<T extends object>(key: string): Promise<T> {
     try {
-      return (JSON.parse((await this.#storage.get(serversKey)) ?? '{}') as { servers?: Record<string, Stored> }).servers ?? {}
+      return JSON.parse((await this.storage.get(key)) ?? '') as T ?? {}
     } catch {
-      return {} // begin anew
+      return {} as T // begin anew
     }
   }
 
@@ -89,7 +99,7 @@ export class ConfigStore {
     } else {
       delete servers[name]
     }
-    await this.#storage.set(serversKey, JSON.stringify({ version: 1, servers }))
+    await this.storage.set(serversKey, JSON.stringify({ version: 1, servers }))
     await this.#secrets?.set(name, config)
   }
 }

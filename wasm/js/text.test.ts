@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { plain } from './plaintext.ts'
 import { memberText } from './plane-json.ts'
-import { textOf } from './text.ts'
+import { cut, textOf as wholeText } from './text.ts'
 
-interface Case { name: string; result: unknown; maxBytes?: number; text: string; truncated?: boolean; raw?: boolean }
+const textOf = (result: unknown, maxBytes: number, raw?: string, handle?: string) => cut(plain(wholeText(result, raw)).text, maxBytes, handle === undefined ? undefined : () => handle)
+
+interface Case { name: string; result: unknown; maxBytes?: number; text: string; truncated?: boolean; raw?: boolean; handle?: string }
 
 const source = readFileSync(new URL('../../testdata/results/cases.json', import.meta.url), 'utf8')
 const cases: Case[] = JSON.parse(source)
@@ -15,8 +18,8 @@ cases.forEach((c, i) => {
   test(c.name, () => {
     const raw = memberText(lines[i]!, 'result')
     const want = { text: c.text, truncated: c.truncated ?? false }
-    assert.deepEqual(textOf(c.result, c.maxBytes ?? 0, raw), want, 'with the source text')
-    if (!c.raw) assert.deepEqual(textOf(c.result, c.maxBytes ?? 0), want)
+    assert.deepEqual(textOf(c.result, c.maxBytes ?? 0, raw, c.handle), want, 'with the source text')
+    if (!c.raw) assert.deepEqual(textOf(c.result, c.maxBytes ?? 0, undefined, c.handle), want)
   })
 })
 

@@ -5,11 +5,8 @@ import { memberText } from './plane-json.ts'
 
 interface Block { type?: unknown; text?: unknown; data?: unknown; mimeType?: unknown; uri?: unknown; name?: unknown; blob?: unknown; resource?: unknown }
 
-/**
- * The text of a CallToolResult, at most maxBytes of UTF-8 long (0: no cap).
- * `raw` is the result's JSON text, for when parsing has lost digits.
- */
-export function textOf(result: unknown, maxBytes: number, raw?: string): { text: string; truncated: boolean } {
+/** The text of a CallToolResult. `raw` is the result's JSON text, for when parsing has lost digits. */
+export function textOf(result: unknown, raw?: string): string {
   const r = read(result) as { content?: unknown; structuredContent?: unknown; isError?: unknown }
   let hasText = false
   const parts: string[] = []
@@ -22,8 +19,7 @@ export function textOf(result: unknown, maxBytes: number, raw?: string): { text:
   let text = parts.join('\n')
   if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, raw)
   text ||= '(no output)'
-  if (r.isError === true && !/^error/i.test(text)) text = 'Error: ' + text
-  return cut(text, maxBytes)
+  return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }
 
 const read = (v: unknown): Block => (typeof v === 'object' && v !== null ? v : {})
@@ -71,15 +67,25 @@ function compact(value: unknown, raw?: string): string {
   return source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? JSON.stringify(JSON.parse(part)) : ''))
 }
 
-/** Shortens to maxBytes, the marker included, between two characters. */
-function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
+/**
+ * Shortens to maxBytes of UTF-8: the beginning and the end, and between them how
+ * much is missing and the handle of the whole. Divides no character.
+ */
+export function cut(text: string, maxBytes: number, keep?: () => string): { text: string; truncated: boolean } {
   if (!maxBytes || text.length * 3 <= maxBytes) return { text, truncated: false }
   const bytes = new TextEncoder().encode(text)
   if (bytes.length <= maxBytes) return { text, truncated: false }
-  const [before, after] = ['\n[cut: ', ' bytes missing]']
-  const room = maxBytes - before.length - String(bytes.length).length - after.length
-  let keep = room < 0 ? maxBytes : room
-  while (keep > 0 && (bytes[keep]! & 0xc0) === 0x80) keep--
-  const kept = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, keep))
-  return { text: room < 0 ? kept : kept + before + (bytes.length - keep) + after, truncated: true }
+  const decode = (b: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(b)
+  const start = (at: number, step: number) => {
+    while (at > 0 && at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at += step
+    return at
+  }
+  const most = String(text.length)
+  const handle = keep?.()
+  const marker = (missing: string, offset: string) => `\n[cut: ${missing} characters missing${handle ? `; handle ${handle}, offset ${offset}` : ''}]\n`
+  const room = maxBytes - marker(most, most).length
+  if (room < 0) return { text: decode(bytes.subarray(0, start(maxBytes, -1))), truncated: true }
+  const head = decode(bytes.subarray(0, start(Math.ceil((room * 2) / 3), -1)))
+  const tail = decode(bytes.subarray(start(bytes.length - Math.floor(room / 3), 1)))
+  return { text: head + marker(String(text.length - head.length - tail.length), String(head.length)) + tail, truncated: true }
 }

@@ -66,6 +66,20 @@ export interface RegistryOptions {
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
   /** How people sign in to servers that want it; see {@link Registry.signIn}. */
   signIn?: SignInOptions
+  /**
+   * Asked before each call, with what it would do; not for servers with `trust: 'trust'`. What it answers
+   * with `always` and `never` is remembered, bound to the server's origin and path, the tool and its
+   * {@link ToolInfo.pin}: a tool that changes is asked about anew. Without it calls run as they come. It may
+   * take its time: a call's deadline begins afterwards.
+   */
+  onApprove?: (request: ApprovalRequest) => Promise<Approval> | Approval
+  /** Ask `onApprove` about the calls of trusted servers too, but for tools that say that they only read; default false. */
+  approveAll?: boolean
+  /**
+   * Look definitions and results over for poison, here and by rules: {@link ToolInfo.flags} and
+   * {@link ToolResult.flags}. Flags are hints and block nothing. Default false: only hidden text is flagged.
+   */
+  scan?: boolean
   /** Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette` returns. */
   cassette?: Cassette
   /** Told while the module loads. */
@@ -138,6 +152,16 @@ export interface ServerConfig {
   tools?: { allow?: string[]; deny?: string[] }
   /** How to sign in, where what the server says of itself does not suffice. */
   auth?: AuthConfig
+  /**
+   * What happens when the server's tools change after they were first seen.
+   * - `ask-on-change`, the default: the first list is taken as it is; a tool that differs from what was
+   *   approved, or that has a new name, is held until `approveTools()`
+   * - `ask-always`: new tools are held too, those of the first list among them, and `onApprove` is asked about every call
+   * - `trust`: nothing is held, the server's annotations count, and `onApprove` is not asked
+   */
+  trust?: 'trust' | 'ask-on-change' | 'ask-always'
+  /** Hold new tools of a server that is known already; default false: they are offered. */
+  holdNewTools?: boolean
 }
 
 /**
@@ -212,6 +236,14 @@ export interface Registry extends AsyncDisposable {
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Calls a tool and returns the whole answer. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
+  /** Approves held tools of a server as they are now, by the server's own names; all if none are named. */
+  approveTools(server: string, tools?: string[]): Promise<void>
+  /** What `onApprove` has answered with `always` and `never`. */
+  approvals(): Promise<RememberedApproval[]>
+  /** Forgets such answers, of one server or all. */
+  forgetApprovals(server?: string): Promise<void>
+  /** Reads on in a result whose text was cut. Rejects with `gone` once newer ones have taken its place. */
+  readResult(handle: string, range?: ResultRange): Promise<ResultPart>
   /** How the servers are doing, by name. */
   getHealth(): Record<string, ServerHealth>
   /** The state; the same object until something changes. */
@@ -260,6 +292,8 @@ export interface GetToolsOptions {
   include?: string[]
   /** Not these. */
   exclude?: string[]
+  /** Add the tool `portolan_read_result`, by which a model reads on in results that were cut; `dispatch()` answers it here. Default false. */
+  readResult?: boolean
 }
 
 /** Whose format tools are given in. */
@@ -308,9 +342,56 @@ export interface ToolResult {
   /** The server's own name for the tool. */
   tool: string
   durationMs: number
-  /** The text was cut at `limits.resultBytes`; `content` is whole. */
+  /** Where the answer comes from. */
+  provenance: Provenance
+  /** The text was cut to `limits.resultBytes`: its beginning and its end, and between them how much is missing. `content` is whole. */
   truncated?: boolean
+  /** With `truncated`: what `readResult()` takes. */
+  handle?: string
+  /** What in the answer is suspicious: hidden text, and with the option `scan` more. */
+  flags?: Flag[]
 }
+
+/** Where an answer comes from. It is a stranger's word, whoever the server is. */
+export interface Provenance { server: string; tool: string; origin: string; untrusted: true }
+
+/** Which part of a text, in characters as JavaScript counts them; by default 20,000 from the start. */
+export interface ResultRange { offset?: number; length?: number }
+/** A part of a text; `total` is the length of the whole. */
+export interface ResultPart { text: string; offset: number; total: number }
+
+/** Something suspicious in what a server says. A hint: it may be harmless, and nothing is blocked for it. */
+export interface Flag {
+  /** Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`, `parameter`, `blob`, `data_url`, `lookalike`, … */
+  rule: string
+  /** JSON pointer into the definition or the result. */
+  where: string
+  /** What stands there, shortened, with hidden characters as `⟨U+200B⟩`. */
+  excerpt: string
+}
+
+/** What `onApprove` is asked. */
+export interface ApprovalRequest {
+  server: string
+  /** The server's own name for the tool, and what models call it. */
+  tool: string
+  name: string
+  args: Record<string, unknown>
+  description: string
+  /** What the server says the tool does: a claim, unless `trusted`. */
+  annotations: Record<string, unknown>
+  /** The user trusts this server (`trust: 'trust'`). */
+  trusted: boolean
+  /** What the answer is bound to; see {@link ToolInfo.pin}. */
+  pin: string
+  flags: Flag[]
+  /** Aborted when the call is. */
+  signal: AbortSignal
+}
+/** What the user said. `always` and `never` are remembered, but for servers with `ask-always`. */
+export type Approval = 'once' | 'always' | 'deny' | 'never'
+/** An answer that is remembered, for a tool as it was then. */
+export interface RememberedApproval { server: string; tool: string; pin: string; approval: 'always' | 'never' }
 
 /** How a server is doing. */
 export interface ServerHealth {
@@ -320,6 +401,8 @@ export interface ServerHealth {
   /** Tools offered; `toolTotal` counts those listed, before `config.tools`. */
   toolCount: number
   toolTotal: number
+  /** Tools held until they are approved; absent if there are none. */
+  heldCount?: number
   transport?: 'streamable-http' | 'sse'
   protocolVersion?: string
   /** Times are in ms since the epoch. */
@@ -352,6 +435,8 @@ export interface Snapshot {
   tools: ToolInfo[]
   /** What servers listed and `config.tools` leaves out; models cannot call it. */
   withheld: ToolInfo[]
+  /** What servers changed or added and nobody has approved yet; models cannot call it. */
+  held: HeldTool[]
 }
 
 /** A tool, with both of its names. */
@@ -361,8 +446,24 @@ export interface ToolInfo {
   server: string
   /** The server's own name for it. */
   tool: string
-  /** The tool as its server defines it (Tool of the spec). */
+  /** The tool as its server defines it (Tool of the spec), without hidden text. */
   definition: ToolDefinition
+  /** SHA-256 of what the server defines, base64url: equal as long as nothing changes that models or users see. */
+  pin?: string
+  /** What in the definition is suspicious: hidden text, and with the option `scan` more. */
+  flags?: Flag[]
+}
+
+/** A tool that is held until `approveTools()`. */
+export interface HeldTool extends ToolInfo {
+  /** It differs from what was approved; or its name was not there before; or only its name is another. */
+  reason: 'changed' | 'new' | 'renamed'
+  /** The approved definition, as far as it is still known. */
+  before?: ToolDefinition
+  /** With `renamed`: the name that was approved. */
+  renamedFrom?: string
+  /** Which parts differ: `name`, `title`, `description`, `inputSchema`, `outputSchema`, `annotations`, `_meta`. */
+  changes: string[]
 }
 
 /** `Tool` of the MCP specification. */

@@ -1,18 +1,10 @@
-import * as activity from './activity.ts'
-import * as asleep from './asleep.ts'
 import { portChannel } from './channel.ts'
 import { toWire } from './errors.ts'
 import { Host } from './host.ts'
-import * as integrity from './integrity.ts'
 import { holdLock, sharedName, workerName, type Launch, type Launched } from './launching.ts'
-import type { Parts } from './parts.ts'
-import * as secrets from './secrets.ts'
 import { serveTabs, type SharedScope } from './tabs.ts'
-import * as validate from './validate.ts'
 
 export { Host }
-
-Host.parts = { activity, asleep, integrity, secrets, validate } satisfies Partial<Parts>
 
 // In a worker that launch.ts or shared.ts has made, this script is the program;
 // elsewhere it is only the module that exports Host.

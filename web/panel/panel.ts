@@ -23,7 +23,7 @@ import './tools/view.ts'
 type View = types.PanelView
 
 const views: View[] = ['servers', 'tools', 'activity']
-const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [] }
+const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
 
 /** The settings panel; see types.ts. */
 export class PortolanPanel extends LitElement implements types.PortolanPanel, Desk {

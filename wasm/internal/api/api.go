@@ -30,6 +30,8 @@ type Host interface {
 	Progress(id int, progress []byte)
 	// State tells the registry's status and the servers that changed: a StateEvent.
 	State(event []byte)
+	// Pins keeps what is approved at an endpoint: Start.Pins of a later start.
+	Pins(server, key, pins string)
 	// Tools replaces the tools of one server, those withheld from models among them.
 	Tools(server string, tools []registry.Tool)
 }
@@ -176,6 +178,19 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		return null, a.reg.Update(name, cfg)
 	},
 	"removeServer": named(func(_ context.Context, a *API, name string) error { return a.reg.Remove(name) }),
+	"approveTools": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		var tools []string
+		if raw, ok := rawjson.Get(params, "tools"); ok {
+			if tools, err = stringList(raw, "tools"); err != nil || len(tools) == 0 {
+				return null, err
+			}
+		}
+		return null, a.reg.ApproveTools(name, tools...)
+	},
 	"retry": named(func(ctx context.Context, a *API, name string) error {
 		if err := a.reg.Retry(name); err != nil {
 			return err

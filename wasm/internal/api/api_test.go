@@ -58,6 +58,12 @@ func (p *page) State(event []byte) {
 	p.states = append(p.states, string(event))
 }
 
+func (p *page) Pins(server, key, pins string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.order = append(p.order, "pins")
+}
+
 func (p *page) Tools(server string, tools []registry.Tool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,6 +36,10 @@ func encodeConfig(cfg registry.ServerConfig) []byte {
 	if auth := encodeAuth(cfg.Auth); auth != nil {
 		o = o.raw("auth", auth)
 	}
+	o = o.opt("trust", cfg.Trust)
+	if cfg.HoldNewTools {
+		o = o.bool("holdNewTools", true)
+	}
 	if cfg.AllowTools != nil || cfg.DenyTools != nil {
 		var tools object
 		if cfg.AllowTools != nil {
@@ -96,10 +100,26 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid("timeoutMs is not a number of milliseconds above 0 and within a day")
 			}
 			cfg.Timeout = time.Duration(v * float64(time.Millisecond))
+		case "trust":
+			s, ok := rawjson.String(value)
+			switch s {
+			case registry.TrustAll, registry.AskOnChange, registry.AskAlways:
+			default:
+				if ok || !isNull {
+					return invalid(`trust is not "trust", "ask-on-change" or "ask-always"`)
+				}
+			}
+			cfg.Trust = s
+		case "holdNewTools":
+			v, ok := rawjson.Bool(value)
+			if !ok && !isNull {
+				return invalid("holdNewTools is not a boolean")
+			}
+			cfg.HoldNewTools = v
 		case "tools":
 			return applyTools(cfg, value)
 		default:
-			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools, auth`)
+			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools, auth, trust, holdNewTools`)
 		}
 		return nil
 	})

@@ -102,6 +102,9 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	} else {
 		o = o.float("latencyMs", ms(h.Latency))
 	}
+	if h.HeldCount > 0 {
+		o = o.num("heldCount", int64(h.HeldCount))
+	}
 	if len(h.Warnings) > 0 {
 		o = o.strs("warnings", h.Warnings)
 	}
@@ -117,6 +120,12 @@ func encodeProgress(p registry.Progress) []byte {
 		o = o.float("total", p.Total)
 	}
 	return o.opt("message", p.Message).end()
+}
+
+// EncodeHold writes a Hold.
+func EncodeHold(t *registry.Tool) []byte {
+	return object(nil).str("reason", t.Hold.Reason).opt("renamedFrom", t.Hold.RenamedFrom).
+		strs("changes", t.Hold.Changes).str("key", t.Endpoint()).end()
 }
 
 // EncodeCalled writes what is known of a call beside its answer: a Called without value and raw.

@@ -71,7 +71,7 @@ func (e *events) flush() {
 
 	reg := e.api.reg
 	for name := range tools {
-		e.api.host.Tools(name, reg.Tools(registry.Filter{Servers: []string{name}, Withheld: true}))
+		e.api.host.Tools(name, reg.Tools(registry.Filter{Servers: []string{name}, Withheld: true, Held: true}))
 	}
 	e.api.host.State(encodeState(reg, states))
 }

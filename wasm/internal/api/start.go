@@ -13,6 +13,7 @@ type Start struct {
 	Proxy   string           // template with {href}
 	Elicit  bool             // the host answers elicitations
 	Hints   string           // what an earlier run learned about endpoints
+	Pins    Pins
 	SignIn  SignIn
 }
 
@@ -46,6 +47,12 @@ func ParseStart(json []byte) (Start, error) {
 			s.SignIn.ClientName, ok = rawjson.String(value)
 		case "remember":
 			s.SignIn.Remember, ok = rawjson.Bool(value)
+		case "pins":
+			s.Pins = Pins{}
+			return rawjson.Members(value, func(key string, value []byte) error {
+				s.Pins[key], _ = rawjson.String(value)
+				return nil
+			})
 		case "elicit":
 			s.Elicit, ok = rawjson.Bool(value)
 		case "failureThreshold":

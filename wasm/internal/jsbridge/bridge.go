@@ -77,5 +77,8 @@ func (b *Bridge) Fail(id int, err []byte) { b.boot.Call("fail", id, string(err))
 // Progress reports on a request.
 func (b *Bridge) Progress(id int, progress []byte) { b.boot.Call("progress", id, string(progress)) }
 
+// Pins has the host keep what is approved.
+func (b *Bridge) Pins(server, key, pins string) { b.boot.Call("pins", server, key, pins) }
+
 // State tells what changed.
 func (b *Bridge) State(event []byte) { b.boot.Call("state", string(event)) }

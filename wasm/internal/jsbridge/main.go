@@ -18,5 +18,6 @@ func Main(connect func(*Bridge, api.Start) registry.Connect) {
 		return
 	}
 	start.Options.Connect = connect(b, start)
+	start.Options.Pins = start.Pins.Store(b)
 	b.serve(registry.New(&start.Options))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/wasm/internal/crossing"
 )
 
@@ -26,6 +27,17 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 			b.boot.Call("toolsText", server, string(encodeTools(tools)))
 			return
 		}
+	}
+	var holds []byte
+	for i := range tools {
+		if t := &tools[i]; t.Hold != nil {
+			holds = append(rawjson.AppendString(append(holds, ','), t.Name), ':')
+			holds = append(holds, api.EncodeHold(t)...)
+		}
+	}
+	if len(holds) > 0 {
+		holds[0] = '{'
+		b.boot.Call("held", string(append(holds, '}')))
 	}
 	size := len(server)
 	for i := range tools {
@@ -53,7 +65,8 @@ func listed(names unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
 // encodeTools writes [{"name","tool","definition","withheld"}…] for definitions held as text.
 func encodeTools(tools []registry.Tool) []byte {
 	out := []byte{'['}
-	for _, t := range tools {
+	for i := range tools {
+		t := &tools[i]
 		def, err := t.Def.JSON()
 		if err != nil {
 			continue
@@ -65,6 +78,24 @@ func encodeTools(tools []registry.Tool) []byte {
 		out = rawjson.AppendString(append(out, `,"tool":`...), t.RawName)
 		if t.Withheld {
 			out = append(out, `,"withheld":true`...)
+		}
+		if t.Hold != nil {
+			out = append(append(out, `,"held":`...), api.EncodeHold(t)...)
+		}
+		if t.Pin != "" {
+			out = rawjson.AppendString(append(out, `,"pin":`...), t.Digest())
+		}
+		if len(t.Flags) > 0 {
+			out = append(out, `,"flags":[`...)
+			for i, f := range t.Flags {
+				if i > 0 {
+					out = append(out, ',')
+				}
+				out = rawjson.AppendString(append(out, `{"rule":`...), f.Rule)
+				out = rawjson.AppendString(append(out, `,"where":`...), f.Where)
+				out = append(rawjson.AppendString(append(out, `,"excerpt":`...), f.Excerpt), '}')
+			}
+			out = append(out, ']')
 		}
 		out = append(append(append(out, `,"definition":`...), def...), '}')
 	}

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/pin"
 )
 
 // readEvents is a plain reading of the HTML standard, section 9.2.6.
@@ -223,7 +226,13 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 		if bytes.Contains(raw, []byte(`"x-mcp-header"`)) {
 			headers = append(headers, len(kept))
 		}
-		kept, names = append(kept, raw), append(names, name)
+		cleaned, _, err := registry.CleanTool(raw)
+		if err != nil {
+			drops = append(drops, [2]string{name, err.Error()})
+			continue
+		}
+		digest, _ := pin.Of(raw)
+		kept, names = append(kept, cleaned), append(names, name+"\t"+digest)
 	}
 	if drops != nil {
 		extra["drops"] = drops

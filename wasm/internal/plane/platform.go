@@ -79,7 +79,7 @@ const (
 	Refused
 	// End: there is no more. Why, Text (detail), LastID, Retry.
 	End
-	// Tools: an answer to tools/list. RPC, Table, Bytes, Text (names, one a line), Extra.
+	// Tools: an answer to tools/list. RPC, Table, Bytes, Text (names and pins, a tab between, one a line), Extra.
 	Tools
 	// Output: an answer to tools/call. RPC, Table, Bytes, IsError.
 	Output

@@ -56,7 +56,7 @@ func (s *Session) ready(ctx context.Context) error {
 	}
 }
 
-// page makes a ToolPage of a Tools event, which has one name a line.
+// page makes a ToolPage of a Tools event, which has a name and a pin a line.
 func (s *Session) page(e *Event) *registry.ToolPage {
 	platform, table := s.d.c.platform, e.Table
 	page := &registry.ToolPage{Bytes: e.Bytes, Release: func() { platform.Free(table) }}
@@ -72,8 +72,9 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 	page.Tools = make([]registry.ToolDef, 0, count)
 	rest := e.Text
 	for i := range values {
-		var name string
-		name, rest, _ = strings.Cut(rest, "\n")
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		name, pin, _ := strings.Cut(line, "\t")
 		v := &values[i]
 		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
 		if headers[v.index] && s.modern {
@@ -83,7 +84,7 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 			}
 			s.bind(name, v.bind)
 		}
-		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
+		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v, Pin: pin})
 	}
 	return page
 }

@@ -89,7 +89,7 @@ const serviceWorker = (imports: string, options: string): [string, string] => ['
 test('in a service worker, which has no import()', async (t) => {
   const page = await open(t, {
     '/': html(''),
-    '/sw.js': serviceWorker("import { Host } from './portolan/worker.js'", '{ host: Host }'),
+    '/sw.js': serviceWorker("import { Host } from './portolan/service.js'", '{ host: Host }'),
   })
   whole(await inServiceWorker(page, '/sw.js') as Report, 'main')
   assert.deepEqual(page.faults, [])

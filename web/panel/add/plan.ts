@@ -22,7 +22,7 @@ export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[
 }
 
 /** A field that an overwritten server had, and its new configuration has not, takes its default. */
-const bare: { [K in keyof Required<Omit<ServerConfig, 'url'>>]: undefined } = { headers: undefined, proxy: undefined, enabled: undefined, transport: undefined, timeoutMs: undefined, tools: undefined, auth: undefined }
+const bare: { [K in keyof Required<Omit<ServerConfig, 'url'>>]: undefined } = { headers: undefined, proxy: undefined, enabled: undefined, transport: undefined, timeoutMs: undefined, tools: undefined, auth: undefined, trust: undefined, holdNewTools: undefined }
 
 /** Adds servers and connects to them; the result is their names. A fault ends it, and keeps what was added. */
 export async function carryOut(registry: Registry, plans: readonly Plan[]): Promise<string[]> {

@@ -1,0 +1,149 @@
+package registry
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// A Flag is something suspicious in what a server says. It is a hint and blocks nothing.
+type Flag struct {
+	Rule    string // "hidden_text", or one of package scan
+	Where   string // JSON pointer into the definition or the result
+	Excerpt string // what stands there, shortened, hidden characters as ⟨U+200B⟩
+}
+
+// maxHygieneFlags bounds what is told of one definition.
+const maxHygieneFlags = 10
+
+// CleanTool returns a definition as models and users may see it: each string as
+// [Clean] has it, but for const, enum and default, with which a call's arguments
+// are compared. A clean definition is returned as it is. A hidden character in
+// the name of the tool or of a member is an error: without it the server would
+// not know the parameter. wasm/js/hygiene.ts does the same.
+func CleanTool(def []byte) ([]byte, []Flag, error) {
+	if isPlainText(string(def)) && !strings.Contains(string(def), `\u`) && !strings.Contains(string(def), `\r`) &&
+		!strings.Contains(string(def), `\b`) && !strings.Contains(string(def), `\f`) {
+		return def, nil, nil
+	}
+	root, err := rawjson.Parse(def, 0, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &cleaner{}
+	if name, _ := root.Get("name").Text(); plainAt(name) >= 0 {
+		return nil, nil, errors.New("the name holds hidden characters")
+	}
+	for i, key := range root.Keys {
+		c.name(key)
+		c.walk(root.Values[i], pointer("", key), key == "inputSchema" || key == "outputSchema")
+	}
+	if c.badName {
+		return nil, nil, errors.New("the name of a parameter or member holds hidden characters")
+	}
+	if !c.changed {
+		return def, nil, nil
+	}
+	return root.Append(nil), c.flags, nil
+}
+
+type cleaner struct {
+	flags   []Flag
+	changed bool
+	badName bool
+}
+
+func (c *cleaner) name(key string) { c.badName = c.badName || plainAt(key) >= 0 }
+
+// plainAt says where the first hidden character of s is, or -1.
+func plainAt(s string) int {
+	_, at := Clean(s)
+	return at
+}
+
+func (c *cleaner) walk(n *rawjson.Node, where string, schema bool) {
+	switch n.Kind {
+	case 's':
+		s, _ := n.Text()
+		text, at := Clean(s)
+		if text == s {
+			return
+		}
+		c.changed = true
+		n.Raw = rawjson.AppendString(nil, text)
+		if at >= 0 && len(c.flags) < maxHygieneFlags {
+			c.flags = append(c.flags, Flag{"hidden_text", where, ExcerptAt(s, at)})
+		}
+	case 'a':
+		for i, v := range n.Values {
+			c.walk(v, where+"/"+strconv.Itoa(i), schema)
+		}
+	case 'o':
+		for i, key := range n.Keys {
+			c.name(key)
+			v, at := n.Values[i], pointer(where, key)
+			switch {
+			case schema && (key == "const" || key == "enum" || key == "default"):
+			case schema && v.Kind == 'o' && isSchemaMap(key):
+				for k, name := range v.Keys {
+					c.name(name)
+					c.walk(v.Values[k], pointer(at, name), true)
+				}
+			default:
+				c.walk(v, at, schema)
+			}
+		}
+	}
+}
+
+// isSchemaMap reports whether the members of a keyword are named by the schema's author.
+func isSchemaMap(key string) bool {
+	switch key {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return true
+	}
+	return false
+}
+
+// pointer appends a member's name to a JSON pointer (RFC 6901).
+func pointer(where, key string) string {
+	return where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+}
+
+// ExcerptAt returns what stands around a place of s, counted in characters, with
+// hidden ones as ⟨U+200B⟩.
+func ExcerptAt(s string, at int) string {
+	from := max(0, at-16)
+	var out strings.Builder
+	if from > 0 {
+		out.WriteString("…")
+	}
+	shown, i := 0, -1
+	for _, c := range s {
+		i++
+		if i < from {
+			continue
+		}
+		if i >= at+40 {
+			break
+		}
+		part := string(c)
+		switch {
+		case c == '\n' || c == '\t' || c == '\r':
+			part = " "
+		case isHidden(c):
+			hex := strings.ToUpper(strconv.FormatInt(int64(c), 16))
+			part = "⟨U+" + strings.Repeat("0", max(0, 4-len(hex))) + hex + "⟩"
+		}
+		if n := utf16Len(part); shown+n > 120 {
+			out.WriteString("…")
+			break
+		} else {
+			shown += n
+		}
+		out.WriteString(part)
+	}
+	return out.String()
+}

@@ -1,0 +1,152 @@
+// Package pin computes the pins of tools: what a user approves a tool by. Equal
+// pins mean that nothing has changed which models or users see.
+//
+// A pin has seven parts: name, title, description, inputSchema, outputSchema,
+// annotations, and those members of _meta that concern user interfaces (ui, ui/…,
+// openai/… and io.modelcontextprotocol/ui…). The digest of a part is the SHA-256
+// of its canonical JSON, as base64url without padding; of a part that is not
+// there it is empty. The pin begins with the SHA-256 of the seven digests, a line
+// feed behind each. Behind it follow, for telling what has changed, a dot and the
+// first twelve characters of the digest for each part.
+//
+// Canonical JSON is that of RFC 8785: members ordered by the UTF-16 units of their
+// names, no space, numbers as ECMAScript writes them. A number beyond the doubles
+// is ±1e999, and what is not Unicode U+FFFD. What a server sends is pinned as it
+// came, hidden characters and all. wasm/js/pin.ts does the same.
+package pin
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+var fields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+
+// short is how much of a part's digest a pin has.
+const short = 12
+
+// Of returns the pin of a Tool object of the spec.
+func Of(def []byte) (string, error) {
+	tool, err := rawjson.Parse(def, 0, 0)
+	if err != nil {
+		return "", err
+	}
+	var all, parts strings.Builder
+	add := func(v *rawjson.Node) {
+		digest := ""
+		if v != nil {
+			digest = sum(appendCanonical(nil, v))
+		}
+		all.WriteString(digest)
+		all.WriteByte('\n')
+		parts.WriteByte('.')
+		parts.WriteString(digest[:min(short, len(digest))])
+	}
+	for _, field := range fields {
+		add(tool.Get(field))
+	}
+	ui := rawjson.NewObject()
+	if meta := tool.Get("_meta"); meta.Is('o') {
+		for i, key := range meta.Keys {
+			if isUI(key) {
+				ui.Set(key, meta.Values[i])
+			}
+		}
+	}
+	if len(ui.Keys) == 0 {
+		ui = nil
+	}
+	add(ui)
+	return sum([]byte(all.String())) + parts.String(), nil
+}
+
+func isUI(key string) bool {
+	return key == "ui" || strings.HasPrefix(key, "ui/") || strings.HasPrefix(key, "openai/") || strings.HasPrefix(key, "io.modelcontextprotocol/ui")
+}
+
+func sum(b []byte) string {
+	digest := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(digest[:])
+}
+
+// Canonical returns the canonical form of a JSON text.
+func Canonical(text []byte) ([]byte, error) {
+	n, err := rawjson.Parse(text, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return appendCanonical(nil, n), nil
+}
+
+func appendCanonical(dst []byte, n *rawjson.Node) []byte {
+	switch n.Kind {
+	case 'o':
+		order := make([]int, len(n.Keys))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int { return compare(n.Keys[a], n.Keys[b]) })
+		dst = append(dst, '{')
+		for k, i := range order {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(rawjson.AppendString(dst, n.Keys[i]), ':')
+			dst = appendCanonical(dst, n.Values[i])
+		}
+		return append(dst, '}')
+	case 'a':
+		dst = append(dst, '[')
+		for i, v := range n.Values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendCanonical(dst, v)
+		}
+		return append(dst, ']')
+	case 's':
+		s, _ := n.Text()
+		return rawjson.AppendString(dst, s)
+	case 'n':
+		return appendNumber(dst, string(n.Raw))
+	}
+	return append(dst, n.Raw...)
+}
+
+// compare orders strings by their UTF-16 units.
+func compare(a, b string) int {
+	for i, r := range a {
+		if len(b) <= i || !strings.HasPrefix(b[i:], string(r)) {
+			return slices.Compare(utf16.Encode([]rune(a[i:])), utf16.Encode([]rune(b[i:])))
+		}
+	}
+	return len(a) - len(b)
+}
+
+// appendNumber writes a number as ECMAScript's Number::toString does.
+func appendNumber(dst []byte, text string) []byte {
+	f, _ := strconv.ParseFloat(text, 64) // out of range is ±Inf
+	switch {
+	case math.IsInf(f, 0):
+		if f < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, "1e999"...)
+	case f == 0:
+		return append(dst, '0')
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	mantissa, exponent, _ := strings.Cut(s, "e")
+	sign := exponent[:1]
+	return append(dst, mantissa+"e"+sign+strings.TrimLeft(exponent[1:], "0")...)
+}

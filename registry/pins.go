@@ -1,0 +1,307 @@
+package registry
+
+import (
+	"slices"
+	"strings"
+)
+
+// Policies of a server whose tools change; see [ServerConfig.Trust].
+const (
+	TrustAll    = "trust"
+	AskOnChange = "ask-on-change"
+	AskAlways   = "ask-always"
+)
+
+// A PinStore keeps what a user has approved between runs. Both methods may be
+// called for several keys at once, not for one.
+type PinStore interface {
+	// LoadPins returns what SavePins was last given for the key, or "".
+	LoadPins(key string) (string, error)
+	// SavePins keeps what is approved of the tools at an endpoint, for the
+	// server of that name. It does not block for long.
+	SavePins(server, key, pins string) error
+}
+
+// A Hold says why a tool is kept from models until [Registry.ApproveTools].
+type Hold struct {
+	// Reason is "changed": it differs from what was approved; "new": its name
+	// was not there before; or "renamed": only its name is another.
+	Reason string
+	// RenamedFrom is the name that was approved, with "renamed".
+	RenamedFrom string
+	// Before is the approved definition; nil if it is not known any more.
+	Before Payload
+	// Changes are the parts that differ: name, title, description, inputSchema,
+	// outputSchema, annotations, _meta.
+	Changes []string
+}
+
+// The reasons of a [Hold].
+const (
+	HeldChanged = "changed"
+	HeldNew     = "new"
+	HeldRenamed = "renamed"
+)
+
+// pinned are the parts of a pin; see package pin.
+var pinned = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"}
+
+// digestOf is what decides whether two pins are equal; the rest tells what differs.
+func digestOf(pin string) string {
+	digest, _, _ := strings.Cut(pin, ".")
+	return digest
+}
+
+func changedParts(before, now string) []string {
+	changes := []string{}
+	_, before, _ = strings.Cut(before, ".")
+	_, now, _ = strings.Cut(now, ".")
+	var a, b string
+	for _, part := range pinned {
+		a, before, _ = strings.Cut(before, ".")
+		b, now, _ = strings.Cut(now, ".")
+		if a != b {
+			changes = append(changes, part)
+		}
+	}
+	return changes
+}
+
+// sameButName reports whether two pins are of tools that differ in their names alone.
+func sameButName(a, b string) bool {
+	_, a, _ = strings.Cut(a, ".")
+	_, b, _ = strings.Cut(b, ".")
+	_, a, _ = strings.Cut(a, ".")
+	_, b, _ = strings.Cut(b, ".")
+	return a == b
+}
+
+// An approved is what a user has approved at one endpoint.
+type approved struct {
+	known  bool              // a list has been seen
+	pins   map[string]string // by the server's own names
+	beyond                   // what only native hosts keep here
+}
+
+// endpointKey is what approvals are bound to: the origin and the path.
+func endpointKey(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return url
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	scheme = strings.ToLower(scheme)
+	port := ":443"
+	if scheme == "http" {
+		port = ":80"
+	}
+	return scheme + "://" + strings.TrimSuffix(strings.ToLower(host), port) + "/" + path
+}
+
+// originOf is the scheme and the authority of a URL.
+func originOf(url string) string {
+	key := endpointKey(url)
+	if i := strings.Index(key, "://"); i >= 0 {
+		if j := strings.IndexByte(key[i+3:], '/'); j >= 0 {
+			return key[:i+3+j]
+		}
+	}
+	return key
+}
+
+// loadPins reads what is approved at a server's endpoint, once. It may wait for the store.
+func (r *Registry) loadPins(s *server) error {
+	r.mu.Lock()
+	key := endpointKey(s.cfg.URL)
+	there := r.approved[key] != nil
+	r.mu.Unlock()
+	if there || r.opts.Pins == nil {
+		return nil
+	}
+	text, err := r.opts.Pins.LoadPins(key)
+	if err != nil {
+		return err
+	}
+	a := parsePins(text)
+	r.mu.Lock()
+	if r.approved[key] == nil {
+		r.approved[key] = a
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// approvedFor returns what is approved at a server's endpoint. The caller holds r.mu.
+func (r *Registry) approvedFor(s *server) *approved {
+	key := endpointKey(s.cfg.URL)
+	a := r.approved[key]
+	if a == nil {
+		a = parsePins("")
+		r.approved[key] = a
+	}
+	return a
+}
+
+// review holds the tools of a new list that nobody has approved, and approves
+// those that need nobody. The caller holds r.mu.
+func (r *Registry) review(s *server, tools []Tool) {
+	key := endpointKey(s.cfg.URL)
+	for i := range tools {
+		tools[i].Hold, tools[i].endpoint = nil, key
+	}
+	if s.cfg.Trust == TrustAll {
+		return
+	}
+	a := r.approvedFor(s)
+	first := !a.known && s.cfg.Trust != AskAlways
+	holdNew := s.cfg.HoldNewTools || s.cfg.Trust == AskAlways
+	a.known = true
+	var gone []string
+	if !first {
+		gone = a.gone(tools)
+	}
+	fresh := false
+	for i := range tools {
+		t := &tools[i]
+		before, there := a.pins[t.RawName]
+		switch {
+		case t.Pin == "" || there && digestOf(before) == digestOf(t.Pin):
+			a.keep(t)
+			continue
+		case there:
+			t.Hold = &Hold{Reason: HeldChanged, Before: a.before(t.RawName), Changes: changedParts(before, t.Pin)}
+			continue
+		}
+		if !first {
+			if holdNew {
+				t.Hold = &Hold{Reason: HeldNew}
+			}
+			for _, name := range gone {
+				if sameButName(a.pins[name], t.Pin) {
+					t.Hold = &Hold{Reason: HeldRenamed, RenamedFrom: name, Before: a.before(name), Changes: pinned[:1]}
+					break
+				}
+			}
+			if t.Hold != nil {
+				continue
+			}
+		}
+		a.approve(t)
+		fresh = true
+	}
+	if a.trim(tools) || fresh {
+		r.savePins(s, a)
+	}
+}
+
+// gone are the names that are approved and not in the list any more, in order.
+func (a *approved) gone(tools []Tool) []string {
+	there := make(map[string]bool, len(tools))
+	for i := range tools {
+		there[tools[i].RawName] = true
+	}
+	var gone []string
+	for name := range a.pins {
+		if !there[name] {
+			gone = append(gone, name)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+func (a *approved) approve(t *Tool) {
+	a.forget(t.RawName)
+	a.pins[t.RawName] = t.Pin
+	a.keep(t)
+}
+
+func (a *approved) forget(name string) {
+	delete(a.pins, name)
+	a.drop(name)
+}
+
+// trim forgets the tools that are not listed any more once there are too many of
+// them, and reports whether it did.
+func (a *approved) trim(tools []Tool) bool {
+	if len(a.pins) <= 2*max(len(tools), 1000) {
+		return false
+	}
+	for _, name := range a.gone(tools) {
+		a.forget(name)
+	}
+	return true
+}
+
+// ApproveTools approves tools that are held, as they are now, by the server's own
+// names; all that are held, if none are named. Models see them from then on.
+func (r *Registry) ApproveTools(name string, tools ...string) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "approve", ErrUnknownServer}
+		}
+		var held []*Tool
+		for i := range s.listed {
+			if t := &s.listed[i]; t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, t.RawName)) {
+				held = append(held, t)
+			}
+		}
+		if len(held) < len(tools) {
+			return &ServerError{name, "approve", Because(ErrUnknownTool, "not all of these tools are held")}
+		}
+		a := r.approvedFor(s)
+		for _, t := range held {
+			if from := t.Hold.RenamedFrom; from != "" {
+				a.forget(from)
+			}
+			a.approve(t)
+			t.Hold = nil
+		}
+		r.offer(s, s.listed)
+		r.savePins(s, a)
+		r.changed(Event{Server: name, Tools: true})
+		return nil
+	})
+}
+
+// savePins has the store keep what is approved. The caller holds r.mu and calls deliver.
+func (r *Registry) savePins(s *server, a *approved) {
+	if store := r.opts.Pins; store != nil {
+		name, key, text := s.name, endpointKey(s.cfg.URL), a.text()
+		r.saves = append(r.saves, func() {
+			if err := store.SavePins(name, key, text); err != nil {
+				r.log("pins not saved", "server", name, "error", err)
+			}
+		})
+	}
+}
+
+// text has a line for each pin, of tool and pin with a tab between, and then what
+// is kept beyond. Names of tools hold no control characters.
+func (a *approved) text() string {
+	var out []byte
+	for name, pin := range a.pins {
+		out = append(append(append(append(out, name...), '\t'), pin...), '\n')
+	}
+	return string(a.append(out))
+}
+
+// parsePins reads what text has written. Of "" the next list counts as the first.
+func parsePins(text string) *approved {
+	a := &approved{known: text != "", pins: make(map[string]string)}
+	for text != "" {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		name, pin, _ := strings.Cut(line, "\t")
+		if pin, more, ok := strings.Cut(pin, "\t"); ok {
+			a.parse(name, pin, more)
+		} else if pin != "" {
+			a.pins[name] = pin
+		}
+	}
+	return a
+}

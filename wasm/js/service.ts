@@ -1,0 +1,16 @@
+// portolan/worker: the module and all that a page loads at need, for realms that
+// have no import().
+import * as activity from './activity.ts'
+import * as asleep from './asleep.ts'
+import * as integrity from './integrity.ts'
+import type { Parts } from './parts.ts'
+import * as results from './results.ts'
+import * as scan from './scan.ts'
+import * as secrets from './secrets.ts'
+import * as trust from './trust.ts'
+import * as validate from './validate.ts'
+import { Host } from './worker.ts'
+
+Host.parts = { activity, asleep, integrity, results, scan, secrets, trust, validate } satisfies Partial<Parts>
+
+export { Host }

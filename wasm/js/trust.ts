@@ -1,0 +1,158 @@
+import type { WireError } from './errors.ts'
+import type { Hold, PinsEvent } from './protocol.ts'
+import type { Lists } from './registry.ts'
+import { pinsKey } from './storage.ts'
+import type { Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, StorageAdapter, ToolDefinition, ToolInfo } from './types.ts'
+
+const approvedKey = 'portolan.approved'
+const answersKey = 'portolan.approvals'
+
+/** How much of the approved definitions is kept, in characters: of one server, and of all. */
+const mostOfServer = 256 << 10
+const mostOfAll = 1 << 20
+
+/** Answers beyond it make the oldest be asked about again. */
+const mostAnswers = 2000
+
+type Definitions = Record<string, ToolDefinition>
+interface Answer extends RememberedApproval { at: string }
+
+/** What a user has approved: tools as they were then, and calls. */
+export class Trust {
+  private readonly storage: StorageAdapter
+  private readonly options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
+  /** By server, the endpoint that its pins are of. */
+  private readonly keys = new Map<string, string>()
+  private writing: Promise<unknown> = Promise.resolve()
+  private answered: Promise<Answer[]> | undefined
+
+  constructor(storage: StorageAdapter, options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>) {
+    this.storage = storage
+    this.options = options
+  }
+
+  /** Settles when all so far has been given to the storage. */
+  get saved(): Promise<unknown> {
+    return this.writing
+  }
+
+  /** Keeps what the module has approved, and the definitions that this is about. */
+  save({ server, key, pins }: PinsEvent, tools: readonly ToolInfo[]): void {
+    this.keys.set(server, key)
+    void this.write(async () => {
+      await this.store(pinsKey, { ...await this.read<Record<string, string>>(pinsKey, {}), [key]: pins })
+      const { [key]: before = {}, ...others } = await this.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
+      const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
+      for (const t of tools) definitions[t.tool] = t.definition
+      let room = mostOfServer
+      const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
+      const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
+      while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
+      await this.store(approvedKey, Object.fromEntries(all))
+    })
+  }
+
+  /** Held tools with what was approved of them, as far as it is known; `was` is the server's list before. */
+  async before(server: string, held: readonly (HeldTool & Hold)[], was: Lists | undefined): Promise<HeldTool[]> {
+    let stored: Definitions | undefined
+    const known = async (tool: string) => {
+      const seen = was?.tools.find((t) => t.tool === tool)?.definition ?? was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
+      if (seen) return seen
+      stored ??= parse<Definitions>((await this.read<Record<string, string>>(approvedKey, {}))[this.keys.get(server) ?? held[0]!.key ?? ''] ?? '', {})
+      return stored[tool]
+    }
+    return Promise.all(held.map(async ({ key, ...h }) => {
+      if (key) this.keys.set(server, key)
+      const before = h.before ?? (h.reason === 'new' ? undefined : await known(h.renamedFrom ?? h.tool))
+      return { ...h, ...(before && { before }) }
+    }))
+  }
+
+  /** Why a call may not be made; undefined: the tool as it is now may be called. */
+  async admit(find: () => ToolInfo | undefined, name: string, args: string, configOf: (server: string) => RedactedConfig | undefined, signal: AbortSignal | undefined): Promise<WireError | undefined> {
+    for (;;) {
+      const tool = find()
+      const config = tool && configOf(tool.server)
+      if (!config) return { code: 'unknown_tool', message: `unknown tool: ${name.slice(0, 200)}`, hint: 'Use a name from getTools().' }
+      const denied = await this.ask(tool, args, config, signal)
+      if (denied) return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
+      if (find()?.pin === tool.pin) return undefined
+    }
+  }
+
+  private async ask(tool: ToolInfo, args: string, config: RedactedConfig, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const trusted = config.trust === 'trust'
+    const annotations = tool.definition.annotations ?? {}
+    if (trusted && (!this.options.approveAll || annotations.readOnlyHint === true)) return undefined
+    const remembers = config.trust !== 'ask-always'
+    const at = endpointOf(config.url), pin = tool.pin ?? ''
+    const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
+    const earlier = remembers ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval : undefined
+    if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
+    const ends = signal ?? new AbortController().signal
+    let approval
+    try {
+      approval = await Promise.race([this.options.onApprove!({
+        server: tool.server, tool: tool.tool, name: tool.name, args: JSON.parse(args), annotations, trusted, pin,
+        description: tool.definition.description ?? '', flags: (tool.flags ?? []) as Flag[], signal: ends,
+      }), new Promise<'deny'>((resolve) => ends.addEventListener('abort', () => resolve('deny'), { once: true }))])
+    } catch (e) {
+      return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
+    }
+    if (remembers && (approval === 'always' || approval === 'never')) {
+      const answer: Answer = { server: tool.server, tool: tool.tool, pin, approval, at }
+      await this.change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
+    }
+    return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
+  }
+
+  async approvals(): Promise<RememberedApproval[]> {
+    return (await this.answers()).map(({ at: _, ...answer }) => answer)
+  }
+
+  forget(server?: string): Promise<void> {
+    return this.change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
+  }
+
+  private answers(): Promise<Answer[]> {
+    return this.answered ??= this.read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
+  }
+
+  private async change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
+    await this.write(async () => {
+      // Other tabs may have changed it; where there is no storage, memory counts.
+      const now = fn(await this.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
+      this.answered = Promise.resolve(now)
+      await this.store(answersKey, now)
+    })
+  }
+
+  private write(work: () => Promise<void>): Promise<void> {
+    const done = this.writing.then(work)
+    this.writing = done.catch(() => {}) // storage that is full or forbidden keeps nothing
+    return done.catch(() => {})
+  }
+
+  private async read<T>(key: string, none: T): Promise<T> {
+    return parse(await this.storage.get(key) ?? '', none)
+  }
+
+  private async store(key: string, value: unknown): Promise<void> {
+    await this.storage.set(key, JSON.stringify(value))
+  }
+}
+
+function parse<T>(text: string, none: T): T {
+  try {
+    return JSON.parse(text) as T ?? none
+  } catch {
+    return none
+  }
+}
+
+/** What answers are bound to: the origin and the path. */
+function endpointOf(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { origin, pathname } = new URL(url)
+  return origin === 'null' ? url : origin + pathname
+}
