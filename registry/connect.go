@@ -169,6 +169,9 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 			r.retire(s, c)
 		} else if n.ToolsChanged {
 			r.refreshSoon(s)
+		} else if n.Dropped > 0 {
+			s.dropped += n.Dropped
+			r.changed(Event{Server: s.name, Minor: true})
 		}
 	}
 	r.mu.Unlock()

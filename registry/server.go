@@ -34,6 +34,7 @@ type server struct {
 	held        int      // of listed
 	release     []func() // of the pages behind listed
 	warnings    []string
+	dropped     int // messages that were too many
 	refreshedAt time.Time
 	staleAt     time.Time // zero: no ttl was given
 

@@ -80,6 +80,8 @@ func CallID(ctx context.Context) int {
 type Notice struct {
 	// ToolsChanged says that the server's list of tools has changed.
 	ToolsChanged bool
+	// Dropped counts messages that were too many to be read (Limits.EventsPerSecond, PingsPerSecond).
+	Dropped int
 	// Err, if not nil, says that the session is over and why.
 	Err error
 }

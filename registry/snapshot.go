@@ -3,6 +3,7 @@ package registry
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -114,7 +115,7 @@ func (r *Registry) health(s *server) ServerHealth {
 		ServerName: s.info.ServerName, ServerVersion: s.info.ServerVersion,
 		LastSuccessful: s.lastSuccess, LastConnected: s.lastConnected,
 		LastError: s.lastError, ConsecutiveFailures: s.breaker.failures,
-		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warnings,
+		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warned(),
 	}
 	if s.failure != nil {
 		x := Explain(s.failure)
@@ -124,6 +125,14 @@ func (r *Registry) health(s *server) ServerHealth {
 		h.SignIn, h.SignInHost = r.opts.SignIns.SignInState(s.name, s.cfg)
 	}
 	return h
+}
+
+// warned is what the last list left out, and what came too fast.
+func (s *server) warned() []string {
+	if s.dropped == 0 {
+		return s.warnings
+	}
+	return append(slices.Clip(s.warnings), strconv.Itoa(s.dropped)+" messages that came too fast were dropped")
 }
 
 // Snapshot returns the current state. Two calls without a change between them

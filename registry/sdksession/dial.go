@@ -91,7 +91,8 @@ func (c *Connector) newSession(d *dialing) *session {
 	if d.endpoint != nil {
 		s.wire = &wire{
 			base: c.opts.RoundTripper, limits: c.opts.Limits, endpoint: d.endpoint, headers: d.headers, proxy: d.proxy, signIn: d.signIn,
-			sse: d.sse, done: s.ctx, rate: newRate(c.opts.Limits.EventsPerSecond), lost: s.lose,
+			sse: d.sse, done: s.ctx, lost: s.lose,
+			rate: newRate(c.opts.Limits, func(dropped int) { s.tell(registry.Notice{Dropped: dropped}) }),
 		}
 		s.wire.streams = &c.streams
 		client := &http.Client{

@@ -30,7 +30,13 @@ type stream struct {
 }
 
 func (w *wire) newStream(req *http.Request, body io.ReadCloser, x *exchange) *stream {
-	return &stream{wire: w, req: req, body: body, x: x, events: newEventScanner(body, w.limits.EventBytes)}
+	s := &stream{wire: w, req: req, body: body, x: x}
+	if x.isCall() && (x.out == nil || !x.out.endless) {
+		s.events = newEventScanner(body, w.limits.EventBytes)
+	} else {
+		s.events = newEventScanner(calmed{body, req.Context(), w.rate}, w.limits.EventBytes)
+	}
+	return s
 }
 
 // Read implements [io.Reader].
@@ -79,10 +85,6 @@ func (s *stream) step() {
 	s.write(e)
 }
 
-// requestWeight is how many notifications a server's request counts for, since
-// each costs a POST in return.
-const requestWeight = 10
-
 // message returns what the SDK is to see of a message; nil means nothing.
 func (s *stream) message(text []byte) []byte {
 	m, err := open(text)
@@ -91,11 +93,7 @@ func (s *stream) message(text []byte) []byte {
 		return nil
 	}
 	if m.method != nil {
-		weight := 1
-		if m.id != nil {
-			weight = requestWeight
-		}
-		if !s.wire.rate.admit(time.Now(), weight) {
+		if !s.wire.rate.admit(time.Now(), m.id != nil) {
 			return nil
 		}
 		return m.request(s.wire.limits.Depth)
@@ -160,6 +158,7 @@ func clampRetry(ms int) time.Duration {
 // the answer, for the SDK would leave it waiting or end the session.
 func (s *stream) finish(err error) {
 	s.err = io.EOF
+	s.wire.rate.report(true)
 	s.body.Close()
 	if s.req.Context().Err() != nil {
 		s.err = s.req.Context().Err()

@@ -56,18 +56,31 @@ func TestSameOrigin(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	r := newRate(3)
+	dropped := 0
+	r := newRate(registry.Limits{EventsPerSecond: 5, PingsPerSecond: 2, ResponseBytes: 100}, func(n int) { dropped += n })
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	admitted := 0
-	for range 10 {
-		if r.admit(now, 1) {
+	for i := range 10 {
+		if r.admit(now, i < 4) {
 			admitted++
 		}
 	}
-	if admitted != 3 {
+	if admitted != 3 { // two requests and, of the other six, one
 		t.Errorf("%d admitted in one second, want 3", admitted)
 	}
-	if !r.admit(now.Add(time.Second), 1) {
+	if dropped != 1 {
+		t.Errorf("%d told at once, want 1", dropped)
+	}
+	if r.report(true); dropped != 7 {
+		t.Errorf("%d told in the end, want 7", dropped)
+	}
+	if d := r.rest(now.Add(time.Second/4), 100); d != 0 {
+		t.Errorf("rest of %v for what is allowed", d)
+	}
+	if d := r.rest(now.Add(time.Second/4), 1); d != 3*time.Second/4 {
+		t.Errorf("rest of %v, want the remainder of the second", d)
+	}
+	if later := now.Add(time.Second); !r.admit(later, true) || r.rest(later, 1) != 0 {
 		t.Error("none admitted a second later")
 	}
 }

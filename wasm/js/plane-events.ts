@@ -1,7 +1,7 @@
 // The numbers that plane.ts and platform.go share.
 
 /** Kinds of events; see Kind in platform.go. */
-export const Kind = { Head: 0, Refused: 1, End: 2, Tools: 3, Output: 4, Progress: 5, Changed: 6, Message: 7, Endpoint: 8 } as const;
+export const Kind = { Head: 0, Refused: 1, End: 2, Tools: 3, Output: 4, Progress: 5, Changed: 6, Message: 7, Endpoint: 8, Dropped: 9 } as const;
 
 /** Of an event; Error is Output's: the tool says that it failed. */
 export const Flag = { Last: 1, Error: 2 } as const;

@@ -22,8 +22,8 @@ export interface Reader {
   emit: Emit;
   /** The id of the request whose answer ends the exchange, or 0. */
   awaits: number;
-  /** Counts one event that nobody asked for; false if there were too many this second. */
-  spend(): boolean;
+  /** Counts one event that nobody asked for, or a request of the server; false if there were too many this second. */
+  spend(asks: boolean): boolean;
 }
 
 /** Sorts what one body or event held: a message, or a batch of them (2025-03-26). */
@@ -43,7 +43,7 @@ function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: num
 }
 
 function readUnasked(r: Reader, m: JsonObject, method: string, text: string | undefined): void {
-  if (!r.spend()) return;
+  if (!r.spend('id' in m)) return;
   const params = isObject(m['params']) ? m['params'] : {};
   if ('id' in m) {
     const id = m['id'];

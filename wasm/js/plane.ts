@@ -48,6 +48,9 @@ interface Exchange {
   until: number;
 }
 
+/** What a session has sent unasked in one second; `dropped` has not been told yet. */
+interface Spent { second: number; events: number; asks: number; bytes: number; dropped: number; told: boolean }
+
 export class Plane {
   deliver: Deliver = () => {};
 
@@ -57,7 +60,7 @@ export class Plane {
   readonly #live = new Map<number, Exchange>();
   readonly #draining = new Set<Exchange>();
   #sweeper = false;
-  readonly #spent = new Map<number, { second: number; events: number }>();
+  readonly #spent = new Map<number, Spent>();
   readonly #uploads: Uploads;
   #bounds: Bounds = {
     response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200, pings: 10,
@@ -243,11 +246,11 @@ export class Plane {
     let nonsense = false;
     const scanner = new SseScanner(maxEvent, (name, data) => {
       if (name === 'endpoint') {
-        if (x.awaits === 0 && this.#spend(x)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096));
+        if (x.awaits === 0 && this.#spend(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096));
         return;
       }
       if (this.#overspent(x) && !/"(?:result|error)"\s*:/.test(data)) {
-        this.#spend(x);
+        this.#spend(x, false);
         return;
       }
       let parsed: unknown;
@@ -268,7 +271,7 @@ export class Plane {
         size += value.length;
         if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
-        if (x.awaits === 0 && this.#flooded(x)) return this.#cut(x, 'events, too many a second', scanner);
+        if (x.awaits === 0 && this.#flooded(x, value.length)) await this.#rest();
         if (x.over) return await this.#drain(x, reader);
       }
     } catch {
@@ -323,7 +326,7 @@ export class Plane {
       tables: this.#tables,
       awaits: x.awaits,
       emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
-      spend: () => this.#spend(x),
+      spend: (asks: boolean) => this.#spend(x, asks),
     };
   }
 
@@ -340,30 +343,53 @@ export class Plane {
   }
 
   #end(x: Exchange, why: Why, detail: string, scanner?: SseScanner): void {
+    const spent = this.#spent.get(x.group);
+    if (spent?.dropped) this.#tellDropped(x, spent);
     const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : '';
     this.#emit(x, Kind.End, Flag.Last, why, scanner?.retry ?? -1, 0, detail, lastId);
   }
 
-  #spending(x: Exchange): { second: number; events: number } {
+  #spending(x: Exchange): Spent {
     const second = Math.floor(performance.now() / 1000);
     let spent = this.#spent.get(x.group);
-    if (!spent || spent.second !== second) {
+    if (!spent) {
       if (this.#spent.size > 1000) this.#spent.clear();
-      this.#spent.set(x.group, (spent = { second, events: 0 }));
+      this.#spent.set(x.group, (spent = { second, events: 0, asks: 0, bytes: 0, dropped: 0, told: false }));
+    } else if (spent.second !== second) {
+      Object.assign(spent, { second, events: 0, asks: 0, bytes: 0, told: false });
     }
     return spent;
   }
 
-  #spend(x: Exchange): boolean {
-    return ++this.#spending(x).events <= this.#bounds.rate;
+  #spend(x: Exchange, asks: boolean): boolean {
+    const spent = this.#spending(x);
+    if (++spent.events <= this.#bounds.rate && (!asks || ++spent.asks <= this.#bounds.pings)) return true;
+    spent.dropped++;
+    if (!spent.told) this.#tellDropped(x, spent);
+    return false;
+  }
+
+  // Once a second and at the end of a stream.
+  #tellDropped(x: Exchange, spent: Spent): void {
+    if (x.over) return;
+    spent.told = true;
+    this.#emit(x, Kind.Dropped, 0, spent.dropped);
+    spent.dropped = 0;
   }
 
   #overspent(x: Exchange): boolean {
     return this.#spending(x).events >= this.#bounds.rate;
   }
 
-  #flooded(x: Exchange): boolean {
-    return this.#spending(x).events > this.#bounds.rate * 10;
+  #flooded(x: Exchange, bytes: number): boolean {
+    const spent = this.#spending(x);
+    spent.bytes += bytes;
+    return spent.events > this.#bounds.rate * 10 || spent.bytes > this.#bounds.response;
+  }
+
+  // Until the next second nothing is read, and the server cannot send.
+  #rest(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, 1000 - performance.now() % 1000));
   }
 }
 

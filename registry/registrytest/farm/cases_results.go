@@ -54,12 +54,12 @@ func resultCases() []Case {
 		}}}, Expect: works("text:")},
 		{Name: "a result type that nobody knows", server: results(`{"resultType":"maybe","content":[` + text + `]}`), Expect: works("text:", "code:protocol")},
 		{Name: "a result type of nonsense, of 2026-07-28", server: server{modern: true, on: on{"tools/call": gives(`{"resultType":7,"content":[` + text + `]}`)}}, Expect: works("text:", "code:protocol")},
-		{Name: "input is required for ever", Severe: true, Use: Use{TimeoutMs: 2000}, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","requestState":"again"}`)}}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
+		{Name: "input is required for ever", Severe: true, Use: Use{TimeoutMs: 5000}, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","requestState":"again"}`)}}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
 		{Name: "input of an unknown kind is required", Severe: true, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}},"__proto__":null}}`)}}, Expect: works("code:protocol", "code:server_error")},
 		{Name: "input of nonsense is required", server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":[1,2]}`)}}, Expect: works("code:protocol", "code:server_error")},
 		{Name: "10,000 inputs are required", Severe: true, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":{` + strings.Join(many(10000, func(i int) string {
 			return fmt.Sprintf(`"q%d":{"method":"elicitation/create","params":{"message":"?"}}`, i)
-		}), ",") + `}}`)}}, Use: Use{TimeoutMs: 2000}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
+		}), ",") + `}}`)}}, Use: Use{TimeoutMs: 5000}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
 		{Name: "progress is NaN", server: progress(`{"progressToken":$id,"progress":NaN}`), Expect: works()},
 		{Name: "progress is 1e308 of -1", server: progress(`{"progressToken":$id,"progress":1e308,"total":-1}`), Expect: works()},
 		{Name: "progress is a string", server: progress(`{"progressToken":"$id","progress":"half","total":[],"message":7}`), Expect: works()},

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// bomb is 256 MB of space in 256 KB of gzip.
+// bomb is 128 MB of space in 128 KB of gzip.
 var bomb = sync.OnceValue(func() []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	block := bytes.Repeat([]byte{' '}, 1<<20)
-	for range 256 {
+	for range 128 {
 		z.Write(block)
 	}
 	z.Close()

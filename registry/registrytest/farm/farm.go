@@ -378,7 +378,7 @@ func (f *Farm) Judge(name, run string, o Outcome) (problems []string) {
 	problems = append(problems, r.faults...)
 	for method, most := range e.Most {
 		if e.Repeats && o.Realm == "Chromium" {
-			most *= 2
+			most *= 4 // once for each idle connection
 		}
 		if r.asked[method] > most {
 			bad("it asked %d times for %s, want at most %d", r.asked[method], method, most)

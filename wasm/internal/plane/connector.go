@@ -134,14 +134,24 @@ func (d *dial) remember(info registry.SessionInfo) {
 
 func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
 
+// The bounds of what a server says of itself.
+const (
+	maxServerWord   = 256
+	maxInstructions = 16 << 10
+)
+
+func (d *dial) word(object []byte, key string, most int) string {
+	return registry.Plain(d.redact(getString(object, key)), most)
+}
+
 // negotiated takes what InitializeResult and DiscoverResult have in common.
 func (s *Session) negotiated(version string, result, server []byte) {
 	info := registry.SessionInfo{
 		Transport:       "streamable-http",
 		ProtocolVersion: version,
-		ServerName:      getString(server, "name"),
-		ServerVersion:   getString(server, "version"),
-		Instructions:    getString(result, "instructions"),
+		ServerName:      s.d.word(server, "name", maxServerWord),
+		ServerVersion:   s.d.word(server, "version", maxServerWord),
+		Instructions:    s.d.word(result, "instructions", maxInstructions),
 	}
 	if s.sse {
 		info.Transport = "sse"

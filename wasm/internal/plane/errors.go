@@ -26,7 +26,7 @@ func (s *Session) failed(e *Event) error {
 	case TooLarge:
 		return registry.Because(registry.ErrTooLarge, e.Text)
 	case NotMCP:
-		return registry.Because(registry.ErrProtocol, s.d.redact(e.Text))
+		return registry.Because(registry.ErrProtocol, s.d.shown(e.Text))
 	case Gone:
 		return errClosed
 	}
@@ -55,9 +55,9 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	switch {
 	case rpc != nil:
 		rpc = s.d.redactRPC(rpc)
-		status.Detail = detail(rpc.Message)
+		status.Detail = rpc.Message
 	case !strings.Contains(headerOf(e.Header, "content-type"), "html"):
-		status.Detail = detail(s.d.redact(e.Text))
+		status.Detail = s.d.shown(e.Text)
 	}
 	switch {
 	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
@@ -77,7 +77,7 @@ func forgot(status int, rpc *registry.RPCError) bool {
 }
 
 // redact hides the configured header values, should a server repeat them. It
-// comes before detail, which cuts.
+// comes before anything that cuts.
 func (d *dial) redact(text string) string {
 	for i := 1; i < len(d.headers); i += 2 {
 		text = registry.Redact(text, d.headers[i])
@@ -85,8 +85,13 @@ func (d *dial) redact(text string) string {
 	return text
 }
 
+// shown makes a server's words fit to be shown.
+func (d *dial) shown(text string) string {
+	return strings.TrimSpace(registry.Plain(d.redact(text), d.c.opts.Limits.MessageBytes))
+}
+
 func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {
-	e.Message = d.redact(e.Message)
+	e.Message = d.shown(e.Message)
 	if e.Data != nil {
 		e.Data = []byte(d.redact(string(e.Data)))
 	}
@@ -137,30 +142,6 @@ func canonical(name string) string {
 		upper = c == '-'
 	}
 	return string(b)
-}
-
-// detail makes a stranger's text fit for an error message: one line, printable, short.
-func detail(text string) string {
-	const limit = 200
-	var b strings.Builder
-	n, gap := 0, false
-	for _, r := range text {
-		if r <= ' ' || r == 0x7f || r == 0xfffd {
-			gap = n > 0
-			continue
-		}
-		if n >= limit {
-			b.WriteString("…")
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			n++
-		}
-		b.WriteRune(r)
-		n, gap = n+1, false
-	}
-	return b.String()
 }
 
 // isRefusal reports whether err is the server's way to say that it does not

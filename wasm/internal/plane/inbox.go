@@ -36,6 +36,8 @@ func (r *route) Deliver(e *Event) {
 		r.s.toCall(e.RPC, e)
 	case Changed:
 		r.s.changed()
+	case Dropped:
+		r.s.d.notify(registry.Notice{Dropped: e.Bytes})
 	case Message:
 		r.s.message(e, r.mail)
 	default:

@@ -70,22 +70,6 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-func TestDetail(t *testing.T) {
-	long := ""
-	for range 300 {
-		long += "é"
-	}
-	for in, want := range map[string]string{
-		"":                    "",
-		" a\r\n\tb\x00c \xff": "a b c",
-		long:                  long[:400] + "…",
-	} {
-		if got := detail(in); got != want {
-			t.Errorf("detail(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestHeaderMap(t *testing.T) {
 	h := headerMap("retry-after\n3\nwww-authenticate\nBearer x=\"y\"")
 	if len(h) != 2 || h["Retry-After"][0] != "3" || h["Www-Authenticate"][0] != `Bearer x="y"` {

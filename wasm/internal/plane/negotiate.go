@@ -142,7 +142,7 @@ func (s *Session) initialize(ctx context.Context) error {
 	result := get([]byte(e.Text), "result")
 	version := getString(result, "protocolVersion")
 	if !isLegacy(version) {
-		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+detail(s.d.redact(version)))
+		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+s.d.shown(version))
 	}
 	s.negotiated(version, result, get(result, "serverInfo"))
 	s.initialized = s.post(notification("notifications/initialized", nil, nil))

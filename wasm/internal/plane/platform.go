@@ -91,6 +91,8 @@ const (
 	Message
 	// Endpoint: the endpoint event of HTTP+SSE (2024-11-05). Text.
 	Endpoint
+	// Dropped: so many messages (Bytes) that nobody asked for were too many and not read.
+	Dropped
 )
 
 // An Event is one thing that happened to an exchange. Which fields are set

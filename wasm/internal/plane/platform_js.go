@@ -143,6 +143,8 @@ func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA
 		e.RPC, e.Table, e.Bytes, e.IsError = int64(a), uint32(b), int(c), flags&flagError != 0
 	case Progress:
 		e.RPC, e.Progress, e.Total, e.Text = int64(a), b, c, string(textA)
+	case Dropped:
+		e.Bytes = int(a)
 	case Message, Endpoint:
 		e.Text = string(textA)
 	}

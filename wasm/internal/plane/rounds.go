@@ -35,8 +35,11 @@ func (r *rounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		members = rawMember(members, "requestState", state)
 	}
 	questions := get(result, "inputRequests")
-	if rawjson.Kind(questions) != 'o' {
+	switch {
+	case questions == nil:
 		return members, r.pause(ctx)
+	case rawjson.Kind(questions) != 'o':
+		return nil, registry.Because(registry.ErrProtocol, "the input that the tool asks for is no object")
 	}
 	var answers []byte
 	err := rawjson.Members(questions, func(key string, question []byte) error {

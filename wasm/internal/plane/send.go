@@ -125,7 +125,7 @@ func (w *wait) answer(ctx context.Context) (*Event, error) {
 			return e, nil
 		case Progress:
 			if w.r.progress != nil {
-				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: w.s.d.redact(e.Text)})
+				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: w.s.d.shown(e.Text)})
 			}
 		case Head:
 			if w.r.head != nil {

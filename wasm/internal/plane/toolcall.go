@@ -79,7 +79,7 @@ func (t *toolCall) take(e *Event) {
 		t.telling.Lock()
 		defer t.telling.Unlock()
 		if t.r.progress != nil && !t.isOver() {
-			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: t.s.d.redact(e.Text)})
+			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: t.s.d.shown(e.Text)})
 		}
 	case Output:
 		if !t.claim() {

@@ -46,10 +46,18 @@ func isDone(c <-chan struct{}) bool {
 	}
 }
 
-// ready waits until the server has taken notifications/initialized.
+// readyTime bounds how long a call waits for what some servers never answer.
+const readyTime = 500 * time.Millisecond
+
+// ready waits until the server has taken notifications/initialized: some refuse
+// requests that overtake it.
 func (s *Session) ready(ctx context.Context) error {
+	timer := time.NewTimer(readyTime)
+	defer timer.Stop()
 	select {
 	case <-s.initialized:
+		return nil
+	case <-timer.C:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
