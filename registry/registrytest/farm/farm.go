@@ -169,10 +169,10 @@ func (f *Farm) Serve() (*Manifest, error) {
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(append([]string{}, problems...))
 	})
-	// How many exchanges of a run are open, after at most 2 s, and how long it took.
+	// How many exchanges of a run are open, and how long that took to be none.
 	mux.HandleFunc("GET /open/{name}/{run}", func(w http.ResponseWriter, req *http.Request) {
 		began := time.Now()
-		left := f.cases[req.PathValue("name")].run(req.PathValue("run")).settle(2 * time.Second)
+		left := f.cases[req.PathValue("name")].run(req.PathValue("run")).settle(settled)
 		json.NewEncoder(w).Encode(map[string]any{"open": len(left), "ms": time.Since(began).Milliseconds()})
 	})
 	return m, f.listen(readable(mux), &m.Control)
@@ -370,7 +370,7 @@ func (f *Farm) Judge(name, run string, o Outcome) (problems []string) {
 	if o.TextBytes > 1<<20+200 {
 		bad("it gives a model %d bytes", o.TextBytes)
 	}
-	if left := r.settle(2 * time.Second); len(left) > 0 {
+	if left := r.settle(settled); len(left) > 0 {
 		bad("after the end %d exchanges are open: %q", len(left), left)
 	}
 	r.mu.Lock()
@@ -397,6 +397,10 @@ func (f *Farm) Judge(name, run string, o Outcome) (problems []string) {
 	}
 	return problems
 }
+
+// settled bounds how long exchanges may stay open after the end. Chromium reads on for
+// up to 5 s where it hopes to use the connection again.
+const settled = 6 * time.Second
 
 // surfaced bounds an error that is shown: 2 KiB, and what names the server and the operation.
 const surfaced = 2<<10 + 512
