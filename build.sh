@@ -231,6 +231,7 @@ build_stock() {
 build_bin() {
 	mkdir -p "$dist/bin"
 	go build -trimpath -o "$dist/bin/portolan" ./cmd/portolan
+	go build -trimpath -o "$dist/bin/farm" ./registry/registrytest/farm/serve
 }
 
 verb_up() {

@@ -130,8 +130,8 @@ func transportCases() []Case {
 		{Name: "a status of 999", server: server{on: on{"tools/list": raws(head("999 Odd", length(0)))}}, Expect: fails("redirect", "network", "http_status")},
 		{Name: "status 101", server: server{on: on{"tools/list": raws(head("101 Switching Protocols", "Upgrade: websocket", "Connection: upgrade"))}}, Expect: fails("network", "http_status", "protocol", "timeout")},
 		{Name: "a thousand 103 Early Hints", server: server{on: on{"tools/list": raws(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 1000) + headed + list)}}, Expect: works().orFails("network")},
-		{Name: "a header of 1 MB", Severe: true, server: server{on: on{"tools/list": func(a *asked) { a.w.Header().Set("X-Large", strings.Repeat("x", 1<<20)); a.tools(tool("t")) }}}, Expect: works().orFails("network")},
-		{Name: "10,000 headers", server: server{on: on{"tools/list": func(a *asked) {
+		{Name: "a header of 1 MB", Severe: true, Use: Use{TimeoutMs: 3000}, server: server{on: on{"tools/list": func(a *asked) { a.w.Header().Set("X-Large", strings.Repeat("x", 1<<20)); a.tools(tool("t")) }}}, Expect: works().orFails("network")},
+		{Name: "10,000 headers", Use: Use{TimeoutMs: 3000}, server: server{on: on{"tools/list": func(a *asked) {
 			for i := range 10000 {
 				a.w.Header().Set("X-H-"+strconv.Itoa(i), "x")
 			}
