@@ -152,8 +152,9 @@ build_wasm() {
 	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in activity validate secrets integrity asleep shared detour results trust scan; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for part in activity validate secrets integrity asleep shared detour results trust scan signin callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
+	cp wasm/js/callback.html "$dist/npm/"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
 	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
@@ -199,7 +200,7 @@ build_extension() {
 	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
 	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
-		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./worker.js
+		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./signin.js --external:./worker.js
 	for script in driver/index shim; do
 		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
 			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
@@ -352,6 +353,8 @@ verb_size() {
 	budget react.js "$dist/npm/react.js" 2500
 	budget shared.js "$dist/npm/shared.js" 2500
 	budget detour.js "$dist/npm/detour.js" 1000
+	budget signin.js "$dist/npm/signin.js" 3000
+	budget callback.js "$dist/npm/callback.js" 2500
 	[ -f "$dist/extension/tools.wasm" ] || build_extension
 	budget 'extension: tools.wasm' "$dist/extension/tools.wasm" 3700000
 	budget 'extension: background.js' "$dist/extension/background.js" 60000

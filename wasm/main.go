@@ -5,6 +5,7 @@ package main
 
 import (
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/wasm/internal/demo"
 	"github.com/portolan-mcp/portolan/wasm/internal/jsbridge"
@@ -12,12 +13,24 @@ import (
 )
 
 func main() {
-	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) registry.Connect {
+	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) (registry.Connect, registry.SignIns) {
 		memory := newMemory(start.Hints, b.Remember)
-		return demo.Or(plane.New(plane.JS(b.Get("plane")), &plane.Options{
+		connector := plane.New(plane.JS(b.Get("plane")), &plane.Options{
 			Limits: start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
 			ClientName: "portolan", ClientVersion: api.Version,
-			Hints: plane.NewHints(memory.known, memory.changed),
-		}).Connect)
+			Hints: plane.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn),
+		})
+		return demo.Or(connector.Connect), connector
 	})
+}
+
+func signIns(b *jsbridge.Bridge, s api.SignIn) *oauth.Client {
+	notary := plane.NewNotary(b.Get("notary"))
+	options := oauth.Options{
+		Crypto: notary, Ask: b.Authorize, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL, ClientName: s.ClientName,
+	}
+	if s.Remember {
+		options.Load, options.Save, options.Lock = notary.Load, notary.Save, notary.Lock
+	}
+	return oauth.New(options)
 }

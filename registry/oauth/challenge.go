@@ -5,6 +5,7 @@ import "strings"
 // A challenge is what of a WWW-Authenticate header (RFC 9110, section 11.6.1)
 // concerns OAuth; all of it is a stranger's.
 type challenge struct {
+	_                      incomparable
 	scheme                 string // "bearer", "dpop" or ""
 	resourceMetadata, code string
 	scope                  string

@@ -30,6 +30,8 @@ type Fetch func(ctx context.Context, r *Request) (*Response, error)
 
 // A Prompt is an authorization page that a person is to see.
 type Prompt struct {
+	_ incomparable
+
 	Server string // whose page it is, as the user named it
 	URL    string
 	Host   string // of the page, to be shown
@@ -76,25 +78,26 @@ func New(opts Options) *Client {
 }
 
 // Server returns the sign-in of the server that the user calls name and that is at
-// href, an absolute URL. It is the same for both; auth and fetch may be new.
+// href, an absolute URL. It is the same as long as both are; auth and fetch may be new.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
 	at, _ := split(href)
 	key := name + "\n" + href
 	c.mu.Lock()
-	s := c.servers[key]
-	if s == nil {
+	s := c.servers[name]
+	if s == nil || s.key != key {
 		s = &Server{c: c, name: name, key: key, at: at}
-		c.servers[key] = s
+		c.servers[name] = s
 	}
 	c.mu.Unlock()
 	s.configure(auth, fetch)
 	return s
 }
 
-// State tells whether the server wants somebody to sign in, or somebody has, and at which host.
-func (c *Client) State(name, href string) (state, host string) {
+// State tells whether the server of that name wants somebody to sign in, or
+// somebody has, and at which host.
+func (c *Client) State(name string) (state, host string) {
 	c.mu.Lock()
-	s := c.servers[name+"\n"+href]
+	s := c.servers[name]
 	c.mu.Unlock()
 	if s == nil {
 		return "", ""
@@ -110,9 +113,14 @@ func (c *Client) State(name, href string) (state, host string) {
 	return state, s.host
 }
 
+// incomparable spares the module a function that compares a large struct.
+type incomparable [0]func()
+
 // A grant is what an authorization server has given, to whom, and for what. All
 // of it is text, so that it can be kept as it is.
 type grant struct {
+	_ incomparable
+
 	issuer, resource, host        string
 	token, revoke                 string // endpoints
 	client, secret, method        string // how the client authenticates

@@ -11,6 +11,7 @@ import (
 
 // metadata is what discovery found out, checked.
 type metadata struct {
+	_                                  incomparable
 	resource                           string // as the server publishes it; "" where it publishes nothing
 	scopes                             string // that the server names
 	issuer                             string

@@ -14,6 +14,8 @@ import (
 
 // A Server is what one MCP server wants and has given. It is safe for several goroutines.
 type Server struct {
+	_ incomparable
+
 	c    *Client
 	name string
 	key  string

@@ -106,8 +106,8 @@ func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.Serve
 }
 
 // SignInState implements registry.SignIns.
-func (c *Connector) SignInState(name string, cfg registry.ServerConfig) (state, host string) {
-	return c.oauth.State(name, cfg.URL)
+func (c *Connector) SignInState(name string, _ registry.ServerConfig) (state, host string) {
+	return c.oauth.State(name)
 }
 
 // maxResends bounds how often a refused request is sent again: for a nonce, a new

@@ -55,7 +55,7 @@ export class Host {
   private closing = 0
   /** Pins that came before anybody who could keep them. */
   private unkept: PinsEvent[] = []
-  private readonly asks = new Map<number, { of: Instance; ask: number }>()
+  private readonly asks = new Map<number, { of: Instance; ask: number; client: Channel }>()
 
   private readonly servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   private readonly tools = new Map<string, ListedTool[]>()
@@ -249,7 +249,11 @@ export class Host {
         for (const client of this.clients) return client.post(event)
         this.unkept.push(event)
       },
-      elicit: (ask, call, server, params) => this.elicit(instance!, ask, call, { ...JSON.parse(params), server }),
+      elicit: (ask, call, server, params) => this.askClient(instance!, ask, call, (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } })),
+      authorize: (ask, call, request) => this.askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
+      unask: (ask) => {
+        for (const [id, a] of this.asks) if (a.of === instance && a.ask === ask) this.forget(id)
+      },
       ended: () => { if (instance && instance === this.instance) this.ended() },
     }
     instance = await Instance.start(this.wasm, this.options, hears)
@@ -331,12 +335,18 @@ export class Host {
   }
 
   /** Asks the client that called, as far as that is known. */
-  private elicit(of: Instance, ask: number, call: number, request: { server: string; message: string }): void {
+  private askClient(of: Instance, ask: number, call: number, event: (ask: number) => ToPage): void {
     const callers = [...this.asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
     const client = this.asked.get(call)?.client ?? callers.at(-1) ?? [...this.clients][0]
     if (!client) return of.elicited(ask, null)
     const id = ++this.last
-    this.asks.set(id, { of, ask })
-    client.post({ event: 'elicit', ask: id, request } satisfies ToPage)
+    this.asks.set(id, { of, ask, client })
+    client.post(event(id))
+  }
+
+  /** Nobody waits for that answer any more. */
+  private forget(id: number): void {
+    this.asks.get(id)?.client.post({ event: 'unask', ask: id } satisfies ToPage)
+    this.asks.delete(id)
   }
 }

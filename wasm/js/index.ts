@@ -2,7 +2,7 @@ import { compile } from './compile.ts'
 import { ignore } from './download.ts'
 import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
-import { checkOptions, startOptions } from './options.ts'
+import { checkOptions, redirectUrl, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
 import { PageRegistry } from './registry.ts'
 import type { Begin } from './protocol.ts'
@@ -37,6 +37,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   let unheard = () => {}
   const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
   const shared = intended(options) === 'shared'
+  let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
+  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options, redirectUrl(options)))
   const unwatch = watchPage((m) => registry.tell(m))
   const registry: PageRegistry = new PageRegistry({
     mode: intended(options),
@@ -46,6 +48,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     asks: !!options.onApprove,
     trust: () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store.storage, options)),
     onElicitation: options.onElicitation,
+    signIn: async (name, ask) => (await door()).signIn(name, ask),
+    onAuthorize: (m, answer) => void door().then((d) => d.hear(m, answer)),
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show()),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
@@ -90,6 +94,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     await registry.close()
     throw e
   }
+  if (returned()) void door().then((d) => d.resume((name, resume, url) => registry.ask({ method: 'signIn', name, resume, url }))).catch(ignore) // health tells
   phase('ready')
   return registry
 }
@@ -100,6 +105,15 @@ export const preload: typeof types.preload = async (options = {}) => {
 }
 
 export const connectRegistry: typeof types.connectRegistry = (channel) => new PageRegistry({ mode: 'remote' }).attach(channel)
+
+/** A person has come back from a redirect to sign in. */
+function returned(): boolean {
+  try {
+    return 'portolan.signin' in sessionStorage
+  } catch {
+    return false
+  }
+}
 
 async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work

@@ -1,9 +1,10 @@
 import { Crossing, withheld } from './crossing.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { run } from './loader.ts'
+import { Notary } from './notary.ts'
 import { Plane } from './plane.ts'
 import { plain } from './plaintext.ts'
-import type { Called, Hold, ListedTool, Marks, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
+import type { AuthorizeEvent, Called, Hold, ListedTool, Marks, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
 import { crashed } from './restarts.ts'
 import { toolParts } from './toolparts.ts'
 import type { ToolDefinition, ToolProgress } from './types.ts'
@@ -28,6 +29,10 @@ export interface Hears {
   pins(event: PinsEvent): void
   /** During request `call`, if that is known, or else 0. */
   elicit(ask: number, call: number, server: string, params: string): void
+  /** A person is to see a page, during request `call`. */
+  authorize(ask: number, call: number, request: Extract<AuthorizeEvent, { request: unknown }>['request']): void
+  /** The answer is not awaited any more. */
+  unask(ask: number): void
   /** It has ended, asked to or not. */
   ended(): void
 }
@@ -137,6 +142,7 @@ export class Instance {
     return {
       options: JSON.stringify(options),
       plane: this.plane,
+      notary: new Notary(),
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
       calledText: (id: number, meta: string, text: string) =>
@@ -148,6 +154,9 @@ export class Instance {
       held: (json: string) => { this.holds = JSON.parse(json) },
       pins: (server: string, key: string, pins: string) => hears.pins({ event: 'pins', server, key, pins }),
       elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
+      authorize: (ask: number, call: number, server: string, url: string, host: string, state: string, resume: string) =>
+        hears.authorize(ask, call, { server, url, host, state, resume }),
+      unask: (ask: number) => hears.unask(ask),
     }
   }
 }

@@ -76,6 +76,16 @@ export function startOptions(o: RegistryOptions, hints: string | undefined, pins
     proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
     callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
-    elicit: !!o.onElicitation, hints, pins,
+    elicit: !!o.onElicitation, hints, pins, redirectUrl: redirectUrl(o), clientMetadataUrl: o.signIn?.clientMetadataUrl,
+    clientName: o.signIn?.clientName ?? (globalThis.document?.title || undefined), remember: o.rememberSecrets,
   }
+}
+
+/** Where people come back to: a page of this one's origin. */
+export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
+  const page = globalThis.document
+  const url = signIn?.redirectUrl ?? (page && new URL('callback.html', import.meta.url).href)
+  if (!url || !page || signIn?.onAuthorize) return url
+  const { origin, href } = new URL(url, page.baseURI)
+  return origin === location.origin ? href : undefined
 }

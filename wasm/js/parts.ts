@@ -13,6 +13,7 @@ const files = {
   results: () => import('./results.js'),
   trust: () => import('./trust.js'),
   scan: () => import('./scan.js'),
+  signin: () => import('./signin.js'),
 }
 
 type Files = typeof files

@@ -22,7 +22,10 @@ export interface PlaneOptions {
 /** Takes the events of all exchanges; what the numbers and texts are depends on the kind: see deliver in platform_js.go. */
 type Deliver = (exchange: number, kind: number, flags: number, a: number, b: number, c: number, textA: string, textB: string) => void;
 
-const WANT_HEAD = 1, ONCE = 2;
+const WANT_HEAD = 1, ONCE = 2, WHOLE = 4;
+
+/** The most of a body that is wanted whole, whatever it is. */
+const WHOLE_BYTES = 256 << 10;
 
 /** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
 const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
@@ -31,7 +34,7 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
 const SHUT_MS = 500;
 
 /** Response headers that Go reads. */
-const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate', 'x-proxy-error'];
+const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate', 'dpop-nonce', 'x-proxy-error'];
 
 interface Exchange {
   readonly id: number;
@@ -215,6 +218,11 @@ export class Plane {
 
   async #read(x: Exchange, method: string, response: Response): Promise<void> {
     const { status } = response;
+    if (x.flags & WHOLE) {
+      const text = await readStart(this.#open(x, response), WHOLE_BYTES + 1);
+      if (text.length > WHOLE_BYTES) return this.#end(x, Why.TooLarge, `response over ${WHOLE_BYTES} bytes`);
+      return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text);
+    }
     if (!response.ok) {
       const text = await readStart(this.#open(x, response), this.#bounds.error);
       return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text);

@@ -358,7 +358,7 @@ export class PageRegistry implements types.Registry {
       [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint }])) })
   }
 
-  private ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
+  ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
     if (this.dead) return Promise.reject(this.dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
     if (!this.channel && !this.starting) {

@@ -6,32 +6,54 @@ import type { ServerConfig } from './types.ts'
 
 const dbName = 'portolan'
 
-/**
- * Opens the store behind `rememberSecrets`: header values are encrypted with
- * AES-GCM under a key that the browser keeps and never hands out. Server name
- * and origin are authenticated with each value, so that it opens for no other.
- */
-export async function openSecrets(): Promise<SecretStore> {
+/** Texts that are encrypted with AES-GCM under a key that the browser keeps and never hands out. */
+export interface Vault {
+  /** `context` is authenticated with the text, so that it opens for no other. */
+  text(name: string, context?: string): Promise<string>
+  /** "" forgets it. */
+  setText(name: string, text: string, context?: string): Promise<void>
+  key(name: string): Promise<CryptoKeyPair | undefined>
+  setKey(name: string, pair: CryptoKeyPair): Promise<void>
+}
+
+/** Opens it. Rejects with a WireError: this is a bundle of its own. */
+export async function openVault(): Promise<Vault> {
   const [db, key] = await open()
-  const context = (server: string, url: string) => new TextEncoder().encode(JSON.stringify([server, originOf(url)]))
+  const bytes = (text: string) => new TextEncoder().encode(text)
   return {
-    async get(server, config) {
-      const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(store(db, 'secrets', 'readonly').get(server))
-      if (!box) return undefined
+    async text(name, context = name) {
+      const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(store(db, 'secrets', 'readonly').get(name))
+      if (!box) return ''
       try {
-        const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: context(server, config.url) }, key, box.data)
-        return filled(config, JSON.parse(new TextDecoder().decode(plain)) as Record<string, string>)
+        return new TextDecoder().decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: bytes(context) }, key, box.data))
       } catch {
-        return undefined // of another origin, or damaged: the user gives it anew
+        return '' // of another context, or damaged
       }
     },
-    async set(server, config) {
-      const secrets = config ? secretsOf(config) : {}
-      if (!config || !Object.keys(secrets).length) return void await request(store(db, 'secrets', 'readwrite').delete(server))
+    async setText(name, text, context = name) {
+      if (!text) return void await request(store(db, 'secrets', 'readwrite').delete(name))
       const iv = crypto.getRandomValues(new Uint8Array(12))
-      const plain = new TextEncoder().encode(JSON.stringify(secrets))
-      const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: context(server, config.url) }, key, plain)
-      await request(store(db, 'secrets', 'readwrite').put({ iv, data }, server))
+      const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bytes(context) }, key, bytes(text))
+      await request(store(db, 'secrets', 'readwrite').put({ iv, data }, name))
+    },
+    key: (name) => request(store(db, 'keys', 'readonly').get(name)),
+    setKey: async (name, pair) => void await request(store(db, 'keys', 'readwrite').put(pair, name)),
+  }
+}
+
+/** Opens the store behind `rememberSecrets`: what a server's origin was entrusted with is for that origin alone. */
+export async function openSecrets(): Promise<SecretStore> {
+  const vault = await openVault()
+  const context = (server: string, url: string) => JSON.stringify([server, originOf(url)])
+  return {
+    async get(server, config) {
+      const text = await vault.text(server, context(server, config.url))
+      return text ? filled(config, JSON.parse(text) as Record<string, string>) : undefined
+    },
+    set(server, config) {
+      const secrets = config ? secretsOf(config) : {}
+      const text = Object.keys(secrets).length ? JSON.stringify(secrets) : ''
+      return vault.setText(server, text, context(server, config?.url ?? ''))
     },
   }
 }
@@ -46,7 +68,6 @@ function filled(config: ServerConfig, secrets: Record<string, string>): ServerCo
   return { ...config, ...(Object.keys(headers).length && { headers }), ...(config.auth && { auth: { ...config.auth, ...auth } }) }
 }
 
-/** Rejects with a WireError: this is a bundle of its own. */
 async function open(): Promise<[IDBDatabase, CryptoKey]> {
   try {
     const db = await openDB() // a sandboxed frame may not

@@ -14,11 +14,13 @@ import (
 )
 
 func main() {
-	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) registry.Connect {
-		return demo.Or(sdksession.New(&sdksession.Options{
+	jsbridge.Main(func(b *jsbridge.Bridge, start api.Start) (registry.Connect, registry.SignIns) {
+		connector := sdksession.New(&sdksession.Options{
 			RoundTripper: jsfetch.New(),
 			Limits:       start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
 			ClientName: "portolan", ClientVersion: api.Version,
-		}).Connect)
+			SignIn: sdksession.SignIn{Ask: b.Authorize, RedirectURL: start.SignIn.RedirectURL, ClientMetadataURL: start.SignIn.ClientMetadataURL},
+		})
+		return demo.Or(connector.Connect), connector
 	})
 }

@@ -27,21 +27,8 @@ func (b *Bridge) Elicit(start api.Start) registry.Elicit {
 }
 
 func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
-	e := &b.elicits
-	answer := make(chan js.Value, 1)
-	e.mu.Lock()
-	if e.waiting == nil {
-		e.waiting = make(map[int]chan js.Value)
-	}
-	e.last++
-	ask := e.last
-	e.waiting[ask] = answer
-	e.mu.Unlock()
-	defer func() {
-		e.mu.Lock()
-		delete(e.waiting, ask)
-		e.mu.Unlock()
-	}()
+	ask, answer, done := b.elicits.ask()
+	defer done()
 	b.boot.Call("elicit", ask, registry.CallID(ctx), server, string(params))
 	select {
 	case v := <-answer:
@@ -51,6 +38,24 @@ func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]by
 		return []byte(v.String()), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// ask begins a question; done ends it.
+func (e *elicits) ask() (ask int, answer <-chan js.Value, done func()) {
+	waits := make(chan js.Value, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.waiting == nil {
+		e.waiting = make(map[int]chan js.Value)
+	}
+	e.last++
+	ask = e.last
+	e.waiting[ask] = waits
+	return ask, waits, func() {
+		e.mu.Lock()
+		delete(e.waiting, ask)
+		e.mu.Unlock()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Proxy string
 	// ClientName and ClientVersion introduce the client; "portolan" and "0" if empty.
 	ClientName, ClientVersion string
+	// OAuth signs people in; nil: nobody can, and a 401 is an error.
+	OAuth *oauth.Client
 	// Hints is what is known of endpoints from earlier; nil starts without.
 	Hints *Hints
 }
@@ -86,6 +89,7 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
 	}
 	d.origin = d.home
+	d.auth = c.signInOf(name, d.href, cfg)
 	for key, value := range cfg.Headers {
 		d.headers = append(d.headers, key, value)
 	}
@@ -111,11 +115,12 @@ type dial struct {
 	name    string
 	cfg     registry.ServerConfig
 	notify  registry.Notify
-	href    string   // the endpoint, normalized
-	home    string   // the endpoint's origin
-	origin  string   // the origin that requests go to
-	headers []string // the configured ones
-	proxied bool     // requests go through the proxy
+	href    string        // the endpoint, normalized
+	home    string        // the endpoint's origin
+	origin  string        // the origin that requests go to
+	headers []string      // the configured ones
+	auth    *oauth.Server // nil: the headers have the credentials
+	proxied bool          // requests go through the proxy
 }
 
 // via is the URL to fetch for href: href itself or the proxy's.

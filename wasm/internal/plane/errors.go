@@ -82,6 +82,9 @@ func (d *dial) redact(text string) string {
 	for i := 1; i < len(d.headers); i += 2 {
 		text = registry.Redact(text, d.headers[i])
 	}
+	if d.auth != nil {
+		text = d.auth.Redact(text)
+	}
 	return text
 }
 

@@ -172,6 +172,18 @@ func (r *httpExchange) run() {
 }
 
 func (r *httpExchange) read(res *http.Response) {
+	if r.x.Whole {
+		text, err := io.ReadAll(io.LimitReader(res.Body, maxMetadata+1))
+		switch {
+		case err != nil:
+			r.end(Network, "the response broke off")
+		case len(text) > maxMetadata:
+			r.end(TooLarge, "response")
+		default:
+			r.emit(&Event{Kind: Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: string(text)})
+		}
+		return
+	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, int64(r.p.limits.ErrorBytes)))
 		r.emit(&Event{Kind: Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: string(text)})
@@ -213,7 +225,7 @@ func (r *httpExchange) read(res *http.Response) {
 
 func headerLines(h http.Header) string {
 	var lines []string
-	for _, name := range []string{"mcp-session-id", "content-type", "retry-after", "www-authenticate", "x-proxy-error"} {
+	for _, name := range []string{"mcp-session-id", "content-type", "retry-after", "www-authenticate", "dpop-nonce", "x-proxy-error"} {
 		if value := h.Get(name); value != "" {
 			lines = append(lines, name, value)
 		}

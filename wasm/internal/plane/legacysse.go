@@ -18,16 +18,19 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 	}
 	s := d.session(registry.SessionInfo{Transport: "sse"})
 	mail := newMailbox(d.c.platform)
-	x := s.exchange("GET", d.href, nil)
+	r := errand{s: s, url: d.href, mail: mail, make: func() *Exchange { return s.exchange("GET", d.href, nil) }}
 	endpoint := make(chan error, 1)
 	s.goroutine(func() {
 		defer mail.close()
 		if counted {
 			defer d.c.budget.release(origin)
 		}
-		s.start(x, mail)
-		s.listen(mail, endpoint)
-		s.abort(x.ID)
+		if err := r.run(s.ctx); err != nil {
+			endpoint <- err
+			return
+		}
+		s.listen(&r, endpoint)
+		s.abort(r.exchange)
 	})
 	select {
 	case err := <-endpoint:
@@ -48,7 +51,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 
 // listen reads the stream to its end, which is the session's. It reports once
 // whether there is an endpoint to post to.
-func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
+func (s *Session) listen(r *errand, endpoint chan<- error) {
 	told := false
 	tell := func(err error) {
 		if !told {
@@ -57,7 +60,7 @@ func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
 		}
 	}
 	for {
-		e, err := mail.next(s.ctx)
+		e, err := r.mail.next(s.ctx)
 		if err != nil {
 			tell(err)
 			return
@@ -72,9 +75,15 @@ func (s *Session) listen(mail *mailbox, endpoint chan<- error) {
 				}
 			}
 		case Refused, End:
-			err := s.failed(e)
-			if e.Kind == Refused {
+			again, err := r.again(s.ctx, e)
+			switch {
+			case again && err == nil:
+				continue
+			case err != nil:
+			case e.Kind == Refused:
 				err = s.refused(e, false)
+			default:
+				err = s.failed(e)
 			}
 			if e.Kind == End && e.Why == EOF {
 				err = registry.Because(registry.ErrNetwork, "the event stream ended")

@@ -76,7 +76,8 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			s.drop()
 			return nil, context.Cause(ctx)
 		}
-		if status := (*registry.StatusError)(nil); errors.As(err, &status) && status.Code == 401 {
+		if status := (*registry.StatusError)(nil); errors.As(err, &status) && status.Code == 401 ||
+			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) {
 			s.drop()
 			return nil, err
 		}

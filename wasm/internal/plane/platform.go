@@ -54,6 +54,8 @@ type Exchange struct {
 	Awaits int64
 	// Head asks for a Head event before anything else.
 	Head bool
+	// Whole asks for one Refused event whatever the status, with all of the body.
+	Whole bool
 	// Once says that the request must not reach the server twice, even where
 	// the network stack would silently send it again.
 	Once bool

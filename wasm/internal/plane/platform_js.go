@@ -64,6 +64,9 @@ func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 	if x.Once {
 		flags |= 2
 	}
+	if x.Whole {
+		flags |= 4
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sinks[x.ID] = sink

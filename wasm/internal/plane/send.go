@@ -28,7 +28,7 @@ type rpc struct {
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	w := &wait{s: s, r: r, mail: newMailbox(s.d.c.platform)}
 	w.mail.call = r.call
-	if err := w.begin(); err != nil {
+	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
 	return w.finish(ctx)
@@ -36,18 +36,19 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 
 // A wait is one request between its sending and its answer.
 type wait struct {
-	s        *Session
-	r        *rpc
-	id       int64
-	mail     *mailbox
-	exchange uint32
+	s      *Session
+	r      *rpc
+	id     int64
+	mail   *mailbox
+	errand errand
 
 	lastID string // of the stream that broke off
 	stuck  int    // reconnects in a row that brought no new event id
 }
 
-// begin sends the request. Unless it fails, end has to follow.
-func (w *wait) begin() error {
+// begin sends the request, at once if the session is ready. Unless it fails, end
+// has to follow.
+func (w *wait) begin(ctx context.Context) error {
 	s, r := w.s, w.r
 	s.mu.Lock()
 	if err := s.ended; err != nil {
@@ -67,19 +68,24 @@ func (w *wait) begin() error {
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
 	}
-	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
-	if s.modern {
-		x.Header = append(x.Header, "Mcp-Method", r.method)
+	w.errand = errand{s: s, url: s.postURL, mail: w.mail, make: func() *Exchange {
+		x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
+		if s.modern {
+			x.Header = append(x.Header, "Mcp-Method", r.method)
+		}
+		x.Header = append(x.Header, r.headers...)
+		x.Head = r.head != nil && !s.sse
+		x.Once = r.op == opCall
+		if !s.sse {
+			x.Awaits = id
+		}
+		return x
+	}}
+	err := w.errand.run(ctx)
+	if err != nil {
+		w.end()
 	}
-	x.Header = append(x.Header, r.headers...)
-	x.Head = r.head != nil && !s.sse
-	x.Once = r.op == opCall
-	if !s.sse {
-		x.Awaits = id
-	}
-	w.exchange = x.ID
-	s.start(x, w.mail)
-	return nil
+	return err
 }
 
 // finish waits for the answer and ends the wait.
@@ -97,7 +103,7 @@ func (w *wait) giveUp() {
 	if !w.r.quiet {
 		w.s.cancelled(w.id)
 	}
-	w.s.abort(w.exchange)
+	w.s.abort(w.errand.exchange)
 }
 
 func (w *wait) end() {
@@ -132,6 +138,12 @@ func (w *wait) answer(ctx context.Context) (*Event, error) {
 				w.r.head(e.Header)
 			}
 		case Refused:
+			if again, err := w.errand.again(ctx, e); again || err != nil {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
 			if w.lastID == "" {
 				return nil, w.s.refused(e, true)
 			}
@@ -187,12 +199,13 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	case <-w.s.ctx.Done():
 		return errClosed
 	}
-	x := w.s.exchange("GET", w.s.d.href, nil)
-	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
-	x.Awaits = w.id
-	w.exchange = x.ID
-	w.s.start(x, w.mail)
-	return nil
+	w.errand = errand{s: w.s, url: w.s.d.href, mail: w.mail, make: func() *Exchange {
+		x := w.s.exchange("GET", w.s.d.href, nil)
+		x.Header = append(x.Header, "Last-Event-ID", w.lastID)
+		x.Awaits = w.id
+		return x
+	}}
+	return w.errand.run(ctx)
 }
 
 // The bounds of a server's retry and of our own backoff.
@@ -278,10 +291,13 @@ const (
 func (s *Session) post(message []byte) <-chan struct{} {
 	done := make(chan struct{})
 	mail := newMailbox(s.d.c.platform)
-	x := s.exchange("POST", s.postURL, message)
-	if s.modern {
-		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
-	}
+	r := errand{s: s, url: s.postURL, mail: mail, make: func() *Exchange {
+		x := s.exchange("POST", s.postURL, message)
+		if s.modern {
+			x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
+		}
+		return x
+	}}
 	s.mu.Lock()
 	full := s.ended != nil || s.posts >= maxPosts
 	if !full {
@@ -293,7 +309,10 @@ func (s *Session) post(message []byte) <-chan struct{} {
 		close(done)
 		return done
 	}
-	s.start(x, mail)
+	started := s.d.ready()
+	if started {
+		_ = r.run(s.ctx)
+	}
 	go func() {
 		defer s.running.Done()
 		defer close(done)
@@ -305,13 +324,16 @@ func (s *Session) post(message []byte) <-chan struct{} {
 		}()
 		ctx, cancel := context.WithTimeout(s.ctx, postTime)
 		defer cancel()
+		if !started && r.run(ctx) != nil {
+			return
+		}
 		for {
 			e, err := mail.next(ctx)
 			if err != nil {
-				s.abort(x.ID)
+				s.abort(r.exchange)
 				return
 			}
-			if e.Last {
+			if again, err := r.again(ctx, e); e.Last && !again || err != nil {
 				return
 			}
 		}

@@ -91,7 +91,14 @@ type optionalStream struct {
 func (s *Session) stream(st *optionalStream) *Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
-	var x *Exchange
+	r := errand{s: s, url: s.d.href, mail: mail, make: func() *Exchange {
+		x := s.exchange("GET", s.d.href, nil)
+		x.Head = true
+		if st.lastID != "" {
+			x.Header = append(x.Header, "Last-Event-ID", st.lastID)
+		}
+		return x
+	}}
 	if s.modern {
 		s.mu.Lock()
 		s.lastID += opStep
@@ -104,22 +111,21 @@ func (s *Session) stream(st *optionalStream) *Event {
 			s.mu.Unlock()
 		}()
 		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
-		x = s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
-		x.Header = append(x.Header, "Mcp-Method", "subscriptions/listen")
-		x.Awaits = id
-	} else {
-		x = s.exchange("GET", s.d.href, nil)
-		x.Head = true
-		if st.lastID != "" {
-			x.Header = append(x.Header, "Last-Event-ID", st.lastID)
+		r.url, r.make = s.postURL, func() *Exchange {
+			x := s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
+			x.Header = append(x.Header, "Mcp-Method", "subscriptions/listen")
+			x.Awaits = id
+			return x
 		}
 	}
 	began := time.Now()
-	s.start(x, mail)
+	if r.run(s.ctx) != nil {
+		return &Event{Kind: End, Why: Gone}
+	}
 	for {
 		e, err := mail.next(s.ctx)
 		if err != nil {
-			s.abort(x.ID)
+			s.abort(r.exchange)
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived
@@ -132,6 +138,12 @@ func (s *Session) stream(st *optionalStream) *Event {
 			}
 			return &Event{Kind: End, Retry: -1}
 		case Refused, End:
+			if again, err := r.again(s.ctx, e); again || err != nil {
+				if err != nil {
+					return &Event{Kind: End, Why: Gone}
+				}
+				continue
+			}
 			st.progress = e.LastID != "" && e.LastID != st.lastID
 			if st.progress {
 				st.lastID = e.LastID

@@ -36,7 +36,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
-	if !isDone(s.initialized) {
+	if !isDone(s.initialized) || !s.d.ready() {
 		t.detach(func(ctx context.Context) (*Event, error) {
 			if err := s.ready(ctx); err != nil {
 				return nil, err
@@ -47,7 +47,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	}
 	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
 	crossing.Calm()
-	if err := t.w.begin(); err != nil {
+	if err := t.w.begin(s.ctx); err != nil {
 		t.end(nil, err)
 	}
 	return t.stop

@@ -1,0 +1,104 @@
+package plane
+
+import (
+	"context"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
+)
+
+// maxMetadata bounds what is read of metadata and of a token response.
+const maxMetadata = 256 << 10
+
+// signInOf returns the sign-in of a server, nil where its headers have the
+// credentials, or it is none of HTTP.
+func (c *Connector) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
+	if c.opts.OAuth == nil || strings.HasPrefix(href, "builtin:") {
+		return nil
+	}
+	for header := range cfg.Headers {
+		if strings.ToLower(header) == "authorization" {
+			return nil
+		}
+	}
+	return c.opts.OAuth.Server(name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+		switch {
+		case c.opts.Proxy == "" || !cfg.Proxy && !cfg.ProxyAuto:
+			return c.fetch(ctx, r, r.URL)
+		case cfg.Proxy:
+			return c.fetchProxied(ctx, r)
+		}
+		res, err := c.fetch(ctx, r, r.URL)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case r.Method == "GET": // what anybody may read
+			return c.fetchProxied(ctx, r)
+		default:
+			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you say so: proxy: true")
+		}
+		return res, err
+	})
+}
+
+func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+	through, err := registry.ProxyURL(c.opts.Proxy, r.URL)
+	if err != nil {
+		return nil, err
+	}
+	return c.fetch(ctx, r, through)
+}
+
+func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
+	mail := newMailbox(c.platform)
+	defer mail.close()
+	x := &Exchange{
+		ID: c.exchanges.Add(1), Group: c.groups.Add(1), Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true,
+	}
+	c.platform.Start(x, mailSink{mail})
+	e, err := mail.next(ctx)
+	if err != nil {
+		c.platform.Cancel(x.ID)
+		return nil, err
+	}
+	if e.Kind != Refused {
+		if e.Why == TooLarge {
+			return nil, registry.Because(registry.ErrTooLarge, "while signing in")
+		}
+		return nil, registry.Because(registry.ErrNetwork, "while signing in")
+	}
+	if code := headerOf(e.Header, "x-proxy-error"); code != "" && url != r.URL {
+		return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+	}
+	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
+}
+
+// withSignIn runs do with a server's sign-in.
+func (c *Connector) withSignIn(name string, cfg registry.ServerConfig, do func(*oauth.Server) error) error {
+	href, _, ok := c.platform.Resolve(cfg.URL, "")
+	if ok {
+		if s := c.signInOf(name, href, cfg); s != nil {
+			return do(s)
+		}
+	}
+	return registry.Because(registry.ErrSignIn, "the server has an Authorization header, or needs none")
+}
+
+// SignIn is that of [registry.SignIns].
+func (c *Connector) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
+	return c.withSignIn(name, cfg, func(s *oauth.Server) error { return s.SignIn(ctx, begun) })
+}
+
+// SignOut is that of [registry.SignIns].
+func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
+	_ = c.withSignIn(name, cfg, func(s *oauth.Server) error { return s.SignOut(ctx) })
+	return nil
+}
+
+// SignInState is that of [registry.SignIns].
+func (c *Connector) SignInState(name string, _ registry.ServerConfig) (state, host string) {
+	if c.opts.OAuth == nil {
+		return "", ""
+	}
+	return c.opts.OAuth.State(name)
+}
