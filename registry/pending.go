@@ -56,9 +56,11 @@ func (p *Pending) Stop(cause error) { p.giveUp(cause, true) }
 // admit looks the tool up, says why it cannot be called, if so, and whether the user is to be asked.
 func (p *Pending) admit() (ask bool, err error) {
 	r := p.r
-	if p.s, p.tool, err = r.find(p.call.Name); err != nil {
+	s, tool, err := r.find(p.call.Name)
+	if err != nil {
 		return false, err
 	}
+	p.s, p.tool = s, tool
 	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
 		return false, p.named(err)
 	}
