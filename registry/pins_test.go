@@ -1,3 +1,7 @@
+//go:build !js
+
+// A page keeps definitions and answers itself; web/demo/e2e/trust.test.ts tests that.
+
 package registry_test
 
 import (
