@@ -11,7 +11,7 @@ export abstract class DialogPiece extends Piece {
   protected abstract body(): TemplateResult
 
   protected override render(): TemplateResult {
-    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() => this.desk.show(undefined)}>
+    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() => this.closed()}>
       <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
         <button type="button" class="quiet round" aria-label=${this.t('close')} @click=${() => this.close()}>${cross}</button></header>
       ${this.body()}
@@ -20,6 +20,10 @@ export abstract class DialogPiece extends Piece {
 
   protected override firstUpdated(): void {
     this.querySelector('dialog')!.showModal()
+  }
+
+  protected closed(): void {
+    this.desk.show(undefined)
   }
 
   /** Closing a dialog gives the focus back; taking it out of the document would not. */

@@ -1,7 +1,9 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
-import type { Registry, RegistryError, Snapshot } from '../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/types.ts'
 import { ActivityLog } from './activity/log.ts'
+import { Asks } from './approve/asks.ts'
 import { compass } from './icons.ts'
 import { Notices } from './notices.ts'
 import { define, type Desk, type Dialog } from './piece.ts'
@@ -49,6 +51,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   readonly scales = new Scales(() => this.requestUpdate())
   readonly flags = new Flags(() => this.requestUpdate())
   readonly signIns = new SignIns(() => this.requestUpdate())
+  private readonly asks = new Asks(() => this.requestUpdate())
   private readonly ledger = new Ledger()
   private readonly removing = new Set<string>()
   private ends: AbortController | undefined
@@ -78,6 +81,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.notices.dismiss()
+    this.asks.end()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -141,6 +145,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
             : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`}
         </div>
         ${this.dialogView()}
+        ${this.askView()}
         ${this.notices.view(t)}
       </div>`
   }
@@ -178,10 +183,22 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     switch (dialog?.kind) {
       case 'edit': return snapshot.servers[dialog.server] ? html`<portolan-edit .desk=${this} .name=${dialog.server} .server=${snapshot.servers[dialog.server]}></portolan-edit>` : nothing
       case 'tool': return html`<portolan-tool .desk=${this} .name=${dialog.name} .tab=${dialog.tab ?? 'about'} .snapshot=${snapshot}></portolan-tool>`
+      case 'review': return html`<portolan-review .desk=${this} .server=${dialog.server} .held=${snapshot.held.filter((t) => t.server === dialog.server)}></portolan-review>`
       case 'export': return html`<portolan-export .desk=${this} .server=${dialog.server}></portolan-export>`
       case 'catalogue': return html`<portolan-catalogue .desk=${this} .base=${this.catalogue}></portolan-catalogue>`
     }
     return nothing
+  }
+
+  private askView(): unknown {
+    const { first, more } = this.asks
+    return first ? keyed(first, html`<portolan-approve .desk=${this} .request=${first.request} .more=${more} @said=${(e: CustomEvent<Approval>) => first.answer(e.detail)}></portolan-approve>`) : nothing
+  }
+
+  async approve(request: ApprovalRequest): Promise<Approval> {
+    if (!this.isConnected) return 'deny' // nobody can be asked
+    await import('./parts.ts')
+    return this.asks.add(request)
   }
 
   private moveTab(event: KeyboardEvent): void {

@@ -1,8 +1,10 @@
 // What is not needed to show the servers and their tools, in one file that is loaded at first use.
 import './activity/view.ts'
 import './add/preview.ts'
+import './approve/dialog.ts'
 import './catalogue/view.ts'
 import './export/dialog.ts'
+import './review/dialog.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 

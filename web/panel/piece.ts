@@ -32,6 +32,7 @@ export interface Desk {
 export type Dialog =
   | { kind: 'edit'; server: string }
   | { kind: 'tool'; name: string; tab?: 'about' | 'try' }
+  | { kind: 'review'; server: string }
   | { kind: 'export'; server?: string }
   | { kind: 'catalogue' }
 

@@ -1,4 +1,4 @@
-import type { Registry } from '../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest, Registry } from '../../wasm/js/types.ts'
 
 /**
  * The settings panel, `<portolan-panel>`. Importing `portolan/panel` defines it;
@@ -29,6 +29,11 @@ export declare class PortolanPanel extends HTMLElement {
   catalogue: string
   /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number
+  /**
+   * Asks the person about a call, in a dialog: what {@link RegistryOptions.onApprove} is to be, as in
+   * `onApprove: (request) => panel.approve(request)`. A panel that is not in the document denies.
+   */
+  approve(request: ApprovalRequest): Promise<Approval>
   /** For the panel's own events. */
   addEventListener<K extends keyof PortolanPanelEvents>(type: K, listener: (this: PortolanPanel, event: PortolanPanelEvents[K]) => void, options?: boolean | AddEventListenerOptions): void
   /** For every other event. */

@@ -47,6 +47,8 @@ class Card extends Piece {
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
       ${server.lastError && standing !== 'off' && standing !== 'connected' ? diagnosis(this.desk, name, server, causeOf(server, this.localNetwork)) : nothing}
+      ${server.heldCount ? html`<div class="held"><p><strong>${t('held', { n: server.heldCount })}</strong> ${t('held_why')}</p>
+        <button type="button" class="small" @click=${() => this.desk.show({ kind: 'review', server: name })}>${t('review')}</button></div>` : nothing}
       ${server.warnings?.length ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
         <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>` : nothing}
     </article>`

@@ -6,6 +6,7 @@ import { clean } from '../text.ts'
 import { authFields, authOf, openly } from './auth.ts'
 import { hostOf } from './diagnosis.ts'
 import { freshRow, headersOf, type HeaderRow } from './headers.ts'
+import { trustFields, trustOf } from './trust.ts'
 import './headers.ts'
 
 const proxies = ['off', 'auto', 'on'] as const
@@ -13,12 +14,14 @@ const transports = ['auto', 'streamable-http', 'sse'] as const
 
 /** Changes a server's configuration. */
 class Edit extends DialogPiece {
-  static override properties = { ...Piece.properties, name: {}, server: { attribute: false }, url: { state: true }, rows: { state: true }, fault: { state: true } }
+  static override properties = { ...Piece.properties, name: {}, server: { attribute: false }, url: { state: true }, rows: { state: true }, fault: { state: true }, remembered: { state: true } }
   declare name: string
   declare server: Snapshot['servers'][string]
   declare private url: string
   declare private rows: HeaderRow[]
   declare private fault: string | undefined
+  /** Answers about the server's calls. */
+  declare private remembered: number
   private readonly id_ = freshId()
 
   override connectedCallback(): void {
@@ -27,6 +30,16 @@ class Edit extends DialogPiece {
     this.url ??= config.url
     this.rows ??= Object.keys(config.headers ?? {}).map((name) => freshRow(name, true))
   }
+
+  protected override firstUpdated(): void {
+    super.firstUpdated()
+    void this.desk.run(() => this.desk.registry.approvals()).then((all) => { this.remembered = all?.filter((a) => a.server === this.name).length ?? 0 })
+  }
+
+  private readonly forget = () => this.desk.run(async () => {
+    await this.desk.registry.forgetApprovals(this.name)
+    this.remembered = 0
+  })
 
   protected heading(): TemplateResult {
     return html`${this.t('edit_title')} <bdi>${clean(this.name, 80)}</bdi>`
@@ -47,6 +60,7 @@ class Edit extends DialogPiece {
           ${proxies.map((p) => html`<label class="choice"><input type="radio" name="proxy" value=${p} ?checked=${p === proxy}>
             <span><strong>${this.t(`proxy_${p}`)}</strong> <span class="dim">${this.t(`proxy_${p}_means`)}</span></span></label>`)}
         </fieldset>
+        ${trustFields(this.desk.words, config, this.remembered, this.forget)}
         <details class="advanced"><summary>${this.t('advanced')}</summary>
           <div class="columns">
             <div class="field"><label for="${id}-transport">${this.t('transport')}</label>
@@ -74,6 +88,7 @@ class Edit extends DialogPiece {
       patch.transport = form.get('transport') as ServerConfig['transport']
       patch.timeoutMs = seconds > 0 ? seconds * 1000 : undefined
       patch.headers = headersOf(this.rows)
+      Object.assign(patch, trustOf(form))
       patch.auth = authOf(form, moved && auth ? openly(auth) : auth)
     }
     try {

@@ -95,6 +95,9 @@ portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-col
 .strip .ok { fill: var(--_good); } .strip .bad { fill: none; stroke: var(--_bad); stroke-width: 1.2; }
 :dir(rtl) > .spark, :dir(rtl) > .strip { scale: -1 1; }
 .diagnosis { background: color-mix(in oklab, var(--_tone) 8%, var(--_paper)); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); font-size: .92rem; }
+.held { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between; background: var(--_wait-wash); border-radius: 8px; padding: .5rem .7rem; font-size: .92rem; }
+.held-tool { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); } .part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
+.diff { white-space: pre-wrap; overflow-wrap: anywhere; max-block-size: 18rem; overflow: auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; } del { background: var(--_bad-wash); color: var(--_bad); } ins { background: var(--_good-wash); color: var(--_good); text-decoration-style: dotted; text-underline-offset: .2em; }
 .warnings { font-size: .88rem; } .warnings li { padding-block: .1rem; }
 
 .switch { appearance: none; inline-size: 2.5rem; block-size: 1.45rem; border-radius: 1rem; border: 1.5px solid var(--_edge); background: var(--_ground); position: relative; cursor: pointer; }

@@ -1,0 +1,49 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { Approval, ApprovalRequest } from '../../../wasm/js/types.ts'
+import { DialogPiece } from '../dialog.ts'
+import { define, Piece } from '../piece.ts'
+import { clean } from '../text.ts'
+import { flagList } from '../tools/flagged.ts'
+import type { Key } from '../words.ts'
+import '../tool/json.ts'
+
+/** A call that a model wants to make, and what the person says to it. */
+class Approve extends DialogPiece {
+  static override properties = { ...Piece.properties, request: { attribute: false }, more: {} }
+  declare request: ApprovalRequest
+  /** How many wait behind it. */
+  declare more: number
+  private said: Approval = 'deny'
+
+  protected heading(): string {
+    return this.t('approve_title')
+  }
+
+  protected body(): TemplateResult {
+    const { request: r } = this
+    const claims = Object.entries(r.annotations).flatMap(([key, value]) => (typeof value === 'boolean' && key.endsWith('Hint') ? [`${key}_${value}` as Key] : []))
+    const button = (approval: Approval, main = false) => html`<button type="button" class=${main ? 'primary' : ''} @click=${() => this.say(approval)}>${this.t(`approval_${approval}`)}</button>`
+    return html`<div class="content">
+      <p>${this.t('approve_why')} <strong class="mono"><bdi>${clean(r.tool, 128)}</bdi></strong> · <bdi>${clean(r.server, 80)}</bdi></p>
+      ${r.description ? html`<p class="description dim"><bdi>${clean(r.description, 2000)}</bdi></p>` : nothing}
+      ${claims.length ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>` : nothing}
+      ${flagList(this.desk, r)}
+      <portolan-json .desk=${this.desk} label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
+      ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
+      <footer>${button('never')} ${button('deny')} <span class="grow"></span> ${button('always')} ${button('once', true)}</footer>
+      <p class="dim">${this.t('approval_bound')}</p>
+    </div>`
+  }
+
+  private say(approval: Approval): void {
+    this.said = approval
+    this.close()
+  }
+
+  /** Also by Escape: who goes away has not agreed. */
+  protected override closed(): void {
+    this.dispatchEvent(new CustomEvent<Approval>('said', { detail: this.said }))
+  }
+}
+
+define('portolan-approve', Approve)

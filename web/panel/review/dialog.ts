@@ -1,0 +1,73 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import type { HeldTool, ToolDefinition } from '../../../wasm/js/types.ts'
+import { DialogPiece } from '../dialog.ts'
+import { define, freshId, Piece } from '../piece.ts'
+import { clean } from '../text.ts'
+import { flagList } from '../tools/flagged.ts'
+import type { Key } from '../words.ts'
+import { valueDiff, wordDiff, type Stretch } from './diff.ts'
+import '../tool/json.ts'
+
+const parts = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', '_meta'] as const
+type Part = (typeof parts)[number]
+
+/** The tools of a server that are held, each with what it was and what it would be. */
+class Review extends DialogPiece {
+  static override properties = { ...Piece.properties, server: {}, held: { attribute: false }, busy: { state: true } }
+  declare server: string
+  declare held: readonly HeldTool[]
+  declare private busy: boolean
+  protected override wide = true
+
+  protected heading(): TemplateResult {
+    return html`${this.t('review_title')} <bdi>${clean(this.server, 80)}</bdi>`
+  }
+
+  protected body(): TemplateResult {
+    const { held } = this
+    return html`<div class="content">
+      <p>${this.t(held.length ? 'review_why' : 'review_done')}</p>
+      ${repeat(held, (t) => t.name, (t) => this.tool(t))}
+      <footer><button type="button" @click=${() => this.close()}>${this.t(held.length ? 'review_later' : 'close')}</button>
+        ${held.length > 1 ? html`<button type="button" class="primary" ?disabled=${this.busy} @click=${() => this.approve()}>${this.t('approve_all', { n: held.length })}</button>` : nothing}</footer>
+    </div>`
+  }
+
+  private tool(t: HeldTool): TemplateResult {
+    const id = freshId()
+    const why = t.reason === 'renamed' ? this.t('held_renamed', { from: clean(t.renamedFrom ?? '', 128) }) : this.t(`held_${t.reason}`)
+    const differing = parts.filter((p) => t.changes.includes(p))
+    return html`<section class="held-tool" aria-labelledby=${id}>
+      <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
+      <p class="dim">${why}</p>
+      ${flagList(this.desk, t)}
+      ${t.before ? differing.map((part) => this.part(part, t.before!, t.definition)) : html`
+        ${t.reason === 'changed' ? html`<p class="hint">${this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })}</p>` : nothing}
+        <p class="description"><bdi>${clean(String(t.definition.description ?? this.t('no_description')), 4000)}</bdi></p>
+        <portolan-json .desk=${this.desk} label=${this.t('parameters')} .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`}
+      <div class="row"><button type="button" class=${this.held.length > 1 ? 'small' : 'primary'} ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button></div>
+    </section>`
+  }
+
+  private part(part: Part, before: ToolDefinition, now: ToolDefinition): TemplateResult {
+    const [a, b] = [before[part], now[part]]
+    const texts = [a, b].every((v) => v === undefined || typeof v === 'string')
+    const stretches = texts ? wordDiff(String(a ?? ''), String(b ?? '')) : valueDiff(a, b)
+    return html`<div class="part"><h4>${this.t(`part_${part}` as Key)}</h4>
+      <div class=${texts ? 'diff' : 'diff mono'} tabindex="0" role="group" aria-label=${this.t(`part_${part}` as Key)} dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div></div>`
+  }
+
+  private async approve(tool?: HeldTool): Promise<void> {
+    this.busy = true
+    await this.desk.run(() => this.desk.registry.approveTools(this.server, tool && [tool.tool]))
+    this.busy = false
+  }
+}
+
+const stretch = ({ kind, text }: Stretch) => {
+  const shown = clean(text, 20_000)
+  return kind === 'gone' ? html`<del>${shown}</del>` : kind === 'come' ? html`<ins>${shown}</ins>` : shown
+}
+
+define('portolan-review', Review)
