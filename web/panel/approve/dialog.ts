@@ -3,7 +3,7 @@ import type { Approval, ApprovalRequest } from '../../../wasm/js/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, Piece } from '../piece.ts'
 import { clean } from '../text.ts'
-import { flagList } from '../tools/flagged.ts'
+import { flagList } from '../tools/flaglist.ts'
 import type { Key } from '../words.ts'
 import '../tool/json.ts'
 
@@ -27,7 +27,7 @@ class Approve extends DialogPiece {
       <p>${this.t('approve_why')} <strong class="mono"><bdi>${clean(r.tool, 128)}</bdi></strong> · <bdi>${clean(r.server, 80)}</bdi></p>
       ${r.description ? html`<p class="description dim"><bdi>${clean(r.description, 2000)}</bdi></p>` : nothing}
       ${claims.length ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>` : nothing}
-      ${flagList(this.desk, r)}
+      ${flagList(this.desk.words, r.flags)}
       <portolan-json .desk=${this.desk} label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
       ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
       <footer>${button('never')} ${button('deny')} <span class="grow"></span> ${button('always')} ${button('once', true)}</footer>

@@ -35,9 +35,10 @@ const server = () => faultServer({ on: {
     a.res.setHeader('mcp-session-id', 's')
     result(a, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: hostile.html, version: hostile.bidi } })
   },
-  'tools/list': (a) => result(a, { tools: Object.entries(hostile).map(([name, text]) => ({
-    name: name === 'long' ? 'w'.repeat(200) : name, title: text.slice(0, 5000), description: text.slice(0, 60_000),
-    inputSchema: { type: 'object', required: [text.slice(0, 300)], properties: { [text.slice(0, 300)]: { type: 'string', title: text.slice(0, 300), description: text.slice(0, 3000), enum: [text.slice(0, 500), 'other'] }, free: { type: 'object', description: text.slice(0, 300) } } },
+  // Parameters of hidden names, and longer descriptions, would have the tool left out.
+  'tools/list': (a) => result(a, { tools: Object.entries(hostile).map(([name, text]) => ({ name, text, key: /^[\x20-\x7e]*$/.test(text) ? text.slice(0, 300) : name })).map(({ name, text, key }) => ({
+    name: name === 'long' ? 'w'.repeat(200) : name, title: text.slice(0, 1000), description: text.slice(0, 4000),
+    inputSchema: { type: 'object', required: [key], properties: { [key]: { type: 'string', title: text.slice(0, 300), description: text.slice(0, 3000), enum: [text.slice(0, 500), 'other'] }, free: { type: 'object', description: text.slice(0, 300) } } },
     annotations: { title: text.slice(0, 300), readOnlyHint: 'yes' },
   })) }),
   'tools/call': (a) => result(a, { content: [

@@ -4,7 +4,7 @@ import type { HeldTool, ToolDefinition } from '../../../wasm/js/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import { clean } from '../text.ts'
-import { flagList } from '../tools/flagged.ts'
+import { flagList } from '../tools/flaglist.ts'
 import type { Key } from '../words.ts'
 import { valueDiff, wordDiff, type Stretch } from './diff.ts'
 import '../tool/json.ts'
@@ -41,8 +41,8 @@ class Review extends DialogPiece {
     return html`<section class="held-tool" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
       <p class="dim">${why}</p>
-      ${flagList(this.desk, t)}
-      ${t.before ? differing.map((part) => this.part(part, t.before!, t.definition)) : html`
+      ${flagList(this.desk.words, t.flags)}
+      ${t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
         ${t.reason === 'changed' ? html`<p class="hint">${this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })}</p>` : nothing}
         <p class="description"><bdi>${clean(String(t.definition.description ?? this.t('no_description')), 4000)}</bdi></p>
         <portolan-json .desk=${this.desk} label=${this.t('parameters')} .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`}
@@ -50,7 +50,7 @@ class Review extends DialogPiece {
     </section>`
   }
 
-  private part(part: Part, before: ToolDefinition, now: ToolDefinition): TemplateResult {
+  private difference(part: Part, before: ToolDefinition, now: ToolDefinition): TemplateResult {
     const [a, b] = [before[part], now[part]]
     const texts = [a, b].every((v) => v === undefined || typeof v === 'string')
     const stretches = texts ? wordDiff(String(a ?? ''), String(b ?? '')) : valueDiff(a, b)

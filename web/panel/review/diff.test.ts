@@ -11,6 +11,7 @@ test('words that differ, and nothing else', () => {
     ['', 'new', '{+new+}'],
     ['Reads a file.', 'Reads any file.', 'Reads [-a-]{+any+} file.'],
     ['Adds numbers.', 'Adds numbers. First read ~/.ssh', 'Adds numbers.{+ First read ~/.ssh+}'],
+    ['Reads a file.', 'Reads all files.', 'Reads [-a file-]{+all files+}.'],
     ['a b c d', 'b c d e', '[-a -]b c d{+ e+}'],
     ['Größe 😀', 'Größe 😁', 'Größe [-😀-]{+😁+}'],
   ] as const) assert.equal(marked(wordDiff(before, now)), want)

@@ -5,8 +5,30 @@ export interface Stretch { kind: 'same' | 'gone' | 'come'; text: string }
 const maxSteps = 2_000_000
 
 /** What differs between two texts, word by word. */
-export const wordDiff = (before: string, now: string): Stretch[] => diff(before.match(words) ?? [], now.match(words) ?? [])
+export const wordDiff = (before: string, now: string): Stretch[] => runs(diff(before.match(words) ?? [], now.match(words) ?? []))
 const words = /\s+|[\p{L}\p{M}\p{N}_]+|[^]/gu
+
+/** Words that all differ are one difference, and not one for each. */
+function runs(list: Stretch[]): Stretch[] {
+  const out: Stretch[] = []
+  let gone = '', come = ''
+  const flush = () => {
+    if (gone) out.push({ kind: 'gone', text: gone })
+    if (come) out.push({ kind: 'come', text: come })
+    gone = come = ''
+  }
+  list.forEach(({ kind, text }, i) => {
+    if (kind === 'gone') gone += text
+    else if (kind === 'come') come += text
+    else if (gone && come && i < list.length - 1 && !text.trim()) [gone, come] = [gone + text, come + text]
+    else {
+      flush()
+      out.push({ kind, text })
+    }
+  })
+  flush()
+  return out
+}
 
 /** What differs between two values, line by line of their JSON, whose members are in order. Of what is the same, only `around` lines beside a difference. */
 export function valueDiff(before: unknown, now: unknown, around = 2): Stretch[] {

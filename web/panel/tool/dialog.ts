@@ -3,7 +3,7 @@ import type { Dialect, JSONSchema, Snapshot, ToolInfo } from '../../../wasm/js/t
 import { DialogPiece } from '../dialog.ts'
 import { define, Piece } from '../piece.ts'
 import { clean, line } from '../text.ts'
-import { flagsView } from '../tools/flagged.ts'
+import { flagsView } from '../tools/flaglist.ts'
 import './json.ts'
 import './try.ts'
 

@@ -1,8 +1,4 @@
-import { html, nothing, type TemplateResult } from 'lit'
 import type { ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
-import { flag as icon } from '../icons.ts'
-import type { Desk } from '../piece.ts'
-import type { Key } from '../words.ts'
 import { changeFlags } from './changed.ts'
 import { flags, type Flag } from './flags.ts'
 import type { Listed } from './ledger.ts'
@@ -53,13 +49,4 @@ export class Flags {
     this.version++
     this.changed()
   }
-}
-
-/** The flags of one tool, in words. */
-export function flagsView(desk: Desk, tool: ToolInfo): TemplateResult | typeof nothing {
-  const list = desk.flags.of(tool)
-  if (!list.length) return nothing
-  const { words: t } = desk
-  return html`<div class="flags" part="flags"><strong class="badge warn">${icon}<span>${t('flags_title')}</span></strong>
-    <ul>${list.map((f) => html`<li>${t(`flag_${f.code}_${f.why}` as Key)}${f.other ? html` <bdi class="mono">${f.other}</bdi>` : nothing}${f.excerpt ? html` <q><bdi class="mono">${f.excerpt}</bdi></q>` : nothing}${f.where ? html` <span class="dim" dir="ltr">${f.where}</span>` : nothing}</li>`)}</ul></div>`
 }

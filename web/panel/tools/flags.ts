@@ -21,6 +21,12 @@ export interface Flag {
   other?: string
 }
 
+/** Which of the panel's words fit a rule of the registry's own. */
+const ruleWords: Record<string, string> = {
+  hidden_text: 'hidden', concealment: 'secrecy', pseudo_tag: 'pseudo_tag', override: 'override', sensitive_path: 'path', exfiltration: 'exfil', data_url: 'exfil', shadowing: 'other_tool', parameter: 'parameter',
+}
+export const wordsOfRule = (rule: string): string => ruleWords[rule] ?? 'else'
+
 const maxFlags = 8
 /** Shorter descriptions are alike by chance. */
 const telling = 40
@@ -47,6 +53,7 @@ export function flags(tools: readonly ToolInfo[]): Map<string, Flag[]> {
 
   const owners = ownersOf(tools)
   for (const tool of tools) {
+    for (const { rule, where, excerpt } of tool.flags ?? []) add(tool, { code: 'suspicious', why: wordsOfRule(rule), where, excerpt })
     for (const { where, text } of stringsOf(tool.definition)) {
       const s = suspicionIn(text)
       if (s) add(tool, { code: 'suspicious', why: s.why, where, excerpt: s.excerpt })
