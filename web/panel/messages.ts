@@ -36,7 +36,7 @@ export const en = {
   transport_http: 'Streamable HTTP', transport_sse: 'HTTP+SSE', transport_auto: 'Transport found by itself', through_proxy: 'through the proxy', tools_of: { one: '{n} of {total} tools', other: '{n} of {total} tools' }, claimed: 'What the server calls itself',
   warnings: { one: '{n} remark about the tool list', other: '{n} remarks about the tool list' },
 
-  held: { one: '{n} tool is held back.', other: '{n} tools are held back.' }, held_why: 'The server changed what was approved. Models do not see it until you have looked.', review: 'Review…',
+  held: { one: '{n} tool is held back.', other: '{n} tools are held back.' }, held_why: 'Nobody has approved what the server says of it now. Models do not see it until you do.', review: 'Review…',
   review_title: 'Changed tools of', review_why: 'This is what the server wants to be called from now on. Approve what you would have added yourself.', review_done: 'Nothing is held back any more.', review_later: 'Not now', approve: 'Approve', approve_all: { one: 'Approve {n} tool', other: 'Approve all {n}' },
   held_changed: 'It differs from what was approved.', held_new: 'It was not there before.', held_renamed: 'It was called {from}.', held_before_unknown: 'What was approved is not kept any more. These parts differ: {parts}.',
   part_name: 'Name', part_title: 'Title', part_description: 'Description', part_inputSchema: 'Parameters', part_outputSchema: 'Result', part_annotations: 'Claims', part__meta: 'User interface',

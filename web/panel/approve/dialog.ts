@@ -30,7 +30,7 @@ class Approve extends DialogPiece {
       ${flagList(this.desk.words, r.flags)}
       <portolan-json .desk=${this.desk} label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
       ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
-      <footer>${button('never')} ${button('deny')} <span class="grow"></span> ${button('always')} ${button('once', true)}</footer>
+      <footer>${button('never')} ${button('deny')} <span class="apart"></span> ${button('always')} ${button('once', true)}</footer>
       <p class="dim">${this.t('approval_bound')}</p>
     </div>`
   }

@@ -33,7 +33,7 @@ problem_json_unexpected: 'JSON غير سليم: شيء غير متوقع.', prob
   transport_http: 'HTTP متدفق', transport_sse: 'HTTP+SSE', transport_auto: 'يُكتشف النقل تلقائيًا', through_proxy: 'عبر الوكيل', tools_of: '{n} من {total} أداة', claimed: 'ما يسمّي الخادم نفسه به',
   warnings: 'ملاحظات على قائمة الأدوات: {n}',
 
-  held: { one: 'أداة واحدة محجوزة.', two: 'أداتان محجوزتان.', few: '{n} أدوات محجوزة.', many: '{n} أداة محجوزة.', other: '{n} أداة محجوزة.' }, held_why: 'غيّر الخادم ما تمت الموافقة عليه. لا تراه النماذج حتى تنظر فيه.', review: 'مراجعة…',
+  held: { one: 'أداة واحدة محجوزة.', two: 'أداتان محجوزتان.', few: '{n} أدوات محجوزة.', many: '{n} أداة محجوزة.', other: '{n} أداة محجوزة.' }, held_why: 'لم يوافق أحد على ما يقوله الخادم عنها الآن. لا تراها النماذج حتى توافق.', review: 'مراجعة…',
   review_title: 'أدوات متغيّرة من', review_why: 'هذا ما يريد الخادم أن يُستدعى من الآن. وافق على ما كنت ستضيفه بنفسك.', review_done: 'لم يعد هناك شيء محجوز.', review_later: 'ليس الآن', approve: 'موافقة', approve_all: { one: 'الموافقة على {n}', two: 'الموافقة على الاثنتين', few: 'الموافقة على الـ{n} كلها', many: 'الموافقة على الـ{n} كلها', other: 'الموافقة على الـ{n} كلها' },
   held_changed: 'تختلف عمّا تمت الموافقة عليه.', held_new: 'لم تكن موجودة من قبل.', held_renamed: 'كان اسمها {from}.', held_before_unknown: 'لم يعد ما تمت الموافقة عليه محفوظًا. الأجزاء المختلفة: {parts}.',
   part_name: 'الاسم', part_title: 'العنوان', part_description: 'الوصف', part_inputSchema: 'المعاملات', part_outputSchema: 'النتيجة', part_annotations: 'الادعاءات', part__meta: 'واجهة المستخدم',

@@ -137,7 +137,7 @@ dialog::backdrop { background: #0a151a99; }
 dialog > header { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .8rem 1rem; border-block-end: 1px solid var(--_line); position: sticky; inset-block-start: 0; background: inherit; z-index: 1; }
 dialog h2 { overflow-wrap: anywhere; }
 dialog > form, dialog > .content { padding: 1rem; display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
-dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
+dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
 .header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; } .header .grow { flex: 2 1 12rem; }
 .secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
 .columns { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
