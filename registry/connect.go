@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"time"
 )
 
@@ -27,12 +29,30 @@ func (r *Registry) connected(ctx context.Context, s *server) (*conn, error) {
 	}
 	f := s.connecting
 	if f == nil {
+		if err := r.tryOnce(s); err != nil {
+			r.mu.Unlock()
+			return nil, err
+		}
 		f = r.connect(s)
 	}
 	f.waiters++
 	r.mu.Unlock()
 	r.deliver()
 	return join(ctx, r, f)
+}
+
+// triesTime is how long a try to connect counts for Limits.Connects.
+const triesTime = 10 * time.Second
+
+// tryOnce counts a try to connect, or says that there were too many. The caller holds r.mu.
+func (r *Registry) tryOnce(s *server) error {
+	now, most := r.opts.Clock(), r.opts.Limits.Connects
+	s.tries = slices.DeleteFunc(s.tries, func(t time.Time) bool { return now.Sub(t) >= triesTime })
+	if len(s.tries) >= most {
+		return Because(ErrSuspended, "it was connected to "+strconv.Itoa(most)+" times in 10 s")
+	}
+	s.tries = append(s.tries, now)
+	return nil
 }
 
 // reachable says why a server cannot be contacted now, or nil.

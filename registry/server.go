@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type server struct {
 	conn       *conn // nil: not connected
 	info       SessionInfo
 	connecting *flight[*conn]
+	tries      []time.Time // to connect, of the last triesTime
 	refreshing *flight[struct{}]
 	again      bool // the list changed while refreshing
 
@@ -142,11 +144,27 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 		s.failure, s.lastError = err, r.errorText(s, err)
 	}
 	if s.breaker.suspended {
+		if wait := retryAfter(err); s.breaker.retryAt.Before(now.Add(wait)) {
+			s.breaker.retryAt = now.Add(wait)
+		}
 		// A probe begins afresh: the old session may be what is wrong.
 		r.retire(s, s.conn)
 		r.probeLater(s, s.breaker.retryAt.Sub(now))
 	}
 	r.changed(Event{Server: s.name, Tools: was != s.breaker.suspended, Minor: well && o == succeeded})
+}
+
+// retryAfter is how long a server that refused asks to be left alone, as far as it is heeded.
+func retryAfter(err error) time.Duration {
+	var status *StatusError
+	if !errors.As(err, &status) || len(status.Header["Retry-After"]) == 0 {
+		return 0
+	}
+	seconds, bad := strconv.Atoi(status.Header["Retry-After"][0])
+	if bad != nil || seconds < 0 {
+		return 0
+	}
+	return min(time.Duration(min(seconds, 1e6))*time.Second, maxCooldown)
 }
 
 // probeLater refreshes a suspended server when its cooldown is over.

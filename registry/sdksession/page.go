@@ -2,6 +2,7 @@ package sdksession
 
 import (
 	"bytes"
+	"errors"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,6 +19,9 @@ const (
 	// js/wasm nothing else does, the garbage collector included.
 	yieldEvery = 64
 )
+
+// errEnough ends the reading of a list one tool beyond those that are offered.
+var errEnough = errors.New("enough")
 
 // readPage splits a ListToolsResult without decoding it. A tool that cannot be
 // offered is dropped with its reason; the rest of the list lives. With modern, a
@@ -48,6 +52,9 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 	}
 	i := 0
 	err = rawjson.Elements(tools, func(def []byte) error {
+		if len(page.Tools) > limits.ToolsPerServer {
+			return errEnough
+		}
 		if i++; i%yieldEvery == 0 {
 			runtime.Gosched()
 		}
@@ -66,7 +73,7 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 		page.Tools = append(page.Tools, tool)
 		return nil
 	})
-	if err != nil {
+	if err != nil && err != errEnough {
 		return nil, nil, registry.Because(registry.ErrProtocol, err.Error())
 	}
 	return page, bindings, nil

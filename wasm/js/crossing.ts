@@ -57,6 +57,11 @@ export class Crossing {
     }
   }
 
+  /** The module's linear memory, in bytes, which never shrinks. */
+  get size(): number {
+    return this.#exports?.mem.buffer.byteLength ?? 0
+  }
+
   /** The module runs from now on; resume lets its goroutines go on. */
   enter(exports: WebAssembly.Exports, resume: () => void): void {
     this.#exports = exports as unknown as Exports

@@ -12,6 +12,9 @@ type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
 
 const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 
+/** How long a module stays at least that has replaced another for its size. */
+const RENEW_MS = 60_000
+
 /** A request that the module is at work on. */
 interface Asked {
   /** The host itself asks without one. */
@@ -42,6 +45,9 @@ export class Host {
   /** It has not listed all tools again that an earlier one had. */
   private listing = false
   private readonly restarts = new Restarts()
+  /** The module is replaced beyond it, and not before, in ms of performance.now(). */
+  private readonly memoryBytes: number
+  private renewAt = 0
   private down: RegistryError | undefined
   private closed = false
   private online = true
@@ -63,7 +69,11 @@ export class Host {
 
   private constructor(wasm: WebAssembly.Module, options: StartOptions) {
     this.wasm = wasm
-    this.options = options
+    const { memoryBytes = 256 << 20, ...limits } = options.limits ?? {}
+    this.memoryBytes = memoryBytes
+    // On the page's own thread nothing else happens while a response is parsed.
+    if (typeof document !== 'undefined') limits.responseBytes ??= 4 << 20
+    this.options = { ...options, limits }
   }
 
   /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. */
@@ -202,6 +212,7 @@ export class Host {
     if (asked.change && 'result' in answer) this.note(asked.change)
     if (asked.own) asked.own(answer)
     else asked.client!.post(answer)
+    this.renew()
   }
 
   /** Remembers what another module would have to be told. */
@@ -232,14 +243,15 @@ export class Host {
 
   private async boot(): Promise<void> {
     let instance: Instance | undefined
+    const current = () => !instance || instance === this.instance // one that is replaced says goodbye to its servers
     const hears: Hears = {
       settle: (id, message) => this.settle(id, message),
       progress: (id, progress) => {
         const asked = this.asked.get(id)
         asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
       },
-      state: (event) => this.state(event),
-      tools: (server, tools, parts) => this.setTools(server, tools, parts),
+      state: (event) => { if (current()) this.state(event) },
+      tools: (server, tools, parts) => { if (current()) this.setTools(server, tools, parts) },
       hints: (hints) => {
         this.options.hints = hints
         for (const client of this.clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
@@ -319,6 +331,24 @@ export class Host {
       return this.ended()
     }
     await this.furnish(this.configs)
+  }
+
+  /**
+   * Replaces a module whose memory has grown too large, for it cannot give it back:
+   * while nobody waits for it, and once in a minute.
+   */
+  private renew(): void {
+    const old = this.instance
+    if (!old || !this.ready || this.listing || this.closed || this.asked.size || this.asks.size) return
+    if (old.memory <= this.memoryBytes || performance.now() < this.renewAt) return
+    this.renewAt = performance.now() + RENEW_MS
+    this.ready = false
+    this.instance = undefined
+    this.tools.clear()
+    const id = ++this.last
+    this.asked.set(id, { id: 0, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
+    old.call(id, 'close', {})
+    void this.restart()
   }
 
   private fail(e: RegistryError): void {

@@ -101,6 +101,11 @@ export class Instance {
     this.module.elicited(ask, answer)
   }
 
+  /** Of the module, in bytes. It never shrinks. */
+  get memory(): number {
+    return this.crossing.size
+  }
+
   exit(): void {
     this.module.exit()
   }

@@ -41,7 +41,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
 
 const limitNames = ['responseBytes', 'eventBytes', 'errorBytes', 'definitionBytes', 'depth', 'pages',
   'toolsPerServer', 'tools', 'listBytes', 'resultBytes', 'eventsPerSecond', 'pingsPerSecond',
-  'messageBytes', 'descriptionBytes', 'connects', 'schemaDepth', 'schemaNodes', 'enumValues']
+  'messageBytes', 'memoryBytes', 'descriptionBytes', 'connects', 'schemaDepth', 'schemaNodes', 'enumValues']
 
 /** Throws a RegistryError that names what is wrong with the options. */
 export function checkOptions(options: RegistryOptions): void {

@@ -24,6 +24,7 @@ export interface Bounds {
   schemaDepth: number;
   schemaNodes: number;
   enumValues: number;
+  tools: number;
   /** Events decoded per session and second, answers not counted. */
   rate: number;
   /** Of those, requests of the server. */

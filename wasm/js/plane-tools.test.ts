@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTools } from './plane-tools.ts';
 
-const bounds = { definition: 1000, depth: 20, description: 200, schemaDepth: 32, schemaNodes: 64, enumValues: 96 };
+const bounds = { definition: 1000, depth: 20, description: 200, schemaDepth: 32, schemaNodes: 64, enumValues: 96, tools: 1000 };
 const schema = { type: 'object' };
 const read = (result: Record<string, unknown>, annotated = false) =>
   readTools(result, JSON.stringify(result).length, annotated, bounds);

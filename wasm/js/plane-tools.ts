@@ -17,6 +17,8 @@ export interface ToolBounds {
   schemaDepth: number;
   schemaNodes: number;
   enumValues: number;
+  /** How many are offered; one more is read, so that it is known that there are more. */
+  tools: number;
 }
 
 export interface ToolList {
@@ -47,7 +49,7 @@ export function readTools(result: Record<string, unknown>, bytes: number, annota
   const tools: unknown[] = [], places: number[] = [], names: string[] = [], pins: string[] = [], drops: [string, string][] = [], headers: number[] = [];
   const flags = new Map<number, Flag[]>();
   let asSent = true;
-  for (let place = 0; place < list.length; place++) {
+  for (let place = 0; place < list.length && tools.length <= bounds.tools; place++) {
     const tool = list[place];
     let reason = refuse(tool, bytes, bounds);
     const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined;

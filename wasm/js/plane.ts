@@ -67,7 +67,7 @@ export class Plane {
   readonly #uploads: Uploads;
   #bounds: Bounds = {
     response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200, pings: 10,
-    description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500,
+    description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500, tools: 1000,
   };
 
   constructor(options: PlaneOptions = {}) {
@@ -109,8 +109,8 @@ export class Plane {
   // What follows is called by platform_js.go.
 
   bound(response: number, event: number, error: number, definition: number, depth: number, rate: number,
-    pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number): void {
-    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues };
+    pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number, tools: number): void {
+    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues, tools };
   }
 
   resolve(base: string, ref: string): string | undefined {

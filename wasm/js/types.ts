@@ -515,6 +515,8 @@ export interface Limits {
   pingsPerSecond: number
   /** Tries to connect to a server in 10 s; 20. */
   connects: number
+  /** The module's own memory; beyond it the module is replaced while no call is under way; 256 MiB. */
+  memoryBytes: number
 }
 
 /** What a server asks the user during a call (`elicitation/create`). */
