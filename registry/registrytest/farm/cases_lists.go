@@ -41,17 +41,17 @@ func listCases() []Case {
 		}}}
 	}
 	return []Case{
-		{Name: "100,000 tools", Severe: true, Use: Use{TimeoutMs: 8000}, server: offers(many(100000, func(i int) string {
+		{Name: "100,000 tools", Severe: true, Use: Use{TimeoutMs: 20000}, server: offers(many(100000, func(i int) string {
 			return toolWith("t"+strconv.Itoa(i), `{"type":"object"}`, desc(strings.Repeat("x", 60)))
 		})...), Expect: Expect{Health: []string{""}, Warning: "cut at 1000 tools", Call: []string{"text:call"}}},
-		{Name: "1,000 tools of 60 KB", Severe: true, Use: Use{TimeoutMs: 8000}, server: offers(many(1000, func(i int) string {
+		{Name: "1,000 tools of 60 KB", Severe: true, Use: Use{TimeoutMs: 20000}, server: offers(many(1000, func(i int) string {
 			return toolWith("t"+strconv.Itoa(i), `{"type":"object","description":"`+megabyte[:60<<10]+`"}`, "")
 		})...), Expect: fails("too_large")},
 		{Name: "10,000 tools that are none", Severe: true, Use: Use{TimeoutMs: 4000}, server: offers(append(many(10000, func(int) string { return "null" }), tool("t"))...), Expect: dropped("dropped")},
-		{Name: "an enum of a million", Severe: true, Use: Use{TimeoutMs: 6000}, server: beside(schema(enum(1000000))), Expect: dropped("odd")},
+		{Name: "an enum of a million", Severe: true, Use: Use{TimeoutMs: 12000}, server: beside(schema(enum(1000000))), Expect: dropped("odd")},
 		{Name: "an enum of 600", server: beside(schema(enum(600))), Expect: dropped("odd")},
 		{Name: "a schema of 10,000 levels", Severe: true, Use: Use{TimeoutMs: 3000}, server: beside(schema(nested(`{"items":`, "{}", "}", 10000))), Expect: dropped("odd")},
-		{Name: "a schema of a million levels", Severe: true, Use: Use{TimeoutMs: 6000}, server: beside(schema(nested(`{"not":`, "{}", "}", 1000000))), Expect: works().orFails("protocol", "too_large")},
+		{Name: "a schema of a million levels", Severe: true, Use: Use{TimeoutMs: 12000}, server: beside(schema(nested(`{"not":`, "{}", "}", 1000000))), Expect: works().orFails("protocol", "too_large")},
 		{Name: "a schema of 40 levels", server: beside(schema(nested(`{"items":`, "{}", "}", 40))), Expect: dropped("odd")},
 		{Name: "a schema of 2,000 properties", server: beside(schema(properties(2000))), Expect: dropped("odd")},
 		{Name: "an output schema of 2,000 properties", server: beside(toolWith("odd", `{"type":"object"}`, `,"outputSchema":`+properties(2000))), Expect: dropped("odd")},

@@ -70,7 +70,7 @@ func sseCases() []Case {
 		{Name: "list changes for ever, on GET", Severe: true, Use: Use{LingerMs: 2000}, server: pushes(floods(changed, 20, 5*time.Millisecond)), Expect: works().most("tools/list", 6)},
 		{Name: "list changes for ever, on subscriptions/listen", Severe: true, Use: Use{LingerMs: 2000}, server: server{modern: true, listChanged: true, on: on{"subscriptions/listen": floods(changed, 20, 5*time.Millisecond)}}, Expect: works().most("tools/list", 6)},
 		{Name: "list changes in answer to each list", Severe: true, Use: Use{LingerMs: 2000}, server: server{listChanged: true, on: on{"tools/list": func(a *asked) { a.events(); a.event(changed); a.event(a.message(listOf(tool("t")))) }}}, Expect: works().most("tools/list", 6)},
-		{Name: "an event of 64 MB", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) {
+		{Name: "an event of 64 MB", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) {
 			a.events()
 			io.WriteString(a.w, "data: ")
 			for range 64 {
@@ -79,7 +79,7 @@ func sseCases() []Case {
 				}
 			}
 		}}}, Expect: works("code:too_large")},
-		{Name: "an event of 64 MB in lines", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) {
+		{Name: "an event of 64 MB in lines", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) {
 			a.events()
 			for range 64 << 10 {
 				if _, err := io.WriteString(a.w, "data: "+megabyte[:1024]+"\n"); err != nil {
@@ -87,7 +87,7 @@ func sseCases() []Case {
 				}
 			}
 		}}}, Expect: works("code:too_large")},
-		{Name: "a line of 64 MB that is no data", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) {
+		{Name: "a line of 64 MB that is no data", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) {
 			a.events()
 			io.WriteString(a.w, "id: ")
 			for range 64 {
@@ -96,7 +96,7 @@ func sseCases() []Case {
 				}
 			}
 		}}}, Expect: works("code:too_large")},
-		{Name: "small events of 200 MB in all", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) {
+		{Name: "small events of 200 MB in all", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) {
 			a.events()
 			block := strings.Repeat("data: "+note+"\n\n", 10000)
 			for range 200 << 20 / len(block) {

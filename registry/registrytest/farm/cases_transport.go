@@ -137,17 +137,17 @@ func transportCases() []Case {
 			}
 			a.tools(tool("t"))
 		}}}, Expect: works().orFails("network")},
-		{Name: "a list of 200 MB", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/list": large}}, Expect: fails("too_large")},
-		{Name: "an answer to a call of 200 MB", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": large}}, Expect: works("code:too_large").most("tools/call", 1)},
-		{Name: "an answer to initialize of 200 MB", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"initialize": large}}, Expect: fails("too_large")},
-		{Name: "a gzip bomb for a list", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/list": bombs}}, Expect: fails("too_large")},
-		{Name: "a gzip bomb for a call", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": bombs}}, Expect: works("code:too_large")},
-		{Name: "a gzip bomb for an error", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) {
+		{Name: "a list of 200 MB", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/list": large}}, Expect: fails("too_large")},
+		{Name: "an answer to a call of 200 MB", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": large}}, Expect: works("code:too_large").most("tools/call", 1)},
+		{Name: "an answer to initialize of 200 MB", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"initialize": large}}, Expect: fails("too_large")},
+		{Name: "a gzip bomb for a list", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/list": bombs}}, Expect: fails("too_large")},
+		{Name: "a gzip bomb for a call", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": bombs}}, Expect: works("code:too_large")},
+		{Name: "a gzip bomb for an error", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) {
 			a.w.Header().Set("Content-Encoding", "gzip")
 			a.w.WriteHeader(500)
 			a.w.Write(bomb())
 		}}}, Expect: works("code:http_status")},
-		{Name: "an error body of 200 MB", Severe: true, Use: Use{TimeoutMs: 6000}, server: server{on: on{"tools/call": func(a *asked) { a.typed("text/plain"); a.w.WriteHeader(500); large(a) }}}, Expect: works("code:http_status")},
+		{Name: "an error body of 200 MB", Severe: true, Use: Use{TimeoutMs: 12000}, server: server{on: on{"tools/call": func(a *asked) { a.typed("text/plain"); a.w.WriteHeader(500); large(a) }}}, Expect: works("code:http_status")},
 		{Name: "an error body drips", Severe: true, server: server{on: on{"tools/call": func(a *asked) { a.w.WriteHeader(500); dripping(a) }}}, Expect: works("code:http_status", "code:timeout")},
 		{Name: "it says gzip and is not", server: server{on: on{"tools/list": encoded("gzip", list)}}, Expect: fails("network", "protocol")},
 		{Name: "an encoding that nobody knows", server: server{on: on{"tools/list": encoded("sdch", list)}}, Expect: works().orFails("network", "protocol")},

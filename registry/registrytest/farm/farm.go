@@ -29,7 +29,7 @@ type Case struct {
 // Use says what a client does beside discovering and calling the first tool.
 type Use struct {
 	Transport string         `json:"transport,omitempty"` // of the server's configuration
-	TimeoutMs int            `json:"timeoutMs"`           // each deadline; 600 if 0
+	TimeoutMs int            `json:"timeoutMs"`           // each deadline
 	Limits    map[string]int `json:"limits,omitempty"`    // by their JavaScript names
 	Args      string         `json:"args,omitempty"`      // of the call, as JSON text
 	LingerMs  int            `json:"lingerMs,omitempty"`  // how long it waits before it calls

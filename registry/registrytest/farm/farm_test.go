@@ -14,7 +14,7 @@ func connect(limits registry.Limits) registry.Connect {
 }
 
 // atOnce is how many servers are visited at the same time: most of it is waiting.
-const atOnce = 12
+const atOnce = 10
 
 func TestHostileServers(t *testing.T) {
 	f, err := farm.Start()

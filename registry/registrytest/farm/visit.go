@@ -39,16 +39,10 @@ type Outcome struct {
 	Late map[string]float64 `json:"late"`
 }
 
-// DefaultTimeout is a case's deadline where it names none.
-const DefaultTimeout = 600 * time.Millisecond
-
 // Visit does the task. Connect makes sessions under limits.
 func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 	o = Outcome{Realm: "native", Late: make(map[string]float64)}
-	timeout := DefaultTimeout
-	if t.TimeoutMs > 0 {
-		timeout = time.Duration(t.TimeoutMs) * time.Millisecond
-	}
+	timeout := time.Duration(t.TimeoutMs) * time.Millisecond
 	limits, err := limitsOf(t.Limits)
 	if err != nil {
 		o.Fault = err.Error()
