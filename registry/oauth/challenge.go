@@ -54,12 +54,16 @@ func readChallenge(header string) (c challenge) {
 
 type scanner string
 
-func (s *scanner) skip(set string) { *s = scanner(strings.TrimLeft(string(*s), set)) }
+func (s *scanner) skip(set string) {
+	for *s != "" && strings.IndexByte(set, (*s)[0]) >= 0 {
+		*s = (*s)[1:]
+	}
+}
 
 func (s *scanner) token() string {
-	i := strings.IndexAny(string(*s), " \t,=\"")
-	if i < 0 {
-		i = len(*s)
+	i := 0
+	for i < len(*s) && strings.IndexByte(" \t,=\"", (*s)[i]) < 0 {
+		i++
 	}
 	token := string((*s)[:i])
 	*s = (*s)[i:]
@@ -92,18 +96,25 @@ func (s *scanner) value() string {
 	return string(out)
 }
 
-// scopes joins lists of scopes to one without repetition.
-func scopes(lists ...string) string {
-	var out []string
-	for _, list := range lists {
-		for _, scope := range strings.Fields(list) {
-			if !has(out, scope) && isScope(scope) && len(out) < maxScopes {
-				out = append(out, scope)
+// scopes joins two lists of scopes to one without repetition, and without what is
+// no scope.
+func scopes(a, b string) string {
+	out := ""
+	rest := a + " " + b
+	for n := 0; rest != "" && n < maxScopes; n++ {
+		var scope string
+		scope, rest, _ = strings.Cut(rest, " ")
+		if isScope(scope) && !hasScope(out, scope) {
+			if out != "" {
+				out += " "
 			}
+			out += scope
 		}
 	}
-	return strings.Join(out, " ")
+	return out
 }
+
+func hasScope(list, scope string) bool { return strings.Contains(" "+list+" ", " "+scope+" ") }
 
 const maxScopes = 100
 
@@ -113,7 +124,7 @@ func isScope(s string) bool {
 			return false
 		}
 	}
-	return len(s) <= 256
+	return s != "" && len(s) <= 256
 }
 
 func has(list []string, s string) bool {

@@ -80,7 +80,10 @@ func New(opts Options) *Client {
 // Server returns the sign-in of the server that the user calls name and that is at
 // href, an absolute URL. It is the same as long as both are; auth and fetch may be new.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
-	at, _ := split(href)
+	at := split(href)
+	if at == nil {
+		at = &parts{host: "."}
+	}
 	key := name + "\n" + href
 	c.mu.Lock()
 	s := c.servers[name]

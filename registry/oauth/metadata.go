@@ -24,7 +24,21 @@ type metadata struct {
 // errNoOAuth: the server says nowhere that it speaks OAuth.
 var errNoOAuth = errors.New("the server names no authorization server")
 
-func failure(text string) error { return registry.Because(registry.ErrSignIn, text) }
+// failure is an ErrSignIn; its parts may be a stranger's.
+func failure(parts ...string) error {
+	var text strings.Builder
+	for _, part := range parts {
+		const most = 300
+		for i := 0; i < len(part) && i < most; i++ {
+			b := part[i]
+			if b < ' ' || b > '~' {
+				b = ' '
+			}
+			text.WriteByte(b)
+		}
+	}
+	return registry.Because(registry.ErrSignIn, text.String())
+}
 
 func text(json []byte, key string) string {
 	raw, _ := rawjson.Get(json, key)
@@ -57,14 +71,23 @@ const maxDepth = 32
 
 // document fetches a JSON object; nil if there is none at that place.
 func (s *Server) document(ctx context.Context, url string) ([]byte, error) {
-	res, err := s.settings.Load().fetch(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
+	res, err := s.do(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
 	if err != nil {
 		return nil, err
 	}
-	if res.Status != 200 || rawjson.Valid(res.Body, maxDepth) != nil || rawjson.Kind(res.Body) != 'o' {
-		return nil, nil
+	if res.Status != 200 {
+		res.Body = nil
 	}
 	return res.Body, nil
+}
+
+// do makes a request of the client's own. A body that is no JSON object is none.
+func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
+	res, err := s.settings.Load().fetch(ctx, r)
+	if err == nil && (rawjson.Kind(res.Body) != 'o' || rawjson.Valid(res.Body, maxDepth) != nil) {
+		res.Body = nil
+	}
+	return res, err
 }
 
 // first fetches the first document that there is. A place that cannot be reached
@@ -87,11 +110,9 @@ func (s *Server) first(ctx context.Context, urls []string) (doc []byte, err erro
 func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	m := &metadata{}
 	home := s.at
-	s.mu.Lock()
-	named := s.challenge.resourceMetadata
-	s.mu.Unlock()
+	named := s.look().challenge.resourceMetadata
 	var places []string
-	if p, ok := split(named); ok && p.origin() == home.origin() {
+	if p := split(named); p != nil && p.origin() == home.origin() {
 		places = append(places, named)
 	}
 	const wellKnown = "/.well-known/oauth-protected-resource"
@@ -108,10 +129,12 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	}
 	m.resource = text(doc, "resource")
 	if !covers(m.resource, home) {
-		return nil, failure("the server's metadata is about another resource: " + words(m.resource))
+		return nil, failure("the server's metadata is about another resource: ", m.resource)
 	}
 	names, _ := texts(doc, "scopes_supported")
-	m.scopes = scopes(strings.Join(names, " "))
+	for _, name := range names {
+		m.scopes = scopes(m.scopes, name)
+	}
 	servers, _ := texts(doc, "authorization_servers")
 	if len(servers) == 0 {
 		return m, s.authorizationServer(ctx, m, home.origin(), true)
@@ -119,16 +142,16 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	issuer := servers[0]
 	if s.auth().Issuer != "" {
 		if issuer = s.auth().Issuer; !has(servers, issuer) {
-			return nil, failure("the server does not name " + words(issuer) + ", the one that is configured")
+			return nil, failure("the server does not name ", issuer, ", the one that is configured")
 		}
 	}
 	return m, s.authorizationServer(ctx, m, issuer, false)
 }
 
 // covers reports whether a resource identifier is that of the server, or of a place above it.
-func covers(resource string, home parts) bool {
-	p, ok := split(resource)
-	if !ok || p.origin() != home.origin() {
+func covers(resource string, home *parts) bool {
+	p := split(resource)
+	if p == nil || p.origin() != home.origin() {
 		return false
 	}
 	above := strings.TrimSuffix(p.path, "/")
@@ -139,11 +162,11 @@ func covers(resource string, home parts) bool {
 // where the server itself is the issuer, may say so under another name, and need
 // not say that it knows PKCE.
 func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer string, old bool) error {
-	at, ok := endpoint(issuer, s.at)
-	if !ok || at.tail != "" {
-		return failure("the authorization server " + words(issuer) + " is no place to sign in at")
+	at := endpoint(issuer, s.at)
+	if at == nil || at.tail != "" {
+		return failure("the authorization server ", issuer, " is no place to sign in at")
 	}
-	m.issuer, m.host = issuer, strings.TrimPrefix(strings.TrimPrefix(at.origin(), "https://"), "http://")
+	m.issuer, m.host = issuer, at.authority()
 	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
 	path := strings.TrimSuffix(at.path, "/")
 	places := []string{at.origin() + oauth + path, at.origin() + openid + path}
@@ -157,40 +180,38 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	case doc == nil && old:
 		return errNoOAuth
 	case doc == nil:
-		return failure(m.host + " has no metadata of an authorization server")
+		return failure(m.host, " has no metadata of an authorization server")
 	}
-	m.authorize, m.token = text(doc, "authorization_endpoint"), text(doc, "token_endpoint")
-	m.register, m.revoke = text(doc, "registration_endpoint"), text(doc, "revocation_endpoint")
-	var first parts
-	same := true
-	for _, url := range []string{m.token, m.authorize, m.register, m.revoke} {
+	origin, same := "", true
+	for i, name := range [...]string{"token_endpoint", "registration_endpoint", "revocation_endpoint", "authorization_endpoint"} {
+		url := text(doc, name)
 		if url == "" {
 			continue
 		}
-		p, ok := endpoint(url, s.at)
-		if !ok {
-			return failure(m.host + " names an endpoint that is not safe: " + words(url))
+		p := endpoint(url, s.at)
+		if p == nil {
+			return failure(m.host, " names an endpoint that is not safe: ", url)
 		}
-		if first.host == "" {
-			first = p
-		}
-		same = same && p.origin() == first.origin()
+		*[...]*string{&m.token, &m.register, &m.revoke, &m.authorize}[i] = url
+		here := p.authority()
+		same = same && (origin == "" || origin == here)
+		origin = here
 	}
 	if m.token == "" {
-		return failure(m.host + " names no token endpoint")
+		return failure(m.host, " names no token endpoint")
 	}
-	if p, ok := split(m.authorize); ok {
-		m.host = strings.TrimPrefix(strings.TrimPrefix(p.origin(), "https://"), "http://")
+	if m.authorize != "" {
+		m.host = origin // its own, for it is the last
 	}
 	if named := text(doc, "issuer"); named != issuer {
 		// Of the old kind another name is usual; it helps no mix-up where all endpoints are of one origin.
 		if !old || !same || named == "" {
-			return failure("the metadata of " + words(issuer) + " is that of another issuer: " + words(named))
+			return failure("the metadata of ", issuer, " is that of another issuer: ", named)
 		}
 		m.issuer = named
 	}
 	if pkce, said := texts(doc, "code_challenge_methods_supported"); !has(pkce, "S256") && m.authorize != "" && (said || !old) {
-		return failure(m.host + " does not support PKCE with S256")
+		return failure(m.host, " does not support PKCE with S256")
 	}
 	m.methods, _ = texts(doc, "token_endpoint_auth_methods_supported")
 	offered, _ := texts(doc, "scopes_supported")
@@ -203,21 +224,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 }
 
 // defaults are the endpoints of a server of 2025-03-26 that has no metadata.
-func (m *metadata) defaults(home parts) {
+func (m *metadata) defaults(home *parts) {
 	o := home.origin()
 	m.issuer, m.authorize, m.token, m.register = o, o+"/authorize", o+"/token", o+"/register"
-}
-
-// words makes a stranger's text fit for an error: one line, printable, short.
-func words(text string) string {
-	const limit = 200
-	out := make([]byte, 0, min(len(text), limit))
-	for i := 0; i < len(text) && len(out) < limit; i++ {
-		if b := text[i]; b < ' ' || b > '~' {
-			out = append(out, ' ')
-		} else {
-			out = append(out, b)
-		}
-	}
-	return strings.TrimSpace(string(out))
 }

@@ -19,21 +19,35 @@ type Server struct {
 	c    *Client
 	name string
 	key  string
-	at   parts
+	at   *parts
 
 	settings atomic.Pointer[settings]
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	state
+	renewing *flight
+	signing  *flight
+}
+
+// A state is what a server is about at one moment.
+type state struct {
+	_ incomparable
+
 	grant     *grant // never changed, only replaced
 	loaded    bool   // what was kept has been read
 	challenge challenge
-	wanted    string // scopes that a step-up asked for
-	nonce     string // of the server's own, for DPoP
-	needed    bool   // a person has to sign in
-	host      string // of the authorization page
-	failed    error  // how the silent flow was refused: it is not tried again
-	renewing  *flight
-	signing   *flight
+	spent     []string // secrets that were replaced, which a late answer may repeat
+	wanted    string   // scopes that a step-up asked for
+	nonce     string   // of the server's own, for DPoP
+	needed    bool     // a person has to sign in
+	host      string   // of the authorization page
+	failed    error    // how the silent flow was refused: it is not tried again
+}
+
+func (s *Server) look() state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
 }
 
 // A flight is work that several wait for.
@@ -85,11 +99,10 @@ func (s *Server) auth() *registry.Auth { return &s.settings.Load().auth }
 // Ready returns what to add to a request, names and values in turn, if that is
 // known without waiting.
 func (s *Server) Ready() (header []string, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.grant
+	now := s.look()
+	g := now.grant
 	switch {
-	case !s.loaded && s.c.opts.Load != nil:
+	case !now.loaded && s.c.opts.Load != nil:
 		return nil, false
 	case g == nil || g.access == "":
 		return nil, true
@@ -107,35 +120,27 @@ func (s *Server) stale(g *grant) bool {
 // Header returns what to add to a request. A token that is about to expire is renewed first.
 func (s *Server) Header(ctx context.Context, method, url string) ([]string, error) {
 	s.load(ctx)
-	s.mu.Lock()
-	g := s.grant
-	stale := g != nil && s.stale(g)
-	s.mu.Unlock()
-	if stale {
+	if g := s.look().grant; g != nil && s.stale(g) {
 		_ = s.renew(ctx, g.access) // the server decides whether the old one still does
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
-	s.mu.Lock()
-	g, nonce := s.grant, s.nonce
-	s.mu.Unlock()
+	now := s.look()
+	g := now.grant
 	switch {
 	case g == nil || g.access == "":
 		return nil, nil
 	case g.key == "":
 		return []string{"Authorization", "Bearer " + g.access}, nil
 	}
-	proof, err := s.c.proof(ctx, g, method, url, nonce, g.access)
+	proof, err := s.c.proof(ctx, g, method, url, now.nonce, g.access)
 	return []string{"Authorization", "DPoP " + g.access, "DPoP", proof}, err
 }
 
 // load reads, once, what an earlier run has kept.
 func (s *Server) load(ctx context.Context) {
-	s.mu.Lock()
-	due := !s.loaded && s.c.opts.Load != nil
-	s.mu.Unlock()
-	if due {
+	if s.c.opts.Load != nil && !s.look().loaded {
 		s.reload(ctx)
 	}
 }
@@ -146,7 +151,7 @@ func (s *Server) reload(ctx context.Context) *grant {
 	if s.c.opts.Load != nil {
 		text, err := s.c.opts.Load(ctx, s.key)
 		if err != nil {
-			return s.current()
+			return s.look().grant
 		}
 		kept = readGrant(text)
 	}
@@ -161,16 +166,13 @@ func (s *Server) reload(ctx context.Context) *grant {
 
 // adopt makes g the grant. The caller holds s.mu.
 func (s *Server) adopt(g *grant) {
+	if old := s.grant; old != nil && old != g {
+		s.spent = append([]string{old.access, old.refresh, old.secret}, s.spent[:min(len(s.spent), 9)]...)
+	}
 	s.grant = g
 	if g != nil && g.access != "" {
 		s.needed, s.host = false, g.host
 	}
-}
-
-func (s *Server) current() *grant {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.grant
 }
 
 // keep replaces the grant, and what is kept of it.
@@ -216,14 +218,14 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 	}
 	s.mu.Unlock()
 	switch {
-	case sent != "" && (g == nil || g.access == ""):
-		return false, nil // not ours, or signed out meanwhile
+	case sent != "" && g == nil:
+		return false, nil // signed out meanwhile
 	case r.Status == 401 && said.code == "use_dpop_nonce" && g != nil && g.key != "":
 		return news, nil
 	case g != nil && g.access != "" && g.access != sent:
 		return true, nil // renewed meanwhile
 	case r.Status == 403:
-		if said.code != "insufficient_scope" || g == nil || scopes(g.asked, said.scope) == scopes(g.asked) {
+		if said.code != "insufficient_scope" || g == nil || scopes(g.asked, said.scope) == scopes(g.asked, "") {
 			return false, nil // there is no more to ask for
 		}
 		s.mu.Lock()
@@ -231,7 +233,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 		s.mu.Unlock()
 		if !s.isSilent() {
 			s.need(g.host)
-			return false, registry.Because(registry.ErrSignInNeeded, "it wants more rights: "+words(said.scope))
+			return false, registry.Because(registry.ErrSignInNeeded, "it wants more rights: "+said.scope)
 		}
 	case s.c.opts.RedirectURL == "" && !s.isSilent():
 		return false, nil
@@ -290,21 +292,19 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	if g != nil && g.access != "" && g.access != used {
 		return nil // somebody else was here
 	}
-	s.mu.Lock()
-	failed, wanted, needed, host := s.failed, s.wanted, s.needed, s.host
-	s.mu.Unlock()
+	now := s.look()
 	switch {
-	case failed != nil:
-		return failed
-	case needed && !s.isSilent():
-		return registry.Because(registry.ErrSignInNeeded, "at "+host)
+	case now.failed != nil:
+		return now.failed
+	case now.needed && !s.isSilent():
+		return registry.Because(registry.ErrSignInNeeded, "at "+now.host)
 	}
 	m, err := s.discover(ctx)
 	if err != nil {
 		return err
 	}
 	same := g != nil && g.issuer == m.issuer
-	if same && g.refresh != "" && scopes(g.asked, wanted) == scopes(g.asked) {
+	if same && g.refresh != "" && scopes(g.asked, now.wanted) == scopes(g.asked, "") {
 		next := *g
 		next.token = m.token
 		if err = s.refresh(ctx, &next); err == nil {
@@ -337,11 +337,9 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 
 // Redact hides tokens and secrets, should a server repeat them.
 func (s *Server) Redact(text string) string {
-	s.mu.Lock()
-	g := s.grant
-	s.mu.Unlock()
+	g := s.look().grant
 	a := s.auth()
-	secrets := []string{a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken}
+	secrets := append([]string{a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken}, s.look().spent...)
 	if g != nil {
 		secrets = append(secrets, g.access, g.refresh, g.secret)
 	}

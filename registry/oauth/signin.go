@@ -49,10 +49,8 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 		return s.finish(ctx, g, begun.URL)
 	}
 	old := s.reload(ctx)
-	s.mu.Lock()
-	wanted := s.wanted
-	s.mu.Unlock()
-	if old != nil && old.access != "" && !s.isNeeded() && scopes(old.asked, wanted) == scopes(old.asked) {
+	now := s.look()
+	if old != nil && old.access != "" && !now.needed && scopes(old.asked, now.wanted) == scopes(old.asked, "") {
 		return nil // another has signed in meanwhile
 	}
 	if s.isSilent() {
@@ -68,16 +66,16 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	m, err := s.discover(ctx)
 	if errors.Is(err, errNoOAuth) {
 		m.defaults(s.at)
-		if p, ok := endpoint(m.issuer, s.at); !ok {
-			return failure("signing in at " + p.host + " is not safe without https")
+		if endpoint(m.issuer, s.at) == nil {
+			return failure("signing in at ", m.issuer, " is not safe without https")
 		}
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	if _, ok := endpoint(m.authorize, s.at); !ok {
-		return failure(m.host + " has no page to sign in at")
+	if endpoint(m.authorize, s.at) == nil {
+		return failure(m.host, " has no page to sign in at")
 	}
 	g, err := s.identity(ctx, m, old)
 	if err != nil {
@@ -109,12 +107,6 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	return s.finish(ctx, g, came)
 }
 
-func (s *Server) isNeeded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.needed
-}
-
 // finish takes what the person brought back to the token endpoint.
 func (s *Server) finish(ctx context.Context, g *grant, came string) error {
 	if g.state == "" || query(came, "state") != g.state {
@@ -122,14 +114,14 @@ func (s *Server) finish(ctx context.Context, g *grant, came string) error {
 	}
 	// RFC 9207: by whom the answer is, letter for letter; else a code of one server could be brought to another.
 	if iss := query(came, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
-		return failure("the answer is not by " + words(g.issuer) + ", but by " + words(iss))
+		return failure("the answer is not by ", g.issuer, ", but by ", iss)
 	}
 	if code := query(came, "error"); code != "" {
-		return failure(g.host + " answered " + reason(&Response{Body: []byte(object("error", code, "error_description", query(came, "error_description")))}))
+		return failure(g.host, " answered ", reason(&Response{Body: []byte(object("error", code, "error_description", query(came, "error_description")))}))
 	}
 	code := query(came, "code")
 	if code == "" {
-		return failure(g.host + " answered without a code")
+		return failure(g.host, " answered without a code")
 	}
 	verifier := g.verifier
 	g.state, g.verifier, g.strict = "", "", ""

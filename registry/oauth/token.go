@@ -23,16 +23,17 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	if m.dpop {
 		g.dpop = "1"
 	}
-	document := s.auth().ClientMetadataURL
+	a := s.auth()
+	document := a.ClientMetadataURL
 	if document == "" {
 		document = s.c.opts.ClientMetadataURL
 	}
 	switch {
-	case s.auth().ClientID != "":
-		g.client, g.secret = s.auth().ClientID, s.auth().ClientSecret
+	case a.ClientID != "":
+		g.client, g.secret = a.ClientID, a.ClientSecret
 		// A secret is for one authorization server: not for whichever the server names later.
-		if s.auth().Issuer == "" && (g.secret != "" || s.auth().PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
-			return nil, failure("the server now names another authorization server, " + words(g.issuer) + "; set auth.issuer if that is right")
+		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
+			return nil, failure("the server now names another authorization server, ", g.issuer, "; set auth.issuer if that is right")
 		}
 	case m.cimd && document != "":
 		g.client = document
@@ -44,7 +45,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 			return nil, err
 		}
 	default:
-		return nil, failure(m.host + " takes no unknown clients; register one there and set auth.clientId")
+		return nil, failure(m.host, " takes no unknown clients; register one there and set auth.clientId")
 	}
 	if g.method == "" {
 		g.method = s.method(m, g.secret)
@@ -71,34 +72,30 @@ func (s *Server) method(m *metadata, secret string) string {
 // enroll registers the client (RFC 7591).
 func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	kind := "web"
-	if at, ok := split(g.redirect); !ok || at.where() == loopback {
+	if at := split(g.redirect); at == nil || at.where() == loopback {
 		kind = "native"
 	}
 	method := "none"
-	for _, other := range []string{"client_secret_basic", "client_secret_post"} {
-		if method == "none" && m.methods != nil && !has(m.methods, "none") && has(m.methods, other) {
-			method = other
+	if m.methods != nil && !has(m.methods, method) {
+		if method = "client_secret_basic"; !has(m.methods, method) {
+			method = "client_secret_post"
 		}
 	}
 	body := object("client_name", s.c.opts.ClientName, "redirect_uris", "\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
 		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
 		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
-	res, err := s.settings.Load().fetch(ctx, &Request{
+	res, err := s.do(ctx, &Request{
 		Method: "POST", URL: m.register, Body: []byte(body),
 		Header: []string{"Content-Type", "application/json", "Accept", "application/json"},
 	})
 	if err != nil {
 		return err
 	}
-	if rawjson.Valid(res.Body, maxDepth) != nil {
-		res.Body = nil
-	}
 	g.client, g.secret, g.method = text(res.Body, "client_id"), text(res.Body, "client_secret"), text(res.Body, "token_endpoint_auth_method")
-	switch {
-	case res.Status < 200 || res.Status > 299 || g.client == "":
-		return failure(m.host + " did not register the client: " + reason(res))
-	case has([]string{"none", "client_secret_basic", "client_secret_post"}, g.method) && (m.methods == nil || has(m.methods, g.method)):
-	default:
+	if res.Status < 200 || res.Status > 299 || g.client == "" {
+		return failure(m.host, " did not register the client: ", reason(res))
+	}
+	if m.methods != nil && !has(m.methods, g.method) || g.method == "private_key_jwt" {
 		g.method = ""
 	}
 	return nil
@@ -115,7 +112,7 @@ func (e *oauthError) Unwrap() error { return e.err }
 
 // reason reads a refusal; all of it is a stranger's.
 func reason(res *Response) string {
-	code, said := words(text(res.Body, "error")), words(text(res.Body, "error_description"))
+	code, said := text(res.Body, "error"), text(res.Body, "error_description")
 	switch {
 	case code != "" && said != "":
 		return code + " (" + said + ")"
@@ -128,26 +125,31 @@ func reason(res *Response) string {
 // request makes one request to a token endpoint and reads the answer into g.
 func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	header := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json"}
+	a, secret, assertion := s.auth(), "", ""
 	switch g.method {
 	case "client_secret_basic":
 		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
 		header = append(header, "Authorization", "Basic "+base64(basic, plainAlphabet))
 	case "private_key_jwt":
-		alg := s.auth().SigningAlgorithm
+		alg := a.SigningAlgorithm
 		if alg == "" {
 			alg = "ES256"
 		}
 		now := s.c.now()
-		assertion, err := s.c.jwt(ctx, s.auth().PrivateKey, alg, object("alg", alg, "typ", "JWT"),
+		var err error
+		assertion, err = s.c.jwt(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
 			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(), "iat", number(now), "exp", number(now+300)))
 		if err != nil {
-			return failure("auth.privateKey cannot sign: " + err.Error())
+			return failure("auth.privateKey cannot sign: ", err.Error())
 		}
-		pairs = append(pairs, "client_id", g.client, "client_assertion_type", assertionType, "client_assertion", assertion)
 	case "client_secret_post":
-		pairs = append(pairs, "client_id", g.client, "client_secret", g.secret)
-	default:
-		pairs = append(pairs, "client_id", g.client)
+		secret = g.secret
+	}
+	if g.method != "client_secret_basic" {
+		pairs = append(pairs, "client_id", g.client, "client_secret", secret, "client_assertion", assertion)
+		if assertion != "" {
+			pairs = append(pairs, "client_assertion_type", assertionType)
+		}
 	}
 	if g.dpop != "" && g.key == "" {
 		var err error
@@ -166,11 +168,8 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 			sent = append(header[:len(header):len(header)], "DPoP", proof)
 		}
 		var err error
-		if res, err = s.settings.Load().fetch(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
+		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
 			return err
-		}
-		if rawjson.Valid(res.Body, maxDepth) != nil {
-			res.Body = nil
 		}
 		if nonce != "" || res.Nonce == "" || text(res.Body, "error") != "use_dpop_nonce" {
 			break
@@ -184,22 +183,22 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 func (g *grant) take(res *Response, now int64) error {
 	access := text(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{text(res.Body, "error"), failure(g.host + " gave no token: " + reason(res))}
+		return &oauthError{text(res.Body, "error"), failure(g.host, " gave no token: ", reason(res))}
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
-			return failure(g.host + " gave a token that no header can carry")
+			return failure(g.host, " gave a token that no header can carry")
 		}
 	}
 	switch kind := strings.ToLower(text(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
-			return failure(g.host + " gave a DPoP token that was not asked for")
+			return failure(g.host, " gave a DPoP token that was not asked for")
 		}
 	case "bearer", "", "n_a":
 		g.key, g.jwk = "", ""
 	default:
-		return failure(g.host + " gave a token of an unknown type: " + words(kind))
+		return failure(g.host, " gave a token of an unknown type: ", kind)
 	}
 	g.access, g.expires = access, ""
 	if refresh := text(res.Body, "refresh_token"); refresh != "" {
@@ -214,52 +213,52 @@ func (g *grant) take(res *Response, now int64) error {
 
 // silent gets a token without a person.
 func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, error) {
-	if s.auth().Flow != "jwt-bearer" && s.auth().ClientID == "" {
-		return nil, failure("auth.flow " + s.auth().Flow + " needs auth.clientId")
+	a := s.auth()
+	if a.ClientID == "" {
+		if a.Flow != "jwt-bearer" {
+			return nil, failure("auth.flow ", a.Flow, " needs auth.clientId")
+		}
+		m.register, m.cimd, old = "", true, nil // the assertion says who it is
 	}
-	plain := *m
-	if s.auth().ClientID == "" {
-		plain.register, plain.cimd = "", true // the assertion says who it is
-	}
-	g, err := s.identity(ctx, &plain, old)
+	g, err := s.identity(ctx, m, old)
 	if err != nil {
 		return nil, err
 	}
 	g.asked = s.scope(m, g)
-	pairs := []string{"scope", g.asked, "resource", g.resource}
-	assertion := s.auth().Assertion
-	switch s.auth().Flow {
+	kind, assertion := grantJWT, a.Assertion
+	switch a.Flow {
 	case "client-credentials":
-		return g, s.request(ctx, g, append(pairs, "grant_type", "client_credentials")...)
+		kind, assertion = "client_credentials", ""
 	case "enterprise-managed":
-		at, ok := endpoint(s.auth().IDPTokenURL, s.at)
-		if !ok {
+		if endpoint(a.IDPTokenURL, s.at) == nil {
 			return nil, failure("auth.idpTokenUrl is no place to send an identity token to")
 		}
-		idp := &grant{token: s.auth().IDPTokenURL, host: at.host, client: s.auth().IDPClientID}
-		if err := s.request(ctx, idp, append(pairs, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
-			"audience", g.issuer, "subject_token", s.auth().IDToken, "subject_token_type", tokenType+"id_token")...); err != nil {
+		idp := &grant{token: a.IDPTokenURL, host: a.IDPTokenURL, client: a.IDPClientID}
+		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
+			"audience", g.issuer, "subject_token", a.IDToken, "subject_token_type", tokenType+"id_token"); err != nil {
 			return nil, err
 		}
 		assertion = idp.access
 	}
-	return g, s.request(ctx, g, append(pairs, "grant_type", grantJWT, "assertion", assertion)...)
+	return g, s.request(ctx, g, "grant_type", kind, "assertion", assertion, "scope", g.asked, "resource", g.resource)
 }
 
 // scope is what to ask for: what the user says, or else the challenge, or else
 // the server's metadata, with what a step-up added and offline_access where the
 // authorization server has it.
 func (s *Server) scope(m *metadata, g *grant) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := strings.Join(s.auth().Scopes, " ")
+	now := s.look()
+	list := ""
+	for _, scope := range s.auth().Scopes {
+		list += scope + " "
+	}
 	if list == "" {
-		list = s.challenge.scope
+		list = now.challenge.scope
 	}
 	if list == "" {
 		list = m.scopes
 	}
-	list = scopes(s.wanted, list)
+	list = scopes(now.wanted, list)
 	if list != "" && m.offline && !s.isSilent() {
 		list = scopes(list, "offline_access")
 	}

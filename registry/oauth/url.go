@@ -11,17 +11,18 @@ type parts struct {
 	tail                     string // query, with its question mark
 }
 
-// split takes a URL apart. It refuses whatever two parsers might read differently.
-func split(url string) (p parts, ok bool) {
+// split takes a URL apart, nil if it cannot. It refuses whatever two parsers might read differently.
+func split(url string) *parts {
+	p := new(parts)
 	for i := 0; i < len(url); i++ {
 		if b := url[i]; b <= ' ' || b > '~' || b == '\\' || b == '"' || b == '<' || b == '>' || b == '#' {
-			return p, false
+			return nil
 		}
 	}
 	scheme, rest, ok := strings.Cut(url, "://")
 	p.scheme = strings.ToLower(scheme)
 	if !ok || p.scheme != "https" && p.scheme != "http" || len(url) > maxURL {
-		return p, false
+		return nil
 	}
 	authority := rest
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -43,7 +44,20 @@ func split(url string) (p parts, ok bool) {
 	if i := strings.IndexByte(rest, '?'); i >= 0 {
 		p.path, p.tail = rest[:i], rest[i:]
 	}
-	return p, p.host != "" && digits(p.port) && !strings.ContainsAny(p.host, "@%")
+	name, isV6 := strings.CutPrefix(p.host, "[")
+	if isV6 {
+		name, isV6 = strings.CutSuffix(name, "]")
+	}
+	for i := 0; i < len(name); i++ {
+		b := name[i]
+		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '.' || !isV6 && (b == '-' || b == '_') || isV6 && b == ':') {
+			return nil
+		}
+	}
+	if name == "" || !digits(p.port) {
+		return nil
+	}
+	return p
 }
 
 // maxURL bounds the URLs that strangers give.
@@ -58,11 +72,14 @@ func digits(s string) bool {
 	return s != ""
 }
 
-func (p parts) origin() string {
+func (p *parts) origin() string { return p.scheme + "://" + p.authority() }
+
+// authority is the host, with the port if it is not the scheme's own.
+func (p *parts) authority() string {
 	if p.scheme == "https" && p.port == "443" || p.scheme == "http" && p.port == "80" {
-		return p.scheme + "://" + p.host
+		return p.host
 	}
-	return p.scheme + "://" + p.host + ":" + p.port
+	return p.host + ":" + p.port
 }
 
 // The places where a host may be.
@@ -73,7 +90,7 @@ const (
 )
 
 // where says how far a host is away, judged by its name alone.
-func (p parts) where() int {
+func (p *parts) where() int {
 	host := p.host
 	switch {
 	case host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "[::1]":
@@ -88,47 +105,45 @@ func (p parts) where() int {
 	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
 		return private // a bare number is an address, too
 	}
-	label := strings.Split(strings.TrimSuffix(host, "."), ".")
-	if last := label[len(label)-1]; !digits(last) && !strings.HasPrefix(last, "0x") {
+	var labels [4]string
+	n, rest := 0, strings.TrimSuffix(host, ".")
+	last := rest
+	for rest != "" {
+		last, rest, _ = strings.Cut(rest, ".")
+		if n < 4 {
+			labels[n] = last
+		}
+		n++
+	}
+	if !digits(last) && !strings.HasPrefix(last, "0x") {
 		return public
 	}
-	if len(label) != 4 || strings.HasPrefix(label[0], "0") {
+	if n != 4 || labels[0][0] == '0' {
 		return private // 127.1, 0x7f.0.0.1: not to be guessed
 	}
-	second := label[1]
-	switch label[0] {
-	case "127":
+	first, second := labels[0], labels[1]
+	if len(second) < 2 {
+		second = "0" + second // compared as text
+	}
+	switch {
+	case first == "127":
 		return loopback
-	case "10":
+	case first == "10", first == "192" && second == "168", first == "169" && second == "254",
+		first == "172" && len(second) == 2 && second >= "16" && second <= "31",
+		first == "100" && (len(second) == 2 && second >= "64" || len(second) == 3 && second <= "127"):
 		return private
-	case "192":
-		if second == "168" {
-			return private
-		}
-	case "169":
-		if second == "254" {
-			return private
-		}
-	case "172":
-		if len(second) == 2 && second >= "16" && second <= "31" {
-			return private
-		}
-	case "100":
-		if len(second) == 2 && second >= "64" || len(second) == 3 && second <= "127" {
-			return private
-		}
 	}
 	return public
 }
 
 // endpoint checks a URL that metadata of a server names: https, or http on this
 // machine; nothing private unless the server is.
-func endpoint(url string, server parts) (parts, bool) {
-	p, ok := split(url)
-	if !ok || p.scheme == "http" && p.where() != loopback {
-		return p, false
+func endpoint(url string, server *parts) *parts {
+	p := split(url)
+	if p == nil || p.scheme == "http" && p.where() != loopback || p.where() != public && server.where() == public {
+		return nil
 	}
-	return p, p.where() == public || server.where() != public
+	return p
 }
 
 // escape writes s for application/x-www-form-urlencoded.

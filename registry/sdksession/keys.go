@@ -17,7 +17,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
+
+// Crypto returns the cryptography of package oauth on the standard library. Keys
+// that it makes live as long as it.
+func Crypto() oauth.Crypto { return new(keys) }
 
 // keys is the cryptography of package oauth on the standard library. Keys that it
 // makes live as long as the process.

@@ -29,7 +29,7 @@ type SignIn struct {
 func (c *Connector) newOAuth() *oauth.Client {
 	s := &c.opts.SignIn
 	return oauth.New(oauth.Options{
-		Crypto: new(keys), Ask: s.Ask, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL,
+		Crypto: Crypto(), Ask: s.Ask, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL,
 		ClientName: c.opts.ClientName, Load: s.Load, Save: s.Save,
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
@@ -26,6 +27,15 @@ func newPlatform(t *testing.T, rt http.RoundTripper) Platform {
 	options := js.Global().Get("Object").New()
 	options.Set("fetch", fetch)
 	return JS(newPlane.Invoke(options))
+}
+
+// newCrypto is notary.ts itself.
+func newCrypto(t *testing.T) oauth.Crypto {
+	newNotary := js.Global().Get("newNotary")
+	if newNotary.IsUndefined() {
+		t.Fatal("no global newNotary; run with -exec testdata/exec.mjs")
+	}
+	return NewNotary(newNotary.Invoke())
 }
 
 // fetchFrom is fetch as the standard describes it, as far as plane.ts uses it.

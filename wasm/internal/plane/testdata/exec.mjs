@@ -6,10 +6,12 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Crossing } from '../../../js/crossing.ts';
+import { Notary } from '../../../js/notary.ts';
 import { Plane } from '../../../js/plane.ts';
 
 const crossing = new Crossing();
 globalThis.newPlane = (options) => new Plane({ ...options, crossing });
+globalThis.newNotary = () => new Notary();
 const { instantiate } = WebAssembly;
 WebAssembly.instantiate = async (bytes, imports) => {
   if (!imports?.gojs) return instantiate(bytes, imports); // Node's own

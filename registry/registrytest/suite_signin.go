@@ -1,0 +1,427 @@
+package registrytest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
+)
+
+// A SignInDial makes the implementation under test, with rt as its network and ask
+// as its user.
+type SignInDial func(rt http.RoundTripper, ask func(context.Context, *oauth.Prompt) (string, error)) (registry.Connect, registry.SignIns)
+
+// RunSignInSuite checks signing in over an implementation of the seam: with a real
+// registry, MCP server and authorization server.
+func RunSignInSuite(t *testing.T, dial SignInDial) {
+	for name, test := range map[string]func(*testing.T, SignInDial){
+		"SignIn":         testSignIn,
+		"Refresh":        testRefresh,
+		"ExpiryMidCall":  testExpiryMidCall,
+		"StepUp":         testStepUp,
+		"WrongIssuer":    testWrongIssuer,
+		"Refusals":       testSignInRefusals,
+		"ForeignOrigins": testForeignOrigins,
+		"NoOAuth":        testNoOAuth,
+		"ClientSecrets":  testClientSecrets,
+		"SignOut":        testSignOut,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, dial) })
+	}
+}
+
+const (
+	authOrigin  = "https://login.example"
+	redirectURL = "http://127.0.0.1:3000/callback"
+)
+
+// A desk is a registry whose one server wants people to sign in.
+type desk struct {
+	*registry.Registry
+	t    *testing.T
+	ctx  context.Context
+	net  *Net
+	auth *AuthServer
+
+	mu      sync.Mutex
+	prompts []*oauth.Prompt
+}
+
+func newDesk(t *testing.T, dial SignInDial, auth *AuthServer, need func(*http.Request) string, cfg registry.ServerConfig) *desk {
+	t.Helper()
+	auth.Issuer = authOrigin
+	d := &desk{t: t, net: NewNet(t), auth: auth}
+	d.net.Handle(authOrigin, auth)
+	d.net.Handle(origin, auth.Protect(endpoint, NewServer(nil), need))
+	var cancel context.CancelFunc
+	d.ctx, cancel = context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	connect, signIns := dial(d.net, d.ask)
+	d.Registry = registry.New(&registry.Options{Connect: connect, SignIns: signIns})
+	t.Cleanup(func() { d.Close() })
+	if cfg.URL == "" {
+		cfg.URL = endpoint
+	}
+	if err := d.Add("a", cfg); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// ask is a person who has a browser, and says yes.
+func (d *desk) ask(ctx context.Context, p *oauth.Prompt) (string, error) {
+	d.mu.Lock()
+	d.prompts = append(d.prompts, p)
+	d.mu.Unlock()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := d.net.RoundTrip(req)
+	if err != nil {
+		return "", err
+	}
+	res.Body.Close()
+	return res.Header.Get("Location"), nil
+}
+
+func (d *desk) echo() error {
+	_, err := d.Dispatch(d.ctx, registry.Call{Name: "a__echo", Arguments: []byte(`{"text":"x"}`)})
+	return err
+}
+
+func (d *desk) want(what string, err, kind error) {
+	d.t.Helper()
+	if !errors.Is(err, kind) || kind == nil && err != nil {
+		d.t.Fatalf("%s: %v, want %v", what, err, kind)
+	}
+}
+
+func (d *desk) count(kind string, want int) {
+	d.t.Helper()
+	if n := d.auth.Count(kind); n != want {
+		d.t.Errorf("%d requests of the kind %s, want %d", n, kind, want)
+	}
+}
+
+func (d *desk) state(want string) {
+	d.t.Helper()
+	if h, _ := d.Health("a"); h.SignIn != want || want != "" && h.SignInHost != "login.example" {
+		d.t.Errorf("health says %q at %q, want %q", h.SignIn, h.SignInHost, want)
+	}
+}
+
+func (d *desk) signedIn() {
+	d.t.Helper()
+	d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+	d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+}
+
+func testSignIn(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.state("")
+	d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+	d.state(registry.SignInNeeded)
+	d.count("authorize", 0)
+	if h, _ := d.Health("a"); h.ErrorCode != "sign_in_needed" || h.ConsecutiveFailures != 0 {
+		t.Errorf("health: %+v", h)
+	}
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() { d.want("sign in", d.SignIn(d.ctx, "a"), nil) })
+	}
+	wg.Wait()
+	d.count("authorize", 1)
+	d.count("register", 1)
+	d.state(registry.SignedIn)
+	d.want("call", d.echo(), nil)
+	p := d.prompts[0]
+	at, err := url.Parse(p.URL)
+	if err != nil || p.Host != "login.example" || p.Server != "a" || at.Query().Get("resource") != endpoint || at.Query().Get("scope") != "read" ||
+		at.Query().Get("code_challenge_method") != "S256" || at.Query().Get("state") != p.State {
+		t.Errorf("prompt: %+v", p)
+	}
+	for _, req := range d.net.Requests() {
+		if req.URL.Host == "login.example" && req.Header.Get("Cookie") != "" {
+			t.Error("a cookie went along")
+		}
+	}
+}
+
+func testRefresh(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	for round := 1; round <= 2; round++ {
+		d.auth.Expire(false)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() { d.want("call", d.echo(), nil) })
+		}
+		wg.Wait()
+		d.count("refresh_token", round)
+	}
+	d.count("authorize", 1)
+	d.auth.Expire(true)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() { d.want("call", d.echo(), registry.ErrSignInNeeded) })
+	}
+	wg.Wait()
+	d.count("refresh_token", 3)
+	d.count("authorize", 1)
+	d.state(registry.SignInNeeded)
+	d.want("sign in again", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+	d.count("authorize", 2)
+	d.count("register", 1)
+}
+
+// A token that is about to expire is renewed before it is refused.
+func testExpiryMidCall(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{Lifetime: 1}, nil, registry.ServerConfig{})
+	d.signedIn()
+	before := len(d.net.Requests())
+	d.want("call", d.echo(), nil)
+	if d.auth.Count("refresh_token") == 0 {
+		t.Error("the token was not renewed")
+	}
+	for _, req := range d.net.Requests()[before:] {
+		if req.URL.Host == "server.example" && req.URL.Path == "/mcp" && req.Header.Get("Authorization") == "" {
+			t.Error("a request went without a token")
+		}
+	}
+}
+
+func testStepUp(t *testing.T, dial SignInDial) {
+	need := func(req *http.Request) string {
+		body, _ := io.ReadAll(req.Body)
+		req.Body = io.NopCloser(bytes.NewReader(body))
+		if bytes.Contains(body, []byte(`"tools/call"`)) {
+			return "write"
+		}
+		return ""
+	}
+	t.Run("by a person", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, need, registry.ServerConfig{})
+		d.signedIn()
+		d.want("call", d.echo(), registry.ErrSignInNeeded)
+		d.state(registry.SignInNeeded)
+		d.want("step up", d.SignIn(d.ctx, "a"), nil)
+		d.want("call", d.echo(), nil)
+		at, _ := url.Parse(d.prompts[1].URL)
+		if scope := at.Query().Get("scope"); !strings.Contains(scope, "read") || !strings.Contains(scope, "write") {
+			t.Errorf("asked for %q", scope)
+		}
+	})
+	t.Run("never enough", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, func(*http.Request) string { return "impossible" }, registry.ServerConfig{})
+		d.auth.Answer = nil
+		d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+		for range 4 {
+			_ = d.SignIn(d.ctx, "a")
+			d.auth.mu.Lock()
+			for token := range d.auth.tokens {
+				d.auth.tokens[token] = "read"
+			}
+			d.auth.mu.Unlock()
+		}
+		if h, _ := d.Health("a"); h.SignIn == registry.SignInNeeded && h.ErrorCode != "forbidden" && h.ErrorCode != "sign_in_needed" {
+			t.Errorf("health: %+v", h)
+		}
+		if n := d.auth.Count("authorize"); n > 4 {
+			t.Errorf("%d pages for 4 requests", n)
+		}
+	})
+}
+
+func testWrongIssuer(t *testing.T, dial SignInDial) {
+	for name, answer := range map[string]func(url.Values){
+		"another":    func(q url.Values) { q.Set("iss", "https://evil.example") },
+		"normalized": func(q url.Values) { q.Set("iss", authOrigin+"/") },
+		"missing":    func(q url.Values) { q.Del("iss") },
+		"twice":      func(q url.Values) { q.Add("iss", authOrigin) },
+		"state":      func(q url.Values) { q.Set("state", "another") },
+		"no code":    func(q url.Values) { q.Del("code") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, dial, &AuthServer{Answer: answer}, nil, registry.ServerConfig{})
+			d.want("discover", d.Discover(d.ctx), registry.ErrSignInNeeded)
+			d.want("sign in", d.SignIn(d.ctx, "a"), registry.ErrSignIn)
+			d.count("authorization_code", 0)
+		})
+	}
+	for name, change := range map[string]func(map[string]any){
+		"issuer of the metadata": func(m map[string]any) { m["issuer"] = "https://evil.example" },
+		"no PKCE":                func(m map[string]any) { m["code_challenge_methods_supported"] = []string{"plain"} },
+		"PKCE not said":          func(m map[string]any) { delete(m, "code_challenge_methods_supported") },
+		"token without TLS":      func(m map[string]any) { m["token_endpoint"] = "http://login.example/token" },
+		"private token endpoint": func(m map[string]any) { m["token_endpoint"] = "https://10.0.0.1/token" },
+		"script for a page":      func(m map[string]any) { m["authorization_endpoint"] = "javascript:alert(1)//" },
+		"data for a page":        func(m map[string]any) { m["authorization_endpoint"] = "data:text/html,x" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, dial, &AuthServer{Metadata: change}, nil, registry.ServerConfig{})
+			_ = d.Discover(d.ctx)
+			d.want("sign in", d.SignIn(d.ctx, "a"), registry.ErrSignIn)
+			d.count("authorize", 0)
+			d.count("authorization_code", 0)
+		})
+	}
+}
+
+func testSignInRefusals(t *testing.T, dial SignInDial) {
+	t.Run("denied", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{Answer: func(q url.Values) {
+			q.Del("code")
+			q.Set("error", "access_denied")
+			q.Set("error_description", "<script>\x1b[31m"+strings.Repeat("x", 10_000))
+		}}, nil, registry.ServerConfig{})
+		_ = d.Discover(d.ctx)
+		err := d.SignIn(d.ctx, "a")
+		d.want("sign in", err, registry.ErrSignIn)
+		if text := err.Error(); !strings.Contains(text, "access_denied") || len(text) > 1000 || strings.Contains(text, "\x1b") {
+			t.Errorf("%.200q of %d bytes", text, len(text))
+		}
+		if x := registry.Explain(err); x.Code != "sign_in_failed" || x.Hint == "" || x.Retryable {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("token", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{Refuse: func(url.Values) string { return "invalid_grant" }}, nil, registry.ServerConfig{})
+		_ = d.Discover(d.ctx)
+		err := d.SignIn(d.ctx, "a")
+		d.want("sign in", err, registry.ErrSignIn)
+		if strings.Contains(err.Error(), "code1") {
+			t.Errorf("the error holds what was sent: %v", err)
+		}
+	})
+	t.Run("given up", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+		_ = d.Discover(d.ctx)
+		ctx, cancel := context.WithCancel(d.ctx)
+		cancel()
+		d.want("sign in", d.SignIn(ctx, "a"), context.Canceled)
+		d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+	})
+	t.Run("unknown and off", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{Disabled: true})
+		d.want("off", d.SignIn(d.ctx, "a"), registry.ErrDisabled)
+		d.want("unknown", d.SignIn(d.ctx, "b"), registry.ErrUnknownServer)
+	})
+}
+
+// Tokens go to the server's own origin, whatever a server says.
+func testForeignOrigins(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	stranger := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	d.net.Handle("https://evil.example", stranger)
+	protected := d.auth.Protect(endpoint, NewServer(nil), nil)
+	d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Header.Get("Authorization") == "" && req.URL.Path == "/mcp" {
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="https://evil.example/.well-known/oauth-protected-resource"`)
+			w.WriteHeader(401)
+			return
+		}
+		protected.ServeHTTP(w, req)
+	}))
+	d.signedIn()
+	d.want("call", d.echo(), nil)
+	for _, req := range d.net.Requests() {
+		if req.URL.Host == "evil.example" {
+			t.Errorf("a request went to %s", req.URL)
+		}
+		if req.URL.Host != "server.example" && strings.Contains(req.Header.Get("Authorization"), "access-token") {
+			t.Errorf("the token went to %s", req.URL)
+		}
+	}
+	d.want("move", d.Update("a", registry.ServerConfig{URL: "https://evil.example/mcp"}), nil)
+	_ = d.Discover(d.ctx)
+	for _, req := range d.net.Requests() {
+		if req.URL.Host == "evil.example" && req.Header.Get("Authorization") != "" {
+			t.Errorf("the token went to %s", req.URL)
+		}
+	}
+}
+
+// Where nothing speaks of OAuth, a 401 is what it was.
+func testNoOAuth(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.net.Handle(origin, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/mcp" {
+			http.NotFound(w, req)
+			return
+		}
+		http.Error(w, "an api key, please", 401)
+	}))
+	err := d.Discover(d.ctx)
+	var status *registry.StatusError
+	if !errors.As(err, &status) || status.Code != 401 || errors.Is(err, registry.ErrSignInNeeded) {
+		t.Errorf("%v, want status 401", err)
+	}
+	d.state("")
+	t.Run("own header", func(t *testing.T) {
+		d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{Headers: map[string]string{"authorization": "Bearer mine"}})
+		err := d.Discover(d.ctx)
+		if !errors.As(err, &status) || status.Code != 401 || strings.Contains(err.Error(), "mine") {
+			t.Errorf("%v, want status 401 without the header's value", err)
+		}
+		for _, req := range d.net.Requests() {
+			if req.URL.Path != "/mcp" {
+				t.Errorf("it asked %s", req.URL)
+			}
+		}
+	})
+}
+
+// A flow that needs no person asks none.
+func testClientSecrets(t *testing.T, dial SignInDial) {
+	auth := &AuthServer{Metadata: func(m map[string]any) {
+		m["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
+	}}
+	d := newDesk(t, dial, auth, nil, registry.ServerConfig{Auth: &registry.Auth{Flow: "client-credentials", ClientID: "me", ClientSecret: "my secret"}})
+	d.want("discover", d.Discover(d.ctx), nil)
+	d.state(registry.SignedIn)
+	d.auth.Expire(true)
+	d.want("call", d.echo(), nil)
+	d.count("authorize", 0)
+	if form := auth.Forms()[0]; form.Get("client_id") != "me" || form.Get("client_secret") != "my secret" || form.Get("resource") != endpoint {
+		t.Errorf("form: %v", form)
+	}
+	// A refusal is final until somebody signs in again.
+	auth.mu.Lock()
+	auth.Refuse = func(url.Values) string { return "invalid_client" }
+	auth.mu.Unlock()
+	d.auth.Expire(true)
+	before := len(auth.Forms())
+	for range 3 {
+		err := d.echo()
+		d.want("call", err, registry.ErrSignIn)
+		if strings.Contains(err.Error(), "my secret") {
+			t.Errorf("the error holds the secret: %v", err)
+		}
+	}
+	if n := len(auth.Forms()) - before; n > 2 {
+		t.Errorf("%d token requests after a refusal", n)
+	}
+}
+
+func testSignOut(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	d.want("sign out", d.SignOut(d.ctx, "a"), nil)
+	if h, _ := d.Health("a"); h.SignIn == registry.SignedIn {
+		t.Errorf("health: %+v", h)
+	}
+	d.count("revoke", 2)
+	d.want("call", d.echo(), registry.ErrSignInNeeded)
+	d.want("sign in", d.SignIn(d.ctx, "a"), nil)
+	d.want("call", d.echo(), nil)
+}
