@@ -54,7 +54,7 @@ func split(url string) *parts {
 			return nil
 		}
 	}
-	if name == "" || !digits(p.port) {
+	if name == "" || name[0] == '.' || strings.Contains(name, "..") || !digits(p.port) {
 		return nil
 	}
 	return p
