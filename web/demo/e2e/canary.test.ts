@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import type { Cassette, Registry } from '../../../wasm/js/types.ts'
 import { chromiumFlags, listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { oauthServer } from './oauthserver.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // Secrets go to the server that they were given for and nowhere else, whatever
@@ -16,13 +17,14 @@ const secret = (of: string) => `canary-${of}-${Math.random().toString(36).slice(
 const secrets = { kept: secret('kept'), redirects: secret('redirects'), echoes: secret('echoes'), endpoint: secret('endpoint'), blocked: secret('blocked'), other: secret('other') }
 
 /** How a secret may look once something has encoded it. */
-const guises = Object.entries(secrets).flatMap(([of, s]) => {
+const guisesOf = (all: Record<string, string>) => Object.entries(all).flatMap(([of, s]) => {
   const bytes = Buffer.from(s)
   // Base64 of the middle, at each of the three places where a group may begin.
   const inBase64 = [0, 1, 2].map((at) => bytes.subarray(at, at + 3 * Math.floor((bytes.length - at) / 3)).toString('base64'))
   // Its beginning tells of one that was cut off.
-  return [s.slice(0, `canary-${of}`.length), [...s].reverse().join(''), bytes.toString('hex'), ...inBase64].map((guise) => [of, guise] as const)
+  return [s.startsWith('canary-') ? s.slice(0, `canary-${of}`.length) : s, [...s].reverse().join(''), bytes.toString('hex'), ...inBase64].map((guise) => [of, guise] as const)
 })
+let guises = guisesOf(secrets)
 const found = (text: string) => [...new Set(guises.filter(([, guise]) => text.includes(guise)).map(([of]) => of))]
 
 interface Heard extends Listening { requests: string[] }
@@ -43,6 +45,7 @@ async function hearing(answer: (req: IncomingMessage, res: ServerResponse, body:
 
 let profile: string, context: BrowserContext, site: Listening, proxy: Awaited<ReturnType<typeof startProxy>>
 let kept: Awaited<ReturnType<typeof sdkServer>>, blocked: Awaited<ReturnType<typeof sdkServer>>
+let notes: Awaited<ReturnType<typeof oauthServer>>
 let thief: Heard, redirects: Heard, echoes: Heard, endpoint: Heard
 /** What the page, its workers and its consoles have said. */
 const said: string[] = []
@@ -54,6 +57,7 @@ before(async () => {
   proxy = await startProxy(site.url)
   kept = await sdkServer()
   blocked = await sdkServer([], { cors: false })
+  notes = await oauthServer()
   thief = await hearing((_, res) => res.writeHead(404).end())
   redirects = await hearing((_, res) => void res.writeHead(307, { location: `${thief.url}/mcp` }).end())
   // What it was told stands in its errors again and again, so that wherever they are cut off, some are cut in the middle of it.
@@ -72,12 +76,12 @@ before(async () => {
   context.on('console', (m) => said.push(m.text()))
   context.on('weberror', (e) => said.push(String(e.error().stack)))
   context.on('request', (r) => {
-    if (![kept, redirects, echoes, endpoint, blocked].some((s) => r.url().startsWith(new URL(s.url).origin))) sent.push(JSON.stringify([r.url(), r.headers(), r.postData()]))
+    if (![kept, redirects, echoes, endpoint, blocked, notes].some((s) => r.url().startsWith(new URL(s.url).origin))) sent.push(JSON.stringify([r.url(), r.headers(), r.postData()]))
   })
 })
 after(async () => {
   await context?.close()
-  await Promise.all([site, kept, blocked, thief, redirects, echoes, endpoint].map((s) => s?.close()))
+  await Promise.all([site, kept, blocked, notes, thief, redirects, echoes, endpoint].map((s) => s?.close()))
   await proxy?.stop()
   if (profile) await rm(profile, { recursive: true, force: true })
 })
@@ -142,6 +146,10 @@ const visit = async (page: Page, servers: Record<string, object>, remember: bool
     }
     for (const [name, config] of Object.entries(servers)) await failing(() => registry.addServer(name, config as never))
     await registry.discover()
+    if ('notes' in servers) {
+      await registry.signIn('notes')
+      if (await registry.dispatch('notes__steps', { steps: 1, everyMs: 1 }) !== 'done') throw new Error('signing in led to nothing')
+    }
     for (const name of Object.keys(registry.getSnapshot().servers)) {
       await failing(() => registry.updateServer(name, { headers: { Authorization: 'line\nbreak' } }))
       await failing(() => registry.updateServer(name, { timeoutMs: 1500 }))
@@ -178,6 +186,7 @@ test('a secret is in none of the places where one could lie, after a whole sessi
     echoes: { url: `${echoes.url}/mcp`, headers: bearer(secrets.echoes) },
     endpoint: { url: `${endpoint.url}/sse`, transport: 'sse', headers: bearer(secrets.endpoint) },
     blocked: { url: blocked.url, proxy: 'auto', headers: bearer(secrets.blocked) },
+    notes: { url: notes.url },
   }, true)
   const second = await visit(page, { other: { url: kept.url, headers: bearer(secrets.other) } }, true)
   const third = await visit(page, {}, false)
@@ -191,6 +200,8 @@ test('a secret is in none of the places where one could lie, after a whole sessi
   assert.match(first.errors, /kept__none/)
   assert.match(first.cassette, /tools/)
   assert.match(first.shown, /endpoint/)
+  assert.ok(notes.issued.length >= 2, 'tokens were given')
+  guises = guisesOf({ ...secrets, ...Object.fromEntries(notes.issued.map((token, i) => [`token ${i + 1}`, token])) })
 
   const places: Record<string, string> = { 'page and storage': await dump(page), console: said.join('\n'), 'other requests': sent.join('\n'), 'what the thief heard': thief.requests.join('\n'), 'behind the proxy': JSON.stringify(blocked.headers), "the proxy's log": proxy.output() }
   for (const [i, told] of [first, second, third].entries()) for (const [what, text] of Object.entries(told)) places[`${what} ${i + 1}`] = text
@@ -203,7 +214,7 @@ test('a secret is in none of the places where one could lie, after a whole sessi
   assert.deepEqual(leaks, [])
   assert.match(places['page and storage']!, /key extractable=false/)
   assert.deepEqual(thief.requests, [])
-  console.log(`# ${Object.keys(secrets).length} secrets, each in ${guises.length / Object.keys(secrets).length} guises, in 0 of ${Object.keys(places).length} places`)
+  console.log(`# ${new Set(guises.map(([of]) => of)).size} secrets, in ${guises.length} guises, in 0 of ${Object.keys(places).length} places`)
 })
 
 test("the browser's profile does not hold it either", async () => {

@@ -25,7 +25,7 @@ await panel.updateComplete
 document.documentElement.dataset.ready = ''
 `
 
-const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm' }
+const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm' }
 
 /** Serves a page with the built panel in it. */
 export function panelSite(): Promise<Listening> {

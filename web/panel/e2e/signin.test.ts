@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, type Listening } from '../../demo/e2e/harness.ts'
+import { oauthServer } from '../../demo/e2e/oauthserver.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+let browser: Browser, site: Listening, notes: Awaited<ReturnType<typeof oauthServer>>
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  notes = await oauthServer()
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, notes].map((s) => s?.close()))
+})
+
+const card = ({ panel }: PanelPage) => panel.getByRole('article', { name: 'notes', exact: true })
+
+test('one button signs in; the menu signs out', async () => {
+  const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
+  await card(p).getByText('Sign-in needed').waitFor()
+  await card(p).getByText('go on only if that is where you have an account').waitFor()
+  const popup = p.page.waitForEvent('popup')
+  await card(p).getByRole('button', { name: 'Sign in' }).click()
+  assert.ok((await popup).url().startsWith(site.url)) // and goes on from there
+  await card(p).getByText(/^Connected/).waitFor()
+  await card(p).getByText('Signed in').waitFor()
+  assert.equal(notes.pages, 1)
+  assert.equal(await p.page.evaluate(() => window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })), 'done')
+
+  await p.panel.getByRole('button', { name: 'More for notes' }).click()
+  await p.panel.getByRole('menuitem', { name: 'Sign out' }).click()
+  await card(p).getByText('Signed in').waitFor({ state: 'detached' })
+  await p.page.evaluate(() => window.registry.retry('notes'))
+  await card(p).getByRole('button', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
