@@ -21,6 +21,8 @@ usage: ./build.sh VERB
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
   bench bridge  a call's way through bridge and extension, starts and idle cost, in Chromium
+  farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--runs N]
+               misbehaving servers, native, in Node and in Chromium; prints tables and fails when a case does
   conformance [MODE]  two releases of the official suite: native, js/wasm, in Chromium through the proxy
   size         sizes against their budgets; fails when one is exceeded
   check        gofmt, vet, staticcheck, tsc
@@ -233,6 +235,7 @@ build_bin() {
 	mkdir -p "$dist/bin"
 	go build -trimpath -o "$dist/bin/portolan" ./cmd/portolan
 	go build -trimpath -o "$dist/bin/farm" ./registry/registrytest/farm/serve
+	go build -trimpath -o "$dist/bin/farm-visit" ./registry/registrytest/farm/visit
 }
 
 verb_up() {
@@ -391,6 +394,7 @@ bench)
 	proxy) setup_worker; build_worker; build_stock; build_bin; shift; exec "$node" bench/proxy.ts "$@" ;;
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;
+farm) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/farm.ts "$@" ;;
 screenshots) setup_node; setup_chromium; build_wasm; exec "$node" web/panel/e2e/screenshots.ts ;;
 conformance) setup_conformance; setup_chromium; build_wasm; build_bin; exec sh testdata/conformance/run.sh "$@" ;;
 size) verb_size ;;

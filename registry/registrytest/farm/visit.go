@@ -13,7 +13,8 @@ import (
 // A Task is what a client does: it has two servers in one registry, discovers both,
 // calls the first tool of the bad one, and uses the good one all the while.
 type Task struct {
-	Bad, Good string
+	Bad  string `json:"bad"` // its URL
+	Good string `json:"good"`
 	Use
 }
 

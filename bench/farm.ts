@@ -1,0 +1,275 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Browser, Page } from 'playwright-core'
+import { createRegistry } from '../dist/npm/index.js'
+import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome, type Task } from '../web/demo/e2e/farm.ts'
+import { launchChromium, root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
+import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
+
+/**
+ * The farm of misbehaving servers, in tables: what becomes of each natively, in Node and
+ * in Chromium; what a good server beside it notices; what memory it costs; how long after
+ * their deadlines calls of the API return.
+ *
+ *   ./build.sh farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--runs 1000]
+ *
+ * Fails where a case fails; the rest is printed.
+ */
+const args = process.argv.slice(2)
+const option = (name: string, fallback: string) => (args.includes(name) ? args[args.indexOf(name) + 1]! : fallback)
+const part = args[0]?.startsWith('--') ? undefined : args[0]
+const wanted = new RegExp(option('--match', ''))
+const runs = Number(option('--runs', '1000'))
+
+interface CrowdOutcome { goodMs: number[]; errors: number; error: string }
+type Late = Record<string, number[]>
+
+/** Somewhere a registry runs. */
+interface Realm {
+  name: string
+  /** Of the process that it runs in. */
+  pid(): Promise<number>
+  visit(task: Task): Promise<Outcome>
+  crowd(tasks: Task[], good: string, calls: number): Promise<CrowdOutcome>
+  deadlines(tasks: Task[], timeoutMs: number): Promise<Late>
+  close(): Promise<unknown>
+}
+
+/** Crowd of the Go package, for a page. It refers to nothing outside. */
+async function crowd(createRegistry: (o: RegistryOptions) => Promise<Registry>, wasm: RegistryOptions['wasm'], tasks: Task[], good: string, calls: number): Promise<CrowdOutcome> {
+  const o = { goodMs: [] as number[], errors: 0, error: '' }
+  const fail = (e: unknown) => { o.errors++; o.error = String(e) }
+  const r = await createRegistry({ storage: 'memory', ...(wasm && { wasm }), servers: { good: { url: good } } })
+  let over = false, used = 0
+  try {
+    await r.discover(['good'])
+    const users = tasks.map(async (t, i) => {
+      const name = `bad${i}`
+      await r.addServer(name, { url: t.bad, timeoutMs: t.timeoutMs, ...(t.transport && { transport: t.transport }) })
+      for (let round = 0; !over; round++) {
+        await r.discover([name]).catch(() => {})
+        const tool = r.getSnapshot().tools.find((x) => x.server === name)
+        if (tool) await r.call(tool.name, {}, { timeoutMs: t.timeoutMs }).catch(() => {})
+        if (!round) used++
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    })
+    while (used < tasks.length || o.goodMs.length < calls) {
+      const began = performance.now()
+      await r.dispatch('good__t', {}).catch(fail)
+      o.goodMs.push(performance.now() - began)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    over = true
+    await r.close()
+    await Promise.allSettled(users)
+  } catch (e) {
+    fail(e)
+  }
+  return o
+}
+
+/** Deadlines of the Go package, for a page. It refers to nothing outside. */
+async function deadlines(createRegistry: (o: RegistryOptions) => Promise<Registry>, wasm: RegistryOptions['wasm'], tasks: Task[], timeoutMs: number): Promise<Late> {
+  const late: Late = {}, patience = 100
+  const timed = async (what: string, deadline: number, work: () => Promise<unknown>) => {
+    const began = performance.now()
+    await work().catch(() => {});
+    (late[what] ??= []).push(performance.now() - began - deadline)
+  }
+  const r = await createRegistry({ storage: 'memory', ...(wasm && { wasm }) })
+  const left = tasks.map((t, i) => ({ ...t, name: `bad${i}` }))
+  await Promise.all(Array.from({ length: 5 }, async () => {
+    for (let t = left.shift(); t; t = left.shift()) {
+      const { name } = t
+      await r.addServer(name, { url: t.bad, timeoutMs, ...(t.transport && { transport: t.transport }) })
+      await timed('discover', 2 * timeoutMs, () => r.discover([name]))
+      const tool = r.getSnapshot().tools.find((x) => x.server === name)
+      if (tool) {
+        await timed('call', timeoutMs, () => r.call(tool.name, {}, { timeoutMs }))
+        await timed('call, given up', patience, () => r.call(tool.name, {}, { timeoutMs: 60_000, signal: AbortSignal.timeout(patience) }))
+      }
+      await timed('remove', 0, () => r.removeServer(name))
+    }
+  }))
+  await timed('close', 0, () => r.close())
+  return late
+}
+
+function native(): Realm {
+  const child: ChildProcess = spawn(`${root}dist/bin/farm-visit`, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface(child.stdout!)[Symbol.asyncIterator]()
+  let last: Promise<unknown> = Promise.resolve()
+  // One after the other.
+  const ask = <T>(line: object): Promise<T> => {
+    const answer = last.then(async () => {
+      child.stdin!.write(`${JSON.stringify(line)}\n`)
+      const { value, done } = await lines.next()
+      if (done) throw new Error('the client has ended')
+      return JSON.parse(value) as T
+    })
+    last = answer.catch(() => {})
+    return answer
+  }
+  return {
+    name: 'native',
+    pid: async () => child.pid!,
+    visit: (visit) => ask({ visit }),
+    crowd: (tasks, good, calls) => ask({ crowd: tasks, good, calls }),
+    deadlines: (tasks, timeoutMs) => ask({ deadlines: tasks, timeoutMs }),
+    close: async () => child.stdin!.end(),
+  }
+}
+
+const inNode: Realm = {
+  name: 'Node',
+  pid: async () => process.pid,
+  visit: (t) => visit(createRegistry as never, undefined, t),
+  crowd: (tasks, good, calls) => crowd(createRegistry as never, undefined, tasks, good, calls),
+  deadlines: (tasks, timeoutMs) => deadlines(createRegistry as never, undefined, tasks, timeoutMs),
+  close: async () => {},
+}
+
+async function chromium(browser: Browser, site: Listening): Promise<Realm> {
+  const page: Page = await (await browser.newContext()).newPage()
+  await page.goto(`${site.url}/package.json`)
+  await page.evaluate(`(async () => {
+    globalThis.registryOf = (await import('/index.js')).createRegistry
+    globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
+    globalThis.run = [${visit}, ${crowd}, ${deadlines}]
+  })()`)
+  const run = <T>(which: number, ...args: unknown[]) => page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
+  return {
+    name: 'Chromium',
+    pid: async () => {
+      const cdp = await browser.newBrowserCDPSession()
+      const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+      await cdp.detach()
+      const renderers = processInfo.filter((p) => p.type === 'renderer').map((p) => p.id)
+      return Math.max(...renderers) // the newest is this page's
+    },
+    visit: (t) => run(0, t),
+    crowd: (tasks, good, calls) => run(1, tasks, good, calls),
+    deadlines: (tasks, timeoutMs) => run(2, tasks, timeoutMs),
+    close: () => page.context().close(),
+  }
+}
+
+const p = (samples: number[], q: number) => [...samples].sort((a, b) => a - b)[Math.min(Math.floor(samples.length * q), samples.length - 1)]!
+const ms = (n: number) => n.toFixed(1).padStart(8)
+
+async function cases(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<boolean> {
+  const failed = new Map<string, string[]>()
+  const all = new Map<string, number>()
+  for (const realm of realms) {
+    const verdicts = await visitAll(farm, list, realm.name === 'native' ? 1 : 6, `table-${realm.name}`, (c, run) => realm.visit(taskOf(farm, c, run, realm.name)))
+    for (const { c, problems } of verdicts) if (problems.length) failed.set(`${realm.name} ${c.name}`, problems)
+    const bad = verdicts.filter((v) => v.problems.length)
+    all.set(realm.name, bad.length)
+    console.log(`${realm.name}: ${verdicts.length - bad.length} of ${verdicts.length}; of the severe ones ${verdicts.filter((v) => v.c.severe && !v.problems.length).length} of ${verdicts.filter((v) => v.c.severe).length}`)
+    console.log(`  latest return after a deadline, ms: ${JSON.stringify(latest(verdicts))}`)
+    console.log(`  exchanges open after close, ms: at most ${Math.max(...verdicts.map((v) => v.openMs))}; over 250: ${verdicts.filter((v) => v.openMs > 250).length} cases`)
+  }
+  console.log(`\n${'area'.padEnd(11)} severe ${realms.map((r) => r.name.padEnd(9)).join(' ')} case`)
+  for (const c of list) {
+    console.log(`${c.area.padEnd(11)} ${(c.severe ? 'yes' : '').padEnd(6)} ${realms.map((r) => (failed.has(`${r.name} ${c.name}`) ? 'FAILED' : 'ok').padEnd(9)).join(' ')} ${c.name}`)
+  }
+  for (const [what, problems] of failed) console.log(`\n${what}:\n  ${problems.join('\n  ')}`)
+  return !failed.size
+}
+
+async function neighbours(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<void> {
+  const calls = 60
+  for (const realm of realms) {
+    const alone: number[] = []
+    for (let i = 0; i < 5; i++) alone.push(...(await realm.crowd([], farm.good, calls)).goodMs)
+    const base = { p50: p(alone, 0.5), p95: p(alone, 0.95) }
+    console.log(`\n${realm.name}: a good server alone, p50 ${base.p50.toFixed(1)} ms, p95 ${base.p95.toFixed(1)}\n     p50      p95   errors  beside`)
+    let errors = 0, over = 0
+    for (const c of list) {
+      const o = await realm.crowd([taskOf(farm, c, `beside-${realm.name}`, realm.name)], farm.good, calls)
+      const [p50, p95] = [p(o.goodMs, 0.5), p(o.goodMs, 0.95)]
+      const beyond = p50 > base.p50 * 1.2 || p95 > base.p95 + 50
+      errors += o.errors
+      over += +beyond
+      console.log(`${ms(p50)} ${ms(p95)} ${String(o.errors).padStart(8)}  ${c.name}${beyond ? '  (beyond p50 +20 %, p95 +50 ms)' : ''}${o.error && ` ${o.error.slice(0, 100)}`}`)
+    }
+    console.log(`${realm.name}: ${errors} errors beside ${list.length} servers; ${over} beyond p50 +20 % or p95 +50 ms`)
+  }
+}
+
+const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+
+/** How much larger a process is at most while it works, in MiB. */
+async function growth(realm: Realm, work: () => Promise<unknown>): Promise<[most: number, after: number]> {
+  const pid = await realm.pid()
+  const before = rss(pid)
+  let most = before
+  const timer = setInterval(() => { most = Math.max(most, rss(pid)) }, 20)
+  await work()
+  clearInterval(timer)
+  return [most - before, rss(pid) - before]
+}
+
+async function memory(farm: Farm, realms: (() => Promise<Realm>)[], list: FarmCase[]): Promise<void> {
+  const heavy = list.filter((c) => /MB|KB|,000|million|bomb|for ever|levels/.test(c.name))
+  for (const make of realms) {
+    const rows: [number, number, string][] = []
+    const measure = async (what: string, some: FarmCase[]) => {
+      const realm = await make()
+      await realm.crowd([], farm.good, 5)
+      const tasks = some.map((c) => taskOf(farm, c, `memory-${realm.name}`, realm.name))
+      rows.push([...await growth(realm, () => realm.crowd(tasks, farm.good, 5)), what])
+      await realm.close()
+    }
+    for (const c of heavy) await measure(c.name, [c])
+    const twenty = heavy.filter((c) => /MB|bomb|100,000 tools|million/.test(c.name)).slice(0, 20)
+    const one = [...rows].sort((a, b) => b[0] - a[0])
+    await measure(`${twenty.length} of them at once`, twenty)
+    const all = rows.at(-1)!
+    console.log(`\nmemory, ${(await make().then(async (r) => { await r.close(); return r.name }))}: MiB more at most, and in the end`)
+    for (const [most, after, what] of [...one, all]) console.log(`${ms(most)} ${ms(after)}  ${what}`)
+    console.log(`over 64 MiB: ${one.filter(([most]) => most > 64).length} of ${one.length}`)
+  }
+}
+
+async function returns(farm: Farm, realms: Realm[]): Promise<void> {
+  const names = ['nothing is ever answered', 'tools/call is never answered', 'all answers drip', 'tools/call drips', 'headers drip',
+    'half an answer, and then nothing', 'headers, and then nothing', 'every connection is reset', 'a call is reset',
+    'comments for ever, to a call', 'notifications for ever, to a call', 'notifications for ever, on GET', 'DELETE is never answered',
+    'subscriptions/listen is never answered', 'HTTP+SSE: the endpoint never comes', 'HTTP+SSE: a call is taken, and never answered']
+  const chosen = names.map((name) => farm.cases.find((c) => c.name === name)!)
+  for (const realm of realms) {
+    const tasks: Task[] = [], used: [FarmCase, string][] = []
+    // About three and a half calls of the API a server.
+    for (let i = 0; i < runs / 3.4; i++) {
+      const c = chosen[i % chosen.length]!
+      tasks.push(taskOf(farm, c, `late${i}-${realm.name}`, realm.name))
+      used.push([c, `late${i}-${realm.name}`])
+    }
+    const late = await realm.deadlines(tasks, 250)
+    const closed = performance.now()
+    let open = 0
+    for (const [c, run] of used) open += (await (await fetch(`${farm.control}/open/${encodeURIComponent(c.name)}/${run}`)).json() as { open: number }).open
+    console.log(`\n${realm.name}: ${Object.values(late).flat().length} calls of the API, all returned; ms after the deadline\n     max      p99    calls`)
+    for (const [what, samples] of Object.entries(late)) console.log(`${ms(Math.max(...samples))} ${ms(p(samples, 0.99))} ${String(samples.length).padStart(8)}  ${what}`)
+    console.log(`open exchanges: ${open} after ${Math.round(performance.now() - closed)} ms`)
+    if (open) process.exitCode = 1
+  }
+}
+
+const [browser, site, farm] = await Promise.all([launchChromium(), serveFolder(`${root}dist/npm`), startFarm()])
+try {
+  const list = farm.cases.filter((c) => wanted.test(c.name))
+  const both = [native(), await chromium(browser, site)]
+  if (!part || part === 'cases') process.exitCode = await cases(farm, [both[0]!, inNode, both[1]!], list) ? 0 : 1
+  if (!part || part === 'neighbours') await neighbours(farm, both, list)
+  if (!part || part === 'deadlines') await returns(farm, both)
+  for (const realm of both) await realm.close()
+  if (!part || part === 'memory') await memory(farm, [async () => native(), () => chromium(browser, site)], list)
+} finally {
+  await Promise.all([browser.close(), site.close()])
+  farm.close()
+}
+process.exit()
