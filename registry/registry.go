@@ -318,6 +318,6 @@ func (r *Registry) goroutine(fn func()) {
 			}
 			r.mu.Unlock()
 		}()
-		fn()
+		_, _ = guarded(func() (struct{}, error) { fn(); return struct{}{}, nil })
 	}()
 }

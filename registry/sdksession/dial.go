@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -52,8 +51,14 @@ func (c *Connector) dial(ctx context.Context, d *dialing) (*session, error) {
 		if d.sse || d.legacy {
 			options.ProtocolVersion = legacyVersion
 		}
-		sdk, err := s.client(c).Connect(withOutcome(s.ctx, out), s.tap, options)
-		done <- reply{sdk, err}
+		var r reply
+		if fault := survived(func() error {
+			r.sdk, r.err = s.client(c).Connect(withOutcome(s.ctx, out), s.tap, options)
+			return nil
+		}); fault != nil {
+			r = reply{nil, fault}
+		}
+		done <- r
 	}()
 	var r reply
 	select {
@@ -133,19 +138,6 @@ func (s *session) client(c *Connector) *mcp.Client {
 	return client
 }
 
-// survive keeps a fault in the handling of one server's request from ending the
-// process.
-func survive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
-		defer func() {
-			if recover() != nil {
-				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client could not handle the request"}
-			}
-		}()
-		return next(ctx, method, req)
-	}
-}
-
 const (
 	maxServerWord   = 256      // bytes of a server's name and of its version
 	maxInstructions = 16 << 10 // bytes
@@ -186,7 +178,7 @@ func cut(text string, max int) string {
 
 // watch says that the session is over when its connection ends unasked.
 func (s *session) watch() {
-	err := s.sdk.Wait()
+	err := survived(s.sdk.Wait)
 	close(s.ended)
 	if s.closing.Load() {
 		return

@@ -42,14 +42,17 @@ func (s *session) listen() {
 		if s.wire != nil {
 			defer s.wire.streams.give(s.wire.endpoint)
 		}
-		if s.isModern() {
-			close(s.listening)
-			s.keepOpen(s.openSubscription)
-			return
-		}
 		started := sync.OnceFunc(func() { close(s.listening) })
 		defer started()
-		s.keepOpen(func(lastID *string, retry *time.Duration) bool { return s.openGet(lastID, retry, started) })
+		_ = survived(func() error { // without it the list is as fresh as the last discovery
+			if s.isModern() {
+				started()
+				s.keepOpen(s.openSubscription)
+			} else {
+				s.keepOpen(func(lastID *string, retry *time.Duration) bool { return s.openGet(lastID, retry, started) })
+			}
+			return nil
+		})
 	}()
 }
 

@@ -45,7 +45,9 @@ func (s *stream) Read(p []byte) (int, error) {
 		if s.err != nil {
 			return 0, s.err
 		}
-		s.step()
+		if fault := survived(func() error { s.step(); return nil }); fault != nil {
+			s.finish(fault)
+		}
 	}
 	return s.out.Read(p)
 }

@@ -61,9 +61,11 @@ func (t *tap) Connect(ctx context.Context) (mcp.Connection, error) {
 func (t *tap) pump() {
 	defer close(t.broken)
 	for {
-		msg, err := t.conn.Read(context.Background())
-		if err != nil {
-			t.readErr = err
+		var msg jsonrpc.Message
+		if t.readErr = survived(func() (err error) {
+			msg, err = t.conn.Read(context.Background())
+			return err
+		}); t.readErr != nil {
 			return
 		}
 		if !t.inject(msg) {
@@ -76,7 +78,8 @@ func (t *tap) pump() {
 // inject hands msg to the SDK as if the server had sent it on the connection.
 // It waits until the SDK takes it and is false if the connection was closed.
 func (t *tap) inject(msg jsonrpc.Message) bool {
-	if t.consume(msg) {
+	taken := false
+	if survived(func() error { taken = t.consume(msg); return nil }) != nil || taken {
 		return true
 	}
 	select {
@@ -172,10 +175,10 @@ const initializedTime = 500 * time.Millisecond
 
 func (t *tap) write(ctx context.Context, msg jsonrpc.Message, method string) error {
 	if method != "notifications/initialized" {
-		return t.conn.Write(ctx, msg)
+		return survived(func() error { return t.conn.Write(ctx, msg) })
 	}
 	written := make(chan error, 1)
-	go func() { written <- t.conn.Write(ctx, msg) }()
+	go func() { written <- survived(func() error { return t.conn.Write(ctx, msg) }) }()
 	timer := time.NewTimer(initializedTime)
 	defer timer.Stop()
 	select {

@@ -60,6 +60,7 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func (w *wire) chain() http.RoundTripper {
 	next := w.base
 	for _, wrap := range slices.Backward([]func(http.RoundTripper) http.RoundTripper{
+		surviving,
 		w.guard,
 		w.addHeaders,
 		w.checkStatus,

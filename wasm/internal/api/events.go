@@ -56,6 +56,7 @@ func (e *events) note(ev registry.Event) {
 
 // flush tells the host all that has changed until now.
 func (e *events) flush() {
+	defer func() { _ = recover() }() // what JavaScript throws at one event is not the end of the module
 	e.sending.Lock()
 	defer e.sending.Unlock()
 	e.mu.Lock()
