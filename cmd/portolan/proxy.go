@@ -59,6 +59,7 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *private {
 		cfg.Private, cfg.HTTP = true, true
 	}
+	cfg.BindingKeys = []string{rand.Text()} // pages sign in again after a restart of theirs, not of ours
 	policy, err := corsproxy.New(cfg)
 	if err != nil {
 		return fmt.Errorf("%w: %v", errUsage, err)

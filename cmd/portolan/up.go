@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return errors.Join(err, main.Close(), plain.Close())
 	}
-	policy, err := corsproxy.New(corsproxy.Config{Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true})
+	policy, err := corsproxy.New(corsproxy.Config{Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true, BindingKeys: []string{rand.Text()}})
 	if err != nil {
 		return errors.Join(err, main.Close(), plain.Close(), through.Close())
 	}

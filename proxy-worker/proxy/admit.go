@@ -11,7 +11,7 @@ const (
 	kindMessage        // POST of a JSON-RPC message
 	kindStream         // GET of an event stream
 	kindEnd            // DELETE of a session
-	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery)
+	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of what a 401 names as such
 	kindOAuth          // POST to an endpoint that metadata has named
 )
 
@@ -28,7 +28,7 @@ func admit(method string, header []Pair, t target, bound bool) kind {
 			return kindMessage
 		}
 	case "GET":
-		if isMetadata(t) {
+		if isMetadata(t) || bound {
 			return kindDiscovery
 		}
 		if names(accept, "text/event-stream") {

@@ -36,14 +36,36 @@ func (d *Decision) Bind(reply *Reply, body []byte) {
 	}
 }
 
-// binds reports whether a binding lets origin send to t: a POST to an endpoint,
-// or the reading of metadata on the host of an authorization server.
-func (p *Policy) binds(token, origin string, t target, now time.Time) bool {
+// challenge is the binding that comes with a 401: for the metadata that it names,
+// on the same host, and for the endpoints that a server of 2025-03-26 has where it
+// names none.
+func (d *Decision) challenge(header []Pair) (Pair, bool) {
+	if len(d.policy.bindings) == 0 || d.kind != kindMessage && d.kind != kindStream {
+		return Pair{}, false
+	}
+	base := d.target.scheme + "://" + d.target.authority()
+	fields := []string{d.origin}
+	for _, path := range []string{"/register", "/token"} {
+		if t, refused := parseTarget(base + path); refused == nil {
+			fields = append(fields, "post "+t.url)
+		}
+	}
+	_, named, _ := strings.Cut(get(header, "www-authenticate"), `resource_metadata="`)
+	named, _, _ = strings.Cut(named, `"`)
+	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme && t.authority() == d.target.authority() {
+		fields = append(fields, "get "+t.url)
+	}
+	return Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)}, true
+}
+
+// binds reports whether a binding lets origin send to t: a POST to an endpoint, or
+// the reading of metadata at a place, or on the host of an authorization server.
+func (p *Policy) binds(token, method, origin string, t target, now time.Time) bool {
 	fields, ok := verify(p.bindings, forBinding, token, now)
 	if !ok || len(fields) == 0 || fields[0] != origin {
 		return false
 	}
-	if slices.Contains(fields[1:], "post "+t.url) {
+	if slices.Contains(fields[1:], lower(method)+" "+t.url) {
 		return true
 	}
 	return isMetadata(t) && slices.ContainsFunc(fields[1:], func(f string) bool {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ type Config struct {
 	Hosts []string
 	// Keys are what callers send as X-Portolan-Key; any of them will do.
 	Keys []string
+	// BindingKeys sign bindings, where there is neither a ticket key nor a caller
+	// key. One that is made anew at each start will do for a single process.
+	BindingKeys []string
 	// TicketKeys sign tickets and bindings: the first signs, all verify.
 	TicketKeys []string
 	// SealKeys open sealed headers: the first seals, all open.
@@ -148,7 +152,7 @@ func New(cfg Config) (*Policy, error) {
 	for _, k := range cfg.TicketKeys {
 		p.tickets = append(p.tickets, derive(k, "portolan ticket"))
 	}
-	for _, k := range append(cfg.TicketKeys[:len(cfg.TicketKeys):len(cfg.TicketKeys)], cfg.Keys...) {
+	for _, k := range slices.Concat(cfg.TicketKeys, cfg.Keys, cfg.BindingKeys) {
 		p.bindings = append(p.bindings, derive(k, "portolan binding"))
 	}
 	for _, k := range cfg.SealKeys {

@@ -73,7 +73,7 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 	}
 	bound := false
 	if token := get(r.Header, "x-portolan-binding"); token != "" {
-		if bound = p.binds(token, origin, t, r.Now); !bound {
+		if bound = p.binds(token, r.Method, origin, t, r.Now); !bound {
 			return bindingInvalid.decision(origin)
 		}
 	}

@@ -84,7 +84,7 @@ func FuzzSigned(f *testing.F) {
 		if _, ok := p.unseal(token, page, t0); ok && token != box {
 			t.Errorf("a forged seal: %q", token)
 		}
-		if p.binds(token, page, t0, noon) {
+		if p.binds(token, "POST", page, t0, noon) {
 			t.Errorf("a forged binding: %q", token)
 		}
 	})

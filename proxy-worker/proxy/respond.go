@@ -21,6 +21,11 @@ func (d *Decision) Respond(r *Response) *Reply {
 		return d.refuse(unreachable) // 1xx and nonsense never get here by themselves
 	}
 	reply := &Reply{Status: r.Status, Header: pageHeader(r.Header, d.origin)}
+	if r.Status == 401 {
+		if binding, ok := d.challenge(r.Header); ok {
+			reply.Header = append(reply.Header, binding)
+		}
+	}
 	contentType := mediaType(get(r.Header, "content-type"))
 	if contentType == "text/event-stream" {
 		reply.Stream = true

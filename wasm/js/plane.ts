@@ -34,7 +34,7 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
 const SHUT_MS = 500;
 
 /** Response headers that Go reads. */
-const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate', 'dpop-nonce', 'x-proxy-error'];
+const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate', 'dpop-nonce', 'x-proxy-error', 'x-portolan-binding'];
 
 interface Exchange {
   readonly id: number;

@@ -33,6 +33,7 @@ type Connector struct {
 	opts     Options
 	hints    *Hints
 	budget   *budget
+	passes   passes
 
 	impl         []byte // the Implementation object that introduces the client
 	capabilities []byte // a ClientCapabilities object

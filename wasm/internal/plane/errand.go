@@ -51,6 +51,7 @@ func (r *errand) again(ctx context.Context, e *Event) (bool, error) {
 		return false, nil
 	}
 	r.sends++
+	r.s.d.c.passes.note(r.url, e.Header, true)
 	again, err := auth.Refused(ctx, oauth.Refusal{
 		Status: e.Status, Challenge: headerOf(e.Header, "www-authenticate"), Nonce: headerOf(e.Header, "dpop-nonce"), Sent: r.sent,
 	})

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -41,12 +42,31 @@ func (c *Connector) signInOf(name, href string, cfg registry.ServerConfig) *oaut
 	})
 }
 
+// fetchProxied takes the way through the proxy, which lets pass what metadata that
+// was read through it has named. Metadata is asked for without such a binding
+// first: mostly it needs none.
 func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
 	through, err := registry.ProxyURL(c.opts.Proxy, r.URL)
 	if err != nil {
 		return nil, err
 	}
-	return c.fetch(ctx, r, through)
+	bound := *r
+	isGet := r.Method == "GET"
+	if !isGet {
+		bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+	}
+	res, err := c.fetch(ctx, &bound, through)
+	if refused := (*registry.ProxyError)(nil); !errors.As(err, &refused) || !refused.Refused {
+		return res, err
+	}
+	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
+		about := originOf(r.URL) + "/.well-known/openid-configuration"
+		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}); err != nil {
+			return nil, err
+		}
+	}
+	bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+	return c.fetch(ctx, &bound, through)
 }
 
 func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
@@ -62,13 +82,17 @@ func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*o
 		return nil, err
 	}
 	if e.Kind != Refused {
+		kind := registry.ErrNetwork
 		if e.Why == TooLarge {
-			return nil, registry.Because(registry.ErrTooLarge, "while signing in")
+			kind = registry.ErrTooLarge
 		}
-		return nil, registry.Because(registry.ErrNetwork, "while signing in")
+		return nil, registry.Because(kind, "while signing in")
 	}
-	if code := headerOf(e.Header, "x-proxy-error"); code != "" && url != r.URL {
-		return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+	if url != r.URL {
+		if code := headerOf(e.Header, "x-proxy-error"); code != "" {
+			return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+		}
+		c.passes.note(r.URL, e.Header, false)
 	}
 	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
 }
