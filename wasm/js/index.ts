@@ -31,6 +31,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   const scanner = options.scan ? part('scan', host) : undefined
   for (const early of [stored, checker, scanner]) early?.catch(ignore)
   let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
+  /** Settles when what was approved has been given to the storage. */
+  const kept = async () => (await trust?.catch(ignore))?.saved
 
   // Is there as long as the module is not: then all servers are off.
   let asleep: Parts['asleep'] | undefined
@@ -53,7 +55,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show()),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
-    onClose: async () => (unwatch(), await store?.saved, await (await trust?.catch(ignore))?.saved),
+    onClose: async () => (unwatch(), await store?.saved, await kept()),
     async open(signal) {
       const compiled = async () => {
         const module = await within(signal, compile(options, report))
@@ -62,7 +64,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
       }
       // The worker is asked for first, then the module, and then what storage holds, which can take as long.
       const begin = stored.then((): Begin => ({ servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered }))
-      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints(), await store.pins()), b]))
+      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints(), await kept().then(() => store.pins())), b]))
       const opened = await (cassette ? cassette.open(start, begin) : start())
       asleep = undefined
       unheard()
