@@ -90,26 +90,36 @@ setup_firefox() {
 	export FIREFOX
 }
 
+# shortened FILE FUNCTION BODY gives a function of the standard library another body, in
+# a copy of its file, and writes the line of an overlay about it.
+shortened() {
+	mkdir -p "$dist/overlay/$(dirname "$1")"
+	sed "/^$2 {\$/,/^}\$/c\\$2 { $3 }" "$std/$1" >"$dist/overlay/$1"
+	grep -qF "$3" "$dist/overlay/$1" || { echo "build.sh: $1 has no $2" >&2; exit 1; }
+	printf ',"%s":"%s"' "$std/$1" "$dist/overlay/$1"
+}
+
 # go_wasm PACKAGE OUT NOT-INLINED builds one module, byte for byte the same in any folder.
 # The older collector is 13 KB gzip smaller, and on one thread as fast; code of our
 # own is not inlined (20 KB), the runtime's is (a quarter of a call's time in Go).
-# wasm/overlay replaces internal/godebug (39 KB), and a time says no more of itself than
-# that it is one (20 KB); both are checked against Go 1.26.
+# The overlay, checked against Go 1.26, is wasm/overlay in place of internal/godebug (39 KB),
+# and two functions: nobody can start the execution tracer in a module (37 KB), and a time
+# that something prints, as whatever prints any value may, says no more than that it is one (20 KB).
 go_wasm() {
 	overlay=
 	case $(go env GOVERSION) in
 	go1.26*)
 		mkdir -p "$dist"
 		std=$(go env GOROOT)/src
-		# Whatever may print any value keeps time's formats in the module (20 KB), through one method.
-		sed '/^func (t Time) \(Go\)\{0,1\}String() string {/,/^}/c\func (t Time) String() string { return "time.Time" }' "$std/time/format.go" |
-			awk '!/return "time.Time"/ || !seen++' >"$dist/format.go"
-		grep -q 'return "time.Time"' "$dist/format.go" || { echo 'build.sh: time.Time.String was not found' >&2; exit 1; }
-		printf '{"Replace":{"%s":"%s","%s":"%s"}}\n' "$std/internal/godebug/godebug.go" "$root/wasm/overlay/godebug/godebug.go" \
-			"$std/time/format.go" "$dist/format.go" >"$dist/overlay.json"
+		{
+			printf '{"Replace":{"%s":"%s"' "$std/internal/godebug/godebug.go" "$root/wasm/overlay/godebug/godebug.go"
+			shortened runtime/traceruntime.go 'func traceEnabled() bool' 'return false'
+			shortened time/format.go 'func (t Time) String() string' 'return "time.Time"'
+			printf '}}\n'
+		} >"$dist/overlay.json"
 		overlay=-overlay=$dist/overlay.json
 		;;
-	*) echo "build.sh: wasm/overlay is for Go 1.26 and not used with $(go env GOVERSION): the modules grow" >&2 ;;
+	*) echo "build.sh: the overlay is for Go 1.26 and not used with $(go env GOVERSION): the modules grow" >&2 ;;
 	esac
 	GOEXPERIMENT=nogreenteagc GOOS=js GOARCH=wasm go build $overlay -trimpath -buildvcs=false \
 		-gcflags="$3=-l" -ldflags='-s -w -buildid=' -o "$2" "$1"
