@@ -227,7 +227,7 @@ build_extension() {
 		--legal-comments=none --log-level=warning --outdir="$out" --chunk-names=panel/[name]-[hash]
 	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
-	cp "$dist/npm/portolan.wasm" "$out/"
+	cp "$dist/npm/portolan.wasm" "$dist/npm/callback.html" "$dist/npm/callback.js" "$out/"
 	module tools.wasm "$out"
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 	rm -rf "$dist/extension" && mv "$out" "$dist/extension"

@@ -110,6 +110,16 @@ export function stayAwake(on: boolean): void {
   awake = on ? setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000) : undefined
 }
 
+/** The worker lives on while this is under way. */
+export async function awakeDuring<T>(work: () => Promise<T>): Promise<T> {
+  const beat = setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000)
+  try {
+    return await work()
+  } finally {
+    clearInterval(beat)
+  }
+}
+
 // The button in the toolbar.
 
 export function showBadge(text: string, color: string, title: string): void {
@@ -136,6 +146,9 @@ export async function showTab(id: number): Promise<void> {
 export async function openBackgroundTab(url: string, windowId?: number): Promise<Tab> {
   return tabOf(await chrome.tabs.create({ url, active: false, windowId }))
 }
+/** Opens a tab before the person's eyes, and returns its id. */
+export const openFrontTab = async (url: string): Promise<number> => (await chrome.tabs.create({ url })).id!
+export const isTabOpen = (id: number): Promise<boolean> => chrome.tabs.get(id).then(() => true, () => false)
 /** Opens a window of its own behind the others, and returns its tab. */
 export async function openWindow(url: string, width: number, height: number): Promise<Tab> {
   const w = await chrome.windows.create({ url, focused: false, width, height, type: 'normal' })

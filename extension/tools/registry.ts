@@ -1,6 +1,7 @@
 import { createRegistry, serveRegistry } from '../../wasm/js/index.ts'
 import type { Registry, StorageAdapter } from '../../wasm/js/types.ts'
 import { Host } from '../../wasm/js/service.ts'
+import { authorize, redirectUrl } from '../signin.ts'
 import { extensionUrl, readStored, removeStored, writeStored, type Port } from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
 
@@ -35,6 +36,7 @@ export class PublishedRegistry {
   private async start(): Promise<Registry> {
     const registry = await createRegistry({
       wasm: extensionUrl('portolan.wasm'), mode: 'main', host: Host, storage, rememberSecrets: true,
+      signIn: { redirectUrl, onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: async (request) => {
         const [call, another] = this.calls.get(request.server) ?? []
         // With two calls under way it could be either client's question.
