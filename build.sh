@@ -170,7 +170,7 @@ build_wasm() {
 	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in activity validate secrets integrity asleep shared detour results trust scan signin callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for part in activity validate secrets integrity asleep shared detour results trust scan signin serve callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	cp wasm/js/callback.html "$dist/npm/"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
@@ -218,7 +218,7 @@ build_extension() {
 	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
 	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
-		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./signin.js --external:./worker.js
+		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./signin.js --external:./serve.js --external:./worker.js
 	for script in driver/index shim; do
 		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
 			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
@@ -373,6 +373,7 @@ verb_size() {
 	budget shared.js "$dist/npm/shared.js" 2500
 	budget detour.js "$dist/npm/detour.js" 1000
 	budget signin.js "$dist/npm/signin.js" 3000
+	budget serve.js "$dist/npm/serve.js" 2000
 	budget callback.js "$dist/npm/callback.js" 2500
 	[ -f "$dist/extension/tools.wasm" ] || build_extension
 	budget 'extension: tools.wasm' "$dist/extension/tools.wasm" 3700000

@@ -12,7 +12,7 @@ import { version } from './version.ts'
 import { watchPage } from './watch.ts'
 
 export { portChannel } from './channel.ts'
-export { serveRegistry } from './serve.ts'
+export { serveRegistry } from './serving.ts'
 export { RegistryError }
 export type * from './types.ts'
 

@@ -14,6 +14,7 @@ const files = {
   trust: () => import('./trust.js'),
   scan: () => import('./scan.js'),
   signin: () => import('./signin.js'),
+  serve: () => import('./serve.js'),
 }
 
 type Files = typeof files

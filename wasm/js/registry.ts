@@ -109,6 +109,10 @@ export class PageRegistry implements types.Registry {
     this.mode = owner.mode
   }
 
+  get host(): types.RegistryOptions['host'] {
+    return this.owner.host
+  }
+
   /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
   start(signal?: AbortSignal): Promise<Opened> {
     return this.starting ??= this.open(signal).finally(() => { this.starting = undefined })

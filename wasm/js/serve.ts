@@ -1,13 +1,15 @@
-import { RegistryError, toWire } from './errors.ts'
 import type { Attached, ListedTool, Request, ToHost, ToPage } from './protocol.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
 import type * as types from './types.ts'
+
+/** Of the page's bundle, which this is none of. */
+type Errors = Pick<typeof import('./errors.ts'), 'RegistryError' | 'toWire'>
 
 /**
  * The other end of connectRegistry, on top of any registry: an options page or
  * a side panel uses the one that a background script holds.
  */
-export const serveRegistry: typeof types.serveRegistry = (registry, channel) => {
+export function serve(registry: types.Registry, channel: types.Channel, errors: Errors): () => void {
   const running = new Map<number, AbortController>()
   let known: types.Snapshot | undefined
   const post = (m: ToPage) => channel.post(m)
@@ -37,7 +39,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
     const ends = new AbortController()
     running.set(m.id, ends)
     try {
-      return await perform(registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
+      return await perform(errors, registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
     } finally {
       running.delete(m.id)
       update()
@@ -47,7 +49,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
     const m = raw as ToHost
     if ('cancel' in m) return running.get(m.cancel)?.abort()
     if (!('id' in m)) return
-    answer(m).then((result) => post({ id: m.id, result: result ?? null }), (e: unknown) => post({ id: m.id, error: toWire(e) }))
+    answer(m).then((result) => post({ id: m.id, result: result ?? null }), (e: unknown) => post({ id: m.id, error: errors.toWire(e) }))
   }
   return () => {
     stop()
@@ -56,7 +58,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
   }
 }
 
-async function perform(registry: types.Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
+async function perform({ RegistryError }: Errors, registry: types.Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
   switch (m.method) {
     case 'addServer': return registry.addServer(m.name, m.config)
     case 'updateServer': return registry.updateServer(m.name, m.config)

@@ -7,11 +7,12 @@ import type { Parts } from './parts.ts'
 import * as results from './results.ts'
 import * as scan from './scan.ts'
 import * as secrets from './secrets.ts'
+import * as serve from './serve.ts'
 import * as signin from './signin.ts'
 import * as trust from './trust.ts'
 import * as validate from './validate.ts'
 import { Host } from './worker.ts'
 
-Host.parts = { activity, asleep, integrity, results, scan, secrets, signin, trust, validate } satisfies Partial<Parts>
+Host.parts = { activity, asleep, integrity, results, scan, secrets, serve, signin, trust, validate } satisfies Partial<Parts>
 
 export { Host }
