@@ -62,6 +62,7 @@ type Limits struct {
 	Tools           int // all servers; 5,000
 	ListBytes       int // all pages of one list; 16 MiB
 	ResultBytes     int // the text form of one result; 1 MiB
+	ResultValues    int // elements and members of one result, where a platform parses it; 600,000
 	EventsPerSecond int // notifications decoded per server and second; 200
 	PingsPerSecond  int // requests of a server that are answered, each second; 10
 	Connects        int // tries to connect to a server in 10 s; 20
@@ -89,6 +90,7 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.Tools, 5000)
 	def(&l.ListBytes, 16<<20)
 	def(&l.ResultBytes, 1<<20)
+	def(&l.ResultValues, 600_000)
 	def(&l.EventsPerSecond, 200)
 	def(&l.PingsPerSecond, 10)
 	def(&l.Connects, 20)

@@ -198,6 +198,9 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 				l.warn("the list is cut at " + strconv.Itoa(limits.ToolsPerServer) + " tools; the server has more")
 			}
 			return l, nil
+		case len(*p.NextCursor) > maxCursor:
+			l.warn("a page cursor is longer than " + strconv.Itoa(maxCursor) + " bytes; the list ends there")
+			return l, nil
 		case seen[*p.NextCursor]:
 			l.warn("the server repeats a page cursor; the list ends there")
 			return l, nil
@@ -212,6 +215,9 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 		cursor = p.NextCursor
 	}
 }
+
+// maxCursor bounds what is sent back for each page, in bytes.
+const maxCursor = 16 << 10
 
 // longestTTL caps what a server may say about how long its list stays fresh.
 const longestTTL = 24 * time.Hour

@@ -40,7 +40,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
 }
 
 const limitNames = ['responseBytes', 'eventBytes', 'errorBytes', 'definitionBytes', 'depth', 'pages',
-  'toolsPerServer', 'tools', 'listBytes', 'resultBytes', 'eventsPerSecond', 'pingsPerSecond',
+  'toolsPerServer', 'tools', 'listBytes', 'resultBytes', 'resultValues', 'eventsPerSecond', 'pingsPerSecond',
   'messageBytes', 'memoryBytes', 'descriptionBytes', 'connects', 'schemaDepth', 'schemaNodes', 'enumValues']
 
 /** Throws a RegistryError that names what is wrong with the options. */

@@ -25,6 +25,8 @@ export interface Bounds {
   schemaNodes: number;
   enumValues: number;
   tools: number;
+  /** Elements and members of one result. */
+  values: number;
   /** Events decoded per session and second, answers not counted. */
   rate: number;
   /** Of those, requests of the server. */

@@ -39,3 +39,21 @@ test('drops are bounded', () => {
   const list = read({ tools: Array.from({ length: 5000 }, () => null) })!;
   assert.equal((JSON.parse(list.extra) as { drops: unknown[] }).drops.length, 1000);
 });
+
+test('schemas have budgets, in the words that Go has', () => {
+  const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 };
+  const why = (inputSchema: unknown) => {
+    const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, false, small)!;
+    return list.tools.length ? '' : (JSON.parse(list.extra) as { drops: [string, string][] }).drops[0]![1];
+  };
+  const empty = (n: number) => Array.from({ length: n }, () => ({}));
+  assert.equal(why({ properties: { a: { properties: { b: { type: 'string' } } } } }), '');
+  assert.equal(why({ properties: { a: { properties: { b: { items: {} } } } } }), 'inputSchema is nested deeper than 3 schemas');
+  assert.equal(why({ properties: { properties: { type: 'string' }, enum: { type: 'string' } } }), '');
+  assert.equal(why({ anyOf: empty(5) }), '');
+  assert.equal(why({ anyOf: empty(6) }), 'inputSchema has more than 6 schemas');
+  assert.equal(why({ enum: [1, 2] }), '');
+  assert.equal(why({ properties: { enum: { enum: [null, null, null] } } }), 'inputSchema has an enum of more than 2 values');
+  assert.equal(why({ $defs: { ...empty(5) } }), '');
+  assert.equal(why({ $defs: { ...empty(6) } }), 'inputSchema has more than 6 schemas');
+});

@@ -49,7 +49,7 @@ class Client {
   #wake: (() => void) | undefined;
 
   constructor(bounds: Partial<Record<'response' | 'event' | 'error' | 'rate', number>> = {}) {
-    this.plane.bound(bounds.response ?? 1 << 20, bounds.event ?? 1 << 16, bounds.error ?? 1000, 1 << 16, 64, bounds.rate ?? 50, 10, 4096, 32, 1000, 500, 1000);
+    this.plane.bound(bounds.response ?? 1 << 20, bounds.event ?? 1 << 16, bounds.error ?? 1000, 1 << 16, 64, bounds.rate ?? 50, 10, 4096, 32, 1000, 500, 1000, 600_000);
     this.plane.deliver = (_id, kind, flags, a, b, c, textA, textB) => {
       this.events.push({ kind, flags, numbers: trimmed([a, b, c], 0), texts: trimmed([textA, textB], '') });
       this.#wake?.();

@@ -2,11 +2,13 @@
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 
-import { type BodyReader, BodyTooLarge, NotJson, readJson, readStart } from './plane-body.ts';
+import { type BodyReader, BodyTooLarge, crowded, NotJson, readJson, readStart } from './plane-body.ts';
 import type { Crossing } from './crossing.ts';
-import { type Bounds, Flag, Kind, Why } from './plane-events.ts';
+import { type Bounds, Flag, Kind, Op, Why } from './plane-events.ts';
 import { type Emit, readMessages } from './plane-messages.ts';
 import { type Source, type TakenResult, Tables } from './plane-tables.ts';
+import { Floods } from './plane-floods.ts';
+import { isCrowded } from './plane-json.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
 
@@ -51,9 +53,6 @@ interface Exchange {
   until: number;
 }
 
-/** What a session has sent unasked in one second; `dropped` has not been told yet. */
-interface Spent { second: number; events: number; asks: number; bytes: number; dropped: number; told: boolean }
-
 export class Plane {
   deliver: Deliver = () => {};
 
@@ -63,11 +62,11 @@ export class Plane {
   readonly #live = new Map<number, Exchange>();
   readonly #draining = new Set<Exchange>();
   #sweeper = false;
-  readonly #spent = new Map<number, Spent>();
+  readonly #floods = new Floods();
   readonly #uploads: Uploads;
   #bounds: Bounds = {
     response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200, pings: 10,
-    description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500, tools: 1000,
+    description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500, tools: 1000, values: 600_000,
   };
 
   constructor(options: PlaneOptions = {}) {
@@ -109,8 +108,8 @@ export class Plane {
   // What follows is called by platform_js.go.
 
   bound(response: number, event: number, error: number, definition: number, depth: number, rate: number,
-    pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number, tools: number): void {
-    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues, tools };
+    pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number, tools: number, values: number): void {
+    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues, tools, values };
   }
 
   resolve(base: string, ref: string): string | undefined {
@@ -201,7 +200,7 @@ export class Plane {
     try {
       await this.#read(x, method, response);
     } catch (error) {
-      if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, `response over ${this.#bounds.response} bytes`);
+      if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, error.message);
       else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON');
       else this.#end(x, Why.Network, 'the response broke off');
     }
@@ -241,7 +240,7 @@ export class Plane {
       response.body?.cancel().catch(() => {});
       return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`);
     }
-    const { text, value } = await readJson(response, this.#open(x, response), this.#bounds.response);
+    const { text, value } = await readJson(response, this.#open(x, response), this.#bounds.response, this.#values(x));
     if (x.over) return;
     readMessages(this.#reader(x), value, text);
     this.#end(x, Why.NotMCP, 'the response has no answer');
@@ -254,15 +253,19 @@ export class Plane {
     let nonsense = false;
     const scanner = new SseScanner(maxEvent, (name, data) => {
       if (name === 'endpoint') {
-        if (x.awaits === 0 && this.#spend(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096));
+        if (x.awaits === 0 && this.#admit(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096));
         return;
       }
-      if (this.#overspent(x) && !/"(?:result|error)"\s*:/.test(data)) {
-        this.#spend(x, false);
+      if (this.#floods.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
+        this.#admit(x, false);
         return;
       }
       let parsed: unknown;
       try {
+        if (isCrowded(data, this.#values(x))) {
+          scanner.stopped = true;
+          return this.#cut(x, crowded(this.#values(x)), scanner);
+        }
         parsed = JSON.parse(data);
       } catch {
         nonsense = true; // one bad event does not end a stream
@@ -279,7 +282,7 @@ export class Plane {
         size += value.length;
         if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
-        if (x.awaits === 0 && this.#flooded(x, value.length)) await this.#rest();
+        if (x.awaits === 0) await this.#floods.rest(x.group, value.length, this.#bounds);
         if (x.over) return await this.#drain(x, reader);
       }
     } catch {
@@ -288,6 +291,11 @@ export class Plane {
     scanner.end();
     if (nonsense && x.awaits !== 0) this.#end(x, Why.NotMCP, 'the stream has events that are not JSON', scanner);
     else this.#end(x, Why.EOF, '', scanner);
+  }
+
+  // A list is cut tool by tool.
+  #values(x: Exchange): number {
+    return (x.awaits & Op.Mask) === Op.Call ? this.#bounds.values : Infinity;
   }
 
   #cut(x: Exchange, what: string, scanner: SseScanner): void {
@@ -334,7 +342,7 @@ export class Plane {
       tables: this.#tables,
       awaits: x.awaits,
       emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
-      spend: (asks: boolean) => this.#spend(x, asks),
+      spend: (asks: boolean) => this.#admit(x, asks),
     };
   }
 
@@ -351,53 +359,20 @@ export class Plane {
   }
 
   #end(x: Exchange, why: Why, detail: string, scanner?: SseScanner): void {
-    const spent = this.#spent.get(x.group);
-    if (spent?.dropped) this.#tellDropped(x, spent);
+    this.#tellDropped(x, true);
     const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : '';
     this.#emit(x, Kind.End, Flag.Last, why, scanner?.retry ?? -1, 0, detail, lastId);
   }
 
-  #spending(x: Exchange): Spent {
-    const second = Math.floor(performance.now() / 1000);
-    let spent = this.#spent.get(x.group);
-    if (!spent) {
-      if (this.#spent.size > 1000) this.#spent.clear();
-      this.#spent.set(x.group, (spent = { second, events: 0, asks: 0, bytes: 0, dropped: 0, told: false }));
-    } else if (spent.second !== second) {
-      Object.assign(spent, { second, events: 0, asks: 0, bytes: 0, told: false });
-    }
-    return spent;
+  #admit(x: Exchange, asks: boolean): boolean {
+    const fits = this.#floods.admit(x.group, asks, this.#bounds);
+    if (!fits) this.#tellDropped(x, false);
+    return fits;
   }
 
-  #spend(x: Exchange, asks: boolean): boolean {
-    const spent = this.#spending(x);
-    if (++spent.events <= this.#bounds.rate && (!asks || ++spent.asks <= this.#bounds.pings)) return true;
-    spent.dropped++;
-    if (!spent.told) this.#tellDropped(x, spent);
-    return false;
-  }
-
-  // Once a second and at the end of a stream.
-  #tellDropped(x: Exchange, spent: Spent): void {
-    if (x.over) return;
-    spent.told = true;
-    this.#emit(x, Kind.Dropped, 0, spent.dropped);
-    spent.dropped = 0;
-  }
-
-  #overspent(x: Exchange): boolean {
-    return this.#spending(x).events >= this.#bounds.rate;
-  }
-
-  #flooded(x: Exchange, bytes: number): boolean {
-    const spent = this.#spending(x);
-    spent.bytes += bytes;
-    return spent.events > this.#bounds.rate * 10 || spent.bytes > this.#bounds.response;
-  }
-
-  // Until the next second nothing is read, and the server cannot send.
-  #rest(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, 1000 - performance.now() % 1000));
+  #tellDropped(x: Exchange, ends: boolean): void {
+    const dropped = x.over ? 0 : this.#floods.dropped(x.group, ends);
+    if (dropped > 0) this.#emit(x, Kind.Dropped, 0, dropped);
   }
 }
 

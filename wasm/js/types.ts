@@ -509,6 +509,8 @@ export interface Limits {
   listBytes: number
   /** The text form of a result; 1 MiB. */
   resultBytes: number
+  /** Elements and members of one result, which take many times its size once it is parsed; 600,000. */
+  resultValues: number
   /** Notifications that are decoded, per server; 200. More are counted and dropped. */
   eventsPerSecond: number
   /** Requests of a server that are answered; 10. More are counted and dropped. */

@@ -92,7 +92,7 @@ func parseLimits(l *registry.Limits, value []byte) error {
 		"definitionBytes": &l.DefinitionBytes, "depth": &l.Depth, "pages": &l.Pages,
 		"toolsPerServer": &l.ToolsPerServer, "tools": &l.Tools, "listBytes": &l.ListBytes,
 		"resultBytes": &l.ResultBytes, "eventsPerSecond": &l.EventsPerSecond, "pingsPerSecond": &l.PingsPerSecond,
-		"messageBytes": &l.MessageBytes, "descriptionBytes": &l.DescriptionBytes, "connects": &l.Connects,
+		"messageBytes": &l.MessageBytes, "descriptionBytes": &l.DescriptionBytes, "connects": &l.Connects, "resultValues": &l.ResultValues,
 		"schemaDepth": &l.SchemaDepth, "schemaNodes": &l.SchemaNodes, "enumValues": &l.EnumValues,
 	}
 	return rawjson.Members(value, func(key string, value []byte) error {

@@ -38,7 +38,7 @@ type jsPlatform struct {
 
 func (p *jsPlatform) Bound(l registry.Limits) {
 	p.obj.Call("bound", l.ResponseBytes, l.EventBytes, l.ErrorBytes, l.DefinitionBytes, l.Depth, l.EventsPerSecond,
-		l.PingsPerSecond, l.DescriptionBytes, l.SchemaDepth, l.SchemaNodes, l.EnumValues, l.ToolsPerServer)
+		l.PingsPerSecond, l.DescriptionBytes, l.SchemaDepth, l.SchemaNodes, l.EnumValues, l.ToolsPerServer, l.ResultValues)
 }
 
 func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {

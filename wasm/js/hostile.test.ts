@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCrowded } from './plane-json.ts';
+import { readMessages } from './plane-messages.ts';
+import { Tables } from './plane-tables.ts';
+import { readTools } from './plane-tools.ts';
+import { SseScanner } from './sse.ts';
+
+// Bytes and values that strangers may write, at random but the same each time.
+
+function random(seed: number): (n: number) => number {
+  let x = seed;
+  return (n) => (x = (x * 48271) % 0x7fffffff) % n;
+}
+
+const words = ['data', 'data: ', 'id:', 'event: message', 'event: endpoint', 'retry: 5', ':', '\n', '\n\n', '\r', '\r\n', '\ufeff', '\0', '{"id":1,"result":{}}', 'é', '\ud800', '\xff'];
+
+function stream(next: (n: number) => number): Uint8Array {
+  let text = '';
+  for (let i = next(60); i > 0; i--) text += words[next(words.length)];
+  const bytes = new TextEncoder().encode(text);
+  for (let i = next(4); i > 0 && bytes.length; i--) bytes[next(bytes.length)] = next(256);
+  return bytes;
+}
+
+test('a stream says the same however it is cut, and never breaks the scanner', () => {
+  const next = random(1);
+  for (let round = 0; round < 5000; round++) {
+    const bytes = stream(next), max = 1 + next(200);
+    const scan = (chunks: Uint8Array[]) => {
+      const seen: unknown[] = [];
+      const scanner = new SseScanner(max, (name, data) => seen.push([name, data]));
+      if (chunks.every((c) => scanner.push(c.slice()))) scanner.end();
+      return [seen, scanner.lastId, scanner.retry];
+    };
+    // Whole, and byte by byte; a limit may be met sooner where a line is not whole yet.
+    if (bytes.length <= max) assert.deepEqual(scan([...bytes].map((b) => Uint8Array.of(b))), scan([bytes]), `round ${round}`);
+    else scan([...bytes].map((b) => Uint8Array.of(b)));
+  }
+});
+
+const keys = ['name', 'inputSchema', 'outputSchema', 'description', 'properties', 'enum', 'items', '$ref', '__proto__', 'constructor', 'tools', 'nextCursor', 'ttlMs',
+  'id', 'method', 'params', 'result', 'error', 'code', 'message', 'content', 'isError', 'resultType', 'progressToken', 'progress', 'toJSON', 'length'];
+const scalars = ['null', 'true', '0', '-1', '5', '6', '1e400', '9007199254740993', '""', '"t"', '"\\ud800"', '"a\\u0000b"', '"notifications/progress"', '"ping"', '"complete"', '"#"'];
+
+function json(next: (n: number) => number, depth: number): string {
+  const many = () => Array.from({ length: next(5) }, () => json(next, depth - 1));
+  switch (depth > 0 ? next(4) : 2) {
+    case 0: return `[${many().join()}]`;
+    case 1: return `{${many().map((v) => `"${keys[next(keys.length)]}":${v}`).join()}}`;
+    default: return scalars[next(scalars.length)]!;
+  }
+}
+
+const bounds = { response: 1e6, event: 1e6, error: 1e5, definition: 200, depth: 8, description: 20, schemaDepth: 3, schemaNodes: 5, enumValues: 3, tools: 4, values: 100, rate: 1e9, pings: 1e9 };
+
+test('no message breaks what sorts it, and what is kept is freed', () => {
+  const next = random(2);
+  for (let round = 0; round < 20_000; round++) {
+    const text = json(next, 6), parsed = JSON.parse(text) as unknown;
+    const tables = new Tables();
+    const kept: number[] = [];
+    readMessages({ bounds, tables, awaits: next(2) ? 5 : 6, spend: () => true, emit: (kind, _flags, _a, b) => { if (kind === 3 || kind === 4) kept.push(b!) } }, parsed, text);
+    for (const table of kept) tables.release(table);
+    assert.equal(tables.size, 0);
+  }
+  assert.ok(!('polluted' in {}));
+});
+
+test('what a list offers is within its bounds', () => {
+  const next = random(3);
+  let offered = 0;
+  for (let round = 0; round < 20_000; round++) {
+    const text = `{"tools":[${Array.from({ length: 6 }, () => (next(3) ? `{"name":"t${next(9)}","inputSchema":${json(next, 6)},"description":${json(next, 1)}}` : json(next, 4))).join()}]}`;
+    const list = readTools(JSON.parse(text), text.length, true, bounds);
+    if (!list) continue;
+    offered += list.tools.length;
+    assert.ok(list.tools.length <= bounds.tools + 1);
+    for (const tool of list.tools as { name: string; inputSchema: object; description?: string }[]) {
+      assert.ok(tool.name && !/[\0-\x1f\ufffd]|\p{Surrogate}/u.test(tool.name));
+      assert.ok((tool.description ?? '').length <= bounds.description);
+      assert.ok(!/"enum":\[([^[\]{},]*,){3}/.test(JSON.stringify(tool.inputSchema)));
+    }
+  }
+  assert.ok(offered > 1000, `${offered} tools`);
+});
+
+test('crowded texts are known without being parsed', () => {
+  const next = random(4);
+  const count = (v: unknown): number => (typeof v !== 'object' || v === null ? 0
+    : Object.values(v).reduce((n: number, x) => n + count(x), 1 + Math.max(0, Object.keys(v).length - 1)));
+  for (let round = 0; round < 20_000; round++) {
+    const value = JSON.parse(json(next, 6)) as unknown, text = JSON.stringify(value), most = 1 + next(20);
+    assert.equal(isCrowded(text, most), text.length > most && count(value) > most, text);
+  }
+});
