@@ -91,12 +91,12 @@ setup_firefox() {
 }
 
 # shortened FILE FUNCTION BODY gives a function of the standard library another body, in
-# a copy of its file, and writes the line of an overlay about it.
+# a copy of its file, and writes the line of an overlay about it. Go looks for no packages in _overlay.
 shortened() {
-	mkdir -p "$dist/overlay/$(dirname "$1")"
-	sed "/^$2 {\$/,/^}\$/c\\$2 { $3 }" "$std/$1" >"$dist/overlay/$1"
-	grep -qF "$3" "$dist/overlay/$1" || { echo "build.sh: $1 has no $2" >&2; exit 1; }
-	printf ',"%s":"%s"' "$std/$1" "$dist/overlay/$1"
+	mkdir -p "$dist/_overlay/$(dirname "$1")"
+	sed "/^$2 {\$/,/^}\$/c\\$2 { $3 }" "$std/$1" >"$dist/_overlay/$1"
+	grep -qF "$3" "$dist/_overlay/$1" || { echo "build.sh: $1 has no $2" >&2; exit 1; }
+	printf ',"%s":"%s"' "$std/$1" "$dist/_overlay/$1"
 }
 
 # go_wasm PACKAGE OUT NOT-INLINED builds one module, byte for byte the same in any folder.
