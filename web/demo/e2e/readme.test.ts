@@ -81,7 +81,7 @@ const given: Record<string, { code: string; types: string }> = {
 
 const imports: Record<string, string> = {
   portolan: '/node_modules/portolan/index.js',
-  ...Object.fromEntries(['panel', 'react', 'cassette', 'worker', 'locales/ar'].map((part) => [`portolan/${part}`, `/node_modules/portolan/${part}.js`])),
+  ...Object.fromEntries(['panel', 'react', 'cassette', 'worker', 'locales/ar'].map((part) => [`portolan/${part}`, `/node_modules/portolan/${part === 'worker' ? 'service' : part}.js`])),
   react: '/react/react.js', 'react-dom/client': '/react/client.js', 'react/jsx-runtime': '/react/jsx.js',
 }
 
