@@ -3,7 +3,6 @@ package plane
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -60,7 +59,7 @@ func fetchFrom(rt http.RoundTripper, url, init js.Value) js.Value {
 			return nil, err
 		case res.StatusCode >= 300 && res.StatusCode < 400:
 			res.Body.Close()
-			return nil, errors.New("redirect refused")
+			return js.Global().Get("Response").Call("error"), nil // as opaque as one that redirects
 		}
 		return response(res), nil
 	})
