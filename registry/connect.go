@@ -93,6 +93,9 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		s.connecting = nil
 		if f.err == nil {
 			s.conn, s.info = c, c.session.Info()
+			for _, words := range []*string{&s.info.ServerName, &s.info.ServerVersion, &s.info.Instructions} {
+				*words = visible(*words)
+			}
 			s.lastConnected = r.opts.Clock()
 			r.log("connected", "server", s.name, "version", s.info.ProtocolVersion)
 			if s.refreshing == nil && !r.opts.Clock().Before(s.staleAt) {

@@ -87,7 +87,7 @@ type RPCError struct {
 }
 
 func (e *RPCError) Error() string {
-	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + e.Message
+	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + visible(e.Message)
 }
 
 // cause names a sentinel with words of its own: "network: connection refused".

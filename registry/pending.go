@@ -213,6 +213,7 @@ func (p *Pending) progress(x Progress) {
 	}
 	r.mu.Unlock()
 	if !over && p.call.OnProgress != nil {
+		x.Message = visible(x.Message)
 		p.call.OnProgress(x)
 	}
 }

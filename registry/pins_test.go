@@ -500,3 +500,27 @@ func TestReadResult(t *testing.T) {
 		}
 	})
 }
+
+func TestNothingHiddenIsSaidUnasked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.call = func(_ context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+			call.OnProgress(registry.Progress{Progress: 1, Message: "ste\u200bp\x1b[31m"})
+			return nil, &registry.RPCError{Code: 1, Message: "bro\u202eken"}
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		relist(t, r, h, "x:")
+		var progress string
+		_, err := r.Dispatch(t.Context(), registry.Call{Name: "a__x", OnProgress: func(p registry.Progress) { progress = p.Message }})
+		if progress != "step" || err == nil || !strings.Contains(err.Error(), "broken") {
+			t.Errorf("%+q, %+q", progress, err)
+		}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			return nil, registry.Because(registry.ErrNetwork, "n\u2066o\x00")
+		}
+		_ = r.Discover(t.Context())
+		if got := health(t, r, "a").LastError; !strings.HasSuffix(got, ": no") {
+			t.Errorf("%+q", got)
+		}
+	})
+}

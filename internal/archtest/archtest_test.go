@@ -32,7 +32,7 @@ var rules = []rule{
 	{room: "registry/rawjson", noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/oauth", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/sdksession", may: []string{"registry", "registry/oauth", "registry/pin", "registry/rawjson", "github.com/modelcontextprotocol/go-sdk"}, reason: "the seam on go-sdk"},
-	{room: "registry/registrytest", may: []string{"registry", "registry/oauth", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp"}, reason: "real servers for tests"},
+	{room: "registry/registrytest", may: []string{"registry", "registry/oauth", "registry/pin", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp"}, reason: "real servers for tests"},
 	{room: "registry/registrytest/farm", may: []string{"registry", "registry/sdksession"}, reason: "servers that misbehave, on real sockets"},
 	{room: "wasm", js: true, may: []string{"registry", "registry/oauth", "registry/rawjson", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/jsbridge", "wasm/internal/plane"}, noStd: lean, reason: "the page's module"},
 	{room: "wasm/internal/api", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},

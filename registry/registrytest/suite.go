@@ -29,6 +29,8 @@ func RunSessionSuite(t *testing.T, dial Dial) {
 		"Versions":      testVersions,
 		"Pages":         testPages,
 		"Drops":         testDrops,
+		"Pins":          testPins,
+		"Hygiene":       testHygiene,
 		"BadLists":      testBadLists,
 		"Calls":         testCalls,
 		"Progress":      testProgress,
