@@ -31,12 +31,13 @@ export class Flags {
     if (this.waiting) return
     this.waiting = true
     const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 50))
-    idle(() => this.judge(), { timeout: 1000 })
+    idle(() => void this.judge().catch(() => { this.waiting = false }), { timeout: 1000 })
   }
 
-  private judge(): void {
+  private async judge(): Promise<void> {
+    const { scanDefinition } = await import('../../../wasm/js/scan.ts')
     this.waiting = false
-    const found: Map<string, Flag[]> = flags(this.looked)
+    const found: Map<string, Flag[]> = flags(this.looked, scanDefinition)
     for (const { name, definition } of this.looked) {
       const before = this.first.get(name)
       if (!before) this.first.set(name, definition)
