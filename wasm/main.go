@@ -4,6 +4,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
@@ -27,7 +29,7 @@ func main() {
 func signIns(b *jsbridge.Bridge, s api.SignIn) *oauth.Client {
 	notary := plane.NewNotary(b.Get("notary"))
 	options := oauth.Options{
-		Crypto: notary, Ask: b.Authorize, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL, ClientName: s.ClientName,
+		Crypto: notary, Ask: b.Authorize, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL, ClientName: cmp.Or(s.ClientName, "portolan"),
 	}
 	if s.Remember {
 		options.Load, options.Save, options.Lock = notary.Load, notary.Save, notary.Lock

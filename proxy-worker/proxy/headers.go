@@ -83,7 +83,7 @@ func cors(origin string) []Pair {
 	return []Pair{{"access-control-allow-origin", origin}, {"vary", "Origin"}}
 }
 
-const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Proxy-Error, X-Portolan-Binding"
+const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding"
 
 // pageHeader is what of a response's header goes back to a page of origin.
 func pageHeader(header []Pair, origin string) []Pair {

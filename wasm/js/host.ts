@@ -376,7 +376,7 @@ export class Host {
 
   /** Nobody waits for that answer any more. */
   private forget(id: number): void {
-    this.asks.get(id)?.client.post({ event: 'unask', ask: id } satisfies ToPage)
+    this.asks.get(id)?.client.post({ event: 'authorize', ask: id } satisfies ToPage)
     this.asks.delete(id)
   }
 }

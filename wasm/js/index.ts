@@ -2,9 +2,9 @@ import { compile } from './compile.ts'
 import { ignore } from './download.ts'
 import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
-import { checkOptions, redirectUrl, startOptions } from './options.ts'
+import { checkOptions, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
-import { PageRegistry } from './registry.ts'
+import { aborted, PageRegistry } from './registry.ts'
 import type { Begin } from './protocol.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
@@ -40,7 +40,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
   const shared = intended(options) === 'shared'
   let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
-  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options, redirectUrl(options)))
+  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options, RegistryError))
   const unwatch = watchPage((m) => registry.tell(m))
   const registry: PageRegistry = new PageRegistry({
     mode: intended(options),
@@ -50,8 +50,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     asks: !!options.onApprove,
     trust: () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store.storage, options)),
     onElicitation: options.onElicitation,
-    signIn: async (name, ask) => (await door()).signIn(name, ask),
-    onAuthorize: (m, answer) => void door().then((d) => d.hear(m, answer)),
+    door,
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show()),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
@@ -96,7 +95,10 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
     await registry.close()
     throw e
   }
-  if (returned()) void door().then((d) => d.resume((name, resume, url) => registry.ask({ method: 'signIn', name, resume, url }))).catch(ignore) // health tells
+  try {
+    // A person has come back from a redirect; how the sign-in goes is in the health.
+    if ('portolan.signin' in sessionStorage) door().then((d) => d.resume(registry), ignore)
+  } catch { /* no such storage here */ }
   phase('ready')
   return registry
 }
@@ -108,18 +110,8 @@ export const preload: typeof types.preload = async (options = {}) => {
 
 export const connectRegistry: typeof types.connectRegistry = (channel) => new PageRegistry({ mode: 'remote' }).attach(channel)
 
-/** A person has come back from a redirect to sign in. */
-function returned(): boolean {
-  try {
-    return 'portolan.signin' in sessionStorage
-  } catch {
-    return false
-  }
-}
-
 async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
-  const aborted = () => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
-  if (signal.aborted) throw aborted()
-  return Promise.race([work, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted()), { once: true }))])
+  if (signal.aborted) throw aborted(signal)
+  return Promise.race([work, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true }))])
 }

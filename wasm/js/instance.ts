@@ -30,7 +30,7 @@ export interface Hears {
   /** During request `call`, if that is known, or else 0. */
   elicit(ask: number, call: number, server: string, params: string): void
   /** A person is to see a page, during request `call`. */
-  authorize(ask: number, call: number, request: Extract<AuthorizeEvent, { request: unknown }>['request']): void
+  authorize(ask: number, call: number, request: NonNullable<AuthorizeEvent['request']>): void
   /** The answer is not awaited any more. */
   unask(ask: number): void
   /** It has ended, asked to or not. */
@@ -145,7 +145,7 @@ export class Instance {
   private boot(options: StartOptions): Record<string, unknown> {
     const { hears } = this
     return {
-      options: JSON.stringify(options),
+      options: JSON.stringify(located(options)),
       plane: this.plane,
       notary: new Notary(),
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
@@ -164,4 +164,11 @@ export class Instance {
       unask: (ask: number) => hears.unask(ask),
     }
   }
+}
+
+/** With the whole address of where people come back to. */
+function located({ base, ...options }: StartOptions): StartOptions {
+  const { redirectUrl } = options
+  if (redirectUrl) return { ...options, redirectUrl: new URL(redirectUrl, base).href }
+  return base ? { ...options, redirectUrl: new URL('callback.html', import.meta.url).href } : options
 }

@@ -29,8 +29,9 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   idleTimeoutMs: [positive, 'a number of milliseconds above 0'],
   validate: [(v) => typeof v === 'boolean', 'a boolean'],
   limits: [isObject, 'an object of limits'],
-  onElicitation: [isFunction, 'a function'],
   signIn: [isObject, 'an object'],
+  onElicitation: [isFunction, 'a function'],
+
   onApprove: [isFunction, 'a function'],
   approveAll: [(v) => typeof v === 'boolean', 'a boolean'],
   scan: [(v) => typeof v === 'boolean', 'a boolean'],
@@ -76,16 +77,8 @@ export function startOptions(o: RegistryOptions, hints: string | undefined, pins
     proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
     callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
-    elicit: !!o.onElicitation, hints, pins, redirectUrl: redirectUrl(o), clientMetadataUrl: o.signIn?.clientMetadataUrl,
-    clientName: o.signIn?.clientName ?? (globalThis.document?.title || undefined), remember: o.rememberSecrets,
+    elicit: !!o.onElicitation, hints, pins,
+    base: globalThis.document?.baseURI, remember: o.rememberSecrets,
+    ...JSON.parse(JSON.stringify(o.signIn ?? {})), // not its function
   }
-}
-
-/** Where people come back to: a page of this one's origin. */
-export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
-  const page = globalThis.document
-  const url = signIn?.redirectUrl ?? (page && new URL('callback.html', import.meta.url).href)
-  if (!url || !page || signIn?.onAuthorize) return url
-  const { origin, href } = new URL(url, page.baseURI)
-  return origin === location.origin ? href : undefined
 }

@@ -82,10 +82,8 @@ export interface AuthorizeState {
   resume: string
 }
 
-/** A person is to see a page; the answer to `ask` is not awaited any more. */
-export type AuthorizeEvent =
-  | { event: 'authorize'; ask: number; request: Omit<AuthorizeRequest, 'signal'> & AuthorizeState }
-  | { event: 'unask'; ask: number }
+/** A person is to see a page; without a request, the answer to `ask` is not awaited any more. */
+export type AuthorizeEvent = { event: 'authorize'; ask: number; request?: Omit<AuthorizeRequest, 'signal'> & AuthorizeState }
 
 /** The answer to an `authorize` event. */
 export type Authorized = { url: string } | { error: string }
@@ -122,7 +120,9 @@ export interface StartOptions {
   idleTimeoutMs?: number
   limits?: Record<string, number>
   elicit?: boolean
-  /** Where people come back to after signing in. Without it nobody can be asked to. */
+  /** Of the page, if there is one. */
+  base?: string | undefined
+  /** Where people come back to after signing in; default, where there is a page: callback.html beside the script. Without it nobody can be asked to. */
   redirectUrl?: string
   clientMetadataUrl?: string
   clientName?: string

@@ -4,12 +4,13 @@ import { convertTools, readTool } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
 import type { Opened } from './launch.ts'
-import type { Attached, Authorized, AuthorizeEvent, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from './scan.ts'
 import type { Trust } from './trust.ts'
+import type { Door } from './signin.ts'
 import type * as types from './types.ts'
 import type { validateArguments } from './validate.ts'
 
@@ -47,10 +48,8 @@ export interface Owner {
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
-  /** Signs a person in: begins what `ask` asks for with what has to be done in a click. */
-  signIn?(name: string, ask: () => Promise<unknown>): Promise<unknown>
-  /** A person is to see an authorization page, or is not any more. */
-  onAuthorize?(m: AuthorizeEvent, answer: (a: Authorized) => void): void
+  /** Where people sign in. Without it, the other end sees to that. */
+  door?(): Promise<Door>
   onClose?(): void | Promise<unknown>
   /** Starts the module, or starts it again. Without it, the registry ends with its channel. */
   open?(signal?: AbortSignal): Promise<Opened>
@@ -187,7 +186,7 @@ export class PageRegistry implements types.Registry {
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
     const ask = () => this.ask({ method: 'signIn', name }, options)
-    await (this.owner.signIn?.(name, ask) ?? ask())
+    await ((await this.owner.door?.())?.signIn(name, ask) ?? ask())
   }
 
   async signOut(name: string): Promise<void> {
@@ -457,8 +456,7 @@ export class PageRegistry implements types.Registry {
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
-      case 'unask':
-        return this.owner.onAuthorize?.(m, (answer) => this.post({ elicited: m.ask, answer }))
+        return void this.owner.door?.().then((d) => d.hear(m, (answer) => this.post({ elicited: m.ask, answer })))
     }
   }
 
@@ -530,4 +528,4 @@ function shielded(fn: () => void): void {
   }
 }
 
-const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
+export const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })

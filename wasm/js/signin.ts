@@ -1,3 +1,5 @@
+import type { RegistryError } from './errors.ts'
+import type { PageRegistry } from './registry.ts'
 import type { AuthorizeEvent, Authorized } from './protocol.ts'
 import { openVault } from './secrets.ts'
 import type { RegistryOptions } from './types.ts'
@@ -29,23 +31,32 @@ interface Visit {
   leave(why: string): void
 }
 
-type Request = Extract<AuthorizeEvent, { request: unknown }>['request']
+type Request = NonNullable<AuthorizeEvent['request']>
 
 /** Opens windows for one registry. */
 export class Door {
   readonly #onAuthorize: NonNullable<RegistryOptions['signIn']>['onAuthorize']
-  readonly #redirectUrl: string | undefined
+  readonly #redirectUrl: string
+  readonly #error: typeof RegistryError
   readonly #visits = new Map<string, Visit>()
   readonly #asks = new Map<number, () => void>()
 
-  constructor(options: RegistryOptions, redirectUrl: string | undefined) {
-    this.#onAuthorize = options.signIn?.onAuthorize
-    this.#redirectUrl = redirectUrl
+  /** The class of errors is the page's: this is a bundle of its own. */
+  constructor({ signIn }: RegistryOptions, error: typeof RegistryError) {
+    this.#error = error
+    this.#onAuthorize = signIn?.onAuthorize
+    this.#redirectUrl = signIn?.redirectUrl ?? new URL('callback.html', import.meta.url).href
   }
 
   /** To be called in a click: the window opens now, and goes where `ask` finds out that it has to. */
   async signIn(server: string, ask: () => Promise<unknown>): Promise<unknown> {
-    if (this.#onAuthorize || !this.#redirectUrl || typeof window !== 'object') return ask()
+    if (this.#onAuthorize || typeof window !== 'object') return ask()
+    const { href, origin } = new URL(this.#redirectUrl, document.baseURI)
+    if (origin !== location.origin) {
+      throw new this.#error('sign_in_failed', `people would come back to ${href}, which is not of this page's origin`, {
+        server, hint: "Serve callback.html and callback.js of the package from the page's origin, and set signIn.redirectUrl to it.",
+      })
+    }
     this.#visits.get(server)?.leave('another sign-in was begun')
     const ticket = crypto.randomUUID()
     const visit: Visit = { channel: channelOf(ticket), ready: false, window: null, leave: () => {} }
@@ -53,7 +64,7 @@ export class Door {
       visit.ready = true
       if (visit.go) visit.channel.postMessage({ go: visit.go })
     }
-    visit.window = window.open(`${this.#redirectUrl}#${ticket}`, '_blank', 'popup,width=520,height=720')
+    visit.window = window.open(`${href}#${ticket}`, '_blank', 'popup,width=520,height=720')
     this.#visits.set(server, visit)
     try {
       return await ask()
@@ -66,7 +77,7 @@ export class Door {
 
   /** Shows a page, or stops waiting for one. */
   hear(m: AuthorizeEvent, answer: (a: Authorized) => void): void {
-    if (m.event === 'unask') return this.#asks.get(m.ask)?.()
+    if (!m.request) return this.#asks.get(m.ask)?.()
     const ends = new AbortController()
     this.#asks.set(m.ask, () => ends.abort())
     this.#show(m.request, ends.signal)
@@ -116,13 +127,17 @@ export class Door {
   }
 
   /** Completes what an earlier page began, if a person has come back from a redirect. */
-  async resume(complete: (server: string, resume: string, url: string) => Promise<unknown>): Promise<void> {
+  resume(registry: PageRegistry): void {
+    this.#resume(registry).catch(() => {}) // how it went is in the health
+  }
+
+  async #resume(registry: PageRegistry): Promise<void> {
     const left = JSON.parse(sessionStorage.getItem(leftKey) ?? 'null') as Left | null
     sessionStorage.removeItem(leftKey)
     if (!left) return
     const vault = await openVault()
     const resume = await vault.text(resumeKey)
     await vault.setText(resumeKey, '')
-    if (left.url && resume) await complete(left.server, resume, left.url)
+    if (left.url && resume) await registry.ask({ method: 'signIn', name: left.server, resume, url: left.url })
   }
 }

@@ -95,7 +95,7 @@ export class ConfigStore {
     const config = this.servers.get(name)
     if (config) {
       const { headers, auth, ...rest } = config
-      servers[name] = { ...rest, ...(auth && { auth: openAuth(auth) }), ...(headers && { headers: Object.keys(headers) }) }
+      servers[name] = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
     } else {
       delete servers[name]
     }

@@ -96,7 +96,7 @@ export interface SignInOptions {
   redirectUrl?: string
   /** The https address of a Client ID Metadata Document, for authorization servers that take one. */
   clientMetadataUrl?: string
-  /** What the client calls itself where it registers; default: the page's title. */
+  /** What the client calls itself where it registers; default `portolan`. */
   clientName?: string
   /**
    * Shows the authorization page and resolves to the address that it sent the person back to. Default: a popup, or
