@@ -167,7 +167,7 @@ func table(t *testing.T, r running, u *upstream) {
 			"Www-Authenticate": `Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`,
 			"Mcp-Session-Id":   "0, 0, 1", "X-Quoted": `"a, b", 'c', "d\"e,f"`, "Access-Control-Allow-Origin": page, "Vary": "Origin",
 			"Set-Cookie": "", "Keep-Alive": "", "Proxy-Authenticate": "",
-			"Access-Control-Expose-Headers": "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, X-Proxy-Error, X-Portolan-Binding, X-Quoted",
+			"Access-Control-Expose-Headers": "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding, X-Quoted",
 		})},
 		{"compressed", call{target: u.URL + "/gzip", header: map[string]string{"Accept-Encoding": "gzip"}}, 200, "", same(gzipped)},
 		{"compressed, chunked", call{target: u.URL + "/gzip/chunked", header: map[string]string{"Accept-Encoding": "gzip"}}, 200, "", same(gzipped)},

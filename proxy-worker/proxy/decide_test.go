@@ -314,3 +314,50 @@ func TestBindings(t *testing.T) {
 		t.Errorf("a message to an authorization server: %q", d.Code)
 	}
 }
+
+// What a 401 names can be read, on its host alone, and a server that names nothing
+// can be its own authorization server (2025-03-26).
+func TestChallengesBind(t *testing.T) {
+	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, BindingKeys: []string{signer}})
+	const server = "https://mcp.example.com/mcp"
+	bound := func(status int, challenge string) string {
+		t.Helper()
+		d := p.Decide(message(server))
+		if d.Verdict != Send {
+			t.Fatalf("refused: %s", d.Code)
+		}
+		return get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header, "x-portolan-binding")
+	}
+	if binding := bound(403, ""); binding != "" {
+		t.Error("a 403 binds")
+	}
+	own := bound(401, `Bearer error="invalid_token", resource_metadata="https://mcp.example.com/custom/place.json"`)
+	foreign := bound(401, `Bearer resource_metadata="https://evil.example/place.json"`)
+	read := func(target, binding string) *Decision {
+		return p.Decide(with(method("GET", message(target, "accept", "application/json", "content-type", "")), "x-portolan-binding", binding))
+	}
+	form := func(target, binding string) *Decision {
+		return p.Decide(message(target, "content-type", "application/x-www-form-urlencoded", "accept", "application/json", "x-portolan-binding", binding))
+	}
+	for what, d := range map[string]*Decision{
+		"its metadata":       read("https://mcp.example.com/custom/place.json", own),
+		"its token endpoint": form("https://mcp.example.com/token", own),
+		"with any challenge": form("https://mcp.example.com/token", foreign),
+	} {
+		if d.Verdict != Send {
+			t.Errorf("%s: %q", what, d.Code)
+		}
+	}
+	for what, d := range map[string]*Decision{
+		"without a binding":    read("https://mcp.example.com/custom/place.json", ""),
+		"another place":        read("https://mcp.example.com/custom/other.json", own),
+		"another host":         read("https://evil.example/place.json", foreign),
+		"a form to metadata":   form("https://mcp.example.com/custom/place.json", own),
+		"a form to the server": form(server, own),
+		"reading the endpoint": read("https://mcp.example.com/token", own),
+	} {
+		if d.Verdict == Send {
+			t.Errorf("%s: passes", what)
+		}
+	}
+}
