@@ -1,7 +1,7 @@
 // A definition without hidden text: registry/hygiene.go does the same.
 
 import { isObject, type JsonObject } from './plane-json.ts'
-import { excerptAt, plain } from './plaintext.ts'
+import { excerptAt, mayHide, plain } from './plaintext.ts'
 import type { Flag } from './types.ts'
 
 const mostFlags = 10
@@ -19,8 +19,18 @@ export interface Cleaned {
   refused?: string
 }
 
+/** Whether anything in it has to be looked at: next to nothing has, and paths and copies cost. */
+function suspect(v: unknown): boolean {
+  if (typeof v === 'string') return mayHide(v)
+  if (typeof v !== 'object' || v === null) return false
+  if (Array.isArray(v)) return v.some(suspect)
+  for (const key in v) if (mayHide(key) || suspect((v as JsonObject)[key])) return true
+  return false
+}
+
 /** The definition as models and users may see it. */
 export function cleanTool(tool: JsonObject): Cleaned {
+  if (!suspect(tool)) return { tool }
   const flags: Flag[] = []
   let refused: string | undefined
   const text = (s: string, where: string): string => {

@@ -26,17 +26,28 @@ export function pinOf(tool: JsonObject): string {
   return sha256(all) + parts
 }
 
+const ordinary = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+const lone = /\p{Surrogate}/u
+
+const quoted = (s: string) => (ordinary.test(s) ? `"${s}"` : JSON.stringify(lone.test(s) ? s.replace(/\p{Surrogate}/gu, '\ufffd') : s))
+
 /** JSON as RFC 8785 writes it; a number beyond the doubles is ±1e999. */
 export function canonical(v: unknown): string {
-  if (typeof v === 'string') return JSON.stringify(/\p{Surrogate}/u.test(v) ? v.replace(/\p{Surrogate}/gu, '\ufffd') : v)
+  if (typeof v === 'string') return quoted(v)
   if (typeof v === 'number') return Number.isFinite(v) ? String(v) : v > 0 ? '1e999' : '-1e999'
   if (typeof v !== 'object' || v === null) return String(v)
+  let out = ''
   if (Array.isArray(v)) {
-    let out = '['
     for (let i = 0; i < v.length; i++) out += (i ? ',' : '') + canonical(v[i])
-    return out + ']'
+    return `[${out}]`
   }
-  let out = '{'
-  for (const key of Object.keys(v).sort()) out += (out.length > 1 ? ',' : '') + canonical(key) + ':' + canonical((v as JsonObject)[key])
-  return out + '}'
+  const keys = Object.keys(v)
+  for (let i = 1; i < keys.length; i++) {
+    if (keys[i]! < keys[i - 1]!) {
+      keys.sort()
+      break
+    }
+  }
+  for (let i = 0; i < keys.length; i++) out += (i ? ',' : '') + quoted(keys[i]!) + ':' + canonical((v as JsonObject)[keys[i]!])
+  return `{${out}}`
 }

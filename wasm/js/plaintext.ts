@@ -33,6 +33,11 @@ const flag = 0x1f3f4
 /** What makes the flags of England, Scotland and Wales of a black one. */
 const nations = ['gbeng', 'gbsct', 'gbwls'].map((tags) => [...tags].map((t) => 0xe0000 + t.charCodeAt(0)).concat(0xe007f))
 
+const ordinary = /^[\t\n\x20-\x7e]*$/
+
+/** Whether `plain` may have something to do. */
+export const mayHide = (s: string) => !ordinary.test(s) && candidate.test(s)
+
 export interface Plain {
   text: string
   /** Where in the original, in code points, the first hidden character stood; -1: none. */
@@ -41,7 +46,7 @@ export interface Plain {
 
 /** The text without hidden characters and terminal sequences. */
 export function plain(s: string): Plain {
-  if (!candidate.test(s)) return { text: s, at: -1 }
+  if (!mayHide(s)) return { text: s, at: -1 }
   const chars = Array.from(s, (c) => c.codePointAt(0)!)
   const kept: number[] = []
   let at = -1

@@ -31,8 +31,8 @@ export class Results {
   private textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
     const said = textOf(result, raw)
     const { text, at } = plain(said)
-    const flags: Flag[] = at >= 0 ? [{ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) }] : []
-    if (scanner) flags.push(...scanner.result(result))
+    const flags: Flag[] = scanner?.result(result) ?? []
+    if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text')) flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
     let handle = ''
     const short = cut(text, maxBytes, () => (handle = this.keep(text)))
     return { text: short.text, truncated: short.truncated, handle, flags }

@@ -66,6 +66,20 @@ test('a module that ends is replaced, with all it had', async (t) => {
   await r.close()
 })
 
+test('what was approved outlives a module', async () => {
+  const tools = [{ name: 'once', description: 'one', inputSchema: { type: 'object' } }]
+  const steered = await sdkServer(tools)
+  const { r, crash } = await crashing({ servers: { s: { url: steered.url } } })
+  await r.discover()
+  tools[0]!.description = 'two'
+  await crash()
+  const { held } = await r.discover()
+  assert.deepEqual(held.map((h) => [h.tool, h.reason, h.before?.description, h.changes]), [['once', 'changed', 'one', ['description']]])
+  assert.equal(r.has('s__once'), false)
+  await r.close()
+  await steered.close()
+})
+
 test('what does not come back leaves the list', async () => {
   const fleeting = await sdkServer()
   const { r, crash } = await crashing({ timeoutMs: 1000, servers: { demo: { url: 'builtin:demo' }, s: { url: fleeting.url } } })
