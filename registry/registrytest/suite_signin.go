@@ -359,7 +359,7 @@ func testNoOAuth(t *testing.T, dial SignInDial) {
 			http.NotFound(w, req)
 			return
 		}
-		http.Error(w, "an api key, please", 401)
+		http.Error(w, "an api key, please", http.StatusUnauthorized)
 	}))
 	err := d.Discover(d.ctx)
 	var status *registry.StatusError
