@@ -92,7 +92,7 @@ test('header values are nowhere in the clear, and stay when they may', async () 
   server.headers.length = 0
   await page.evaluate(`(async () => {
     const r = await (${open})(true)
-    await r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer canary' } })
+    await r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer canary' }, auth: { clientId: 'me', clientSecret: 'canary-too' } })
     await r.discover()
     await new Promise((resolve) => setTimeout(resolve, 200))
     await r.close()

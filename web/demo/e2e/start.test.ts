@@ -90,6 +90,10 @@ test('what is wrong with a configuration is said the same with and without the m
     { url, headers: { A: 'é' } }, { url, headers: { A: '[redacted]' } }, { url, headers: null }, { url, proxy: 'yes' }, { url, proxy: 'auto' }, { url, enabled: 'no' }, { url, transport: 3 },
     { url, transport: 'carrier pigeon' }, { url, transport: 'sse' }, { url, timeoutMs: 0 }, { url, timeoutMs: 1e9 }, { url, timeoutMs: '5' }, { url, tools: [] }, { url, tools: { allow: 'a' } },
     { url, tools: { alow: [] } }, { url, tools: { deny: ['a'], allow: null } }, { url, tools: null }, { url: 'builtin:demo' }, {}, 7,
+    { url, auth: 'x' }, { url, auth: null }, { url, auth: {} }, { url, auth: { colour: 1 } }, { url, auth: { clientId: 1 } }, { url, auth: { clientId: 'a', clientSecret: 'hush', scopes: ['a'] } },
+    { url, auth: { clientSecret: '[redacted]' } }, { auth: { clientId: 'b', clientSecret: '[redacted]' } }, { url: 'https://t.example/mcp', auth: { clientSecret: '[redacted]' } },
+    { url, auth: { flow: 'magic' } }, { url, auth: { flow: 'client-credentials', clientId: 'a\nb' } }, { url, auth: { signingAlgorithm: 'none' } }, { url, auth: { issuer: 'ftp://x' } },
+    { url, auth: { clientMetadataUrl: 'builtin:demo' } }, { url, auth: { idpTokenUrl: 'https://u@x' } }, { url, auth: { scopes: 'a' } }, { url, auth: { scopes: ['a b'] } }, { url, auth: { scopes: ['é'] } },
   ].map((c) => (typeof c === 'object' ? { enabled: false, ...c } : c))
   const names = ['', 'x'.repeat(65), 'é'.repeat(64), 'a\u0007', 'ok', 'kept']
   const outcome = (work: Promise<unknown>) => work.then(() => 'ok', ({ code, message, hint, server, retryable }: RegistryError) => ({ code, message, hint, server, retryable }))
