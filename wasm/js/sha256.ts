@@ -40,22 +40,19 @@ export function sha256(text: string): string {
   const end = (n + 72) & ~63 // a bit, zeros, and the length in 8 bytes
   room.fill(0, n, end)
   room[n] = 0x80
-  const view = new DataView(room.buffer)
-  view.setUint32(end - 8, Math.floor(n / 2 ** 29))
-  view.setUint32(end - 4, (n * 8) >>> 0)
+  for (let at = end - 1, bits = n * 8; bits > 0; at--, bits = Math.floor(bits / 256)) room[at] = bits % 256
   h.set(initial)
   for (let at = 0; at < end; at += 64) compress(room, at)
   return base64url()
 }
 
-const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const digits = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
+const codes = new Uint8Array(43)
 
 function base64url(): string {
-  let out = ''
-  for (let bit = 0; bit < 256; bit += 6) {
+  for (let k = 0, bit = 0; k < 43; k++, bit += 6) {
     const i = bit >> 5, off = bit & 31
-    const high = (h[i]! << off) | (off > 26 && i < 7 ? h[i + 1]! >>> (32 - off) : 0)
-    out += digits[high >>> 26]
+    codes[k] = digits[((h[i]! << off) | (off > 26 && i < 7 ? h[i + 1]! >>> (32 - off) : 0)) >>> 26]!
   }
-  return out
+  return String.fromCharCode.apply(null, codes as unknown as number[])
 }
