@@ -270,6 +270,7 @@ verb_test() {
 	verb_check
 	say 'Go, native'
 	PORTOLAN_NODE=$node go test -race ./...
+	go test ./registry/registrytest/farm # whole, at its own speed
 	say 'Go, js/wasm'
 	PATH="$root/node_modules/.bin:$PATH" GOOS=js GOARCH=wasm go test \
 		-exec "$node --stack-size=8192 $root/wasm/internal/plane/testdata/exec.mjs" ./registry/ ./registry/rawjson/ ./wasm/...

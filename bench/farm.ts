@@ -163,7 +163,7 @@ async function cases(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<boo
   const failed = new Map<string, string[]>()
   const all = new Map<string, number>()
   for (const realm of realms) {
-    const verdicts = await visitAll(farm, list, realm.name === 'native' ? 1 : 6, `table-${realm.name}`, (c, run) => realm.visit(taskOf(farm, c, run, realm.name)))
+    const verdicts = await visitAll(farm, list, realm.name === 'native' ? 1 : realm.name === 'Node' ? 3 : 6, `table-${realm.name}`, (c, run) => realm.visit(taskOf(farm, c, run, realm.name)))
     for (const { c, problems } of verdicts) if (problems.length) failed.set(`${realm.name} ${c.name}`, problems)
     const bad = verdicts.filter((v) => v.problems.length)
     all.set(realm.name, bad.length)

@@ -46,11 +46,14 @@ export class Floods {
     return dropped;
   }
 
-  /** Waits, after so many more bytes, if there were far too many; else there is nothing to wait for. */
-  rest(session: number, bytes: number, { rate, response }: Bounds): Promise<void> | undefined {
+  /**
+   * Waits, after so many more bytes, if there were far too many; else there is nothing to
+   * wait for. A stream with an answer is let in faster: its length has a bound of its own.
+   */
+  rest(session: number, bytes: number, awaited: boolean, { rate, response }: Bounds): Promise<void> | undefined {
     const spent = this.#of(session);
-    spent.bytes += bytes;
-    if (spent.events <= rate * 10 && spent.bytes <= response) return undefined;
+    if (!awaited) spent.bytes += bytes;
+    if (spent.events <= rate * (awaited ? 50 : 10) && spent.bytes <= response) return undefined;
     return new Promise((resolve) => setTimeout(resolve, 1000 - (performance.now() % 1000)));
   }
 }

@@ -282,7 +282,7 @@ export class Plane {
         size += value.length;
         if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
-        if (x.awaits === 0) await this.#floods.rest(x.group, value.length, this.#bounds);
+        if (!x.over) await this.#floods.rest(x.group, value.length, x.awaits !== 0, this.#bounds);
         if (x.over) return await this.#drain(x, reader);
       }
     } catch {

@@ -130,7 +130,7 @@ func sseCases() []Case {
 		{Name: "resumed with the same id for ever", Severe: true, Use: Use{TimeoutMs: 2000}, server: server{session: "s", on: on{
 			"tools/call": streams("id: 0\nretry: 0\n\n"),
 			"GET":        streams("id: 0\nretry: 0\n\n"),
-		}}, Expect: works("code:timeout", "code:network").most("GET", 8)},
+		}}, Expect: works("code:timeout", "code:network", "code:protocol").most("GET", 8)},
 		{Name: "retry of a million seconds", Severe: true, Use: Use{TimeoutMs: 1200}, server: calls("id: 1\nretry: 1000000000000\n\n"), Expect: works("code:timeout", "code:network").most("tools/call", 1)},
 		{Name: "retry of nonsense", Use: Use{TimeoutMs: 1500}, server: calls("retry: -1\nretry: 1e9\nretry: \nretry: 99999999999999999999999\n\n" + whole), Expect: works()},
 		{Name: "a resumed stream is refused", Use: Use{TimeoutMs: 3000}, server: server{session: "s", on: on{"tools/call": streams("id: 0\nretry: 500\n\n"), "GET": status(404)}}, Expect: works("code:network", "code:http_status", "code:protocol").most("tools/call", 1)},

@@ -1,6 +1,7 @@
 package farm_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestHostileServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	cases := farm.Cases()
+	cases := slices.DeleteFunc(farm.Cases(), func(c farm.Case) bool { return leftOut.MatchString(c.Name) })
 	problems := make([][]string, len(cases))
 	var wg sync.WaitGroup
 	places := make(chan struct{}, atOnce)
@@ -30,7 +31,9 @@ func TestHostileServers(t *testing.T) {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			problems[i] = f.Judge(c.Name, "go", farm.Visit(connect, f.Task(c, "go")))
+			task := f.Task(c, "go")
+			task.TimeoutMs *= slowness
+			problems[i] = f.Judge(c.Name, "go", farm.Visit(connect, task))
 		})
 	}
 	wg.Wait()

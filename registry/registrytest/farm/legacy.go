@@ -37,6 +37,9 @@ func (l *legacy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 func (l *legacy) open(a *asked) {
+	w := &shared{ResponseWriter: a.w}
+	defer w.end()
+	a.w = w
 	if step := l.s.on["stream"]; step != nil {
 		step(a)
 		return
@@ -73,6 +76,37 @@ func (l *legacy) post(a *asked) {
 	if l.stream != nil && into.body.Len() > 0 {
 		l.stream.event(into.body.String())
 	}
+}
+
+// A shared response is written to by several requests, until its own has ended.
+type shared struct {
+	http.ResponseWriter
+	mu    sync.Mutex
+	ended bool
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return 0, io.ErrClosedPipe
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+// Flush implements [http.Flusher].
+func (s *shared) Flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ResponseWriter.(http.Flusher).Flush()
+	}
+}
+
+func (s *shared) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // captured takes an answer that goes another way.
