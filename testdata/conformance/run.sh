@@ -26,7 +26,8 @@ fi
 mode=$1
 work=$(mktemp -d)
 helper=
-trap '[ -z "$helper" ] || kill $helper 2>/dev/null || true; rm -rf "$work"' EXIT INT TERM
+trap '[ -z "$helper" ] || kill $helper 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
 
 # The suites' servers are on this machine, at ports of their own.
 case $mode in
