@@ -56,6 +56,16 @@ type flight struct {
 	err  error
 }
 
+// run does the work. A surprise in it is not the end of all.
+func (f *flight) run(work func() error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.err = failure("a fault of Portolan while it signed in")
+		}
+	}()
+	f.err = work()
+}
+
 func (f *flight) wait(ctx context.Context) error {
 	select {
 	case <-f.done:
@@ -269,7 +279,7 @@ func (s *Server) renew(ctx context.Context, used string) error {
 		go func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
 			defer cancel()
-			f.err = s.renewNow(ctx, used)
+			f.run(func() error { return s.renewNow(ctx, used) })
 			s.mu.Lock()
 			s.renewing = nil
 			s.mu.Unlock()

@@ -32,7 +32,7 @@ func (s *Server) SignIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	s.signing = f
 	s.failed = nil
 	s.mu.Unlock()
-	f.err = s.signIn(ctx, begun)
+	f.run(func() error { return s.signIn(ctx, begun) })
 	s.mu.Lock()
 	s.signing = nil
 	s.mu.Unlock()

@@ -47,10 +47,10 @@ func listCases() []Case {
 		{Name: "1,000 tools of 60 KB", Severe: true, Use: Use{TimeoutMs: 20000}, server: offers(many(1000, func(i int) string {
 			return toolWith("t"+strconv.Itoa(i), `{"type":"object","description":"`+megabyte[:60<<10]+`"}`, "")
 		})...), Expect: fails("too_large")},
-		{Name: "10,000 tools that are none", Severe: true, Use: Use{TimeoutMs: 4000}, server: offers(append(many(10000, func(int) string { return "null" }), tool("t"))...), Expect: dropped("dropped")},
+		{Name: "10,000 tools that are none", Severe: true, Use: Use{TimeoutMs: 20000}, server: offers(append(many(10000, func(int) string { return "null" }), tool("t"))...), Expect: dropped("dropped")},
 		{Name: "an enum of a million", Severe: true, Use: Use{TimeoutMs: 12000}, server: beside(schema(enum(1000000))), Expect: dropped("odd")},
 		{Name: "an enum of 600", server: beside(schema(enum(600))), Expect: dropped("odd")},
-		{Name: "a schema of 10,000 levels", Severe: true, Use: Use{TimeoutMs: 3000}, server: beside(schema(nested(`{"items":`, "{}", "}", 10000))), Expect: dropped("odd")},
+		{Name: "a schema of 10,000 levels", Severe: true, Use: Use{TimeoutMs: 20000}, server: beside(schema(nested(`{"items":`, "{}", "}", 10000))), Expect: dropped("odd")},
 		{Name: "a schema of a million levels", Severe: true, Use: Use{TimeoutMs: 12000}, server: beside(schema(nested(`{"not":`, "{}", "}", 1000000))), Expect: works().orFails("protocol", "too_large")},
 		{Name: "a schema of 40 levels", server: beside(schema(nested(`{"items":`, "{}", "}", 40))), Expect: dropped("odd")},
 		{Name: "a schema of 2,000 properties", server: beside(schema(properties(2000))), Expect: dropped("odd")},
@@ -63,7 +63,7 @@ func listCases() []Case {
 		{Name: "$refs that double at each level", Severe: true, server: offers(toolWith("t", `{"type":"object","$defs":{`+strings.Join(many(30, func(i int) string {
 			n := strconv.Itoa(i + 1)
 			return `"d` + strconv.Itoa(i) + `":{"allOf":[{"$ref":"#/$defs/d` + n + `"},{"$ref":"#/$defs/d` + n + `"}]}`
-		}), ",")+`,"d30":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/d0"}}}`, "")), Use: Use{Validate: true, Args: `{"a":"x"}`, TimeoutMs: 3000}, Expect: Expect{Health: []string{""}}},
+		}), ",")+`,"d30":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/d0"}}}`, "")), Use: Use{Validate: true, Args: `{"a":"x"}`, TimeoutMs: 20000}, Expect: Expect{Health: []string{""}}},
 		{Name: "a pattern that takes for ever", Severe: true, Use: Use{Validate: true, Args: `{"a":"` + strings.Repeat("a", 40) + `!"}`}, server: offers(toolWith("t", `{"type":"object","properties":{"a":{"type":"string","pattern":"^(a+)+$"}}}`, "")), Expect: works("text:", "code:invalid_arguments")},
 		{Name: "a pattern that is none", Use: Use{Validate: true, Args: `{"a":"x"}`}, server: offers(toolWith("t", `{"type":"object","properties":{"a":{"type":"string","pattern":"(["}}}`, "")), Expect: works("text:", "code:invalid_arguments")},
 		{Name: "null for a tool", Severe: true, server: beside("null"), Expect: dropped("dropped")},
@@ -109,7 +109,7 @@ func listCases() []Case {
 		{Name: "an empty cursor for ever", Severe: true, server: page("", func(int) string { return `""` }), Expect: Expect{Health: []string{""}, Warning: "cursor"}.most("tools/list", 2)},
 		{Name: "a cursor of 1 MB", Severe: true, server: page("", func(nth int) string { return quote(megabyte + strconv.Itoa(nth)) }), Expect: Expect{Health: []string{""}, Tools: []string{"bad__t1"}, Warning: "cursor", Call: []string{"text:call"}}.most("tools/list", 1)},
 		{Name: "a cursor that is a number", server: page("", func(int) string { return `7` }), Expect: Expect{Health: []string{""}, Tools: []string{"bad__t1"}}.most("tools/list", 1)},
-		{Name: "pages without tools for ever", Severe: true, Use: Use{TimeoutMs: 3000}, server: server{on: on{"tools/list": func(a *asked) { a.result(`{"tools":[],"nextCursor":"` + strconv.Itoa(a.nth) + `"}`) }}}, Expect: Expect{Health: []string{""}, Warning: "page"}.most("tools/list", 100)},
+		{Name: "pages without tools for ever", Severe: true, Use: Use{TimeoutMs: 20000}, server: server{on: on{"tools/list": func(a *asked) { a.result(`{"tools":[],"nextCursor":"` + strconv.Itoa(a.nth) + `"}`) }}}, Expect: Expect{Health: []string{""}, Warning: "page"}.most("tools/list", 100)},
 		{Name: "the second page is never answered", Severe: true, server: server{on: on{"tools/list": func(a *asked) {
 			if a.nth > 1 {
 				a.wait()

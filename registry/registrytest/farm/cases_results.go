@@ -54,12 +54,12 @@ func resultCases() []Case {
 		}}}, Expect: works("text:")},
 		{Name: "a result type that nobody knows", server: results(`{"resultType":"maybe","content":[` + text + `]}`), Expect: works("text:", "code:protocol")},
 		{Name: "a result type of nonsense, of 2026-07-28", server: server{modern: true, on: on{"tools/call": gives(`{"resultType":7,"content":[` + text + `]}`)}}, Expect: works("text:", "code:protocol")},
-		{Name: "input is required for ever", Severe: true, Use: Use{TimeoutMs: 5000}, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","requestState":"again"}`)}}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
+		{Name: "input is required for ever", Severe: true, Use: Use{TimeoutMs: 20000}, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","requestState":"again"}`)}}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
 		{Name: "input of an unknown kind is required", Severe: true, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}},"__proto__":null}}`)}}, Expect: works("code:protocol", "code:server_error")},
 		{Name: "input of nonsense is required", server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":[1,2]}`)}}, Expect: works("code:protocol", "code:server_error")},
 		{Name: "10,000 inputs are required", Severe: true, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":{` + strings.Join(many(10000, func(i int) string {
 			return fmt.Sprintf(`"q%d":{"method":"elicitation/create","params":{"message":"?"}}`, i)
-		}), ",") + `}}`)}}, Use: Use{TimeoutMs: 5000}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
+		}), ",") + `}}`)}}, Use: Use{TimeoutMs: 20000}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
 		{Name: "progress is NaN", server: progress(`{"progressToken":$id,"progress":NaN}`), Expect: works()},
 		{Name: "progress is 1e308 of -1", server: progress(`{"progressToken":$id,"progress":1e308,"total":-1}`), Expect: works()},
 		{Name: "progress is a string", server: progress(`{"progressToken":"$id","progress":"half","total":[],"message":7}`), Expect: works()},
@@ -107,7 +107,7 @@ func authCases() []Case {
 		{Name: "401 with a body that drips", Severe: true, server: server{any: func(a *asked) { a.w.WriteHeader(401); dripping(a) }}, Expect: fails("unauthorized", "timeout")},
 		{Name: "401 with a page", server: server{any: says(401, "text/html", "<script>alert(1)</script>")}, Expect: fails("unauthorized")},
 		{Name: "401 with a JSON-RPC error", server: server{any: says(401, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"unauthorized"}}`)}, Expect: fails("unauthorized")},
-		{Name: "401 with an OAuth error of 10 MB", Severe: true, Use: Use{TimeoutMs: 3000}, server: server{any: says(401, "application/json", `{"error":"invalid_token","error_description":"`+strings.Repeat("lorem ipsum ", 10<<20/12)+`"}`)}, Expect: fails("unauthorized", "too_large")},
+		{Name: "401 with an OAuth error of 10 MB", Severe: true, Use: Use{TimeoutMs: 20000}, server: server{any: says(401, "application/json", `{"error":"invalid_token","error_description":"`+strings.Repeat("lorem ipsum ", 10<<20/12)+`"}`)}, Expect: fails("unauthorized", "too_large")},
 		{Name: "403", server: server{any: status(403)}, Expect: fails("forbidden").most("initialize", 1)},
 		{Name: "403 that wants more scope", server: server{on: on{"tools/call": challenge(403, `Bearer error="insufficient_scope", scope="admin"`)}}, Expect: works("code:forbidden").most("tools/call", 1)},
 		{Name: "407", server: server{any: status(407)}, Expect: fails("http_status", "network")},

@@ -56,8 +56,8 @@ func sseCases() []Case {
 		{Name: "notifications for ever, to a list", Severe: true, server: server{on: on{"tools/list": floods(note, 200, quick)}}, Expect: fails("timeout", "too_large")},
 		{Name: "notifications for ever, to a call", Severe: true, server: server{on: on{"tools/call": floods(note, 200, quick)}}, Expect: works("code:timeout", "code:too_large").most("tools/call", 1)},
 		{Name: "notifications for ever, to initialize", Severe: true, server: server{on: on{"initialize": floods(note, 200, quick)}}, Expect: fails("timeout", "too_large")},
-		{Name: "20,000 notifications, and then the answer", Severe: true, Use: Use{TimeoutMs: 3000}, server: asks(strings.Repeat(dataOf(note), 20000)), Expect: works()},
-		{Name: "20,000 pieces of progress, and then the answer", Severe: true, Use: Use{TimeoutMs: 3000}, server: server{on: on{"tools/call": answersAfter(func(a *asked) {
+		{Name: "20,000 notifications, and then the answer", Severe: true, Use: Use{TimeoutMs: 15000}, server: asks(strings.Repeat(dataOf(note), 20000)), Expect: works()},
+		{Name: "20,000 pieces of progress, and then the answer", Severe: true, Use: Use{TimeoutMs: 15000}, server: server{on: on{"tools/call": answersAfter(func(a *asked) {
 			io.WriteString(a.w, strings.Repeat(dataOf(notification("notifications/progress", `{"progressToken":`+a.id+`,"progress":1,"total":2,"message":"x"}`)), 20000))
 		}, textResult("call 1"))}}, Expect: works()},
 		{Name: "progress for ever", Severe: true, server: server{on: on{"tools/call": func(a *asked) {
@@ -105,13 +105,13 @@ func sseCases() []Case {
 				}
 			}
 		}}}, Expect: works("code:too_large", "code:timeout")},
-		{Name: "100,000 empty events", Severe: true, Use: Use{TimeoutMs: 3000}, server: calls(strings.Repeat("data:\n\n", 100000) + whole), Expect: works()},
-		{Name: "a million blank lines", Severe: true, Use: Use{TimeoutMs: 3000}, server: calls(strings.Repeat("\n", 1000000) + whole), Expect: works()},
-		{Name: "100,000 lines of one event", Severe: true, Use: Use{TimeoutMs: 3000}, server: calls(strings.Repeat("data: \n", 100000) + whole), Expect: works()},
+		{Name: "100,000 empty events", Severe: true, Use: Use{TimeoutMs: 15000}, server: calls(strings.Repeat("data:\n\n", 100000) + whole), Expect: works()},
+		{Name: "a million blank lines", Severe: true, Use: Use{TimeoutMs: 15000}, server: calls(strings.Repeat("\n", 1000000) + whole), Expect: works()},
+		{Name: "100,000 lines of one event", Severe: true, Use: Use{TimeoutMs: 15000}, server: calls(strings.Repeat("data: \n", 100000) + whole), Expect: works()},
 		{Name: "an id with NUL", server: calls("id: a\x00b\n\n" + whole), Expect: works()},
 		{Name: "an id that is not ASCII, and the end", Severe: true, Use: Use{TimeoutMs: 1500}, server: calls("id: ünï\r\nretry: 1\n\n"), Expect: works("code:network", "code:timeout", "code:protocol").most("tools/call", 1)},
 		{Name: "an id of 1 MB, and the end", Severe: true, Use: Use{TimeoutMs: 1500}, server: calls("id: " + megabyte + "\n\n"), Expect: works("code:network", "code:timeout", "code:too_large").most("tools/call", 1)},
-		{Name: "the answer is resumed", Use: Use{TimeoutMs: 3000}, server: server{session: "s", on: on{
+		{Name: "the answer is resumed", Use: Use{TimeoutMs: 15000}, server: server{session: "s", on: on{
 			"tools/call": func(a *asked) { streams("id: " + a.id + "\nretry: 500\ndata:\n\n")(a) },
 			"GET": func(a *asked) {
 				id := a.req.Header.Get("Last-Event-Id")
@@ -179,7 +179,7 @@ func legacyCases() []Case {
 		{Name: "a call is taken, and never answered", Severe: true, Use: sse, server: server{legacy: true, on: on{"tools/call": status(202)}}, Expect: works("code:timeout").most("tools/call", 1)},
 		{Name: "a POST is never answered, but the stream has the answer", Severe: true, Use: sse, server: server{legacy: true, on: on{"tools/call": func(a *asked) { a.stream.event(a.message(textResult("call 1"))); a.wait() }}}, Expect: works()},
 		{Name: "notifications for ever", Severe: true, Use: Use{Transport: "sse", LingerMs: 700}, server: server{legacy: true, on: on{"opened": func(a *asked) { a.forever(strings.Repeat(dataOf(note), 200), time.Millisecond) }}}, Expect: survives()},
-		{Name: "an event of 64 MB", Severe: true, Use: Use{Transport: "sse", TimeoutMs: 3000}, server: server{legacy: true, on: on{"opened": func(a *asked) {
+		{Name: "an event of 64 MB", Severe: true, Use: Use{Transport: "sse", TimeoutMs: 15000}, server: server{legacy: true, on: on{"opened": func(a *asked) {
 			io.WriteString(a.w, "data: ")
 			for range 64 {
 				if _, err := io.WriteString(a.w, megabyte); err != nil {
