@@ -52,6 +52,7 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
     <p><strong>${words(`cause_${cause}`)}</strong> ${words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin, at: clean(server.signInHost ?? '', 100) })}</p>
     <div class="row">
       <button type="button" class="primary small" @click=${act}>${fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)}</button>
+      ${cause === 'credentials' ? html`<button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('fix_sign_in')}</button>` : nothing}
       ${letter ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>` : nothing}
     </div>
     <details><summary>${words('details')}</summary>
