@@ -4,7 +4,7 @@ import { convertTools, readTool } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
 import type { Opened } from './launch.ts'
-import type { Attached, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Called, ListedTool, PinsEvent, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import type { Results } from './results.ts'
@@ -83,6 +83,8 @@ export class PageRegistry implements types.Registry {
   private results: Promise<Results> | undefined
   /** Settles when what is held is known. */
   private filling: Promise<unknown> | undefined
+  /** Pins whose tools are on their way: the list that they are about comes behind them. */
+  private readonly unkept = new Map<string, PinsEvent>()
   private callTimeoutMs = 0
   private dead: RegistryError | undefined
 
@@ -221,7 +223,7 @@ export class PageRegistry implements types.Registry {
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     this.discovered = true
     await this.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
-    await this.filling
+    for (let known; known !== this.filling;) await (known = this.filling)
     return this.getSnapshot()
   }
 
@@ -452,7 +454,8 @@ export class PageRegistry implements types.Registry {
       case 'hints':
         return this.owner.onHints?.(m.hints)
       case 'pins':
-        return void this.owner.trust?.().then((t) => t.save(m, this.lists.get(m.server)?.tools ?? [])).catch(() => {})
+        this.unkept.set(m.server, m)
+        return this.keep(m, [])
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
@@ -475,12 +478,18 @@ export class PageRegistry implements types.Registry {
     const was = this.lists.get(m.server)
     this.replace(m.server, list)
     this.made().catch(() => {}) // calls are going to want it
+    const pins = this.unkept.get(m.server)
+    if (pins && this.unkept.delete(m.server)) this.keep(pins, list.tools)
     if (list.held.length) {
       this.filling = this.owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
         if (this.lists.get(m.server) === list) this.replace(m.server, { ...list, held })
       }).catch(() => {})
     }
+  }
+
+  private keep(pins: PinsEvent, tools: readonly types.ToolInfo[]): void {
+    this.owner.trust?.().then((t) => t.save(pins, tools)).catch(() => {})
   }
 
   private replace(server: string, list: Lists): void {

@@ -83,6 +83,9 @@ test('a tool that changes between two lists is held, with what it was, until it 
   assert.deepEqual(await seen(), { offered: ['read', 'write'], held: [] })
   await open()
   assert.deepEqual(await seen(), { offered: ['read', 'write'], held: [] })
+  tools[0] = tool('read', 'Reads.') // what was approved last is what it is held against, over a reload too
+  await open()
+  assert.deepEqual(await seen(), { offered: ['write'], held: [{ ...changed, before: changed.now, now: 'Reads.' }] })
 })
 
 test('a tool with another name is found to be the same; new ones are held for who wants that', async (t) => {
