@@ -185,7 +185,7 @@ test('from the side panel a run is shown, handed over and cancelled', async () =
   const asked = call(desk, 'chat_gemini', { prompt })
   const { runs: [run] } = await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   await rig.ask('showRun', { id: run!.id })
-  await rig.panel.until(async () => (await chrome.windows.getAll({ populate: true })).find((w) => w.focused)?.tabs?.some((t) => t.active && t.url?.startsWith('https://gemini.google.com/')), [], 'its tab is in front')
+  await rig.panel.until(async () => (await chrome.windows.getAll({ populate: true })).some((w) => w.focused && w.tabs?.some((t) => t.active && t.url?.startsWith('https://gemini.google.com/'))), [], 'its tab is in front')
   await rig.ask('cancelRun', { id: run!.id })
   assert.match((await asked).text, /\(CANCELLED\)$/)
   await rig.until('no runs', (s) => !s.runs.length)

@@ -96,7 +96,7 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   await hasTool(desk, 'bookmark_get')
   assert.ok(!(await call(desk, 'bookmark_get', { id })).error, 'nothing was removed')
   const { activity } = await rig.until('the log', (s) => s.activity.some((a) => a.code === 'WORKER_ENDED'))
-  assert.ok(!activity.some((a) => a.outcome === 'running'))
+  assert.ok(!activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'running'))
 })
 
 test('without a page that is open, an idle worker lives on while it is connected', async () => {
