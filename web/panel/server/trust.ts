@@ -10,7 +10,7 @@ export function trustFields(words: Words, { trust = 'ask-on-change', holdNewTool
     ${policies.map((p) => html`<label class="choice"><input type="radio" name="trust" value=${p} ?checked=${p === trust}>
       <span><strong>${words(`trust_${p}`)}</strong> <span class="dim">${words(`trust_${p}_means`)}</span></span></label>`)}
     <label class="choice"><input type="checkbox" name="holdNewTools" ?checked=${holdNewTools}><span>${words('hold_new')}</span></label>
-    ${remembered ? html`<div class="row"><span class="dim">${words('remembered', { n: remembered })}</span><button type="button" class="small" @click=${forget}>${words('forget')}</button></div>` : nothing}
+    ${remembered ? html`<div class="row"><span class="dim">${words('remembered', { n: remembered })}</span><button type="button" class="small" @click=${forget}>${words('forget_answers')}</button></div>` : nothing}
   </fieldset>`
 }
 
