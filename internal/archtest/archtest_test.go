@@ -54,6 +54,7 @@ var rules = []rule{
 	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/rawjson", "registry/sdksession", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "testdata", may: []string{"registry", "registry/oauth", "registry/rawjson", "registry/sdksession", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},
+	{room: "internal/slim", reason: "a step of the build"},
 }
 
 type pkg struct {
