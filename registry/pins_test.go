@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
@@ -88,8 +89,12 @@ func said(r *registry.Registry) []string {
 	return out
 }
 
+// relist gives a harbour other tools and discovers them, once what the registry
+// began by itself is over: its list would be of then.
 func relist(t *testing.T, r *registry.Registry, h *harbour, tools ...string) {
 	t.Helper()
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
 	h.list = pinnedPage(t, tools...)
 	if err := r.Discover(t.Context()); err != nil {
 		t.Fatal(err)
