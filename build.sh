@@ -176,7 +176,7 @@ build_wasm() {
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
 	for part in activity validate secrets integrity asleep shared detour results trust scan signin serve callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
-	cp wasm/js/callback.html "$dist/npm/"
+	"$node" web/callbackpage.ts wasm/js/callback.html "$dist/npm/callback.js" >"$dist/npm/callback.html"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
 	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
 	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
@@ -231,7 +231,7 @@ build_extension() {
 		--legal-comments=none --log-level=warning --outdir="$out" --chunk-names=panel/[name]-[hash]
 	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
-	cp "$dist/npm/portolan.wasm" "$dist/npm/callback.html" "$dist/npm/callback.js" "$out/"
+	cp "$dist/npm/portolan.wasm" wasm/js/callback.html "$dist/npm/callback.js" "$out/"
 	module tools.wasm "$out"
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 	rm -rf "$dist/extension" && mv "$out" "$dist/extension"

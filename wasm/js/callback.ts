@@ -9,9 +9,15 @@ const ticket = location.hash.slice(1)
 const here = location.href
 const state = new URLSearchParams(location.search).get('state') ?? ''
 
-if (state) comeBack()
-else if (ticket) wait()
-else say('There is nothing to do here.')
+// The page brings this twice: in itself, for bundlers take one file, and as a file, for
+// hosts whose policy refuses scripts in pages.
+const { dataset } = document.documentElement
+if (!('portolan' in dataset)) {
+  dataset.portolan = ''
+  if (state) comeBack()
+  else if (ticket) wait()
+  else say('There is nothing to do here.')
+}
 
 /** A window that was opened before it was known where to. */
 function wait(): void {

@@ -2,7 +2,7 @@ import { compile } from './compile.ts'
 import { ignore } from './download.ts'
 import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
-import { checkOptions, startOptions } from './options.ts'
+import { checkOptions, redirectUrl, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
 import { aborted, PageRegistry } from './registry.ts'
 import type { Begin } from './protocol.ts'
@@ -40,7 +40,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
   const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
   const shared = intended(options) === 'shared'
   let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
-  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options, RegistryError))
+  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError))
   const unwatch = watchPage((m) => registry.tell(m))
   const registry: PageRegistry = new PageRegistry({
     mode: intended(options),

@@ -145,7 +145,7 @@ export class Instance {
   private boot(options: StartOptions): Record<string, unknown> {
     const { hears } = this
     return {
-      options: JSON.stringify(located(options)),
+      options: JSON.stringify(options),
       plane: this.plane,
       notary: new Notary(),
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
@@ -164,11 +164,4 @@ export class Instance {
       unask: (ask: number) => hears.unask(ask),
     }
   }
-}
-
-/** With the whole address of where people come back to. */
-function located({ base, ...options }: StartOptions): StartOptions {
-  const { redirectUrl } = options
-  if (redirectUrl) return { ...options, redirectUrl: new URL(redirectUrl, base).href }
-  return base ? { ...options, redirectUrl: new URL('callback.html', import.meta.url).href } : options
 }

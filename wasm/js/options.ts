@@ -55,6 +55,8 @@ export function checkOptions(options: RegistryOptions): void {
   const { wasm } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL)) throw bad('integrity is for a module that is loaded from an address')
   if (options.proxy !== undefined) checkProxy(options.proxy)
+  const back = options.signIn?.redirectUrl
+  if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI)) throw bad('option "signIn.redirectUrl" is not an address')
   for (const [key, value] of Object.entries(options.limits ?? {})) {
     if (!limitNames.includes(key)) throw bad(`unknown limit "${key}"`, `Known are ${limitNames.join(', ')}.`)
     if (!whole(value)) throw bad(`limit "${key}" is not a whole number above 0`)
@@ -71,6 +73,15 @@ function checkProxy(template: string): void {
   }
 }
 
+/** The whole address of the page that people come back to after signing in; none where there is no page. */
+export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
+  const page = globalThis.document?.baseURI
+  // Bundlers look for exactly this expression; Turbopack makes a path of it.
+  const own = () => page && new URL('./callback.html', import.meta.url).href
+  const address = signIn?.redirectUrl ?? own()
+  return address && new URL(address, page).href
+}
+
 /** What of the options the module needs to know. */
 export function startOptions(o: RegistryOptions, hints: string | undefined, pins: Record<string, string>): StartOptions {
   return {
@@ -78,7 +89,8 @@ export function startOptions(o: RegistryOptions, hints: string | undefined, pins
     callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
     elicit: !!o.onElicitation, hints, pins,
-    base: globalThis.document?.baseURI, remember: o.rememberSecrets,
+    remember: o.rememberSecrets,
     ...JSON.parse(JSON.stringify(o.signIn ?? {})), // not its function
+    redirectUrl: redirectUrl(o),
   }
 }

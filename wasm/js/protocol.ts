@@ -120,10 +120,8 @@ export interface StartOptions {
   idleTimeoutMs?: number
   limits?: Record<string, number>
   elicit?: boolean
-  /** Of the page, if there is one. */
-  base?: string | undefined
-  /** Where people come back to after signing in; default, where there is a page: callback.html beside the script. Without it nobody can be asked to. */
-  redirectUrl?: string
+  /** The whole address that people come back to after signing in. Without it nobody can be asked to. */
+  redirectUrl?: string | undefined
   clientMetadataUrl?: string
   clientName?: string
   /** Tokens are kept, encrypted, beyond the module's life. */

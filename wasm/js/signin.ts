@@ -2,7 +2,7 @@ import type { RegistryError } from './errors.ts'
 import type { PageRegistry } from './registry.ts'
 import type { AuthorizeEvent, Authorized } from './protocol.ts'
 import { openVault } from './secrets.ts'
-import type { RegistryOptions } from './types.ts'
+import type { SignInOptions } from './types.ts'
 
 // How a person signs in: in a popup, or where that is blocked, by a redirect of
 // the page. callback.ts is the page that both come back to.
@@ -35,26 +35,26 @@ type Request = NonNullable<AuthorizeEvent['request']>
 
 /** Opens windows for one registry. */
 export class Door {
-  readonly #onAuthorize: NonNullable<RegistryOptions['signIn']>['onAuthorize']
+  readonly #onAuthorize: SignInOptions['onAuthorize']
   readonly #redirectUrl: string
   readonly #error: typeof RegistryError
   readonly #visits = new Map<string, Visit>()
   readonly #asks = new Map<number, () => void>()
 
   /** The class of errors is the page's: this is a bundle of its own. */
-  constructor({ signIn }: RegistryOptions, error: typeof RegistryError) {
+  constructor(onAuthorize: SignInOptions['onAuthorize'], redirectUrl: string | undefined, error: typeof RegistryError) {
     this.#error = error
-    this.#onAuthorize = signIn?.onAuthorize
-    this.#redirectUrl = signIn?.redirectUrl ?? new URL('callback.html', import.meta.url).href
+    this.#onAuthorize = onAuthorize
+    this.#redirectUrl = redirectUrl ?? ''
   }
 
   /** To be called in a click: the window opens now, and goes where `ask` finds out that it has to. */
   async signIn(server: string, ask: () => Promise<unknown>): Promise<unknown> {
     if (this.#onAuthorize || typeof window !== 'object') return ask()
-    const { href, origin } = new URL(this.#redirectUrl, document.baseURI)
+    const { href, origin } = new URL(this.#redirectUrl)
     if (origin !== location.origin) {
       throw new this.#error('sign_in_failed', `people would come back to ${href}, which is not of this page's origin`, {
-        server, hint: "Serve callback.html and callback.js of the package from the page's origin, and set signIn.redirectUrl to it.",
+        server, hint: "Serve callback.html of the package from the page's origin, and set signIn.redirectUrl to it.",
       })
     }
     this.#visits.get(server)?.leave('another sign-in was begun')

@@ -11,6 +11,8 @@ export interface Seen {
   wasm: boolean
   /** The panel shows the server as connected, and opens a dialog that it loads at first use. */
   panel: boolean
+  /** The panel's button signs in, over the callback page that the app was built with. */
+  signIn?: boolean
   /** What went wrong, also where the app did not notice. */
   faults: string[]
 }
@@ -26,16 +28,18 @@ interface Said { mode?: string; answer?: string; card: string }
 const answered = ({ answer }: Said) => /tools\/call.*carrack/.test(answer ?? '')
 const shows = ({ card }: Said) => /remote[^]*Connected/.test(card)
 
-/** The server refuses the first protocol version that it is offered, and browsers ask for icons. */
-const expected = /status of 40[05]|favicon/
+/** Servers refuse the first protocol version that they are offered, and who is not signed in; browsers ask for icons. */
+const expected = /status of 40[015]|favicon/
 
-export async function inChromium(browser: Browser, url: string): Promise<Seen> {
+/** `url` is the app, `server` and `guarded` are its server and one that asks people to sign in. */
+export async function inChromium(browser: Browser, url: string, server: string, guarded: string): Promise<Seen> {
   const page = await browser.newPage()
   const faults: string[] = []
   const wasm: string[] = []
   page.on('pageerror', (e) => faults.push(e.message))
   page.on('console', (m) => { if (m.type() === 'error' && !expected.test(m.text() + m.location().url)) faults.push(m.text()) })
   page.on('response', (r) => { if (/\.wasm(\?|$)/.test(r.url())) wasm.push(`${r.status()} ${r.headers()['content-type']}`) })
+  const at = (server: string, more = '') => `${url}/?server=${encodeURIComponent(server)}${more}`
   const open = async (to: string) => {
     await page.goto(to)
     await page.locator('main[data-mode]').waitFor({ timeout: 20_000 }).catch(() => {})
@@ -44,10 +48,13 @@ export async function inChromium(browser: Browser, url: string): Promise<Seen> {
     return last.mode ?? 'none'
   }
   try {
-    const mode = await open(url)
+    const mode = await open(at(server))
     const found = wasm.length === 1 && /^200 application\/wasm/.test(wasm[0]!)
     const panel = await usePanel(page).then(() => true, (e: Error) => { faults.push(e.message) })
-    return { mode, wasm: found, panel: !!panel, shared: await open(`${url}&mode=shared`), faults }
+    const shared = await open(at(server, '&mode=shared'))
+    await page.goto(at(guarded))
+    const signIn = await useSignIn(page).then(() => true, (e: Error) => { faults.push(e.message) })
+    return { mode, wasm: found, panel: !!panel, shared, signIn: !!signIn, faults }
   } finally {
     await page.close()
   }
@@ -61,7 +68,16 @@ async function usePanel(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor(within)
 }
 
-export async function inFirefox(firefox: Firefox, url: string): Promise<Seen> {
+async function useSignIn(page: Page): Promise<void> {
+  const within = { timeout: 20_000 }
+  const card = page.getByRole('article', { name: 'remote' })
+  await card.getByRole('button', { name: 'Sign in' }).click(within)
+  await card.getByText('Signed in').waitFor(within)
+  await card.getByText('Connected').waitFor(within)
+}
+
+export async function inFirefox(firefox: Firefox, app: string, server: string): Promise<Seen> {
+  const url = `${app}/?server=${encodeURIComponent(server)}`
   const faults: string[] = []
   const open = async (to: string) => {
     const page = await firefox.open(to)

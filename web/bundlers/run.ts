@@ -1,5 +1,6 @@
 import { launchFirefox, type Firefox } from '../demo/e2e/firefox.ts'
 import { answering, freePort, launch, launchChromium, serveFolder, type Listening } from '../demo/e2e/harness.ts'
+import { oauthServer } from '../demo/e2e/oauthserver.ts'
 import { sdkServer } from '../demo/e2e/sdkserver.ts'
 import { bytesIn, environment, makeApp, runIn, versionOf } from './apps.ts'
 import { inChromium, inFirefox, type Seen } from './drive.ts'
@@ -21,6 +22,7 @@ const warnings = (output: string) => output.split('\n').filter((line) => /^warni
 
 const browser = await launchChromium()
 const server = await sdkServer()
+const guarded = await oauthServer()
 let firefox: Firefox | undefined
 
 /** Builds, serves and drives one row; what does not work is in its faults. */
@@ -33,11 +35,10 @@ async function attempt(row: Row): Promise<Tried> {
     if (row.build) tried.warnings = warnings(await runIn(dir, row.build))
     if (row.output) tried.bytes = await bytesIn(`${dir}/${row.output}`)
     site = await serve(row, dir)
-    const url = `${site.url}/?server=${encodeURIComponent(server.url)}`
     if (row.firefox) firefox ??= await launchFirefox()
-    Object.assign(tried, row.firefox ? await inFirefox(firefox!, url) : await inChromium(browser, url))
-    const { mode, wasm, panel, faults } = tried
-    tried.ok = mode === 'worker' && !!wasm && !!panel && !faults!.length && !tried.warnings
+    Object.assign(tried, row.firefox ? await inFirefox(firefox!, site.url, server.url) : await inChromium(browser, site.url, server.url, guarded.url))
+    const { mode, shared, wasm, panel, signIn, faults } = tried
+    tried.ok = mode === 'worker' && shared === 'shared' && !!wasm && !!panel && (!!row.firefox || !!signIn) && !faults!.length && !tried.warnings
   } catch (e) {
     tried.faults = [(e as Error).message]
   } finally {
@@ -57,15 +58,15 @@ try {
     for (const fault of tried.faults ?? []) console.error(`${row.name}: ${fault}`)
   }
 } finally {
-  await Promise.all([browser.close(), server.close(), firefox?.close()])
+  await Promise.all([browser.close(), server.close(), guarded.close(), firefox?.close()])
 }
 
-const yes = (b?: boolean) => b ? 'yes' : 'no'
-const head = ['bundler', 'version', 'mode', 'shared', 'wasm', 'panel', 'bytes', 'warnings', 'seconds', 'result']
+const yes = (b?: boolean) => b === undefined ? '' : b ? 'yes' : 'no'
+const head = ['bundler', 'version', 'mode', 'shared', 'wasm', 'panel', 'sign-in', 'bytes', 'warnings', 'seconds', 'result']
 const table = all.map((t) => [
-  t.row.name, t.version, t.mode ?? 'none', t.shared ?? 'none', yes(t.wasm), yes(t.panel),
+  t.row.name, t.version, t.mode ?? 'none', t.shared ?? 'none', yes(t.wasm), yes(t.panel), yes(t.signIn),
   t.bytes?.toLocaleString('en') ?? '', String(t.warnings), t.seconds.toFixed(1), t.ok ? 'ok' : 'FAILED',
 ])
 const widths = head.map((h, i) => Math.max(h.length, ...table.map((r) => r[i]!.length)))
-for (const line of [head, ...table]) console.log(line.map((cell, i) => i >= 6 && i <= 8 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)).join('  ').trimEnd())
+for (const line of [head, ...table]) console.log(line.map((cell, i) => i >= 7 && i <= 9 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)).join('  ').trimEnd())
 process.exitCode = all.length && all.every((t) => t.ok) ? 0 : 1

@@ -12,6 +12,8 @@ let files: Listening
 let site: Listening
 let server: SignInServer
 let context: BrowserContext
+/** A path that is not served, and the policy that files of the package are served with. */
+let missing = '', policy = ''
 
 before(async () => {
   files = await serveFolder(`${root}dist/npm/`)
@@ -30,8 +32,9 @@ before(async () => {
         document.title = 'ready'
       </script>`)
     }
+    if (missing === at.pathname) return void res.writeHead(404).end()
     const answer = await fetch(files.url + at.pathname.replace('/portolan', ''))
-    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
+    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain', ...(policy && { 'content-security-policy': policy }) })
     res.end(Buffer.from(await answer.arrayBuffer()))
   })
   browser = await launchChromium()
@@ -42,6 +45,7 @@ after(async () => {
   await files?.close()
 })
 beforeEach(async () => {
+  missing = policy = ''
   server = await signInServer()
   context = await browser.newContext()
 })
@@ -199,10 +203,22 @@ test('one shared module asks the tab that was clicked', async () => {
   assert.equal(server.counts.authorize, 1)
 })
 
+test('the callback page works as one file, and where its host refuses inline scripts', async () => {
+  const page = await open()
+  await discover(page)
+  missing = '/portolan/callback.js'
+  await signIn(page)
+  await page.evaluate(() => window.registry.signOut('s'))
+  ;[missing, policy] = ['', "script-src 'self'"]
+  await signIn(page)
+  assert.equal(await echo(page), '{"a":1}')
+})
+
 test('the callback page shows nothing of its address', async () => {
   const page = await context.newPage()
   await page.goto(`${site.url}/portolan/callback.html?state=<img src=x>&error=%3Cscript%3Ealert(1)%3C/script%3E&code=hush`)
   await page.waitForFunction(() => /gone/.test(document.body.textContent ?? ''), undefined, { timeout: 10_000 })
-  assert.equal(await page.evaluate(() => document.querySelectorAll('img, script:not([src])').length), 0)
+  assert.equal(await page.evaluate(() => document.querySelectorAll('img').length), 0)
+  assert.equal(await page.evaluate(() => document.scripts.length), 2, 'its own')
   assert.ok(!(await page.content()).includes('hush') && !page.url().includes('hush'))
 })
