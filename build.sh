@@ -165,6 +165,9 @@ bundle() {
 	node_modules/.bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
 }
 
+# What parts.ts loads.
+parts='activity validate secrets integrity asleep shared detour results trust scan signin serve'
+
 build_wasm() {
 	setup_node
 	say 'npm package'
@@ -174,7 +177,7 @@ build_wasm() {
 	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
 	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in activity validate secrets integrity asleep shared detour results trust scan signin serve callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
+	for part in $parts callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
 	"$node" web/callbackpage.ts wasm/js/callback.html "$dist/npm/callback.js" >"$dist/npm/callback.html"
 	cp wasm/js/types.ts "$dist/npm/index.d.ts"
@@ -214,15 +217,14 @@ build_web() {
 	cp -R "$dist/npm" "$dist/demo/portolan"
 }
 
-# The service worker has no import(): what the registry loads at need is in it already.
+# The service worker has no import(): what its registry loads at need is in it already (extension/tools/host.ts).
 # build_extension [PERMISSION...] builds it, with permissions beside those of its manifest.
 build_extension() {
 	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
 	say 'extension'
 	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
-	bundle extension/background.ts --outfile="$out/background.js" --external:./activity.js --external:./validate.js \
-		--external:./secrets.js --external:./integrity.js --external:./asleep.js --external:./shared.js --external:./detour.js --external:./results.js --external:./trust.js --external:./scan.js --external:./signin.js --external:./serve.js --external:./worker.js
+	bundle extension/background.ts --outfile="$out/background.js" $(printf -- '--external:./%s.js ' $parts worker)
 	for script in driver/index shim; do
 		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
 			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
@@ -382,7 +384,7 @@ verb_size() {
 	budget callback.js "$dist/npm/callback.js" 2500
 	[ -f "$dist/extension/tools.wasm" ] || build_extension
 	budget 'extension: tools.wasm' "$dist/extension/tools.wasm" 2750000
-	budget 'extension: background.js' "$dist/extension/background.js" 75000
+	budget 'extension: background.js' "$dist/extension/background.js" 60000
 	budget 'extension: driver.js' "$dist/extension/driver.js" 20000
 	# What shows the servers and their tools, and what is loaded when one is added, edited or tried.
 	cat "$dist/npm/panel.js" "$dist"/npm/panel/chunk-*.js >"$dist/panel-start.js"

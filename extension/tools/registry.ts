@@ -1,6 +1,9 @@
-import { createRegistry, serveRegistry } from '../../wasm/js/index.ts'
-import type { Registry, StorageAdapter } from '../../wasm/js/types.ts'
-import { Host } from '../../wasm/js/service.ts'
+import { create } from '../../wasm/js/create.ts'
+import { RegistryError, toWire } from '../../wasm/js/errors.ts'
+import { RegistryImage } from '../../wasm/js/registry.ts'
+import { serve } from '../../wasm/js/serve.ts'
+import type { StorageAdapter } from '../../wasm/js/types.ts'
+import { Host } from './host.ts'
 import { authorize, redirectUrl } from '../signin.ts'
 import { extensionUrl, readStored, removeStored, writeStored, type Port } from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
@@ -13,8 +16,8 @@ const storage: StorageAdapter = {
 
 /** The registry of MCP servers that the person configured, for the pages and for desktop clients. */
 export class PublishedRegistry {
-  private registry: Registry | undefined
-  private starting: Promise<Registry> | undefined
+  private registry: RegistryImage | undefined
+  private starting: Promise<RegistryImage> | undefined
   private readonly changed: () => void
   /** Calls under way, by the tool's server. */
   private readonly calls = new Map<string, Set<ToolCall>>()
@@ -25,7 +28,7 @@ export class PublishedRegistry {
   }
 
   /** Loads the servers that are stored; those that are on are connected to. */
-  open(): Promise<Registry> {
+  open(): Promise<RegistryImage> {
     this.starting ??= this.start().catch((e: unknown) => {
       this.starting = undefined
       throw e
@@ -33,8 +36,8 @@ export class PublishedRegistry {
     return this.starting
   }
 
-  private async start(): Promise<Registry> {
-    const registry = await createRegistry({
+  private async start(): Promise<RegistryImage> {
+    const registry = await create(RegistryImage, {
       wasm: extensionUrl('portolan.wasm'), mode: 'main', host: Host, storage, rememberSecrets: true,
       signIn: { redirectUrl, onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: async (request) => {
@@ -60,7 +63,7 @@ export class PublishedRegistry {
     port.onmessage = (m) => early.push(m)
     const registry = await this.open()
     const channel = { post: (m: unknown) => port.post(m), onmessage: null as ((m: unknown) => void) | null, close: () => port.close() }
-    const end = serveRegistry(registry, channel)
+    const end = serve(registry, channel, { RegistryError, toWire })
     port.onmessage = (m) => channel.onmessage?.(m)
     port.onclose = end
     for (const m of early) channel.onmessage?.(m)
@@ -82,7 +85,7 @@ export class PublishedRegistry {
     return made
   }
 
-  private async call(registry: Registry, server: string, call: ToolCall) {
+  private async call(registry: RegistryImage, server: string, call: ToolCall) {
     const calls = this.calls.get(server) ?? new Set()
     this.calls.set(server, calls.add(call))
     try {

@@ -1,14 +1,12 @@
 import { RegistryError } from './errors.ts'
 import { toolFor } from './convert.ts'
-import type { Dialect, GetToolsOptions, Tool, ToolDefinition, ToolInfo } from './types.ts'
+import { readTool, RegistryImage } from './registry.ts'
+import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from './types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 
 /** A tool is converted once per dialect, when it is first asked for. */
 const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(dialects.map((d) => [d, new WeakMap()]))
-
-/** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
-export const readTool = 'portolan_read_result'
 
 const reader: ToolDefinition = {
   name: readTool,
@@ -19,8 +17,13 @@ const reader: ToolDefinition = {
   },
 }
 
+/** A registry whose tools are there in the form that models take. */
+export class PageRegistry extends RegistryImage implements Registry {
+  getTools = ((options?: GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as Registry['getTools']
+}
+
 /** The tools that pass the filter, in the dialect's form. */
-export function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
+function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
   const { format = 'openai', servers, include, exclude } = options
   const cache = converted.get(format)
   if (!cache) {

@@ -1,6 +1,5 @@
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
-import { convertTools, readTool } from './gettools.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
 import type { Opened } from './launch.ts'
@@ -63,8 +62,11 @@ const grace = 100, look = 100
 /** How long a worker that is late may have been silent, in ms: it may be busy. */
 const silence = 10_000
 
-/** The registry as a page sees it: an image of the host's state, and requests to it. */
-export class PageRegistry implements types.Registry {
+/** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
+export const readTool = 'portolan_read_result'
+
+/** The registry as a page sees it: an image of the host's state, and requests to it. What models are offered is PageRegistry's. */
+export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   mode: string
   version = ''
   /** Its servers have been asked for their tools, or would have been. */
@@ -226,8 +228,6 @@ export class PageRegistry implements types.Registry {
     for (let known; known !== this.filling;) await (known = this.filling)
     return this.getSnapshot()
   }
-
-  getTools = ((options?: types.GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as types.Registry['getTools']
 
   has(name: string): boolean {
     return !!this.find(name) || name === readTool

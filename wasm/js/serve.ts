@@ -5,11 +5,14 @@ import type * as types from './types.ts'
 /** Of the page's bundle, which this is none of. */
 type Errors = Pick<typeof import('./errors.ts'), 'RegistryError' | 'toWire'>
 
+/** What is served offers no models its tools: the other end does. */
+type Registry = Omit<types.Registry, 'getTools'>
+
 /**
  * The other end of connectRegistry, on top of any registry: an options page or
  * a side panel uses the one that a background script holds.
  */
-export function serve(registry: types.Registry, channel: types.Channel, errors: Errors): () => void {
+export function serve(registry: Registry, channel: types.Channel, errors: Errors): () => void {
   const running = new Map<number, AbortController>()
   let known: types.Snapshot | undefined
   const post = (m: ToPage) => channel.post(m)
@@ -58,7 +61,7 @@ export function serve(registry: types.Registry, channel: types.Channel, errors: 
   }
 }
 
-async function perform({ RegistryError }: Errors, registry: types.Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
+async function perform({ RegistryError }: Errors, registry: Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
   switch (m.method) {
     case 'addServer': return registry.addServer(m.name, m.config)
     case 'updateServer': return registry.updateServer(m.name, m.config)

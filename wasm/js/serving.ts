@@ -1,7 +1,7 @@
 import { RegistryError, toWire } from './errors.ts'
 import { part } from './parts.ts'
 import type { ToHost } from './protocol.ts'
-import type { PageRegistry } from './registry.ts'
+import type { RegistryImage } from './registry.ts'
 import type * as types from './types.ts'
 
 /** What serves is loaded when it is wanted; what is asked before it is there waits. */
@@ -13,7 +13,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
   }
   let stopped = false
   channel.onmessage = (m) => { early.push(m as ToHost) }
-  part('serve', (registry as Partial<PageRegistry>).host).then(({ serve }) => {
+  part('serve', (registry as typeof registry & Partial<Pick<RegistryImage, 'host'>>).host).then(({ serve }) => {
     if (stopped) return
     stop = serve(registry, channel, { RegistryError, toWire })
     for (const m of early) channel.onmessage?.(m)

@@ -1,5 +1,5 @@
 import type { RegistryError } from './errors.ts'
-import type { PageRegistry } from './registry.ts'
+import type { RegistryImage } from './registry.ts'
 import type { AuthorizeEvent, Authorized } from './protocol.ts'
 import { openVault } from './secrets.ts'
 import type { SignInOptions } from './types.ts'
@@ -127,11 +127,11 @@ export class Door {
   }
 
   /** Completes what an earlier page began, if a person has come back from a redirect. */
-  resume(registry: PageRegistry): void {
+  resume(registry: RegistryImage): void {
     this.#resume(registry).catch(() => {}) // how it went is in the health
   }
 
-  async #resume(registry: PageRegistry): Promise<void> {
+  async #resume(registry: RegistryImage): Promise<void> {
     const left = JSON.parse(sessionStorage.getItem(leftKey) ?? 'null') as Left | null
     sessionStorage.removeItem(leftKey)
     if (!left) return

@@ -1,0 +1,105 @@
+import { compile } from './compile.ts'
+import { ignore } from './download.ts'
+import { fromWire, RegistryError, type WireError } from './errors.ts'
+import { intended, launch, type Opened } from './launch.ts'
+import { redirectUrl, startOptions } from './options.ts'
+import { part, type Parts } from './parts.ts'
+import { aborted, type Owner, type RegistryImage } from './registry.ts'
+import type { Begin } from './protocol.ts'
+import { ConfigStore, storageFor } from './storage.ts'
+import type * as types from './types.ts'
+import { version } from './version.ts'
+import { watchPage } from './watch.ts'
+
+/** createRegistry, of a class of images, with options that are right. */
+export async function create<R extends RegistryImage>(Made: new (owner: Owner) => R, options: types.RegistryOptions): Promise<R> {
+  const { host, onProgress: report = ignore, servers: given = {}, signal } = options
+  const cassette = options.cassette as { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> } | undefined
+  const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
+  let store!: ConfigStore
+  const stored = Promise.resolve().then(async () => {
+    const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => { throw fromWire(e) }) : undefined
+    store = new ConfigStore(storageFor(options.storage), secrets)
+    await store.load(given)
+  })
+  const checker = options.validate ? part('validate', host) : undefined
+  const scanner = options.scan ? part('scan', host) : undefined
+  for (const early of [stored, checker, scanner]) early?.catch(ignore)
+  let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
+  /** Settles when what was approved has been given to the storage. */
+  const kept = async () => (await trust?.catch(ignore))?.saved
+
+  // Is there as long as the module is not: then all servers are off.
+  let asleep: Parts['asleep'] | undefined
+  let unheard = () => {}
+  const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
+  const shared = intended(options) === 'shared'
+  let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
+  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError))
+  const unwatch = watchPage((m) => registry.tell(m))
+  const registry: R = new Made({
+    mode: intended(options),
+    host,
+    validate: (await checker)?.validateArguments,
+    scanner: await scanner?.then(({ Scanner }) => new Scanner()),
+    asks: !!options.onApprove,
+    trust: () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store.storage, options)),
+    onElicitation: options.onElicitation,
+    door,
+    onHints: (h) => store.saveHints(h),
+    onConfig: (name, patch) => (store.change(name, patch), show()),
+    onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
+    onClose: async () => (unwatch(), await store?.saved, await kept()),
+    async open(signal) {
+      const compiled = async () => {
+        const module = await within(signal, compile(options, report))
+        phase('start')
+        return module
+      }
+      // The worker is asked for first, then the module, and then what storage holds, which can take as long.
+      const begin = stored.then((): Begin => ({ servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered }))
+      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints(), await kept().then(() => store.pins())), b]))
+      const opened = await (cassette ? cassette.open(start, begin) : start())
+      asleep = undefined
+      unheard()
+      return opened
+    },
+    asleep(body) {
+      // In shared mode all tabs are to hear of it.
+      const a = shared && /Server|set/.test(body.method) ? undefined : asleep?.answer(store.servers, body)
+      if (!a) return undefined
+      if (body.method === 'discover') show()
+      return 'error' in a ? Promise.reject(fromWire(a.error)) : Promise.resolve(a.result)
+    },
+  })
+  registry.version = version
+  const enabled = (c: types.ServerConfig) => c.enabled !== false
+  try {
+    const sure = Object.values(given).some(enabled) // before the storage has been read
+    if (!sure) await within(signal, stored)
+    if (sure || [...store.servers.values()].some(enabled)) {
+      const { refused } = await registry.start(signal)
+      // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
+      for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
+    } else {
+      asleep = await part('asleep', host)
+      show()
+      if (shared) unheard = (await part('shared', host)).whenUp(() => registry.start().catch(ignore))
+    }
+  } catch (e) {
+    await registry.close()
+    throw e
+  }
+  try {
+    // A person has come back from a redirect; how the sign-in goes is in the health.
+    if ('portolan.signin' in sessionStorage) door().then((d) => d.resume(registry), ignore)
+  } catch { /* no such storage here */ }
+  phase('ready')
+  return registry
+}
+
+export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (!signal) return work
+  if (signal.aborted) throw aborted(signal)
+  return Promise.race([work, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true }))])
+}
