@@ -209,7 +209,7 @@ browser.onPort((name, sender, port) => {
   // Pages of this extension only: no web page, no other extension, no content script (S9).
   if (sender.id !== browser.extensionId() || sender.origin !== origin) return port.close()
   if (name === panelPort) panels.open(port, ready)
-  else if (name === registryPort) void ready.then(() => registry.serve(port)).catch(() => port.close())
+  else if (name === registryPort) registry.serve(port, ready).catch(() => port.close())
   else port.close()
 })
 browser.onAlarm(alarm, () => void ready.then(() => Promise.all([link.wake(), chats.places.tidy((site) => chats.busy(site))])))

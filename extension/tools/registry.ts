@@ -56,16 +56,19 @@ export class PublishedRegistry {
     return registry
   }
 
-  /** Lets a page use it. */
-  async serve(port: Port): Promise<void> {
+  /** Lets a page use it, once `ready` is settled: a worker that was woken for the port still reads its state. */
+  async serve(port: Port, ready: Promise<void>): Promise<void> {
     // What the page says while the registry starts is kept in order.
     const early: unknown[] = []
+    let gone = false
     port.onmessage = (m) => early.push(m)
+    port.onclose = () => { gone = true }
+    await ready
     const registry = await this.open()
+    if (gone) return
     const channel = { post: (m: unknown) => port.post(m), onmessage: null as ((m: unknown) => void) | null, close: () => port.close() }
-    const end = serve(registry, channel, { RegistryError, toWire })
+    port.onclose = serve(registry, channel, { RegistryError, toWire })
     port.onmessage = (m) => channel.onmessage?.(m)
-    port.onclose = end
     for (const m of early) channel.onmessage?.(m)
   }
 
