@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { launchChromium, listen, root, type Listening } from '../../demo/e2e/harness.ts'
+import { oauthServer } from '../../demo/e2e/oauthserver.ts'
 import { sdkServer } from '../../demo/e2e/sdkserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
@@ -31,6 +32,7 @@ export async function panelStates(browser: Browser): Promise<{ states: Record<st
   const large = await listing(someTools(200))
   const changing: unknown[] = []
   const files = await sdkServer(changing)
+  const guarded = await oauthServer()
   const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
   const catalogue = await listen((_, res) => void res.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(page))
   const good = { good: { url: port.servers.good!.url, headers: { 'X-Key': 'secret' } } }
@@ -59,6 +61,14 @@ export async function panelStates(browser: Browser): Promise<{ states: Record<st
     errors: async (context, query) => {
       const p = await openPanel(browser, site, { context, query, servers: port.servers })
       for (let i = 0; i < 2; i++) await p.page.evaluate(() => window.registry.discover(['failing']))
+      return p
+    },
+    'sign-in': async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: { notes: { url: guarded.url }, diary: { url: guarded.url } } })
+      const asks = p.panel.locator('.diagnosis')
+      await asks.nth(1).waitFor()
+      await asks.first().locator('button.primary').click()
+      await asks.nth(1).waitFor({ state: 'detached' })
       return p
     },
     preview: async (context, query) => {
@@ -126,5 +136,5 @@ export async function panelStates(browser: Browser): Promise<{ states: Record<st
       return p
     },
   }
-  return { states, site, close: async () => { for (const s of [site, port, large, catalogue, files]) await s.close() } }
+  return { states, site, close: async () => { for (const s of [site, port, large, catalogue, files, guarded]) await s.close() } }
 }
