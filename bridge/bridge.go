@@ -34,10 +34,11 @@ type Bridge struct {
 	sessions sessions // calls under way, by client
 
 	mu     sync.Mutex
-	links  map[string]*link  // by install id
-	shared map[string]*relay // of HTTP clients, by profile
-	single map[*relay]bool   // of other clients
-	window *window           // in which a browser may be paired; nil if closed
+	links  map[string]*link       // by install id
+	stops  map[string]func() bool // by install id, of profiles that the person stopped: still paired
+	shared map[string]*relay      // of HTTP clients, by profile
+	single map[*relay]bool        // of other clients
+	window *window                // in which a browser may be paired; nil if closed
 	// Closed and replaced when a list of tools has come.
 	arrival chan struct{}
 }
@@ -45,7 +46,7 @@ type Bridge struct {
 // New returns a bridge with the pairings that are kept; opts may be nil.
 func New(opts *Options) (*Bridge, error) {
 	b := &Bridge{opts: opts.withDefaults(), started: time.Now(),
-		arrival: make(chan struct{}), links: make(map[string]*link), shared: make(map[string]*relay), single: make(map[*relay]bool)}
+		arrival: make(chan struct{}), links: make(map[string]*link), stops: make(map[string]func() bool), shared: make(map[string]*relay), single: make(map[*relay]bool)}
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)

@@ -114,6 +114,10 @@ func (l *link) end() {
 	}
 }
 
+// stopped reports whether the connection ended because the person stopped
+// everything in the extension.
+func (l *link) stopped() bool { return errors.Is(l.conn.Why(), socket.ErrStopped) }
+
 // beat pings the extension, and ends the connection when it does not answer.
 func (l *link) beat(ctx context.Context) {
 	ticks := time.NewTicker(pingEvery)
@@ -199,6 +203,9 @@ func (l *link) exchange(ctx context.Context, f *flight, method string, params js
 	case ctx.Err() != nil:
 		l.cancelled(f, ctx.Err())
 		return nil, ctx.Err()
+	}
+	if l.stopped() {
+		return nil, fmt.Errorf("%w: %w", errGone, socket.ErrStopped)
 	}
 	if why := l.conn.Why(); errors.Is(why, socket.ErrTooLarge) || errors.Is(why, socket.ErrTooDeep) || errors.Is(why, socket.ErrTooFast) || errors.Is(why, socket.ErrNotText) {
 		return nil, fmt.Errorf("%w: it sent what the bridge does not take: %w", errGone, why)

@@ -19,6 +19,9 @@ func (a ambiguity) Error() string { return string(a) }
 // errNone is what a call is answered with while no browser is there (T6).
 const errNone = absence("No browser extension connected. Start the browser in which the Portolan extension is installed; if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")
 
+// errStopped is what it is answered with while the person has stopped everything.
+const errStopped = absence("No browser extension connected: the person stopped everything in it. They can go on in its side panel; leave that to them")
+
 // choose returns the one connected profile that a client means: by label, install
 // id or the beginning of that, or the only one there is.
 func (b *Bridge) choose(profile string) (*link, error) {
@@ -45,6 +48,11 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	case len(all) > 0:
 		return nil, absence(fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, names(all)))
 	}
+	for _, paired := range b.stops {
+		if paired() {
+			return nil, errStopped
+		}
+	}
 	return nil, errNone
 }
 
@@ -64,6 +72,7 @@ func (b *Bridge) join(l *link) {
 	b.mu.Lock()
 	old := b.links[l.InstallID]
 	b.links[l.InstallID] = l
+	delete(b.stops, l.InstallID)
 	b.mu.Unlock()
 	if old != nil {
 		old.conn.CloseWith(1000, "replaced by a newer connection")
@@ -76,6 +85,9 @@ func (b *Bridge) leave(l *link) {
 	current := b.links[l.InstallID] == l
 	if current {
 		delete(b.links, l.InstallID)
+		if l.stopped() {
+			b.stops[l.InstallID] = l.allowed
+		}
 	}
 	b.mu.Unlock()
 	if current {

@@ -86,24 +86,35 @@ func failed(format string, args ...any) (mcp.Result, error) {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
 }
 
+// stopped is the answer to a call that came to nothing because the person wants
+// so, which a model is to respect.
+func stopped(format string, args ...any) (mcp.Result, error) {
+	return failed(format+" (STOPPED)", args...)
+}
+
 func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
-	if errors.Is(err, errNone) {
+	switch {
+	case errors.Is(err, errNone):
 		code := "NOT_CONNECTED"
 		if !r.bridge.expects() {
 			code = "NOT_PAIRED"
 		}
 		return failed("%v. (%s)", err, code)
-	}
-	if err != nil {
+	case errors.Is(err, errStopped):
+		return stopped("%v.", err)
+	case err != nil:
 		return failed("%v.", err)
 	}
 	ctx, done := r.bridge.sessions.during(ctx, r.id+req.Session.ID())
 	defer done()
 	f, err := l.begin("tools/call")
-	if errors.Is(err, errBusy) {
+	switch {
+	case errors.Is(err, errBusy):
 		return failed("Too many calls are under way in the browser profile %q; try again when one has ended.", l.Label)
-	} else if err != nil {
+	case err != nil && l.stopped():
+		return stopped("%v.", errStopped)
+	case err != nil:
 		return failed("The browser extension is reconnecting; the call was not sent. Try again.")
 	}
 	defer l.finish(f)
@@ -120,6 +131,8 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 		return nil, wire // the extension's own answer
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, socket.ErrStopped):
+		return stopped("The person stopped everything in the browser extension while %q was under way: it may have run.", req.Params.Name)
 	case errors.Is(err, errGone):
 		reason := "The browser extension disconnected while %q was under way: it may have run. Look before you call it again."
 		if errors.Is(err, socket.ErrTooLarge) {
@@ -128,6 +141,9 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 		return failed(reason, req.Params.Name)
 	case errors.Is(err, socket.ErrTooLarge):
 		return failed("The arguments of %q are larger than the 2 MiB that the browser extension takes; the call was not sent.", req.Params.Name)
+	}
+	if l.stopped() {
+		return stopped("%v.", errStopped)
 	}
 	r.bridge.opts.Logger.Warn("a call was not sent", "error", err)
 	return failed("The call of %q did not reach the browser extension.", req.Params.Name)

@@ -11,7 +11,8 @@ import (
 // have started their server, and some do so once.
 const settling = 10 * time.Second
 
-// await is choose, but while the bridge settles it waits for a profile to arrive.
+// await is choose, but while the bridge settles it waits for a profile to arrive,
+// unless the person wants none to.
 func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	var over <-chan time.Time
 	for {
@@ -20,7 +21,7 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 		b.mu.Unlock()
 		l, err := b.choose(profile)
 		var none absence
-		if !errors.As(err, &none) {
+		if !errors.As(err, &none) || none == errStopped {
 			return l, err
 		}
 		if over == nil {

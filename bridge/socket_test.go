@@ -309,6 +309,55 @@ func TestCutMidCall(t *testing.T) {
 	}
 }
 
+// TestStoppedByThePerson: clients are told that nobody is to go on, at once and as
+// long as it lasts.
+func TestStoppedByThePerson(t *testing.T) {
+	b, e, d := paired(t, &bridge.Options{Settle: time.Hour})
+	for range 2 {
+		answer := make(chan string, 1)
+		go func() {
+			defer close(answer)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			result, err := d.CallTool(ctx, &mcp.CallToolParams{Name: "wait"})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answer <- said1(result)
+		}()
+		<-e.waiting
+		if err := e.ws.Close(websocket.StatusNormalClosure, "stopped by the person"); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-answer; got != "The person stopped everything in the browser extension while \"wait\" was under way: it may have run. (STOPPED)" {
+			t.Errorf("under way: %q", got)
+		}
+		for range 3 { // before and after the bridge has taken leave
+			got, isError := d.call(t, "echo", nil)
+			if !isError || !strings.HasPrefix(got, "No browser extension connected: the person stopped") || !strings.HasSuffix(got, "(STOPPED)") {
+				t.Errorf("afterwards: %q", got)
+			}
+			d.names(t, false)
+		}
+		e.connect(t, b)
+		d.names(t, true)
+		if got, isError := d.call(t, "echo", nil); isError {
+			t.Errorf("when it goes on: %q", got)
+		}
+	}
+	if err := e.ws.Close(websocket.StatusNormalClosure, "stopped by the person"); err != nil {
+		t.Fatal(err)
+	}
+	d.names(t, false)
+	if err := b.Revoke(e.installID); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := d.call(t, "echo", nil); !strings.HasSuffix(got, "(NOT_PAIRED)") {
+		t.Errorf("revoked: %q", got)
+	}
+}
+
 // TestRestart: pairings outlast the bridge, which frees its port, and calls under
 // way end with it.
 func TestRestart(t *testing.T) {

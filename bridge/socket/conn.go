@@ -78,7 +78,9 @@ func (c *Conn) gone(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	var closed websocket.CloseError
-	if errors.As(err, &closed) || errors.Is(err, io.EOF) {
+	if errors.As(err, &closed) && closed.Reason == stopped {
+		err = ErrStopped
+	} else if errors.As(err, &closed) || errors.Is(err, io.EOF) {
 		err = io.EOF
 	}
 	c.mu.Lock()

@@ -29,6 +29,13 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+// ErrStopped is why a connection ended whose peer closed it because the person
+// stopped everything there.
+var ErrStopped = errors.New(stopped)
+
+// stopped is that peer's reason (extension/link/link.ts).
+const stopped = "stopped by the person"
+
 // Errors of a peer that went beyond a limit. The connection is closed.
 var (
 	ErrTooLarge = errors.New("a message is larger than the limit of 2 MiB")

@@ -126,8 +126,14 @@ test('removing asks the person, each time or for ever', async () => {
 })
 
 test('everything can be stopped, and go on', async () => {
+  const { id } = await json('bookmark_add', { title: 'Sandbank', url: 'https://sandbank.example/' }) as Node
+  await rig.ask('setGrant', { client: 'desk', tool: 'bookmark_remove', grant: 'ask' })
+  const asking = call(desk, 'bookmark_remove', { id })
+  await rig.until('the question', (s) => s.approvals.length)
   await rig.ask('stop', {})
-  assert.match((await call(desk, 'bookmark_search', { query: 'x' })).text, /No browser extension connected|did not reach|disconnected while/)
+  assert.match((await asking).text, /^The person stopped everything in the (browser )?extension.*\(STOPPED\)$/)
+  await hasTool(desk, 'bookmark_search', false) // the bridge knows
+  assert.match((await call(desk, 'bookmark_search', { query: 'x' })).text, /^No browser extension connected: the person stopped everything.*\(STOPPED\)$/)
   await rig.ask('go', {})
   await rig.connected()
   await hasTool(desk, 'bookmark_search')

@@ -5,6 +5,7 @@ import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { sdkServer } from '../../web/demo/e2e/sdkserver.ts'
+import type { State } from '../messages.ts'
 import { TestBridge } from './bridge.ts'
 import { Chromium, extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
@@ -87,7 +88,10 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   const { id } = JSON.parse(text) as { id: string }
   const removing = call(desk, 'bookmark_remove', { id }) // waits for the person
   await rig.until('the question', (s) => s.approvals.length)
-  await rig.panel.until(async () => JSON.stringify(await chrome.storage.session.get('activity')).includes('"running"'), [], 'the log is kept')
+  await rig.panel.until(async () => {
+    const { activity } = await chrome.storage.session.get('activity') as { activity: State['activity'] }
+    return activity.filter((a) => a.outcome === 'running').map((a) => a.tool).join() === 'bookmark_remove'
+  }, [], 'the log is kept')
   const begun = Date.now()
   await rig.browser.killWorker()
   const outcome = await removing
@@ -95,8 +99,8 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   console.log(`# found out after ${Date.now() - begun} ms`)
   await hasTool(desk, 'bookmark_get')
   assert.ok(!(await call(desk, 'bookmark_get', { id })).error, 'nothing was removed')
-  const { activity } = await rig.until('the log', (s) => s.activity.some((a) => a.code === 'WORKER_ENDED'))
-  assert.ok(!activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'running'))
+  const { activity } = await rig.until('the log', (s) => s.activity.some((a) => a.code === 'WORKER_ENDED') && !s.activity.some((a) => a.outcome === 'running'))
+  assert.deepEqual(activity.filter((a) => a.code === 'WORKER_ENDED').map((a) => a.tool), ['bookmark_remove'])
 })
 
 test('without a page that is open, an idle worker lives on while it is connected', async () => {

@@ -34,6 +34,9 @@ const longestWait = 2000
 /** One that refused is pressed ever less. */
 const refusedWait = 60_000
 
+/** Why a line is closed by the switch that stops everything: the bridge tells its clients (bridge/socket/limits.go). */
+const stoppedByPerson = 'stopped by the person'
+
 /** The connection to the bridge: dials, proves, dials again. It never gives up while it is paired. */
 export class Link {
   state: LinkState = { status: 'unpaired', address: defaultAddress, since: null, retryAt: null, error: null, ephemeral: false }
@@ -68,7 +71,7 @@ export class Link {
   stop(stopped: boolean): void {
     this.stopped = stopped
     clearTimeout(this.timer)
-    this.line?.close(1000, 'stopped by the person')
+    this.line?.close(1000, stoppedByPerson)
     if (stopped) this.set({ status: 'stopped', since: null, retryAt: null, error: null })
     else void this.wake()
   }
@@ -118,7 +121,7 @@ export class Link {
       const { installId, label } = await this.host.profile()
       const slow = setTimeout(() => line?.close(1000, 'no answer'), proofTimeout)
       await connect(line, { installId, label, address, origin: this.host.origin }, key).finally(() => clearTimeout(slow))
-      if (this.stopped) return line.close(1000, 'stopped by the person')
+      if (this.stopped) return line.close(1000, stoppedByPerson)
       this.open(line)
       await this.host.serve(line)
     } catch (e) {
