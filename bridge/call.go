@@ -7,17 +7,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Keys in _meta, of calls to the extension and of what it sends about them.
-const (
-	// MetaCall names the call that a question, log message or progress belongs to.
-	// The bridge sends it with tools/call; the extension sends it back in _meta of
-	// elicitation/create and notifications/message.
-	MetaCall = "portolan/call"
-	// MetaClient says who calls: {"id", "name", "version"}; id is the client's
-	// session at the bridge.
-	MetaClient = "portolan/client"
-)
-
 // A caller is the desktop client that waits for a call. Its methods are called
 // from several goroutines.
 type caller interface {

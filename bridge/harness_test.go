@@ -17,6 +17,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/socket"
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 const extensionID = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
@@ -116,7 +117,7 @@ func newExtension(name string) *extension {
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
-				ctx = context.WithValue(ctx, callKey{}, call.Params.Meta[bridge.MetaCall])
+				ctx = context.WithValue(ctx, callKey{}, call.Params.Meta[verbatim.MetaCall])
 			}
 			return next(ctx, method, req)
 		}
@@ -124,7 +125,7 @@ func newExtension(name string) *extension {
 	e.server.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call := ctx.Value(callKey{}); call != nil && (method == "elicitation/create" || method == "notifications/message") {
-				req.GetParams().SetMeta(map[string]any{bridge.MetaCall: call})
+				req.GetParams().SetMeta(map[string]any{verbatim.MetaCall: call})
 			}
 			return next(ctx, method, req)
 		}
@@ -157,7 +158,7 @@ func (e *extension) tools() {
 		return text("%s: %s", e.label, req.Params.Arguments)
 	})
 	add("who", func(_ context.Context, req *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
-		who, err := json.Marshal(req.Params.Meta[bridge.MetaClient])
+		who, err := json.Marshal(req.Params.Meta[verbatim.MetaClient])
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
@@ -28,6 +30,6 @@ func (c *client) log(ctx context.Context, raw json.RawMessage) {
 		return
 	}
 	p.Data = data.Data // with its digits
-	delete(p.Meta, MetaCall)
+	delete(p.Meta, verbatim.MetaCall)
 	_ = c.session.Log(ctx, &p)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 // A relay is the MCP server that desktop clients see who mean one profile.
@@ -53,20 +54,8 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// notify tells the clients that the list of tools changed. go-sdk says so when its
-// own list does, which holds nothing else and is never shown.
-func (r *relay) notify() {
-	r.server.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
-}
-
-// A rawResult is a result as the extension wrote it.
-type rawResult struct {
-	mcp.ResultBase
-	text json.RawMessage
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.text, nil }
+// notify tells the clients that the list of tools changed.
+func (r *relay) notify() { verbatim.ToolsChanged(r.server) }
 
 func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
@@ -75,10 +64,10 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	case errors.As(err, &which): // an empty list would hide why
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case err != nil:
-		return &rawResult{text: json.RawMessage(`{"tools":[]}`)}, nil
+		return &verbatim.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
 	tools, _ := l.listed()
-	return &rawResult{text: tools}, nil
+	return &verbatim.Result{Text: tools}, nil
 }
 
 // failed is the answer to a call that came to nothing.
@@ -126,7 +115,7 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 	var wire *jsonrpc.Error
 	switch {
 	case err == nil:
-		return &rawResult{text: raw}, nil
+		return &verbatim.Result{Text: raw}, nil
 	case errors.As(err, &wire):
 		return nil, wire // the extension's own answer
 	case ctx.Err() != nil:
@@ -164,7 +153,7 @@ func (r *relay) forExtension(req *mcp.CallToolRequest, id string) (json.RawMessa
 	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
 		who["name"], who["version"] = p.ClientInfo.Name, p.ClientInfo.Version
 	}
-	meta["progressToken"], meta[MetaCall], meta[MetaClient] = id, id, who
+	meta["progressToken"], meta[verbatim.MetaCall], meta[verbatim.MetaClient] = id, id, who
 	return json.Marshal(struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -184,18 +173,13 @@ func (c *client) progress(ctx context.Context, p progress) {
 	}
 }
 
-func (c *client) elicit(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
-	var schema struct {
-		RequestedSchema json.RawMessage `json:"requestedSchema"`
+func (c *client) elicit(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
+	p, err := verbatim.Question(text)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
-	var p mcp.ElicitParams
-	if err := errors.Join(json.Unmarshal(raw, &p), json.Unmarshal(raw, &schema)); err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the question cannot be read"}
-	}
-	if delete(p.Meta, MetaCall); schema.RequestedSchema != nil {
-		p.RequestedSchema = schema.RequestedSchema // its members in the extension's order
-	}
-	result, err := c.session.Elicit(ctx, &p)
+	delete(p.Meta, verbatim.MetaCall)
+	result, err := c.session.Elicit(ctx, p)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client did not answer: " + err.Error()}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 // A tap is the connection that the go-sdk client sees: what belongs to requests of
@@ -104,7 +105,7 @@ func tag(params json.RawMessage) string {
 	}
 	var call string
 	if json.Unmarshal(params, &p) == nil {
-		_ = json.Unmarshal(p.Meta[MetaCall], &call)
+		_ = json.Unmarshal(p.Meta[verbatim.MetaCall], &call)
 	}
 	return call
 }
@@ -115,7 +116,7 @@ func (l *link) asked(m *jsonrpc.Request) {
 	f := l.flight(tag(m.Params))
 	if f == nil {
 		l.spawn(func() {
-			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + MetaCall + "\"] names no call under way"})
+			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + verbatim.MetaCall + "\"] names no call under way"})
 		})
 		return
 	}

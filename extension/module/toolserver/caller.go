@@ -3,13 +3,11 @@ package toolserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-)
 
-// callTag is the bridge's mark of a call, which goes back with questions about it.
-const callTag = "portolan/call"
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
+)
 
 // callerOf returns the client that waits for a call.
 func callerOf(ctx context.Context, req *mcp.CallToolRequest) Caller {
@@ -21,18 +19,12 @@ func callerOf(ctx context.Context, req *mcp.CallToolRequest) Caller {
 			}
 		},
 		Elicit: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
-			var schema struct {
-				RequestedSchema json.RawMessage `json:"requestedSchema"`
+			params, err := verbatim.Question(raw)
+			if err != nil {
+				return nil, err
 			}
-			var params mcp.ElicitParams
-			if err := errors.Join(json.Unmarshal(raw, &params), json.Unmarshal(raw, &schema)); err != nil {
-				return nil, errors.New("the question cannot be read")
-			}
-			if schema.RequestedSchema != nil {
-				params.RequestedSchema = schema.RequestedSchema // its members in the server's order
-			}
-			params.Meta = mcp.Meta{callTag: req.Params.Meta[callTag]}
-			answer, err := req.Session.Elicit(ctx, &params)
+			params.Meta = mcp.Meta{verbatim.MetaCall: req.Params.Meta[verbatim.MetaCall]} // of the server's, nothing
+			answer, err := req.Session.Elicit(ctx, params)
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 // maxResult is the size in bytes of the largest result: the bridge takes messages
@@ -78,8 +80,7 @@ func (s *Server) Offer(tools []Tool) error {
 	if err != nil {
 		return err
 	}
-	// go-sdk tells clients when its own list changes, which is never shown.
-	s.server.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
+	verbatim.ToolsChanged(s.server)
 	return nil
 }
 
@@ -94,15 +95,6 @@ func (s *Server) now() *shelf {
 	return s.shelf
 }
 
-// A rawResult is a result that is JSON already.
-type rawResult struct {
-	mcp.ResultBase
-	text json.RawMessage
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.text, nil }
-
 // receive answers what concerns tools, and leaves the rest of the protocol to go-sdk.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -116,7 +108,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if err != nil {
 				return nil, err
 			}
-			return &rawResult{text: text}, nil
+			return &verbatim.Result{Text: text}, nil
 		case *mcp.CallToolRequest:
 			return s.call(ctx, req)
 		}
@@ -148,7 +140,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	default:
 		return failed("%d calls are under way in the browser; try again when one has ended", maxCalls)
 	}
-	client, err := json.Marshal(req.Params.Meta["portolan/client"])
+	client, err := json.Marshal(req.Params.Meta[verbatim.MetaClient])
 	if err != nil {
 		client = nil
 	}
@@ -163,5 +155,5 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	case !json.Valid(text):
 		return failed("The extension's answer to %q cannot be read", tool.name)
 	}
-	return &rawResult{text: text}, nil
+	return &verbatim.Result{Text: text}, nil
 }
