@@ -360,7 +360,7 @@ verb_size() {
 	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
 	say 'sizes'
 	over=0
-	budget portolan.wasm "$dist/npm/portolan.wasm" 800000
+	budget portolan.wasm "$dist/npm/portolan.wasm" 785000
 	if [ -f "$dist/npm/portolan-sdk.wasm" ]; then budget portolan-sdk.wasm "$dist/npm/portolan-sdk.wasm" 3200000; fi
 	[ -f proxy-worker/dist/proxy.wasm ] || build_worker
 	budget proxy.wasm proxy-worker/dist/proxy.wasm 1350000

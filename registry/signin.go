@@ -36,6 +36,8 @@ type Auth struct {
 
 // An AuthField is one text of an Auth by the name of its JSON form.
 type AuthField struct {
+	_ incomparable
+
 	Name   string
 	Value  *string
 	Secret bool // may not be shown
@@ -44,19 +46,22 @@ type AuthField struct {
 // Fields returns the texts of a, all but the scopes, sorted by name.
 func (a *Auth) Fields() []AuthField {
 	return []AuthField{
-		{"assertion", &a.Assertion, true},
-		{"clientId", &a.ClientID, false},
-		{"clientMetadataUrl", &a.ClientMetadataURL, false},
-		{"clientSecret", &a.ClientSecret, true},
-		{"flow", &a.Flow, false},
-		{"idToken", &a.IDToken, true},
-		{"idpClientId", &a.IDPClientID, false},
-		{"idpTokenUrl", &a.IDPTokenURL, false},
-		{"issuer", &a.Issuer, false},
-		{"privateKey", &a.PrivateKey, true},
-		{"signingAlgorithm", &a.SigningAlgorithm, false},
+		{Name: "assertion", Value: &a.Assertion, Secret: true},
+		{Name: "clientId", Value: &a.ClientID},
+		{Name: "clientMetadataUrl", Value: &a.ClientMetadataURL},
+		{Name: "clientSecret", Value: &a.ClientSecret, Secret: true},
+		{Name: "flow", Value: &a.Flow},
+		{Name: "idToken", Value: &a.IDToken, Secret: true},
+		{Name: "idpClientId", Value: &a.IDPClientID},
+		{Name: "idpTokenUrl", Value: &a.IDPTokenURL},
+		{Name: "issuer", Value: &a.Issuer},
+		{Name: "privateKey", Value: &a.PrivateKey, Secret: true},
+		{Name: "signingAlgorithm", Value: &a.SigningAlgorithm},
 	}
 }
+
+// incomparable spares the module a function that compares a struct.
+type incomparable [0]func()
 
 // Equal reports whether a and b say the same.
 func (a *Auth) Equal(b *Auth) bool {
@@ -76,40 +81,42 @@ func (a *Auth) check() error {
 	if a == nil {
 		return nil
 	}
-	switch a.Flow {
-	case "", "authorization-code", "client-credentials", "jwt-bearer", "enterprise-managed":
-	default:
-		return Because(ErrInvalidConfig, `auth.flow is "`+a.Flow+`"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`)
+	if wrong := a.wrong(); wrong != "" {
+		return Because(ErrInvalidConfig, "auth."+wrong)
 	}
-	switch a.SigningAlgorithm {
-	case "", "ES256", "RS256":
-	default:
-		return Because(ErrInvalidConfig, `auth.signingAlgorithm is "`+a.SigningAlgorithm+`"; want "ES256" or "RS256"`)
+	return nil
+}
+
+func (a *Auth) wrong() string {
+	const flows, algorithms = " authorization-code client-credentials jwt-bearer enterprise-managed ", " ES256 RS256 "
+	if a.Flow != "" && !strings.Contains(flows, " "+a.Flow+" ") {
+		return `flow is "` + a.Flow + `"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
+	}
+	if a.SigningAlgorithm != "" && !strings.Contains(algorithms, " "+a.SigningAlgorithm+" ") {
+		return `signingAlgorithm is "` + a.SigningAlgorithm + `"; want "ES256" or "RS256"`
 	}
 	for _, f := range a.Fields() {
 		value := *f.Value
 		if f.Secret || value == "" {
 			continue
 		}
-		if strings.HasSuffix(f.Name, "Url") || f.Name == "issuer" {
-			if checkURL(value) != nil || strings.HasPrefix(value, "builtin:") {
-				return Because(ErrInvalidConfig, "auth."+f.Name+" is not an http or https URL")
-			}
+		if (strings.HasSuffix(f.Name, "Url") || f.Name == "issuer") && (checkURL(value) != nil || strings.HasPrefix(value, "builtin:")) {
+			return f.Name + " is not an http or https URL"
 		}
-		for i := 0; i < len(value); i++ {
+		for i := range len(value) {
 			if value[i] < ' ' || value[i] == 0x7f {
-				return Because(ErrInvalidConfig, "auth."+f.Name+" holds a control character")
+				return f.Name + " holds a control character"
 			}
 		}
 	}
 	for _, scope := range a.Scopes {
-		for i := 0; i < len(scope); i++ {
+		for i := range len(scope) {
 			if b := scope[i]; b <= ' ' || b > '~' || b == '"' || b == '\\' {
-				return Because(ErrInvalidConfig, `auth.scopes holds "`+scope+`", which is no scope`)
+				return `scopes holds "` + scope + `", which is no scope`
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 var (
@@ -140,6 +147,8 @@ type SignIns interface {
 
 // A BegunSignIn is a sign-in whose person came back to another run of the program.
 type BegunSignIn struct {
+	_ incomparable
+
 	Resume string // as the connector gave it away
 	URL    string // the person came back to
 }
@@ -187,21 +196,23 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 	return onServer(name, "sign out", err)
 }
 
-func (r *Registry) signable(name, op string) (ServerConfig, error) {
+func (r *Registry) signable(name, op string) (cfg ServerConfig, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.servers[name]
 	switch {
 	case r.closed:
-		return ServerConfig{}, ErrClosed
+		return cfg, ErrClosed
 	case s == nil:
-		return ServerConfig{}, &ServerError{name, op, ErrUnknownServer}
+		err = ErrUnknownServer
 	case s.cfg.Disabled && op == "sign in":
-		return ServerConfig{}, &ServerError{name, op, ErrDisabled}
+		err = ErrDisabled
 	case r.opts.SignIns == nil:
-		return ServerConfig{}, &ServerError{name, op, errNoSignIn}
+		err = errNoSignIn
+	default:
+		cfg = s.cfg.clone()
 	}
-	return s.cfg.clone(), nil
+	return cfg, onServer(name, op, err)
 }
 
 // signOutLater forgets the tokens of a server that is removed. The caller holds r.mu.

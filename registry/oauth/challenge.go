@@ -126,12 +126,3 @@ func isScope(s string) bool {
 	}
 	return s != "" && len(s) <= 256
 }
-
-func has(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
-}

@@ -13,10 +13,10 @@ import (
 // stub is cryptography without any, for parsers.
 type stub struct{}
 
-func (stub) Hash(context.Context, string) (string, error)                 { return "hash", nil }
-func (stub) Random() string                                               { return "random" }
-func (stub) MakeKey(context.Context) (name, jwk string, err error)        { return "key", "{}", nil }
-func (stub) Sign(context.Context, string, string, string) (string, error) { return "signature", nil }
+func (stub) Hash(context.Context, string) (string, error)                        { return "hash", nil }
+func (stub) Random() string                                                      { return "random" }
+func (stub) MakeKey(context.Context) (name, jwk string, err error)               { return "key", "{}", nil }
+func (stub) JWT(context.Context, string, string, string, string) (string, error) { return "a.b.c", nil }
 
 func FuzzChallenge(f *testing.F) {
 	for _, seed := range []string{
@@ -153,7 +153,7 @@ func TestEndpoint(t *testing.T) {
 		"https://login.example/token": {true, true}, "http://login.example/token": {false, false}, "http://localhost:1/token": {false, true},
 		"https://10.0.0.1/": {false, true}, "https://192.168.1.1/": {false, true}, "https://172.16.0.1/": {false, true}, "https://172.32.0.1/": {true, true},
 		"https://169.254.169.254/latest": {false, true}, "https://100.64.0.1/": {false, true}, "https://100.128.0.1/": {true, true}, "https://2130706433/": {false, true},
-		"https://0x7f.0.0.1/": {false, true}, "https://127.1/": {false, true}, "https://printer/": {false, true}, "https://nas.local/": {false, true},
+		"https://0x7f.0.0.1/": {false, true}, "https://172.020.0.1/": {false, true}, "https://1.2.3.4.5/": {false, true}, "https://256.1.1.1/": {false, true}, "https://127.1/": {false, true}, "https://printer/": {false, true}, "https://nas.local/": {false, true},
 		"https://[::1]/": {false, true}, "https://[fd00::1]/": {false, true}, "https://[2001:db8::1]/": {true, true}, "https://127.0.0.1/": {false, true},
 		"javascript:alert(1)": {false, false}, "data:text/html,x": {false, false}, "https://a.example#x": {false, false}, "//a.example": {false, false},
 		"https://1.1.1.1/": {true, true}, "https://1.1.1.1./": {true, true}, "http://[::1]/": {false, true}, "https://user@login.example/": {false, false},

@@ -17,33 +17,9 @@ type Crypto interface {
 	Random() string
 	// MakeKey makes a key for ES256 that nobody can read, and returns its name and its public JWK.
 	MakeKey(ctx context.Context) (name, jwk string, err error)
-	// Sign signs text with a key of MakeKey, or with one that is given: a PKCS#8
-	// key in PEM, or a JWK. alg is ES256 or RS256.
-	Sign(ctx context.Context, key, alg, text string) (string, error)
-}
-
-const (
-	plainAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
-	urlAlphabet   = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-)
-
-// base64 is RFC 4648; it pads if the alphabet has a 65th character.
-func base64(s, alphabet string) string {
-	out := make([]byte, 0, (len(s)+2)/3*4)
-	for i := 0; i < len(s); i += 3 {
-		var group [3]byte
-		n := copy(group[:], s[i:])
-		bits := uint(group[0])<<16 | uint(group[1])<<8 | uint(group[2])
-		for j := range 4 {
-			switch {
-			case j <= n:
-				out = append(out, alphabet[bits>>(18-6*j)&63])
-			case len(alphabet) > 64:
-				out = append(out, alphabet[64])
-			}
-		}
-	}
-	return string(out)
+	// JWT signs claims under header, JSON both, with a key of MakeKey, or with one that
+	// is given: a PKCS#8 key in PEM, or a JWK. alg is ES256 or RS256.
+	JWT(ctx context.Context, key, alg, header, claims string) (string, error)
 }
 
 // object writes names and texts in turn as a JSON object; a value that begins
@@ -58,19 +34,13 @@ func object(pairs ...string) string {
 			out = append(out, ',')
 		}
 		out = append(rawjson.AppendString(out, pairs[i]), ':')
-		if json, ok := strings.CutPrefix(pairs[i+1], "\x00"); ok {
-			out = append(out, json...)
+		if value := pairs[i+1]; value[0] == 0 {
+			out = append(out, value[1:]...)
 		} else {
-			out = rawjson.AppendString(out, pairs[i+1])
+			out = rawjson.AppendString(out, value)
 		}
 	}
 	return string(append(out, '}'))
-}
-
-func (c *Client) jwt(ctx context.Context, key, alg, header, claims string) (string, error) {
-	text := base64(header, urlAlphabet) + "." + base64(claims, urlAlphabet)
-	signature, err := c.opts.Crypto.Sign(ctx, key, alg, text)
-	return text + "." + signature, err
 }
 
 func (c *Client) now() int64 { return c.opts.Clock().Unix() }
@@ -87,6 +57,6 @@ func (c *Client) proof(ctx context.Context, g *grant, method, url, nonce, access
 		}
 	}
 	url, _, _ = strings.Cut(url, "?")
-	return c.jwt(ctx, g.key, "ES256", object("typ", "dpop+jwt", "alg", "ES256", "jwk", "\x00"+g.jwk),
+	return c.opts.Crypto.JWT(ctx, g.key, "ES256", object("typ", "dpop+jwt", "alg", "ES256", "jwk", "\x00"+g.jwk),
 		object("jti", c.opts.Crypto.Random(), "htm", method, "htu", url, "iat", number(c.now()), "ath", ath, "nonce", nonce))
 }

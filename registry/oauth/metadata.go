@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -26,7 +27,7 @@ var errNoOAuth = errors.New("the server names no authorization server")
 
 // failure is an ErrSignIn; its parts may be a stranger's.
 func failure(parts ...string) error {
-	var text strings.Builder
+	var text []byte
 	for _, part := range parts {
 		const most = 300
 		for i := 0; i < len(part) && i < most; i++ {
@@ -34,10 +35,10 @@ func failure(parts ...string) error {
 			if b < ' ' || b > '~' {
 				b = ' '
 			}
-			text.WriteByte(b)
+			text = append(text, b)
 		}
 	}
-	return registry.Because(registry.ErrSignIn, text.String())
+	return registry.Because(registry.ErrSignIn, string(text))
 }
 
 func text(json []byte, key string) string {
@@ -69,18 +70,6 @@ func yes(json []byte, key string) bool {
 // maxDepth bounds the nesting of metadata.
 const maxDepth = 32
 
-// document fetches a JSON object; nil if there is none at that place.
-func (s *Server) document(ctx context.Context, url string) ([]byte, error) {
-	res, err := s.do(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
-	if err != nil {
-		return nil, err
-	}
-	if res.Status != 200 {
-		res.Body = nil
-	}
-	return res.Body, nil
-}
-
 // do makes a request of the client's own. A body that is no JSON object is none.
 func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
 	res, err := s.settings.Load().fetch(ctx, r)
@@ -90,16 +79,18 @@ func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
 	return res, err
 }
 
-// first fetches the first document that there is. A place that cannot be reached
+// first fetches the first of several documents that there is. A place that cannot be reached
 // is passed over: in a page, CORS may stand before one and not before another.
 func (s *Server) first(ctx context.Context, urls []string) (doc []byte, err error) {
 	for _, url := range urls {
-		found, wrong := s.document(ctx, url)
-		if found != nil || ctx.Err() != nil {
-			return found, ctx.Err()
-		}
-		if wrong != nil {
+		res, wrong := s.do(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case wrong != nil:
 			err = wrong
+		case res.Status == 200 && res.Body != nil:
+			return res.Body, nil
 		}
 	}
 	return nil, err
@@ -141,7 +132,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	}
 	issuer := servers[0]
 	if s.auth().Issuer != "" {
-		if issuer = s.auth().Issuer; !has(servers, issuer) {
+		if issuer = s.auth().Issuer; !slices.Contains(servers, issuer) {
 			return nil, failure("the server does not name ", issuer, ", the one that is configured")
 		}
 	}
@@ -210,14 +201,14 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		}
 		m.issuer = named
 	}
-	if pkce, said := texts(doc, "code_challenge_methods_supported"); !has(pkce, "S256") && m.authorize != "" && (said || !old) {
+	if pkce, said := texts(doc, "code_challenge_methods_supported"); !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
 		return failure(m.host, " does not support PKCE with S256")
 	}
 	m.methods, _ = texts(doc, "token_endpoint_auth_methods_supported")
 	offered, _ := texts(doc, "scopes_supported")
-	m.offline = has(offered, "offline_access")
+	m.offline = slices.Contains(offered, "offline_access")
 	signed, _ := texts(doc, "dpop_signing_alg_values_supported")
-	m.dpop = has(signed, "ES256")
+	m.dpop = slices.Contains(signed, "ES256")
 	m.cimd = yes(doc, "client_id_metadata_document_supported")
 	m.iss = yes(doc, "authorization_response_iss_parameter_supported")
 	return nil

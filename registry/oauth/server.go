@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +53,8 @@ func (s *Server) look() state {
 
 // A flight is work that several wait for.
 type flight struct {
+	_ incomparable
+
 	done chan struct{} // closed when err is set
 	err  error
 }
@@ -106,18 +109,14 @@ func (s *Server) isSilent() bool {
 
 func (s *Server) auth() *registry.Auth { return &s.settings.Load().auth }
 
-// Ready returns what to add to a request, names and values in turn, if that is
-// known without waiting.
-func (s *Server) Ready() (header []string, ok bool) {
+// Ready reports whether Header would not have to wait.
+func (s *Server) Ready() bool {
 	now := s.look()
 	g := now.grant
-	switch {
-	case !now.loaded && s.c.opts.Load != nil:
-		return nil, false
-	case g == nil || g.access == "":
-		return nil, true
+	if g == nil || g.access == "" {
+		return now.loaded || s.c.opts.Load == nil
 	}
-	return []string{"Authorization", "Bearer " + g.access}, g.key == "" && !s.stale(g)
+	return g.key == "" && !s.stale(g)
 }
 
 // stale reports whether the token is about to expire and can be renewed in time.
@@ -130,13 +129,14 @@ func (s *Server) stale(g *grant) bool {
 // Header returns what to add to a request. A token that is about to expire is renewed first.
 func (s *Server) Header(ctx context.Context, method, url string) ([]string, error) {
 	s.load(ctx)
-	if g := s.look().grant; g != nil && s.stale(g) {
-		_ = s.renew(ctx, g.access) // the server decides whether the old one still does
+	now := s.look()
+	if now.grant != nil && s.stale(now.grant) {
+		_ = s.renew(ctx, now.grant.access) // the server decides whether the old one still does
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		now = s.look()
 	}
-	now := s.look()
 	g := now.grant
 	switch {
 	case g == nil || g.access == "":
@@ -177,7 +177,7 @@ func (s *Server) reload(ctx context.Context) *grant {
 // adopt makes g the grant. The caller holds s.mu.
 func (s *Server) adopt(g *grant) {
 	if old := s.grant; old != nil && old != g {
-		s.spent = append([]string{old.access, old.refresh, old.secret}, s.spent[:min(len(s.spent), 9)]...)
+		s.spent = append(s.spent[max(0, len(s.spent)-9):], old.access, old.refresh, old.secret)
 	}
 	s.grant = g
 	if g != nil && g.access != "" {
@@ -242,8 +242,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 		s.wanted = scopes(g.asked, said.scope)
 		s.mu.Unlock()
 		if !s.isSilent() {
-			s.need(g.host)
-			return false, registry.Because(registry.ErrSignInNeeded, "it wants more rights: "+said.scope)
+			return false, s.need(g.host, "it wants more rights: "+said.scope)
 		}
 	case s.c.opts.RedirectURL == "" && !s.isSilent():
 		return false, nil
@@ -258,10 +257,12 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 	}
 }
 
-func (s *Server) need(host string) {
+// need notes that a person has to sign in at host.
+func (s *Server) need(host, why string) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.needed, s.host = true, host
+	s.mu.Unlock()
+	return registry.Because(registry.ErrSignInNeeded, why)
 }
 
 // renewTime bounds what nobody may be waiting for any more: a refresh that is cut
@@ -277,7 +278,7 @@ func (s *Server) renew(ctx context.Context, used string) error {
 		f = &flight{done: make(chan struct{})}
 		s.renewing = f
 		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
+			ctx, cancel := context.WithTimeout(context.Background(), renewTime)
 			defer cancel()
 			f.run(func() error { return s.renewNow(ctx, used) })
 			s.mu.Lock()
@@ -307,7 +308,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	case now.failed != nil:
 		return now.failed
 	case now.needed && !s.isSilent():
-		return registry.Because(registry.ErrSignInNeeded, "at "+now.host)
+		return s.need(now.host, "at "+now.host)
 	}
 	m, err := s.discover(ctx)
 	if err != nil {
@@ -317,7 +318,8 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	if same && g.refresh != "" && scopes(g.asked, now.wanted) == scopes(g.asked, "") {
 		next := *g
 		next.token = m.token
-		if err = s.refresh(ctx, &next); err == nil {
+		// The old refresh token may be void afterwards.
+		if err = s.request(ctx, &next, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource); err == nil {
 			s.keep(ctx, &next)
 			return nil
 		}
@@ -341,16 +343,14 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		next.access, next.refresh, next.expires = "", "", ""
 		s.keep(ctx, &next)
 	}
-	s.need(m.host)
-	return registry.Because(registry.ErrSignInNeeded, "at "+m.host)
+	return s.need(m.host, "at "+m.host)
 }
 
 // Redact hides tokens and secrets, should a server repeat them.
 func (s *Server) Redact(text string) string {
-	g := s.look().grant
-	a := s.auth()
-	secrets := append([]string{a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken}, s.look().spent...)
-	if g != nil {
+	now, a := s.look(), s.auth()
+	secrets := append(slices.Clip(now.spent), a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken)
+	if g := now.grant; g != nil {
 		secrets = append(secrets, g.access, g.refresh, g.secret)
 	}
 	return registry.Redact(text, secrets...)

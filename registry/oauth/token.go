@@ -3,9 +3,11 @@ package oauth
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
@@ -55,15 +57,15 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 
 // method chooses how to authenticate at the token endpoint.
 func (s *Server) method(m *metadata, secret string) string {
-	can := func(method string) bool { return m.methods == nil || has(m.methods, method) }
+	can := func(method string) bool { return m.methods == nil || slices.Contains(m.methods, method) }
 	switch {
 	case s.auth().PrivateKey != "" && can("private_key_jwt"):
 		return "private_key_jwt"
 	case secret != "" && can("client_secret_basic"):
 		return "client_secret_basic"
-	case secret != "" && has(m.methods, "client_secret_post"):
+	case secret != "" && slices.Contains(m.methods, "client_secret_post"):
 		return "client_secret_post"
-	case secret == "" || has(m.methods, "none"):
+	case secret == "" || slices.Contains(m.methods, "none"):
 		return "none"
 	}
 	return "client_secret_basic"
@@ -76,8 +78,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 		kind = "native"
 	}
 	method := "none"
-	if m.methods != nil && !has(m.methods, method) {
-		if method = "client_secret_basic"; !has(m.methods, method) {
+	if m.methods != nil && !slices.Contains(m.methods, method) {
+		if method = "client_secret_basic"; !slices.Contains(m.methods, method) {
 			method = "client_secret_post"
 		}
 	}
@@ -95,7 +97,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
 		return failure(m.host, " did not register the client: ", reason(res))
 	}
-	if m.methods != nil && !has(m.methods, g.method) || g.method == "private_key_jwt" {
+	if m.methods != nil && !slices.Contains(m.methods, g.method) || g.method == "private_key_jwt" {
 		g.method = ""
 	}
 	return nil
@@ -103,6 +105,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 
 // An oauthError is an authorization server's refusal.
 type oauthError struct {
+	_ incomparable
+
 	code string
 	err  error
 }
@@ -129,7 +133,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	switch g.method {
 	case "client_secret_basic":
 		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
-		header = append(header, "Authorization", "Basic "+base64(basic, plainAlphabet))
+		header = append(header, "Authorization", "Basic "+registry.Base64(basic))
 	case "private_key_jwt":
 		alg := a.SigningAlgorithm
 		if alg == "" {
@@ -137,7 +141,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		}
 		now := s.c.now()
 		var err error
-		assertion, err = s.c.jwt(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
+		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
 			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(), "iat", number(now), "exp", number(now+300)))
 		if err != nil {
 			return failure("auth.privateKey cannot sign: ", err.Error())
@@ -183,7 +187,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 func (g *grant) take(res *Response, now int64) error {
 	access := text(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{text(res.Body, "error"), failure(g.host, " gave no token: ", reason(res))}
+		return &oauthError{code: text(res.Body, "error"), err: failure(g.host, " gave no token: ", reason(res))}
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
@@ -263,11 +267,6 @@ func (s *Server) scope(m *metadata, g *grant) string {
 		list = scopes(list, "offline_access")
 	}
 	return list
-}
-
-// refresh gets a new access token. The old refresh token may be void afterwards.
-func (s *Server) refresh(ctx context.Context, g *grant) error {
-	return s.request(ctx, g, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource)
 }
 
 // isRefused reports whether the authorization server has said no, so that the same will not work again.

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -44,9 +45,10 @@ func split(url string) *parts {
 	if i := strings.IndexByte(rest, '?'); i >= 0 {
 		p.path, p.tail = rest[:i], rest[i:]
 	}
-	name, isV6 := strings.CutPrefix(p.host, "[")
+	name := p.host
+	isV6 := strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
 	if isV6 {
-		name, isV6 = strings.CutSuffix(name, "]")
+		name = name[1 : len(name)-1]
 	}
 	for i := 0; i < len(name); i++ {
 		b := name[i]
@@ -105,32 +107,26 @@ func (p *parts) where() int {
 	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
 		return private // a bare number is an address, too
 	}
-	var labels [4]string
-	n, rest := 0, strings.TrimSuffix(host, ".")
-	last := rest
-	for rest != "" {
-		last, rest, _ = strings.Cut(rest, ".")
-		if n < 4 {
-			labels[n] = last
-		}
-		n++
-	}
-	if !digits(last) && !strings.HasPrefix(last, "0x") {
+	rest := strings.TrimSuffix(host, ".")
+	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !digits(last) && !strings.HasPrefix(last, "0x") {
 		return public
 	}
-	if n != 4 || labels[0][0] == '0' {
-		return private // 127.1, 0x7f.0.0.1: not to be guessed
+	var address [4]int
+	for i := range address {
+		var label string
+		label, rest, _ = strings.Cut(rest, ".")
+		n, err := strconv.Atoi(label)
+		if err != nil || n > 255 || !digits(label) || label[0] == '0' && label != "0" {
+			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: not to be guessed
+		}
+		address[i] = n
 	}
-	first, second := labels[0], labels[1]
-	if len(second) < 2 {
-		second = "0" + second // compared as text
-	}
-	switch {
-	case first == "127":
+	switch first, second := address[0], address[1]; {
+	case rest != "" || first == 0:
+		return private
+	case first == 127:
 		return loopback
-	case first == "10", first == "192" && second == "168", first == "169" && second == "254",
-		first == "172" && len(second) == 2 && second >= "16" && second <= "31",
-		first == "100" && (len(second) == 2 && second >= "64" || len(second) == 3 && second <= "127"):
+	case first == 10, first == 192 && second == 168, first == 169 && second == 254, first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
 		return private
 	}
 	return public
@@ -200,25 +196,16 @@ func query(url, name string) (value string) {
 func unescape(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '+':
-			out = append(out, ' ')
-		case s[i] == '%' && i+2 < len(s) && nibble(s[i+1]) < 16 && nibble(s[i+2]) < 16:
-			out = append(out, nibble(s[i+1])<<4|nibble(s[i+2]))
-			i += 2
-		default:
-			out = append(out, s[i])
+		b := s[i]
+		if b == '+' {
+			b = ' '
+		} else if b == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b = byte(n)
+				i += 2
+			}
 		}
+		out = append(out, b)
 	}
 	return string(out)
-}
-
-func nibble(b byte) byte {
-	switch {
-	case b >= '0' && b <= '9':
-		return b - '0'
-	case b|0x20 >= 'a' && b|0x20 <= 'f':
-		return b | 0x20 - 'a' + 10
-	}
-	return 16
 }

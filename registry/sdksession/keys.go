@@ -67,8 +67,14 @@ func (k *keys) MakeKey(context.Context) (name, jwk string, err error) {
 	return name, `{"crv":"P-256","kty":"EC","x":"` + encode(point[1:33]) + `","y":"` + encode(point[33:]) + `"}`, nil
 }
 
-// Sign implements oauth.Crypto.
-func (k *keys) Sign(_ context.Context, key, alg, text string) (string, error) {
+// JWT implements oauth.Crypto.
+func (k *keys) JWT(_ context.Context, key, alg, header, claims string) (string, error) {
+	text := encode([]byte(header)) + "." + encode([]byte(claims))
+	signature, err := k.sign(key, alg, text)
+	return text + "." + signature, err
+}
+
+func (k *keys) sign(key, alg, text string) (string, error) {
 	k.mu.Lock()
 	made := k.made[key]
 	k.mu.Unlock()

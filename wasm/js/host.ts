@@ -61,7 +61,7 @@ export class Host {
   private closing = 0
   /** Pins that came before anybody who could keep them. */
   private unkept: PinsEvent[] = []
-  private readonly asks = new Map<number, { of: Instance; ask: number; client: Channel }>()
+  private readonly asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
 
   private readonly servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   private readonly tools = new Map<string, ListedTool[]>()
@@ -142,7 +142,7 @@ export class Host {
     if ('elicited' in m) {
       const asked = this.asks.get(m.elicited)
       this.asks.delete(m.elicited)
-      if (asked?.of === this.instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : null)
+      if (asked?.of === this.instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : '')
       return
     }
     if (m.method === 'attach') return this.welcome(client, m.id)
@@ -365,18 +365,20 @@ export class Host {
   }
 
   /** Asks the client that called, as far as that is known. */
-  private askClient(of: Instance, ask: number, call: number, event: (ask: number) => ToPage): void {
+  private askClient(of: Instance, ask: number, call: number, event: (ask: number) => Extract<ToPage, { ask: number }>): void {
     const callers = [...this.asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
     const client = this.asked.get(call)?.client ?? callers.at(-1) ?? [...this.clients][0]
-    if (!client) return of.elicited(ask, null)
+    if (!client) return of.elicited(ask, '')
     const id = ++this.last
-    this.asks.set(id, { of, ask, client })
-    client.post(event(id))
+    const asks = event(id)
+    this.asks.set(id, { of, ask, client, event: asks.event })
+    client.post(asks)
   }
 
   /** Nobody waits for that answer any more. */
   private forget(id: number): void {
-    this.asks.get(id)?.client.post({ event: 'authorize', ask: id } satisfies ToPage)
+    const asked = this.asks.get(id)
+    if (asked?.event === 'authorize') asked.client.post({ event: 'authorize', ask: id } satisfies ToPage)
     this.asks.delete(id)
   }
 }

@@ -13,7 +13,7 @@ import { version } from './version.ts'
 /** The functions that the module puts into the boot object's hands. */
 interface Module {
   call(id: number, method: string, params: string): void
-  elicited(ask: number, answer: string | null): void
+  elicited(ask: number, answer: string): void
   exit(): void
 }
 
@@ -97,7 +97,7 @@ export class Instance {
     this.crossing.cancel(id)
   }
 
-  elicited(ask: number, answer: string | null): void {
+  elicited(ask: number, answer: string): void {
     this.module.elicited(ask, answer)
   }
 
@@ -159,8 +159,10 @@ export class Instance {
       held: (json: string) => { this.holds = JSON.parse(json) },
       pins: (server: string, key: string, pins: string) => hears.pins({ event: 'pins', server, key, pins }),
       elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
-      authorize: (ask: number, call: number, server: string, url: string, host: string, state: string, resume: string) =>
-        hears.authorize(ask, call, { server, url, host, state, resume }),
+      authorize: (ask: number, call: number, server: string, about: string) => {
+        const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]
+        hears.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
+      },
       unask: (ask: number) => hears.unask(ask),
     }
   }

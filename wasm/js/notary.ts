@@ -13,6 +13,13 @@ export class Notary {
   #last = 0
   #vault: Promise<Vault> | undefined
 
+  /** Calls what the last but one argument names, and tells the last how it ended: a text, and what went wrong. */
+  run(...args: unknown[]): void {
+    const [method, ended] = args.splice(-2) as ['hash' | 'makeKey' | 'jwt' | 'load' | 'save' | 'held', (text: string, wrong: string) => void]
+    const work: (...args: never[]) => Promise<string | void> = this[method]
+    work.apply(this, args as never[]).then((text) => ended(text ?? '', ''), (e: unknown) => ended('', String(e)))
+  }
+
   async hash(text: string): Promise<string> {
     return encode(await crypto.subtle.digest('SHA-256', bytes(text)))
   }
@@ -21,25 +28,22 @@ export class Notary {
     return encode(crypto.getRandomValues(new Uint8Array(32)))
   }
 
-  /** Makes a key that stays in the browser; the result is its name. */
+  /** Makes a key that stays in the browser; the result is its name and, on another line, its public JWK. */
   async makeKey(): Promise<string> {
     const pair = await crypto.subtle.generateKey(es256, false, ['sign'])
     const name = `dpop ${this.random()}`
     this.#made.set(name, pair)
     await (await this.#vault)?.setKey(name, pair)
-    return name
-  }
-
-  async publicKey(name: string): Promise<string> {
-    const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', this.#made.get(name)!.publicKey)
-    return JSON.stringify({ kty, crv, x, y })
+    const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', pair.publicKey)
+    return `${name}\n${JSON.stringify({ kty, crv, x, y })}`
   }
 
   /** `key` is a name of makeKey, or a PKCS#8 key in PEM, or a JWK. */
-  async sign(key: string, alg: string, text: string): Promise<string> {
+  async jwt(key: string, alg: string, header: string, claims: string): Promise<string> {
+    const text = `${encode(bytes(header))}.${encode(bytes(claims))}`
     const pair = this.#made.get(key) ?? (key.startsWith('dpop ') ? await (await this.#vault)?.key(key) : undefined)
     const own = pair?.privateKey ?? await imported(key, alg === 'RS256' ? rs256 : es256)
-    return encode(await crypto.subtle.sign(alg === 'RS256' ? rs256 : { name: 'ECDSA', hash: 'SHA-256' }, own, bytes(text)))
+    return `${text}.${encode(await crypto.subtle.sign(alg === 'RS256' ? rs256 : { name: 'ECDSA', hash: 'SHA-256' }, own, bytes(text)))}`
   }
 
   async load(key: string): Promise<string> {

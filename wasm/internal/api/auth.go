@@ -39,14 +39,12 @@ func applyAuth(a **registry.Auth, value []byte) error {
 	default:
 		return invalid("auth is not an object")
 	}
-	err := rawjson.Members(value, func(key string, value []byte) error {
+	err := rawjson.Members(value, func(key string, value []byte) (err error) {
 		if key == "scopes" {
-			list, err := stringList(value, "auth.scopes")
-			if err != nil {
-				return invalid("auth.scopes is not an array of strings")
+			if next.Scopes, err = stringList(value, key); err != nil {
+				err = invalid("auth.scopes is not an array of strings")
 			}
-			next.Scopes = list
-			return nil
+			return err
 		}
 		for i, f := range fields {
 			if f.Name == key {

@@ -3,8 +3,8 @@
 package jsbridge
 
 import (
+	"cmp"
 	"context"
-	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/oauth"
@@ -14,27 +14,16 @@ import (
 // Authorize has the host show an authorization page; it is oauth.Options.Ask. The
 // host answers with an Authorized of protocol.ts.
 func (b *Bridge) Authorize(ctx context.Context, p *oauth.Prompt) (string, error) {
-	ask, answer, done := b.elicits.ask()
-	defer done()
-	b.boot.Call("authorize", ask, registry.CallID(ctx), p.Server, p.URL, p.Host, p.State, p.Resume)
-	select {
-	case v := <-answer:
-		said := []byte("{}")
-		if v.Type() == js.TypeString {
-			said = []byte(v.String())
-		}
-		raw, _ := rawjson.Get(said, "url")
-		if url, ok := rawjson.String(raw); ok {
-			return url, nil
-		}
-		raw, _ = rawjson.Get(said, "error")
-		text, _ := rawjson.String(raw)
-		if text == "" {
-			text = "nobody could be asked"
-		}
-		return "", registry.Because(registry.ErrSignIn, text)
-	case <-ctx.Done():
-		b.boot.Call("unask", ask)
-		return "", context.Cause(ctx)
+	said, err := b.ask(ctx, "authorize", p.Server, p.URL+"\n"+p.Host+"\n"+p.State+"\n"+p.Resume)
+	if err != nil {
+		return "", err
 	}
+	answer := []byte(said)
+	raw, _ := rawjson.Get(answer, "url")
+	if url, ok := rawjson.String(raw); ok {
+		return url, nil
+	}
+	raw, _ = rawjson.Get(answer, "error")
+	why, _ := rawjson.String(raw)
+	return "", registry.Because(registry.ErrSignIn, cmp.Or(why, "nobody could be asked"))
 }

@@ -50,7 +50,7 @@ func (b *Bridge) serve(reg *registry.Registry) {
 			method := args[1].String()
 			b.api.Call(args[0].Int(), method, []byte(args[2].String()))
 		},
-		"elicited": func(args []js.Value) { b.elicits.answer(args[0].Int(), args[1]) },
+		"elicited": func(args []js.Value) { b.elicits.answer(args[0].Int(), args[1].String()) },
 		"exit":     func([]js.Value) { close(b.finished) },
 	}
 	for name, entry := range entries {

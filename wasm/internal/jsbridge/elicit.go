@@ -5,7 +5,6 @@ package jsbridge
 import (
 	"context"
 	"sync"
-	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
@@ -15,7 +14,7 @@ import (
 type elicits struct {
 	mu      sync.Mutex
 	last    int
-	waiting map[int]chan js.Value
+	waiting map[int]chan string
 }
 
 // Elicit returns the registry.Elicit that asks the host, or nil if the host does not answer.
@@ -27,45 +26,47 @@ func (b *Bridge) Elicit(start api.Start) registry.Elicit {
 }
 
 func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
-	ask, answer, done := b.elicits.ask()
-	defer done()
-	b.boot.Call("elicit", ask, registry.CallID(ctx), server, string(params))
-	select {
-	case v := <-answer:
-		if v.Type() != js.TypeString {
-			return nil, registry.Because(registry.ErrProtocol, "the host could not answer the elicitation")
-		}
-		return []byte(v.String()), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	answer, err := b.ask(ctx, "elicit", server, string(params))
+	if answer == "" && err == nil {
+		err = registry.Because(registry.ErrProtocol, "the host could not answer the elicitation")
 	}
+	return []byte(answer), err
 }
 
-// ask begins a question; done ends it.
-func (e *elicits) ask() (ask int, answer <-chan js.Value, done func()) {
-	waits := make(chan js.Value, 1)
+// ask puts a question to the host and waits for its answer, "" if there is nobody to give one.
+func (b *Bridge) ask(ctx context.Context, event, server, about string) (string, error) {
+	e := &b.elicits
+	answer := make(chan string, 1)
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	if e.waiting == nil {
-		e.waiting = make(map[int]chan js.Value)
+		e.waiting = make(map[int]chan string)
 	}
 	e.last++
-	ask = e.last
-	e.waiting[ask] = waits
-	return ask, waits, func() {
+	ask := e.last
+	e.waiting[ask] = answer
+	e.mu.Unlock()
+	defer func() {
 		e.mu.Lock()
 		delete(e.waiting, ask)
 		e.mu.Unlock()
+	}()
+	b.boot.Call(event, ask, registry.CallID(ctx), server, about)
+	select {
+	case said := <-answer:
+		return said, nil
+	case <-ctx.Done():
+		b.boot.Call("unask", ask)
+		return "", context.Cause(ctx)
 	}
 }
 
-func (e *elicits) answer(ask int, v js.Value) {
+func (e *elicits) answer(ask int, said string) {
 	e.mu.Lock()
 	waiting := e.waiting[ask]
 	e.mu.Unlock()
 	if waiting != nil {
 		select {
-		case waiting <- v:
+		case waiting <- said:
 		default: // answered already
 		}
 	}

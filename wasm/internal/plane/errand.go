@@ -10,38 +10,53 @@ import (
 // An errand is one message to the server, sent again where it was refused for the
 // lack of a token that can be had without a person.
 type errand struct {
+	_ incomparable
+
 	s    *Session
 	url  string // before the proxy
 	mail *mailbox
-	make func() *Exchange
+	x    *Exchange // without the token
 
 	exchange uint32 // the latest
 	sent     string // its Authorization
 	sends    int
 }
 
+// incomparable spares the module a function that compares a struct.
+type incomparable [0]func()
+
 // maxResends bounds them: for a nonce, a new token, and a nonce once more.
 const maxResends = 3
 
 // run starts the exchange, at once if the token is at hand.
 func (r *errand) run(ctx context.Context) error {
-	x := r.make()
-	r.exchange = x.ID
-	if auth := r.s.d.auth; auth != nil {
-		header, err := auth.Header(ctx, x.Method, r.url)
-		if err != nil {
-			return err
-		}
-		if len(header) > 0 {
-			if r.s.d.proxied && r.s.d.cfg.ProxyAuto {
-				return registry.Because(registry.ErrSignIn, "the server can be reached through the proxy alone, and its tokens go there only if you say so: proxy: true")
-			}
-			r.sent = header[1]
-		}
-		x.Header = append(x.Header, header...)
+	x := *r.x
+	sent, err := r.s.d.authorize(ctx, &x, r.url)
+	if err != nil {
+		return err
 	}
-	r.s.start(x, r.mail)
+	if r.sends > 0 {
+		x.ID = r.s.d.c.exchanges.Add(1)
+	}
+	r.exchange, r.sent = x.ID, sent
+	r.s.start(&x, r.mail)
 	return nil
+}
+
+// authorize adds the server's token to a request for url, and returns its header's value.
+func (d *dial) authorize(ctx context.Context, x *Exchange, url string) (sent string, err error) {
+	if d.auth == nil {
+		return "", nil
+	}
+	header, err := d.auth.Header(ctx, x.Method, url)
+	if err != nil || len(header) == 0 {
+		return "", err
+	}
+	if d.proxied && d.cfg.ProxyAuto {
+		return "", registry.Because(registry.ErrSignIn, "the server can be reached through the proxy alone, and its tokens go there only if you say so: proxy: true")
+	}
+	x.Header = append(x.Header[:len(x.Header):len(x.Header)], header...)
+	return header[1], nil
 }
 
 // again reports whether the message is on its way again after a refusal.
@@ -62,10 +77,4 @@ func (r *errand) again(ctx context.Context, e *Event) (bool, error) {
 }
 
 // ready reports whether run would not have to wait.
-func (d *dial) ready() bool {
-	if d.auth == nil {
-		return true
-	}
-	_, ok := d.auth.Ready()
-	return ok
-}
+func (d *dial) ready() bool { return d.auth == nil || d.auth.Ready() }

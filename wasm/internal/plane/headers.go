@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
@@ -18,26 +19,7 @@ func headerValue(s string) string {
 	if plain && strings.Trim(s, " ") == s {
 		return s
 	}
-	return prefix + base64(s) + suffix
-}
-
-// base64 is RFC 4648, section 4; encoding/base64 would bring a decoder along.
-func base64(s string) string {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	out := make([]byte, 0, (len(s)+2)/3*4)
-	for i := 0; i < len(s); i += 3 {
-		var group [3]byte
-		n := copy(group[:], s[i:])
-		bits := uint(group[0])<<16 | uint(group[1])<<8 | uint(group[2])
-		for j := range 4 {
-			if j > n {
-				out = append(out, '=')
-				continue
-			}
-			out = append(out, alphabet[bits>>(18-6*j)&63])
-		}
-	}
-	return string(out)
+	return prefix + registry.Base64(s) + suffix
 }
 
 // safeHeader reports whether a value that a server gave may be sent back: visible

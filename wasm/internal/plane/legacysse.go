@@ -18,7 +18,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 	}
 	s := d.session(registry.SessionInfo{Transport: "sse"})
 	mail := newMailbox(d.c.platform)
-	r := errand{s: s, url: d.href, mail: mail, make: func() *Exchange { return s.exchange("GET", d.href, nil) }}
+	r := errand{s: s, url: d.href, mail: mail, x: s.exchange("GET", d.href, nil)}
 	endpoint := make(chan error, 1)
 	s.goroutine(func() {
 		defer mail.close()

@@ -3,6 +3,7 @@ package plane
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall/js"
 )
 
@@ -15,31 +16,20 @@ func NewNotary(obj js.Value) *Notary { return &Notary{obj} }
 
 // do calls an asynchronous method and waits for its text.
 func (n *Notary) do(ctx context.Context, method string, args ...any) (string, error) {
-	type outcome struct {
-		text string
-		err  error
-	}
-	done := make(chan outcome, 1)
-	var kept, broken js.Func
-	end := func(o outcome) any {
-		kept.Release()
-		broken.Release()
-		done <- o
+	done := make(chan [2]string, 1) // the text, or what went wrong
+	var ended js.Func
+	ended = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		ended.Release()
+		done <- [2]string{args[0].String(), args[1].String()}
 		return nil
-	}
-	kept = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if args[0].Type() != js.TypeString {
-			return end(outcome{})
-		}
-		return end(outcome{text: args[0].String()})
 	})
-	broken = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return end(outcome{err: errors.New(js.Global().Get("String").Invoke(args[0]).String())})
-	})
-	n.obj.Call(method, args...).Call("then", kept, broken)
+	n.obj.Call("run", append(args, method, ended)...)
 	select {
-	case o := <-done:
-		return o.text, o.err
+	case said := <-done:
+		if said[1] != "" {
+			return "", errors.New(said[1])
+		}
+		return said[0], nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
@@ -55,15 +45,14 @@ func (n *Notary) Random() string { return n.obj.Call("random").String() }
 
 // MakeKey implements oauth.Crypto.
 func (n *Notary) MakeKey(ctx context.Context) (name, jwk string, err error) {
-	if name, err = n.do(ctx, "makeKey"); err == nil {
-		jwk, err = n.do(ctx, "publicKey", name)
-	}
+	both, err := n.do(ctx, "makeKey")
+	name, jwk, _ = strings.Cut(both, "\n")
 	return name, jwk, err
 }
 
-// Sign implements oauth.Crypto.
-func (n *Notary) Sign(ctx context.Context, key, alg, text string) (string, error) {
-	return n.do(ctx, "sign", key, alg, text)
+// JWT implements oauth.Crypto.
+func (n *Notary) JWT(ctx context.Context, key, alg, header, claims string) (string, error) {
+	return n.do(ctx, "jwt", key, alg, header, claims)
 }
 
 // Load returns what was kept under key, "" for nothing.

@@ -8,11 +8,12 @@ import (
 // passes are what the proxy has signed while metadata was read through it: they
 // let the page use what the metadata names, and are sent along with that.
 type passes struct {
-	mu        sync.Mutex
-	documents map[string]string // by the origin of metadata
-	refusals  map[string]string // by that of a server that answered 401
-	last      string            // of the documents
+	mu     sync.Mutex
+	signed map[string]string // by the origin of metadata, or refusedBy and that of a server that answered 401
+	last   string            // of the metadata
 }
+
+const refusedBy = "401 "
 
 func originOf(url string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
@@ -27,14 +28,14 @@ func (p *passes) note(url, header string, refused bool) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.documents == nil || len(p.documents)+len(p.refusals) > 100 {
-		p.documents, p.refusals = map[string]string{}, map[string]string{}
+	if p.signed == nil || len(p.signed) > 100 {
+		p.signed = map[string]string{}
 	}
 	if refused {
-		p.refusals[originOf(url)] = pass
+		p.signed[refusedBy+originOf(url)] = pass
 		return
 	}
-	p.documents[originOf(url)], p.last = pass, pass
+	p.signed[originOf(url)], p.last = pass, pass
 }
 
 // of is the pass for a request: metadata may stand where a refusal says, and
@@ -43,15 +44,15 @@ func (p *passes) of(method, url string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	origin := originOf(url)
-	first, second := p.documents[origin], p.refusals[origin]
+	document, refusal := p.signed[origin], p.signed[refusedBy+origin]
 	if method == "GET" {
-		first, second = second, first
+		document, refusal = refusal, document
 	}
-	if first == "" {
-		first = second
+	switch {
+	case document != "":
+		return document
+	case refusal != "":
+		return refusal
 	}
-	if first == "" {
-		first = p.last
-	}
-	return first
+	return p.last
 }

@@ -68,19 +68,17 @@ func (w *wait) begin(ctx context.Context) error {
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
 	}
-	w.errand = errand{s: s, url: s.postURL, mail: w.mail, make: func() *Exchange {
-		x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
-		if s.modern {
-			x.Header = append(x.Header, "Mcp-Method", r.method)
-		}
-		x.Header = append(x.Header, r.headers...)
-		x.Head = r.head != nil && !s.sse
-		x.Once = r.op == opCall
-		if !s.sse {
-			x.Awaits = id
-		}
-		return x
-	}}
+	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
+	if s.modern {
+		x.Header = append(x.Header, "Mcp-Method", r.method)
+	}
+	x.Header = append(x.Header, r.headers...)
+	x.Head = r.head != nil && !s.sse
+	x.Once = r.op == opCall
+	if !s.sse {
+		x.Awaits = id
+	}
+	w.errand = errand{s: s, url: s.postURL, mail: w.mail, x: x}
 	err := w.errand.run(ctx)
 	if err != nil {
 		w.end()
@@ -199,12 +197,10 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	case <-w.s.ctx.Done():
 		return errClosed
 	}
-	w.errand = errand{s: w.s, url: w.s.d.href, mail: w.mail, make: func() *Exchange {
-		x := w.s.exchange("GET", w.s.d.href, nil)
-		x.Header = append(x.Header, "Last-Event-ID", w.lastID)
-		x.Awaits = w.id
-		return x
-	}}
+	x := w.s.exchange("GET", w.s.d.href, nil)
+	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
+	x.Awaits = w.id
+	w.errand = errand{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
 	return w.errand.run(ctx)
 }
 
@@ -291,13 +287,11 @@ const (
 func (s *Session) post(message []byte) <-chan struct{} {
 	done := make(chan struct{})
 	mail := newMailbox(s.d.c.platform)
-	r := errand{s: s, url: s.postURL, mail: mail, make: func() *Exchange {
-		x := s.exchange("POST", s.postURL, message)
-		if s.modern {
-			x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
-		}
-		return x
-	}}
+	x := s.exchange("POST", s.postURL, message)
+	if s.modern {
+		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
+	}
+	r := errand{s: s, url: s.postURL, mail: mail, x: x}
 	s.mu.Lock()
 	full := s.ended != nil || s.posts >= maxPosts
 	if !full {

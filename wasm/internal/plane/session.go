@@ -184,12 +184,8 @@ func (s *Session) goodbye(ctx context.Context) {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
 	x := s.exchange("DELETE", s.d.href, nil)
-	if s.d.auth != nil {
-		header, err := s.d.auth.Header(ctx, x.Method, s.d.href)
-		if err != nil {
-			return
-		}
-		x.Header = append(x.Header, header...)
+	if _, err := s.d.authorize(ctx, x, s.d.href); err != nil {
+		return
 	}
 	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
 	if _, err := mail.next(ctx); err != nil {

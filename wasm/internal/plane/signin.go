@@ -70,15 +70,8 @@ func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.
 }
 
 func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
-	mail := newMailbox(c.platform)
-	defer mail.close()
-	x := &Exchange{
-		ID: c.exchanges.Add(1), Group: c.groups.Add(1), Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true,
-	}
-	c.platform.Start(x, mailSink{mail})
-	e, err := mail.next(ctx)
+	e, err := c.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
 	if err != nil {
-		c.platform.Cancel(x.ID)
 		return nil, err
 	}
 	if e.Kind != Refused {
@@ -97,25 +90,30 @@ func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*o
 	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
 }
 
-// withSignIn runs do with a server's sign-in.
-func (c *Connector) withSignIn(name string, cfg registry.ServerConfig, do func(*oauth.Server) error) error {
-	href, _, ok := c.platform.Resolve(cfg.URL, "")
-	if ok {
+// signInAt is the sign-in of the server of that name.
+func (c *Connector) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server, error) {
+	if href, _, ok := c.platform.Resolve(cfg.URL, ""); ok {
 		if s := c.signInOf(name, href, cfg); s != nil {
-			return do(s)
+			return s, nil
 		}
 	}
-	return registry.Because(registry.ErrSignIn, "the server has an Authorization header, or needs none")
+	return nil, registry.Because(registry.ErrSignIn, "the server has an Authorization header, or needs none")
 }
 
 // SignIn is that of [registry.SignIns].
 func (c *Connector) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
-	return c.withSignIn(name, cfg, func(s *oauth.Server) error { return s.SignIn(ctx, begun) })
+	s, err := c.signInAt(name, cfg)
+	if err != nil {
+		return err
+	}
+	return s.SignIn(ctx, begun)
 }
 
 // SignOut is that of [registry.SignIns].
 func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
-	_ = c.withSignIn(name, cfg, func(s *oauth.Server) error { return s.SignOut(ctx) })
+	if s, err := c.signInAt(name, cfg); err == nil {
+		return s.SignOut(ctx)
+	}
 	return nil
 }
 

@@ -91,14 +91,7 @@ type optionalStream struct {
 func (s *Session) stream(st *optionalStream) *Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
-	r := errand{s: s, url: s.d.href, mail: mail, make: func() *Exchange {
-		x := s.exchange("GET", s.d.href, nil)
-		x.Head = true
-		if st.lastID != "" {
-			x.Header = append(x.Header, "Last-Event-ID", st.lastID)
-		}
-		return x
-	}}
+	r := errand{s: s, url: s.d.href, mail: mail}
 	if s.modern {
 		s.mu.Lock()
 		s.lastID += opStep
@@ -111,11 +104,15 @@ func (s *Session) stream(st *optionalStream) *Event {
 			s.mu.Unlock()
 		}()
 		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
-		r.url, r.make = s.postURL, func() *Exchange {
-			x := s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
-			x.Header = append(x.Header, "Mcp-Method", "subscriptions/listen")
-			x.Awaits = id
-			return x
+		r.url = s.postURL
+		r.x = s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
+		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
+		r.x.Awaits = id
+	} else {
+		r.x = s.exchange("GET", s.d.href, nil)
+		r.x.Head = true
+		if st.lastID != "" {
+			r.x.Header = append(r.x.Header, "Last-Event-ID", st.lastID)
 		}
 	}
 	began := time.Now()

@@ -67,23 +67,30 @@ func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 	if url == "" {
 		return nil
 	}
-	mail := newMailbox(d.c.platform)
-	defer mail.close()
-	x := &Exchange{
-		ID: d.c.exchanges.Add(1), Group: d.c.groups.Add(1), Method: "POST", URL: url,
-		Header: []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
-		Body:   []byte("{}"), Awaits: id,
-	}
-	d.c.platform.Start(x, mailSink{mail})
-	e, err := mail.next(ctx)
+	e, err := d.c.once(ctx, &Exchange{
+		Method: "POST", URL: url, Header: []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
+		Body: []byte("{}"), Awaits: id,
+	})
 	if err != nil {
-		d.c.platform.Cancel(x.ID)
 		return nil
 	}
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" {
 		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
 	return registry.ReadDiagnosis(get([]byte(e.Text), "result"))
+}
+
+// once makes an exchange that belongs to no session and waits for its first event.
+func (c *Connector) once(ctx context.Context, x *Exchange) (*Event, error) {
+	mail := newMailbox(c.platform)
+	defer mail.close()
+	x.ID, x.Group = c.exchanges.Add(1), c.groups.Add(1)
+	c.platform.Start(x, mailSink{mail})
+	e, err := mail.next(ctx)
+	if err != nil {
+		c.platform.Cancel(x.ID)
+	}
+	return e, err
 }
 
 // A mailSink puts the events of an exchange without a session into a mailbox.

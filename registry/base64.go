@@ -1,0 +1,20 @@
+package registry
+
+// Base64 is RFC 4648, section 4. The standard library's would bring a decoder along.
+func Base64(s string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	out := make([]byte, 0, (len(s)+2)/3*4)
+	for i := 0; i < len(s); i += 3 {
+		var group [3]byte
+		n := copy(group[:], s[i:])
+		bits := uint(group[0])<<16 | uint(group[1])<<8 | uint(group[2])
+		for j := range 4 {
+			if j > n {
+				out = append(out, '=')
+				continue
+			}
+			out = append(out, alphabet[bits>>(18-6*j)&63])
+		}
+	}
+	return string(out)
+}
