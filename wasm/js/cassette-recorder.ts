@@ -1,4 +1,5 @@
 import { readArguments } from './cassette-key.ts'
+import { opened } from './answer.ts'
 import { Redaction } from './cassette-redact.ts'
 import type { Tape, TapedCall } from './cassette-tape.ts'
 import type { Recording, RecordOptions } from './cassette-types.ts'
@@ -95,9 +96,11 @@ export class Recorder implements Recording {
     }
   }
 
-  private result({ raw, ...called }: Called, tool: string): Called {
-    const value = this.redaction.value(called.value, { tool, part: 'result' })
-    return { ...called, value, ...(raw !== undefined && this.redaction.allows(raw) && { raw }) }
+  private result(called: Called, tool: string): Called {
+    const { value: said, raw } = opened(called)
+    const value = this.redaction.value(said, { tool, part: 'result' })
+    const { server, isError, durationMs } = called
+    return { server, tool: called.tool, isError, durationMs, value, ...(raw !== undefined && this.redaction.allows(raw) && { raw }) }
   }
 
   private tools(server: string): ListedTool[] {

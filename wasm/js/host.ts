@@ -203,7 +203,7 @@ export class Host {
     for (const client of this.clients) client.post(m)
   }
 
-  private settle(id: number, message: (id: number) => ToPage): void {
+  private settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void {
     const asked = this.asked.get(id)
     this.asked.delete(id)
     if (id === this.closing) queueMicrotask(() => this.instance?.exit())
@@ -211,7 +211,7 @@ export class Host {
     const answer = message(asked.id)
     if (asked.change && 'result' in answer) this.note(asked.change)
     if (asked.own) asked.own(answer)
-    else asked.client!.post(answer)
+    else asked.client!.post(answer, transfer)
     this.renew()
   }
 
@@ -245,7 +245,7 @@ export class Host {
     let instance: Instance | undefined
     const current = () => !instance || instance === this.instance // one that is replaced says goodbye to its servers
     const hears: Hears = {
-      settle: (id, message) => this.settle(id, message),
+      settle: (id, message, transfer) => this.settle(id, message, transfer),
       progress: (id, progress) => {
         const asked = this.asked.get(id)
         asked?.client?.post({ id: asked.id, progress } satisfies ToPage)

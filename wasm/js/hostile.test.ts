@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCrowded } from './plane-json.ts';
 import { readMessages } from './plane-messages.ts';
+import { Sieve } from './plane-sieve.ts';
 import { Tables } from './plane-tables.ts';
 import { readTools } from './plane-tools.ts';
 import { SseScanner } from './sse.ts';
@@ -85,12 +85,31 @@ test('what a list offers is within its bounds', () => {
   assert.ok(offered > 1000, `${offered} tools`);
 });
 
-test('crowded texts are known without being parsed', () => {
+test('a sieve knows how crowded and how deep a text is, and leaves out what lies too deep or comes too late', () => {
   const next = random(4);
   const count = (v: unknown): number => (typeof v !== 'object' || v === null ? 0
     : Object.values(v).reduce((n: number, x) => n + count(x), 1 + Math.max(0, Object.keys(v).length - 1)));
+  const depthOf = (v: unknown): number => (typeof v !== 'object' || v === null ? 0 : 1 + Math.max(0, ...Object.values(v).map(depthOf)));
+  const sifted = (v: unknown, depth: number, elements: number, level = 1): unknown => {
+    if (typeof v !== 'object' || v === null) return v;
+    if (level > depth) return Array.isArray(v) ? [] : {};
+    if (!Array.isArray(v)) return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, sifted(x, depth, elements, level + 1)]));
+    const rest = level === 3 && v.length > elements ? [null] : [];
+    return [...v.slice(0, rest.length ? elements : v.length).map((x) => sifted(x, depth, elements, level + 1)), ...rest];
+  };
   for (let round = 0; round < 20_000; round++) {
-    const value = JSON.parse(json(next, 6)) as unknown, text = JSON.stringify(value), most = 1 + next(20);
-    assert.equal(isCrowded(text, most), text.length > most && count(value) > most, text);
+    const text = JSON.stringify({ result: { tools: JSON.parse(json(next, 6)) as unknown, '"\\': JSON.parse(json(next, 6)) as unknown } });
+    const value = JSON.parse(text) as unknown, bytes = new TextEncoder().encode(text);
+    const bounds = { depth: 1 + next(8), elements: 1 + next(4) };
+    const sieve = new Sieve(bounds), kept: Uint8Array[] = [];
+    for (let at = 0; at < bytes.length;) {
+      assert.ok(!sieve.whole);
+      const size = 1 + next(20);
+      kept.push(...sieve.push(bytes.subarray(at, at += size)));
+    }
+    assert.ok(sieve.whole);
+    assert.equal(sieve.values, count(value), text);
+    assert.equal(sieve.deepest, depthOf(value), text);
+    assert.deepEqual(JSON.parse(Buffer.concat(kept).toString()), sifted(value, bounds.depth, bounds.elements), text);
   }
 });

@@ -19,8 +19,8 @@ interface Module {
 
 /** Who has started an instance hears what it says. */
 export interface Hears {
-  /** Ends request id; the message is made with the id under which it was asked. */
-  settle(id: number, message: (id: number) => ToPage): void
+  /** Ends request id; the message is made with the id under which it was asked, and takes along what it transfers. */
+  settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void
   progress(id: number, progress: ToolProgress): void
   state(event: StateEvent): void
   /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
@@ -47,8 +47,8 @@ const read = (json: string) => JSON.parse(json, json.includes('\\u') || !/^[\x20
 export class Instance {
   private readonly crossing = new Crossing({
     called: (id, table, isError, durationMs, server, tool) => {
-      const taken = this.plane.takeResult(table)
-      this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, value: taken?.value, raw: taken?.raw } satisfies Called }))
+      const answer = this.plane.takeResult(table) ?? { value: undefined }
+      this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }), 'message' in answer ? [answer.message.buffer] : [])
     },
     listed: (server, names, handles) => this.listed(server, names, handles),
   })

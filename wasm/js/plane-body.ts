@@ -1,53 +1,136 @@
 // Reading response bodies under a cap.
 
-import { isCrowded } from './plane-json.ts';
+import { type BodyReader, Gathered } from './plane-memory.ts';
+import { Sieve } from './plane-sieve.ts';
 
 const decoder = new TextDecoder('utf-8');
 
 /** Thrown when a body is larger than it may be. */
 export class BodyTooLarge extends Error {}
 
-export const crowded = (values: number) => `response of more than ${values} values`;
-
 /** Thrown when a body is not JSON. */
 export class NotJson extends Error {}
 
-export interface Json { text: string; value: unknown }
+/**
+ * A JSON text and what it says. Or, for somebody else to parse, the bytes of an answer that is
+ * passed on: `outline` says what is in it, but for what is in that; `deepest` how deep it is.
+ */
+export type Json = { text: string; value: unknown } | { message: Uint8Array; outline: unknown; deepest: number };
 
-export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+/** What one JSON text may be. */
+export interface JsonBounds {
+  /** Its length. */
+  bytes: number;
+  /** Elements and members, about. */
+  values: number;
+  /** What is deeper is left out of a large one. */
+  depth: number;
+  /** Elements of one list in the result of a large one; the rest is left out. */
+  elements: number;
+  /** Whether a message with this outline is passed on. */
+  passes(outline: unknown): boolean;
+}
 
-/** Parses the response's body; throws BodyTooLarge beyond `max` bytes or `values` elements and members, and NotJson. */
-export async function readJson({ headers }: Response, reader: BodyReader | undefined, max: number, values: number): Promise<Json> {
-  const length = Number(headers.get('content-length') ?? -1);
-  if (!reader) throw new NotJson();
-  if (length > max) {
-    await reader.cancel().catch(() => {});
-    throw new BodyTooLarge(`response over ${max} bytes`);
+/** A text of this length is worth a look at its bytes before it is parsed. */
+const LARGE_BYTES = 512 << 10;
+
+/** An outline that is longer is none. */
+const OUTLINE_BYTES = 64 << 10;
+
+/** One JSON text, whose bytes come in pieces. */
+class Gathering {
+  readonly #bounds: JsonBounds;
+  readonly #most: number;
+  #size = 0;
+  /** Of a text that is not large. */
+  #parts: Uint8Array[] = [];
+  #sieve: Sieve | undefined;
+  readonly #gathered = new Gathered();
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds;
+    this.#most = Math.min(LARGE_BYTES, bounds.values);
   }
-  const chunks: Uint8Array[] = [];
-  for (let size = 0; ; ) {
-    const { done, value } = await reader.read();
-    if (done) return parse(join(chunks, size), values) ?? fail();
-    chunks.push(value);
-    size += value.length;
-    if (size > max) {
-      reader.cancel().catch(() => {});
-      throw new BodyTooLarge(`response over ${max} bytes`);
+
+  /** Throws BodyTooLarge. */
+  push(piece: Uint8Array): void {
+    const { bytes, values } = this.#bounds;
+    this.#size += piece.length;
+    if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`);
+    if (this.#size <= this.#most) return void this.#parts.push(piece.slice());
+    this.#sieve ??= new Sieve(this.#bounds);
+    for (const part of [...this.#parts.splice(0), piece]) for (const kept of this.#sieve.push(part)) this.#gathered.add(kept);
+    if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`);
+  }
+
+  clear(): void {
+    this.#gathered.clear();
+  }
+
+  /** What has come until now, undefined if that is not JSON. */
+  json(): Json | undefined {
+    if (this.#sieve && !this.#sieve.whole) return undefined;
+    const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts);
+    try {
+      if (bytes.length > LARGE_BYTES) {
+        const outline = outlineOf(bytes);
+        if (this.#bounds.passes(outline)) return { message: bytes, outline, deepest: this.#sieve!.deepest };
+      }
+      const text = decoder.decode(bytes);
+      return { text, value: JSON.parse(text) as unknown };
+    } catch {
+      return undefined;
     }
-    if (size !== length) continue;
-    // All that was announced is here; that the stream ends is one more task away
-    // and not waited for. (If the body was compressed this may be a beginning
-    // that is as long by chance: then it does not parse, and reading goes on.)
-    const json = parse(join(chunks, size), values);
-    if (!json) continue;
-    reader.read().catch(() => {});
-    return json;
   }
 }
 
-function parse(bytes: Uint8Array, values: number): Json | undefined {
-  const text = decoder.decode(bytes);
-  if (isCrowded(text, values)) throw new BodyTooLarge(crowded(values));
+/** What a message says of itself, and that it has a result or an error; undefined if that is long. */
+function outlineOf(bytes: Uint8Array): unknown {
+  const parts = new Sieve({ depth: 2, elements: Infinity }).push(bytes);
+  if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined;
+  return JSON.parse(decoder.decode(join(parts)));
+}
+
+/** Parses the response's body; throws BodyTooLarge and NotJson. */
+export async function readJson({ headers }: Response, reader: BodyReader | undefined, bounds: JsonBounds): Promise<Json> {
+  const length = Number(headers.get('content-length') ?? -1);
+  if (!reader) throw new NotJson();
+  const gathering = new Gathering(bounds);
+  try {
+    if (length > bounds.bytes) throw new BodyTooLarge(`response over ${bounds.bytes} bytes`);
+    for (let size = 0; ; ) {
+      const piece = await reader.read();
+      if (!piece) return gathering.json() ?? fail();
+      size += piece.length;
+      gathering.push(piece);
+      if (size !== length) continue;
+      // All that was announced is here; that the stream ends is one more task away
+      // and not waited for. (If the body was compressed this may be a beginning
+      // that is as long by chance: then it does not parse, and reading goes on.)
+      const json = gathering.json();
+      if (!json) continue;
+      reader.read().catch(() => {});
+      return json;
+    }
+  } catch (error) {
+    if (error instanceof BodyTooLarge) reader.cancel().catch(() => {});
+    throw error;
+  } finally {
+    gathering.clear();
+  }
+}
+
+/** The same of a text, undefined if it is not JSON. */
+export function parseJson(text: string, bounds: JsonBounds): Json | undefined {
+  if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
+    const gathering = new Gathering(bounds);
+    try {
+      gathering.push(new TextEncoder().encode(text));
+      return gathering.json();
+    } finally {
+      gathering.clear();
+    }
+  }
   try {
     return { text, value: JSON.parse(text) as unknown };
   } catch {
@@ -66,10 +149,10 @@ export async function readStart(reader: BodyReader | undefined, max: number): Pr
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      size += value.length;
+      const piece = await reader.read();
+      if (!piece) break;
+      chunks.push(piece.slice());
+      size += piece.length;
       if (size <= max) continue;
       reader.cancel().catch(() => {});
       break;
@@ -77,16 +160,16 @@ export async function readStart(reader: BodyReader | undefined, max: number): Pr
   } catch {
     return '';
   }
-  return decoder.decode(join(chunks, size).subarray(0, max));
+  return decoder.decode(join(chunks).subarray(0, max));
 }
 
-function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  if (chunks.length === 1) return chunks[0]!;
-  const bytes = new Uint8Array(size);
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
   }
   return bytes;
 }

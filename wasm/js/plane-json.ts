@@ -37,21 +37,6 @@ export function mayLoseDigits(text: string): boolean {
 }
 
 /**
- * Whether a JSON text has more than `most` elements and members, about: parsed they take
- * many times its size. Strings are passed over.
- */
-export function isCrowded(text: string, most: number): boolean {
-  if (text.length <= most) return false;
-  let n = 0;
-  for (let at = 0; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (c === 34) at = skipString(text, at) - 1;
-    else if ((c === 44 || c === 91 || c === 123) && ++n > most) return true;
-  }
-  return false;
-}
-
-/**
  * The text of the member `key` of the object that `text` is, undefined if it
  * has none. `text` has to be valid JSON. The last of several counts, as for JSON.parse.
  */

@@ -36,6 +36,20 @@ export function readMessages(r: Reader, parsed: unknown, text: string): void {
   for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each);
 }
 
+/** Whether a message of this outline is the answer to the call that is awaited, and a result. */
+export function passes(outline: unknown, awaits: number): outline is JsonObject {
+  if (!isObject(outline) || outline['id'] !== awaits || (awaits & Op.Mask) !== Op.Call || 'method' in outline) return false;
+  return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete';
+}
+
+/** Sorts such an answer. Whoever takes the result parses it. */
+export function readPassed(r: Reader, { message, outline, deepest }: { message: Uint8Array; outline: unknown; deepest: number }): void {
+  const { id, result } = outline as { id: number; result: JsonObject };
+  if (deepest > r.bounds.depth + 1) return emitText(r, { id }, undefined, Flag.Last); // which Go reads as no answer at all
+  const table = r.tables.addResult({ message }, message.length);
+  r.emit(Kind.Output, Flag.Last | (result['isError'] === true ? Flag.Error : 0), id, table, message.length);
+}
+
 function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
   if (!isObject(m)) return;
   if (typeof m['method'] === 'string') readUnasked(r, m, m['method'], text);
@@ -90,7 +104,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
         text = undefined;
       } else {
         const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined;
-        const table = r.tables.addResult(result, raw?.length ?? bytes, raw);
+        const table = r.tables.addResult({ value: result, ...(raw !== undefined && { raw }) }, raw?.length ?? bytes);
         return r.emit(Kind.Output, last | (result['isError'] === true ? Flag.Error : 0), id, table, bytes);
       }
     }

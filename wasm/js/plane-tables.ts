@@ -1,18 +1,13 @@
 // The values that the platform keeps for Go: tool definitions by page, and
 // results until the host takes them.
 
+import { type Answer, opened } from './answer.ts';
 import type { Flag } from './types.ts';
 
 /** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
 const UNTAKEN_BYTES = 64 << 20;
 
-export interface TakenResult {
-  value: unknown;
-  /** The result's JSON text, kept where `value` may have lost digits of a number. */
-  raw?: string;
-}
-
-interface Result extends TakenResult { bytes: number }
+interface Result { readonly taken: Answer; readonly bytes: number }
 
 /** What is known of a page's tools beside their definitions. */
 export interface Marks { readonly pins: readonly string[]; readonly flags: ReadonlyMap<number, Flag[]> }
@@ -43,9 +38,9 @@ export class Tables {
     return source;
   }
 
-  addResult(value: unknown, bytes: number, raw: string | undefined): number {
+  addResult(taken: Answer, bytes: number): number {
     const table = this.#next();
-    this.#results.set(table, raw === undefined ? { value, bytes } : { value, bytes, raw });
+    this.#results.set(table, { taken, bytes });
     this.#untaken += bytes;
     for (const oldest of this.#results.keys()) {
       if (this.#untaken <= UNTAKEN_BYTES || oldest === table) break;
@@ -65,10 +60,10 @@ export class Tables {
     return { ...(pin && { pin }), ...(flags && { flags }) };
   }
 
-  take(table: number): TakenResult | undefined {
-    const result = this.#results.get(table);
+  take(table: number): Answer | undefined {
+    const taken = this.#results.get(table)?.taken;
     this.release(table);
-    return result && (result.raw === undefined ? { value: result.value } : { value: result.value, raw: result.raw });
+    return taken;
   }
 
   release(table: number): void {
@@ -86,8 +81,10 @@ export class Tables {
     }
     const tool = page?.tools[index];
     if (tool !== undefined) return JSON.stringify(tool);
-    const result = this.#results.get(table);
-    return result && (result.raw ?? JSON.stringify(result.value));
+    const taken = this.#results.get(table)?.taken;
+    if (!taken) return undefined;
+    const { value, raw } = opened(taken);
+    return raw ?? JSON.stringify(value);
   }
 
   get size(): number {

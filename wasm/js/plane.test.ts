@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { opened } from './answer.ts';
 import { Flag, Kind, Why } from './plane-events.ts';
 import { Plane } from './plane.ts';
 
@@ -117,12 +118,51 @@ test('big integers keep their digits beside the value', async () => {
   const client = new Client();
   const seen = await client.run(CALL);
   assert.equal(client.plane.text(seen.numbers[1]!, 0), '{"structuredContent":{"n":12345678901234567890}}');
-  assert.equal(client.plane.takeResult(seen.numbers[1]!)?.raw, '{"structuredContent":{"n":12345678901234567890}}');
+  assert.equal(opened(client.plane.takeResult(seen.numbers[1]!)!).raw, '{"structuredContent":{"n":12345678901234567890}}');
 
   handler = answer('application/json', `{"id":${LIST},"result":{"tools":[null, {"name":"a","inputSchema":{"maximum":9223372036854775807}}]}}`);
   const list = new Client();
   const page = await list.run(LIST);
   assert.equal(list.plane.text(page.numbers[1]!, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}');
+});
+
+for (const way of [json, events]) {
+  test(`a large result is passed on as it came, ${way.name}`, async () => {
+    const many = (n: number, deep = '') => JSON.parse(`{"id":${CALL},"result":{"isError":true,"content":[{"type":"text","text":"${'größe \\"'.repeat(n)}"}],"a":${deep || 1}}}`) as { result: unknown };
+    const client = new Client({ response: 4 << 20, event: 4 << 20 });
+    handler = way(many(100_000));
+    const seen = await client.run(CALL);
+    assert.deepEqual([seen.kind, seen.flags, seen.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL]);
+    assert.deepEqual(JSON.parse(client.plane.text(seen.numbers[1]!, 0)!), many(100_000).result);
+    const taken = client.plane.takeResult(seen.numbers[1]!)!;
+    assert.ok('message' in taken);
+    assert.deepEqual(opened(taken), { value: many(100_000).result });
+    assert.equal(client.plane.held.tables, 0);
+
+    const levels = (n: number) => '['.repeat(n) + ']'.repeat(n);
+    for (const [n, kind] of [[63, Kind.Output], [64, Kind.Message]] as const) {
+      handler = way(many(100_000, levels(n)));
+      const deep = await new Client({ response: 4 << 20, event: 4 << 20 }).run(CALL);
+      assert.equal(deep.kind, kind, `${n} levels in a result`);
+    }
+  });
+}
+
+test('of a large list, what no bound lets pass is not read', async () => {
+  const tool = (name: string, more = '') => `{"name":"${name}","inputSchema":{"type":"object"${more}}}`;
+  const list = (...tools: string[]) => answer('application/json', `{"id":${LIST},"result":{"tools":[${tools.join()}],"nextCursor":"n"}}`);
+  const client = () => new Client({ response: 8 << 20 });
+  handler = list(tool('deep', `,"a":${'{"not":'.repeat(200_000)}{}${'}'.repeat(200_000)}`), tool('t'));
+  let seen = await client().run(LIST);
+  assert.match(seen.texts[0]!, /^t\t/);
+  assert.deepEqual(JSON.parse(seen.texts[1]!), { drops: [['deep', 'the definition is nested deeper than 64 levels']], next: 'n' });
+
+  handler = list(...Array.from({ length: 50_000 }, (_, i) => tool(`t${i}`)));
+  seen = await client().run(LIST);
+  assert.equal(seen.texts[0]!.split('\n').length, 1001);
+  handler = list(...Array.from({ length: 20_000 }, () => `"${'x'.repeat(30)}"`), tool('late'));
+  seen = await client().run(LIST);
+  assert.equal(seen.texts[0], '');
 });
 
 test('other messages cross as text, in order, up to the answer', async () => {

@@ -2,17 +2,16 @@
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 
-import { type BodyReader, BodyTooLarge, crowded, NotJson, readJson, readStart } from './plane-body.ts';
+import type { Answer } from './answer.ts';
+import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './plane-body.ts';
+import { BodyReader } from './plane-memory.ts';
 import type { Crossing } from './crossing.ts';
 import { type Bounds, Flag, Kind, Op, Why } from './plane-events.ts';
-import { type Emit, readMessages } from './plane-messages.ts';
-import { type Source, type TakenResult, Tables } from './plane-tables.ts';
+import { type Emit, passes, type Reader, readMessages, readPassed } from './plane-messages.ts';
+import { type Source, Tables } from './plane-tables.ts';
 import { Floods } from './plane-floods.ts';
-import { isCrowded } from './plane-json.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
-
-export type { TakenResult } from './plane-tables.ts';
 
 export interface PlaneOptions {
   /** Default: the global fetch, looked up at each request. */
@@ -34,6 +33,9 @@ const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000;
 
 /** What requests that await no answer may still take once all is over. */
 const SHUT_MS = 500;
+
+/** How deep a tool may lie in what it comes in: batch, message, result, list. */
+const ENVELOPE = 4;
 
 /** Response headers that Go reads. */
 const HEADERS = ['mcp-session-id', 'content-type', 'retry-after', 'www-authenticate', 'dpop-nonce', 'x-proxy-error', 'x-portolan-binding'];
@@ -91,7 +93,7 @@ export class Plane {
   }
 
   /** The result behind a handle; it can be taken once. */
-  takeResult(table: number): TakenResult | undefined {
+  takeResult(table: number): Answer | undefined {
     return this.#tables.take(table);
   }
 
@@ -183,7 +185,8 @@ export class Plane {
   }
 
   #open(x: Exchange, response: Response): BodyReader | undefined {
-    return (x.reader = response.body?.getReader());
+    if (response.body) x.reader = new BodyReader(response.body, Number(response.headers.get('content-length') ?? NaN));
+    return x.reader;
   }
 
   async #run(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
@@ -240,16 +243,16 @@ export class Plane {
       response.body?.cancel().catch(() => {});
       return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`);
     }
-    const { text, value } = await readJson(response, this.#open(x, response), this.#bounds.response, this.#values(x));
+    const json = await readJson(response, this.#open(x, response), this.#jsonBounds(x));
     if (x.over) return;
-    readMessages(this.#reader(x), value, text);
+    this.#sort(this.#reader(x), json);
     this.#end(x, Why.NotMCP, 'the response has no answer');
   }
 
   async #readEvents(x: Exchange, response: Response): Promise<void> {
     const reader = this.#open(x, response)!;
     const { event: maxEvent, response: maxBody } = this.#bounds;
-    const sorted = this.#reader(x);
+    const sorted = this.#reader(x), jsonBounds = this.#jsonBounds(x);
     let nonsense = false;
     const scanner = new SseScanner(maxEvent, (name, data) => {
       if (name === 'endpoint') {
@@ -260,25 +263,20 @@ export class Plane {
         this.#admit(x, false);
         return;
       }
-      let parsed: unknown;
       try {
-        if (isCrowded(data, this.#values(x))) {
-          scanner.stopped = true;
-          return this.#cut(x, crowded(this.#values(x)), scanner);
-        }
-        parsed = JSON.parse(data);
-      } catch {
-        nonsense = true; // one bad event does not end a stream
-        return;
+        const json = parseJson(data, jsonBounds);
+        if (json) this.#sort(sorted, json);
+        else nonsense = true; // one bad event does not end a stream
+      } catch (error) {
+        this.#cut(x, (error as BodyTooLarge).message, scanner);
       }
-      readMessages(sorted, parsed, data);
       if (x.over) scanner.stopped = true;
     });
     let size = 0;
     try {
       for (;;) {
-        const { done, value } = await reader.read();
-        if (done) break;
+        const value = await reader.read();
+        if (!value) break;
         size += value.length;
         if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
@@ -293,9 +291,23 @@ export class Plane {
     else this.#end(x, Why.EOF, '', scanner);
   }
 
-  // A list is cut tool by tool.
-  #values(x: Exchange): number {
-    return (x.awaits & Op.Mask) === Op.Call ? this.#bounds.values : Infinity;
+  // A list is cut tool by tool. Of one that has ten times as many entries as it may, the rest
+  // is not even looked at.
+  #jsonBounds({ awaits }: Exchange): JsonBounds {
+    const { response, values, depth, tools } = this.#bounds;
+    const op = awaits & Op.Mask;
+    return {
+      bytes: response,
+      values: op === Op.Call ? values : Infinity,
+      depth: depth + ENVELOPE,
+      elements: op === Op.List ? 10 * tools : Infinity,
+      passes: (outline) => passes(outline, awaits),
+    };
+  }
+
+  #sort(r: Reader, json: Json): void {
+    if ('message' in json) readPassed(r, json);
+    else readMessages(r, json.value, json.text);
   }
 
   #cut(x: Exchange, what: string, scanner: SseScanner): void {
@@ -311,8 +323,8 @@ export class Plane {
     this.#sweep();
     try {
       for (let size = 0; size <= DRAIN_BYTES; ) {
-        const { done, value } = await reader.read();
-        if (done) return;
+        const value = await reader.read();
+        if (!value) return;
         size += value.length;
       }
       this.#stop(x);
@@ -336,7 +348,7 @@ export class Plane {
     if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.(); // Node: let the process end
   }
 
-  #reader(x: Exchange) {
+  #reader(x: Exchange): Reader {
     return {
       bounds: this.#bounds,
       tables: this.#tables,

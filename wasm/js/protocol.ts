@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts'
 import type { WireError } from './errors.ts'
 import type { AuthorizeRequest, Flag, HeldTool, RedactedConfig, ServerConfig, ResultRange, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationRequest } from './types.ts'
 
@@ -91,13 +92,9 @@ export type Authorized = { url: string } | { error: string }
 /** Result of `attach`. */
 export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }
 
-/**
- * Result of `call`: what Go says about the answer, and the answer itself; its
- * JSON text, where parsing loses digits; its text form, where somebody has made it.
- */
-export interface Called {
+/** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
+export type Called = Answer & {
   server: string; tool: string; isError: boolean; durationMs: number
-  value: unknown; raw?: string
   text?: string; truncated?: boolean; handle?: string; flags?: Flag[]
 }
 

@@ -279,7 +279,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
     )
-    return results.take(answer, this.resultBytes, originOf(this.servers[answer.server]?.config.url ?? ''), this.owner.scanner)
+    const { server } = answer
+    try {
+      return results.take(answer, this.resultBytes, originOf(this.servers[server]?.config.url ?? ''), this.owner.scanner)
+    } catch (cause) {
+      throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
+    }
   }
 
   getHealth(): Record<string, types.ServerHealth> {

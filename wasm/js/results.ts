@@ -1,3 +1,4 @@
+import { opened } from './answer.ts'
 import type { Called } from './protocol.ts'
 import { plain, excerptAt } from './plaintext.ts'
 import type { Scanner } from './scan.ts'
@@ -16,11 +17,13 @@ export class Results {
   private size = 0
   private last = 0
 
+  /** Throws if the answer is not JSON. */
   take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): ToolResult {
     const { server, tool, isError, durationMs } = a
-    const result = (typeof a.value === 'object' && a.value || {}) as { content?: ContentBlock[]; structuredContent?: unknown }
+    const { value, raw } = opened(a)
+    const result = (typeof value === 'object' && value || {}) as { content?: ContentBlock[]; structuredContent?: unknown }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
-    const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : this.textOf(result, maxBytes, a.raw, scanner)
+    const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : this.textOf(result, maxBytes, raw, scanner)
     return {
       text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs, provenance,
       ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),

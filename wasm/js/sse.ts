@@ -21,6 +21,7 @@ export class SseScanner {
   readonly #onEvent: (event: string, data: string) => void;
   #tail: Uint8Array[] = []; // the beginning of a line whose end has not come
   #data: Uint8Array[] = [];
+  #owned = 0; // of #data, those that are no parts of the chunk
   #bytes = 0; // kept in #tail and #data
   #event = '';
   #id: string | undefined;
@@ -33,7 +34,7 @@ export class SseScanner {
     this.#onEvent = onEvent;
   }
 
-  /** Takes the next bytes, and keeps them. False once an event is larger than allowed. */
+  /** Takes the next bytes, which may be others after. False once an event is larger than allowed. */
   push(chunk: Uint8Array): boolean {
     const end = chunk.length;
     let from = 0;
@@ -46,7 +47,7 @@ export class SseScanner {
     while (from < end && !this.stopped) {
       const to = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
       if (to < 0) {
-        this.#tail.push(from === 0 ? chunk : chunk.subarray(from));
+        this.#tail.push(chunk.slice(from));
         this.#bytes += end - from;
         break;
       }
@@ -60,6 +61,7 @@ export class SseScanner {
       if (lf >= 0 && lf < from) lf = chunk.indexOf(LF, from);
       if (cr >= 0 && cr < from) cr = chunk.indexOf(CR, from);
     }
+    for (; this.#owned < this.#data.length; this.#owned++) this.#data[this.#owned] = this.#data[this.#owned]!.slice();
     if (this.#bytes <= this.#maxBytes) return true;
     this.stopped = true;
     this.#tail = [];
@@ -119,6 +121,7 @@ export class SseScanner {
     this.#event = '';
     if (data.length === 0) return;
     this.#data = [];
+    this.#owned = 0;
     this.#bytes = 0;
     if (event !== '' && event !== 'message' && event !== 'endpoint') return;
     let text = decoder.decode(data[0]);

@@ -73,19 +73,27 @@ function compact(value: unknown, raw?: string): string {
  */
 export function cut(text: string, maxBytes: number, keep?: () => string): { text: string; truncated: boolean } {
   if (!maxBytes || text.length * 3 <= maxBytes) return { text, truncated: false }
-  const bytes = new TextEncoder().encode(text)
-  if (bytes.length <= maxBytes) return { text, truncated: false }
+  // Of a long text only both ends are encoded: no end has more characters than bytes.
+  const encode = (part: string) => new TextEncoder().encode(part)
+  if (text.length <= maxBytes && encode(text).length <= maxBytes) return { text, truncated: false }
   const decode = (b: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(b)
-  const start = (at: number, step: number) => {
+  const start = (bytes: Uint8Array, at: number, step: number) => {
     while (at > 0 && at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at += step
     return at
+  }
+  const first = (n: number) => {
+    const bytes = encode(text.slice(0, n))
+    return decode(bytes.subarray(0, start(bytes, n, -1)))
+  }
+  const last = (n: number) => {
+    const bytes = encode(n ? text.slice(-n) : '')
+    return decode(bytes.subarray(start(bytes, bytes.length - n, 1)))
   }
   const most = String(text.length)
   const handle = keep?.()
   const marker = (missing: string, offset: string) => `\n[cut: ${missing} characters missing${handle ? `; handle ${handle}, offset ${offset}` : ''}]\n`
   const room = maxBytes - marker(most, most).length
-  if (room < 0) return { text: decode(bytes.subarray(0, start(maxBytes, -1))), truncated: true }
-  const head = decode(bytes.subarray(0, start(Math.ceil((room * 2) / 3), -1)))
-  const tail = decode(bytes.subarray(start(bytes.length - Math.floor(room / 3), 1)))
+  if (room < 0) return { text: first(maxBytes), truncated: true }
+  const head = first(Math.ceil((room * 2) / 3)), tail = last(Math.floor(room / 3))
   return { text: head + marker(String(text.length - head.length - tail.length), String(head.length)) + tail, truncated: true }
 }

@@ -1,0 +1,18 @@
+// A tool's answer on its way from the plane to whoever called.
+
+import { mayLoseDigits, memberText } from './plane-json.ts'
+
+/**
+ * A result, and its JSON text where parsing loses digits; or, if it is large, the bytes
+ * of the message that it came in, which cross realms without being copied.
+ */
+export type Answer = { value: unknown; raw?: string } | { message: Uint8Array }
+
+/** Throws if the message is not JSON. */
+export function opened(answer: Answer): { value: unknown; raw?: string } {
+  if (!('message' in answer)) return answer
+  const text = new TextDecoder().decode(answer.message)
+  const { result } = JSON.parse(text) as { result: unknown }
+  const raw = mayLoseDigits(text) ? memberText(text, 'result') : undefined
+  return { value: result, ...(raw !== undefined && { raw }) }
+}
