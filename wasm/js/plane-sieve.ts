@@ -41,58 +41,57 @@ export class Sieve {
   /** What stays of the next bytes: they themselves, or parts of them. */
   push(chunk: Uint8Array): Uint8Array[] {
     const kept: Uint8Array[] = [];
-    const end = chunk.length;
-    let from = this.#skips ? -1 : 0;
-    for (let at = 0; at < end; at++) {
-      if (this.#inString) {
-        at = this.#string(chunk, at);
-        continue;
-      }
+    const end = chunk.length, most = this.#bounds.depth;
+    let depth = this.#depth, deepest = this.deepest, values = this.values, skips = this.#skips; // what is looked at for each byte
+    let from = skips ? -1 : 0;
+    for (let at = this.#inString ? this.#string(chunk, 0) + 1 : 0; at < end; at++) {
       const c = chunk[at]!;
-      if (c === QUOTE) this.#inString = true;
+      if (c === QUOTE) at = this.#string(chunk, at + 1);
       else if (c === OPEN || c === OPEN_LIST) {
-        this.values++;
-        if (++this.#depth > this.deepest) this.deepest = this.#depth;
-        if (this.#skips) continue;
-        if (this.#depth === LISTED) this.#room = c === OPEN_LIST ? this.#bounds.elements : Infinity;
-        if (this.#depth <= this.#bounds.depth) continue;
+        values++;
+        if (++depth > deepest) deepest = depth;
+        if (skips) continue;
+        if (depth === LISTED) this.#room = c === OPEN_LIST ? this.#bounds.elements : Infinity;
+        if (depth <= most) continue;
         kept.push(chunk.subarray(from, at + 1));
-        this.#skips = this.#depth;
+        skips = depth;
         from = -1;
       } else if (c === CLOSE || c === CLOSE_LIST) {
-        if (this.#skips === this.#depth) {
-          this.#skips = 0;
+        if (skips === depth) {
+          skips = 0;
           from = at;
         }
-        this.#depth--;
+        depth--;
       } else if (c === COMMA) {
-        this.values++;
-        if (this.#depth !== LISTED || this.#skips || --this.#room > 0) continue;
+        values++;
+        if (depth !== LISTED || skips || --this.#room > 0) continue;
         kept.push(chunk.subarray(from, at + 1), NULL);
-        this.#skips = LISTED;
+        skips = LISTED;
         from = -1;
       }
     }
+    this.#depth = depth;
+    this.deepest = deepest;
+    this.values = values;
+    this.#skips = skips;
     if (from === 0) return [chunk];
     if (from > 0) kept.push(chunk.subarray(from));
     return kept;
   }
 
-  /** Passes over a string from `at` on; the result is where it ends, or the chunk does. */
+  /** Passes over a string from behind its quote; the result is where it ends, or no less than the end of the chunk. */
   #string(chunk: Uint8Array, at: number): number {
     const end = chunk.length;
-    if (this.#escaped) {
-      this.#escaped = false;
-      at++;
-    }
+    if (this.#escaped) at++;
     for (; at < end; at++) {
       const c = chunk[at]!;
       if (c === BACKSLASH) at++;
       else if (c === QUOTE) {
-        this.#inString = false;
+        this.#inString = this.#escaped = false;
         return at;
       }
     }
+    this.#inString = true;
     this.#escaped = at > end;
     return at;
   }
