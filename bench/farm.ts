@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import type { Browser, Page } from 'playwright-core'
 import { createRegistry } from '../dist/npm/index.js'
 import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome, type Task } from '../web/demo/e2e/farm.ts'
-import { launchChromium, root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
+import { root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
+import { RawChromium } from '../web/demo/e2e/rawchromium.ts'
 import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
 
 /**
@@ -28,8 +28,8 @@ type Late = Record<string, number[]>
 /** Somewhere a registry runs. */
 interface Realm {
   name: string
-  /** Of the process that it runs in. */
-  pid(): Promise<number>
+  /** Of the processes that it runs in. */
+  pids(): Promise<number[]>
   visit(task: Task): Promise<Outcome>
   crowd(tasks: Task[], good: string, calls: number): Promise<CrowdOutcome>
   deadlines(tasks: Task[], timeoutMs: number): Promise<Late>
@@ -114,7 +114,7 @@ function native(): Realm {
   }
   return {
     name: 'native',
-    pid: async () => child.pid!,
+    pids: async () => [child.pid!],
     visit: (visit) => ask({ visit }),
     crowd: (tasks, good, calls) => ask({ crowd: tasks, good, calls }),
     deadlines: (tasks, timeoutMs) => ask({ deadlines: tasks, timeoutMs }),
@@ -124,16 +124,18 @@ function native(): Realm {
 
 const inNode: Realm = {
   name: 'Node',
-  pid: async () => process.pid,
+  pids: async () => [process.pid],
   visit: (t) => visit(createRegistry as never, undefined, t),
   crowd: (tasks, good, calls) => crowd(createRegistry as never, undefined, tasks, good, calls),
   deadlines: (tasks, timeoutMs) => deadlines(createRegistry as never, undefined, tasks, timeoutMs),
   close: async () => {},
 }
 
-async function chromium(browser: Browser, site: Listening): Promise<Realm> {
-  const page: Page = await (await browser.newContext()).newPage()
-  await page.goto(`${site.url}/package.json`)
+/** A browser of its own, raw: DevTools keeps the bodies of what pages fetch, in their process. */
+async function chromium(site: Listening): Promise<Realm> {
+  const browser = await RawChromium.launch()
+  const page = await browser.open(`${site.url}/package.json`)
+  await page.holds(`document.readyState === 'complete'`)
   await page.evaluate(`(async () => {
     globalThis.registryOf = (await import('/index.js')).createRegistry
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
@@ -142,17 +144,14 @@ async function chromium(browser: Browser, site: Listening): Promise<Realm> {
   const run = <T>(which: number, ...args: unknown[]) => page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
   return {
     name: 'Chromium',
-    pid: async () => {
-      const cdp = await browser.newBrowserCDPSession()
-      const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
-      await cdp.detach()
-      const renderers = processInfo.filter((p) => p.type === 'renderer').map((p) => p.id)
-      return Math.max(...renderers) // the newest is this page's
+    async pids() {
+      const { processInfo } = await browser.cdp.send<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo')
+      return processInfo.filter((p) => p.type === 'renderer').map((p) => p.id)
     },
     visit: (t) => run(0, t),
     crowd: (tasks, good, calls) => run(1, tasks, good, calls),
     deadlines: (tasks, timeoutMs) => run(2, tasks, timeoutMs),
-    close: () => page.context().close(),
+    close: () => browser.remove(),
   }
 }
 
@@ -198,17 +197,17 @@ async function neighbours(farm: Farm, realms: Realm[], list: FarmCase[]): Promis
   }
 }
 
-const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+const rss = (pids: number[]) => pids.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024, 0)
 
-/** How much larger a process is at most while it works, in MiB. */
+/** How much larger a realm is at most while it works, in MiB. */
 async function growth(realm: Realm, work: () => Promise<unknown>): Promise<[most: number, after: number]> {
-  const pid = await realm.pid()
-  const before = rss(pid)
+  const pids = await realm.pids()
+  const before = rss(pids)
   let most = before
-  const timer = setInterval(() => { most = Math.max(most, rss(pid)) }, 20)
+  const timer = setInterval(() => { most = Math.max(most, rss(pids)) }, 20)
   await work()
   clearInterval(timer)
-  return [most - before, rss(pid) - before]
+  return [most - before, rss(pids) - before]
 }
 
 async function memory(farm: Farm, realms: (() => Promise<Realm>)[], list: FarmCase[]): Promise<void> {
@@ -258,17 +257,17 @@ async function returns(farm: Farm, realms: Realm[]): Promise<void> {
   }
 }
 
-const [browser, site, farm] = await Promise.all([launchChromium(), serveFolder(`${root}dist/npm`), startFarm()])
+const [site, farm] = await Promise.all([serveFolder(`${root}dist/npm`), startFarm()])
 try {
   const list = farm.cases.filter((c) => wanted.test(c.name))
-  const both = [native(), await chromium(browser, site)]
+  const both = [native(), await chromium(site)]
   if (!part || part === 'cases') process.exitCode = await cases(farm, [both[0]!, inNode, both[1]!], list) ? 0 : 1
   if (!part || part === 'neighbours') await neighbours(farm, both, list)
   if (!part || part === 'deadlines') await returns(farm, both)
   for (const realm of both) await realm.close()
-  if (!part || part === 'memory') await memory(farm, [async () => native(), () => chromium(browser, site)], list)
+  if (!part || part === 'memory') await memory(farm, [async () => native(), () => chromium(site)], list)
 } finally {
-  await Promise.all([browser.close(), site.close()])
+  await site.close()
   farm.close()
 }
 process.exit()

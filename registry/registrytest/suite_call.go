@@ -173,6 +173,20 @@ func testDeadlines(t *testing.T, dial Dial) {
 			}
 		})
 	}
+	t.Run("call, and closed at once", func(t *testing.T) {
+		s := new(Script).On("tools/call", Silent)
+		p := connect(t, dial, s, Options{})
+		limited(t, func(ctx context.Context) error {
+			_, err := p.CallTool(ctx, registry.ToolCall{Tool: "t", Arguments: []byte(`{}`)})
+			return err
+		})
+		if err := p.Close(p.ctx); err != nil {
+			t.Error(err)
+		}
+		if _, ok := s.Await("notifications/cancelled", p.ctx.Done()); !ok {
+			t.Error("the server was not told")
+		}
+	})
 }
 
 func testInputRequired(t *testing.T, dial Dial) {

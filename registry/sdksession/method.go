@@ -3,6 +3,7 @@ package sdksession
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +20,8 @@ const (
 	methodList   = "tools/list"
 	methodCall   = "tools/call"
 	methodListen = "subscriptions/listen"
+
+	methodCancelled = "notifications/cancelled"
 )
 
 // register makes the private methods known to client.
@@ -81,6 +84,9 @@ func (s *session) request(caller context.Context, method string, members []byte,
 	}
 	result, err := mcp.CallCustomMethod[*rawParams, *rawResult](withOutcome(ctx, out), s.sdk, private+method, params)
 	if err != nil {
+		if ctx.Err() != nil && !errors.Is(err, mcp.ErrConnectionClosed) {
+			s.tap.cancelled.add()
+		}
 		return nil, s.classify(caller, out, err)
 	}
 	if kept := out.kept(); kept != nil {

@@ -147,6 +147,7 @@ func (s *session) Close(ctx context.Context) error {
 		defer cancel()
 		stop := context.AfterFunc(ctx, s.cancel)
 		defer stop()
+		s.tap.cancelled.wait()
 		_ = survived(s.sdk.Close)
 		s.cancel()
 		s.background.Wait()

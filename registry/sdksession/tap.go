@@ -22,6 +22,7 @@ type tap struct {
 	transport    mcp.Transport
 	toolsChanged func()
 	elicited     func(*jsonrpc.Request) // nil if the host does not ask its user
+	cancelled    owed                   // by the SDK to the server, for calls that were given up
 	// answersElsewhere says that answers come on another connection than requests go (HTTP+SSE).
 	answersElsewhere bool
 
@@ -149,6 +150,9 @@ func (t *tap) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return nil
 	}
 	if !ok || !req.IsCall() {
+		if x.method == methodCancelled {
+			defer t.cancelled.done()
+		}
 		if err := t.write(ctx, msg, x.method); ctx.Err() != nil {
 			return err
 		}

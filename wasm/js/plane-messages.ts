@@ -13,6 +13,9 @@ export type Emit = (kind: number, flags: number, a?: number, b?: number, c?: num
 const MESSAGE_CHARS = 1 << 20;
 const BATCH = 1000;
 
+/** Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it cuts. */
+const ERROR_CHARS = 64 << 10;
+
 /** Notifications that mean something to a client of tools, beside progress and list changes. */
 const HEEDED = new Set(['notifications/cancelled']);
 
@@ -129,6 +132,6 @@ function emitText(r: Reader, m: JsonObject, text: string | undefined, last: numb
   const { id, error } = m;
   if (!isObject(error)) return r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id }));
   const { code, message } = error;
-  const words = typeof message === 'string' ? message.slice(0, 1000) : '';
+  const words = typeof message === 'string' ? message.slice(0, ERROR_CHARS) : '';
   r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }));
 }

@@ -272,7 +272,10 @@ func (s *Session) cancelled(id int64) {
 		return
 	}
 	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
-	s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+	told := s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+	s.mu.Lock()
+	s.told = told
+	s.mu.Unlock()
 }
 
 // The bounds of messages without an answer: how long one may occupy a

@@ -37,7 +37,8 @@ type Session struct {
 	settled bool                 // an answer came; the optional stream may open
 	bound   map[string][]binding // of the listed tools that have some
 	posts   int
-	ended   error // set when the session is over, by Close or by itself
+	told    <-chan struct{} // closed when the server has taken the last notifications/cancelled
+	ended   error           // set when the session is over, by Close or by itself
 	closed  bool
 }
 
@@ -131,9 +132,24 @@ func (s *Session) doubt(err error, op int64) error {
 // way by then, most often on a connection that was open.
 const closeTime = 250 * time.Millisecond
 
+// toldTime bounds how long Close lets the server take that a call was given up: one
+// without sessions hears of it in no other way.
+const toldTime = 100 * time.Millisecond
+
 // Close ends the session. Calls under way fail; a server that gave a session id
 // is told, for a quarter of a second at most.
 func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	told := s.told
+	s.mu.Unlock()
+	if told != nil {
+		timer := time.NewTimer(toldTime)
+		defer timer.Stop()
+		select {
+		case <-told:
+		case <-timer.C:
+		}
+	}
 	if !s.shut() {
 		return nil
 	}
