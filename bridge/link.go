@@ -193,6 +193,9 @@ func (l *link) exchange(ctx context.Context, f *flight, method string, params js
 		return nil, err
 	}
 	if err := l.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
+		if !errors.Is(err, socket.ErrTooLarge) {
+			l.learnWhy(ctx)
+		}
 		return nil, err
 	}
 	switch r := f.wait(ctx, l.gone, to); {
@@ -211,6 +214,16 @@ func (l *link) exchange(ctx context.Context, f *flight, method string, params js
 		return nil, fmt.Errorf("%w: it sent what the bridge does not take: %w", errGone, why)
 	}
 	return nil, errGone
+}
+
+// learnWhy waits, a second at most, until the reader has heard why nothing can be written.
+func (l *link) learnWhy(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	select {
+	case <-l.gone:
+	case <-ctx.Done():
+	}
 }
 
 func (l *link) cancelled(f *flight, why error) {
