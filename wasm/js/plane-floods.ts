@@ -1,5 +1,5 @@
-// What a server may send unasked, by session and second. The rest is counted, and
-// where it goes on nothing more is read until the next second: the server has to wait.
+// What a server may send unasked, by session and second. The rest is counted, and where
+// nobody waits for the stream nothing more is read until the next second: the server has to.
 
 import type { Bounds } from './plane-events.ts';
 
@@ -48,12 +48,14 @@ export class Floods {
 
   /**
    * Waits, after so many more bytes, if there were far too many; else there is nothing to
-   * wait for. A stream with an answer is let in faster: its length has a bound of its own.
+   * wait for. A stream with an answer never waits: its length has a bound of its own, and
+   * Chromium goes on reading for whoever does not, about 60 MiB of each response.
    */
   rest(session: number, bytes: number, awaited: boolean, { rate, response }: Bounds): Promise<void> | undefined {
+    if (awaited) return undefined;
     const spent = this.#of(session);
-    if (!awaited) spent.bytes += bytes;
-    if (spent.events <= rate * (awaited ? 50 : 10) && spent.bytes <= response) return undefined;
+    spent.bytes += bytes;
+    if (spent.events <= rate * 10 && spent.bytes <= response) return undefined;
     return new Promise((resolve) => setTimeout(resolve, 1000 - (performance.now() % 1000)));
   }
 }

@@ -1,12 +1,8 @@
 // Server-sent events, as the HTML standard frames them (section 9.2.6), from
-// the bytes of a response. Lines are found in the chunks as they come; only the
-// data of an event that is wanted is decoded, once.
+// the bytes of a response. Each piece is decoded as a whole: a decoder that is called
+// for each event costs more than the event, and leaves garbage that Chromium collects late.
 
-const LF = 10, CR = 13, COLON = 58, SPACE = 32;
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-const bytesOf = (s: string): Uint8Array => new TextEncoder().encode(s);
-const DATA = bytesOf('data'), EVENT = bytesOf('event'), ID = bytesOf('id'), RETRY = bytesOf('retry');
+const COLON = 58, SPACE = 32;
 
 /** Splits one response into events. A scanner that has met its limit takes nothing more. */
 export class SseScanner {
@@ -19,9 +15,10 @@ export class SseScanner {
 
   readonly #maxBytes: number;
   readonly #onEvent: (event: string, data: string) => void;
-  #tail: Uint8Array[] = []; // the beginning of a line whose end has not come
-  #data: Uint8Array[] = [];
-  #owned = 0; // of #data, those that are no parts of the chunk
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #tail = ''; // the beginning of a line whose end has not come
+  #tailBytes = 0;
+  #data: string[] = [];
   #bytes = 0; // kept in #tail and #data
   #event = '';
   #id: string | undefined;
@@ -36,35 +33,44 @@ export class SseScanner {
 
   /** Takes the next bytes, which may be others after. False once an event is larger than allowed. */
   push(chunk: Uint8Array): boolean {
-    const end = chunk.length;
+    if (this.stopped) return this.#bytes <= this.#maxBytes;
+    const text = this.#decoder.decode(chunk, { stream: true });
+    const sizeOf = text.length === chunk.length ? lengthOf : bytesOf;
+    const end = text.length;
     let from = 0;
+    if (this.#first && end > 0) {
+      this.#first = false;
+      if (text[0] === '\ufeff') from = 1;
+    }
     if (this.#skipLf && end > 0) {
       this.#skipLf = false;
-      if (chunk[0] === LF) from = 1;
+      if (text[0] === '\n') from = 1;
     }
-    let lf = chunk.indexOf(LF, from);
-    let cr = chunk.indexOf(CR, from);
+    let lf = text.indexOf('\n', from);
+    let cr = text.indexOf('\r', from);
     while (from < end && !this.stopped) {
       const to = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
       if (to < 0) {
-        this.#tail.push(chunk.slice(from));
-        this.#bytes += end - from;
+        const rest = text.slice(from), size = sizeOf(rest);
+        this.#tail += rest;
+        this.#tailBytes += size;
+        this.#bytes += size;
         break;
       }
-      this.#line(chunk, from, to);
+      if (this.#tail === '') this.#line(text, from, to, sizeOf);
+      else this.#ended(text.slice(from, to));
       if (this.#bytes > this.#maxBytes) break;
       from = to + 1;
       if (to === cr) {
         if (from === end) this.#skipLf = true;
-        else if (chunk[from] === LF) from++;
+        else if (text[from] === '\n') from++;
       }
-      if (lf >= 0 && lf < from) lf = chunk.indexOf(LF, from);
-      if (cr >= 0 && cr < from) cr = chunk.indexOf(CR, from);
+      if (lf >= 0 && lf < from) lf = text.indexOf('\n', from);
+      if (cr >= 0 && cr < from) cr = text.indexOf('\r', from);
     }
-    for (; this.#owned < this.#data.length; this.#owned++) this.#data[this.#owned] = this.#data[this.#owned]!.slice();
     if (this.#bytes <= this.#maxBytes) return true;
     this.stopped = true;
-    this.#tail = [];
+    this.#tail = '';
     this.#data = [];
     return false;
   }
@@ -76,40 +82,35 @@ export class SseScanner {
    */
   end(): void {
     if (this.stopped) return;
-    if (this.#tail.length > 0) this.#line(new Uint8Array(0), 0, 0);
+    const rest = this.#decoder.decode();
+    if (this.#tail + rest !== '') this.#ended(rest);
     this.#id = undefined;
     this.#dispatch();
   }
 
-  #line(chunk: Uint8Array, from: number, to: number): void {
-    let buf = chunk;
-    if (this.#tail.length > 0) {
-      buf = join(this.#tail, chunk.subarray(from, to));
-      for (const part of this.#tail) this.#bytes -= part.length;
-      this.#tail = [];
-      from = 0;
-      to = buf.length;
-    }
-    if (this.#first) {
-      this.#first = false;
-      if (to - from >= 3 && buf[from] === 0xef && buf[from + 1] === 0xbb && buf[from + 2] === 0xbf) from += 3;
-    }
-    if (from === to) this.#dispatch();
-    else this.#field(buf, from, to);
+  /** The line that the tail begins ends with `rest`. */
+  #ended(rest: string): void {
+    const line = this.#tail + rest;
+    this.#bytes -= this.#tailBytes;
+    this.#tail = '';
+    this.#tailBytes = 0;
+    this.#line(line, 0, line.length, bytesOf);
   }
 
-  #field(buf: Uint8Array, from: number, to: number): void {
-    let at = value(buf, from, to, DATA);
+  #line(text: string, from: number, to: number, sizeOf: (text: string) => number): void {
+    if (from === to) return this.#dispatch();
+    let at = valueAt(text, from, to, 'data');
     if (at >= 0) {
-      this.#data.push(buf.subarray(at, to));
-      this.#bytes += to - at + 1;
-    } else if ((at = value(buf, from, to, EVENT)) >= 0) {
-      this.#event = decoder.decode(buf.subarray(at, Math.min(to, at + 64)));
-    } else if ((at = value(buf, from, to, ID)) >= 0) {
-      const id = decoder.decode(buf.subarray(at, Math.min(to, at + 4096)));
+      const value = text.slice(at, to);
+      this.#data.push(value);
+      this.#bytes += sizeOf(value) + 1;
+    } else if ((at = valueAt(text, from, to, 'event')) >= 0) {
+      this.#event = text.slice(at, Math.min(to, at + 64));
+    } else if ((at = valueAt(text, from, to, 'id')) >= 0) {
+      const id = text.slice(at, Math.min(to, at + 4096));
       if (!id.includes('\0')) this.#id = id;
-    } else if ((at = value(buf, from, to, RETRY)) >= 0) {
-      const digits = decoder.decode(buf.subarray(at, Math.min(to, at + 16)));
+    } else if ((at = valueAt(text, from, to, 'retry')) >= 0) {
+      const digits = text.slice(at, Math.min(to, at + 16));
       if (/^\d+$/.test(digits)) this.retry = Number(digits);
     }
   }
@@ -121,36 +122,32 @@ export class SseScanner {
     this.#event = '';
     if (data.length === 0) return;
     this.#data = [];
-    this.#owned = 0;
     this.#bytes = 0;
     if (event !== '' && event !== 'message' && event !== 'endpoint') return;
-    let text = decoder.decode(data[0]);
-    for (let i = 1; i < data.length; i++) text += '\n' + decoder.decode(data[i]);
+    const text = data.length === 1 ? data[0]! : data.join('\n');
     if (text !== '') this.#onEvent(event, text);
   }
 }
 
 /** Where the value begins if the line's field is `name`, else -1. */
-function value(buf: Uint8Array, from: number, to: number, name: Uint8Array): number {
-  const n = name.length;
-  if (to - from < n) return -1;
-  for (let i = 0; i < n; i++) if (buf[from + i] !== name[i]) return -1;
-  const at = from + n;
+function valueAt(text: string, from: number, to: number, name: string): number {
+  const at = from + name.length;
+  if (at > to || !text.startsWith(name, from)) return -1;
   if (at === to) return to;
-  if (buf[at] !== COLON) return -1;
-  return at + 1 < to && buf[at + 1] === SPACE ? at + 2 : at + 1;
+  if (text.charCodeAt(at) !== COLON) return -1;
+  return at + 1 < to && text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1;
 }
 
-function join(parts: readonly Uint8Array[], last: Uint8Array): Uint8Array {
-  if (parts.length === 1 && last.length === 0) return parts[0]!;
-  let size = last.length;
-  for (const part of parts) size += part.length;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
+/** Of a text of one byte a character. */
+function lengthOf(text: string): number {
+  return text.length;
+}
+
+function bytesOf(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 0x7f) bytes += c > 0x7ff && (c & 0xf800) !== 0xd800 ? 2 : 1; // a half of a pair is two of four
   }
-  all.set(last, at);
-  return all;
+  return bytes;
 }
