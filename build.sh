@@ -170,7 +170,7 @@ bundle() {
 }
 
 # What parts.ts loads.
-parts='activity validate secrets integrity asleep shared detour results trust scan signin serve'
+parts='activity validate secrets integrity asleep shared detour results others trust scan signin serve'
 
 build_wasm() {
 	setup_node
@@ -373,6 +373,7 @@ verb_size() {
 	budget service.js "$dist/npm/service.js" 40000
 	budget results.js "$dist/npm/results.js" 3500
 	budget trust.js "$dist/npm/trust.js" 2000
+	budget others.js "$dist/npm/others.js" 1500
 	budget scan.js "$dist/npm/scan.js" 9500
 	budget activity.js "$dist/npm/activity.js" 2000
 	budget validate.js "$dist/npm/validate.js" 4000

@@ -93,7 +93,7 @@ func (r *Registry) approve(ctx context.Context, s *server, t *Tool, args []byte)
 		r.mu.Lock()
 		a := r.approvedFor(s)
 		a.remember(t.RawName, answer{digestOf(t.Pin), approval})
-		r.savePins(s, a)
+		r.savePins(s, a, FreshPins{})
 		r.mu.Unlock()
 		r.deliver()
 	}
@@ -123,7 +123,7 @@ func (r *Registry) ForgetApprovals(name string) error {
 		for _, s := range servers {
 			if a := r.approvedFor(s); len(a.answers) > 0 {
 				clear(a.answers)
-				r.savePins(s, a)
+				r.savePins(s, a, FreshPins{})
 			}
 		}
 		return nil

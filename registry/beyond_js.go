@@ -5,6 +5,7 @@ type beyond struct{}
 
 func (beyond) keep(*Tool)               {}
 func (beyond) drop(string)              {}
+func (beyond) inherit(*beyond)          {}
 func (beyond) before(string) Payload    { return nil }
 func (beyond) append(out []byte) []byte { return out }
 func (beyond) parse(_, _, _ string)     {}

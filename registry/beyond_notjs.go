@@ -36,6 +36,9 @@ func (b *beyond) drop(name string) {
 	delete(b.defs, name)
 }
 
+// inherit takes over the definitions that an earlier one has; stores have the rest.
+func (b *beyond) inherit(old *beyond) { b.defs, b.bytes = old.defs, old.bytes }
+
 func (b *beyond) before(name string) Payload {
 	if def, ok := b.defs[name]; ok {
 		return def

@@ -244,6 +244,7 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 	}
 	old := s.release
 	r.review(s, tools)
+	r.trim(s, tools)
 	r.offer(s, tools)
 	for i, w := range l.warnings {
 		l.warnings[i] = r.shown(s, w)

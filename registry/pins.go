@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,18 @@ type PinStore interface {
 	LoadPins(key string) (string, error)
 	// SavePins keeps what is approved of the tools at an endpoint, for the
 	// server of that name. It does not block for long.
-	SavePins(server, key, pins string) error
+	SavePins(server, key, pins string, fresh FreshPins) error
+}
+
+// FreshPins say what is new in pins that are saved. Where several registries
+// share a store, only that may go into what is there; who holds something else
+// then hears of it by [Registry.TakePins].
+type FreshPins struct {
+	// Tools are those that were approved or, where the pins do not have them any more, forgotten.
+	Tools []string
+	// ByUser: they replace what is stored of these tools. Otherwise nobody was
+	// asked, and what another has stored counts.
+	ByUser bool
 }
 
 // A Hold says why a tool is kept from models until [Registry.ApproveTools].
@@ -163,7 +175,7 @@ func (r *Registry) review(s *server, tools []Tool) {
 	if !first {
 		gone = a.gone(tools)
 	}
-	fresh := false
+	var fresh []string
 	for i := range tools {
 		t := &tools[i]
 		before, there := a.pins[t.RawName]
@@ -190,10 +202,10 @@ func (r *Registry) review(s *server, tools []Tool) {
 			}
 		}
 		a.approve(t)
-		fresh = true
+		fresh = append(fresh, t.RawName)
 	}
-	if a.trim(tools) || fresh {
-		r.savePins(s, a)
+	if len(fresh) > 0 {
+		r.savePins(s, a, FreshPins{Tools: fresh})
 	}
 }
 
@@ -224,16 +236,18 @@ func (a *approved) forget(name string) {
 	a.drop(name)
 }
 
-// trim forgets the tools that are not listed any more once there are too many of
-// them, and reports whether it did.
-func (a *approved) trim(tools []Tool) bool {
+// trim forgets the tools that a new list does not have any more once there are too
+// many of them. The caller holds r.mu.
+func (r *Registry) trim(s *server, tools []Tool) {
+	a := r.approvedFor(s)
 	if len(a.pins) <= 2*max(len(tools), 1000) {
-		return false
+		return
 	}
-	for _, name := range a.gone(tools) {
+	gone := a.gone(tools)
+	for _, name := range gone {
 		a.forget(name)
 	}
-	return true
+	r.savePins(s, a, FreshPins{Tools: gone})
 }
 
 // ApproveTools approves tools that are held, as they are now, by the server's own
@@ -254,26 +268,62 @@ func (r *Registry) ApproveTools(name string, tools ...string) error {
 			return &ServerError{name, "approve", Because(ErrUnknownTool, "not all of these tools are held")}
 		}
 		a := r.approvedFor(s)
+		fresh := FreshPins{ByUser: true}
 		for _, t := range held {
 			if from := t.Hold.RenamedFrom; from != "" {
 				a.forget(from)
+				fresh.Tools = append(fresh.Tools, from)
 			}
 			a.approve(t)
+			fresh.Tools = append(fresh.Tools, t.RawName)
 			t.Hold = nil
 		}
 		r.offer(s, s.listed)
-		r.savePins(s, a)
+		r.savePins(s, a, fresh)
 		r.changed(Event{Server: name, Tools: true})
 		return nil
 	})
 }
 
+// TakePins replaces what is approved at an endpoint by what the [PinStore] has of
+// it, for another registry has changed that. What was approved may be a tool of a
+// newer list than the one that is here: then that is asked for.
+func (r *Registry) TakePins(key, pins string) error {
+	return r.change(func() error {
+		old, a := r.approved[key], parsePins(pins)
+		r.approved[key] = a
+		if old == nil || maps.Equal(old.pins, a.pins) {
+			return nil
+		}
+		a.inherit(&old.beyond)
+		for name, pin := range old.pins {
+			if a.pins[name] != pin {
+				a.drop(name)
+			}
+		}
+		for _, s := range r.servers {
+			if len(s.listed) == 0 || endpointKey(s.cfg.URL) != key {
+				continue
+			}
+			r.review(s, s.listed)
+			r.offer(s, s.listed)
+			r.changed(Event{Server: s.name, Tools: true})
+			for i := range s.listed {
+				if t := &s.listed[i]; t.Hold != nil && a.pins[t.RawName] != old.pins[t.RawName] && !s.cfg.Disabled {
+					r.refreshSoon(s)
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // savePins has the store keep what is approved. The caller holds r.mu and calls deliver.
-func (r *Registry) savePins(s *server, a *approved) {
+func (r *Registry) savePins(s *server, a *approved, fresh FreshPins) {
 	if store := r.opts.Pins; store != nil {
 		name, key, text := s.name, endpointKey(s.cfg.URL), a.text()
 		r.saves = append(r.saves, func() {
-			if err := store.SavePins(name, key, text); err != nil {
+			if err := store.SavePins(name, key, text, fresh); err != nil {
 				r.log("pins not saved", "server", name, "error", err)
 			}
 		})

@@ -38,9 +38,10 @@ func pinnedPage(t *testing.T, tools ...string) func(context.Context, *string) (*
 
 // memoryPins keeps pins as a file would.
 type memoryPins struct {
-	mu   sync.Mutex
-	kept map[string]string
-	fail error
+	mu    sync.Mutex
+	kept  map[string]string
+	fresh []registry.FreshPins
+	fail  error
 }
 
 func (m *memoryPins) LoadPins(key string) (string, error) {
@@ -49,13 +50,14 @@ func (m *memoryPins) LoadPins(key string) (string, error) {
 	return m.kept[key], m.fail
 }
 
-func (m *memoryPins) SavePins(_, key, pins string) error {
+func (m *memoryPins) SavePins(_, key, pins string, fresh registry.FreshPins) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kept == nil {
 		m.kept = make(map[string]string)
 	}
 	m.kept[key] = pins
+	m.fresh = append(m.fresh, fresh)
 	return nil
 }
 
@@ -231,6 +233,63 @@ func TestPolicyChangesReviewTheListAgain(t *testing.T) {
 		cfg.Trust = "never"
 		if err := r.Update("a", cfg); !errors.Is(err, registry.ErrInvalidConfig) {
 			t.Errorf("an unknown policy: %v", err)
+		}
+	})
+}
+
+// TestApprovalsOfAnotherRegistry has two registries of one server, as two tabs are.
+func TestApprovalsOfAnotherRegistry(t *testing.T) {
+	const key = "https://a.example/mcp"
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := &memoryPins{}, &memoryPins{}
+		h, elsewhere := &harbour{}, &harbour{}
+		r := chart(t, registry.Options{Pins: ours}, map[string]*harbour{"a": h})
+		other := chart(t, registry.Options{Pins: theirs}, map[string]*harbour{"a": elsewhere})
+		take := func() {
+			t.Helper()
+			if err := r.TakePins(key, theirs.kept[key]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		relist(t, r, h, "x:one", "y:one")
+		relist(t, other, elsewhere, "x:one", "y:two")
+		take()
+		want(t, r, []string{"a__x"}, []string{"y changed: description"}) // what was first here is not what is approved
+
+		relist(t, other, elsewhere, "x:two", "y:two")
+		if err := other.ApproveTools("a"); err != nil {
+			t.Fatal(err)
+		}
+		relist(t, r, h, "x:two", "y:two")
+		want(t, r, []string{"a__y"}, []string{"x changed: description" + wasX})
+		lists := h.seen().lists
+		take()
+		want(t, r, []string{"a__x", "a__y"}, nil)
+		if h.seen().lists != lists {
+			t.Error("a list that is as it was approved is asked for again")
+		}
+
+		relist(t, other, elsewhere, "x:three", "z:two")
+		if err := other.ApproveTools("a"); err != nil {
+			t.Fatal(err)
+		}
+		h.list = pinnedPage(t, "x:three", "z:two")
+		saves := len(ours.fresh)
+		take()
+		want(t, r, nil, []string{"x changed: description", "y renamed from z: name"})
+		time.Sleep(2 * time.Second)
+		want(t, r, []string{"a__x", "a__z"}, nil) // the list was older than the approval
+		lists = h.seen().lists
+		take()
+		time.Sleep(2 * time.Second)
+		if len(ours.fresh) != saves || h.seen().lists != lists {
+			t.Errorf("saved %v, %d lists", ours.fresh[saves:], h.seen().lists-lists)
+		}
+		all := []registry.FreshPins{
+			{Tools: []string{"x", "y"}}, {Tools: []string{"x"}, ByUser: true}, {Tools: []string{"x", "y", "z"}, ByUser: true},
+		}
+		if diff := cmp.Diff(all, theirs.fresh); diff != "" {
+			t.Errorf("fresh (-want +got):\n%s", diff)
 		}
 	})
 }

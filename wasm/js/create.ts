@@ -1,5 +1,6 @@
 import { compile } from './compile.ts'
 import { ignore } from './download.ts'
+import { Elsewhere } from './elsewhere.ts'
 import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
@@ -25,7 +26,19 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const checker = options.validate ? part('validate', host) : undefined
   const scanner = options.scan ? part('scan', host) : undefined
   for (const early of [stored, checker, scanner]) early?.catch(ignore)
+  const validate = (await checker)?.validateArguments
+  const scanning = await scanner?.then(({ Scanner }) => new Scanner())
   let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
+  const tell: RegistryImage['tell'] = (m) => registry.tell(m)
+  // A service worker is taken to have its storage for itself: it has no import().
+  const alone = options.storage === 'memory' || !!host
+  let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
+  const others = () => sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
+  const approved = () => trust ??= Promise.all([part('trust', host), alone ? undefined : others(), stored]).then(([{ Trust }, others]) => new Trust(store, options, {
+    turn: others?.turn ?? ((work) => work()),
+    take: (key, pins) => tell({ method: 'takePins', key, pins }),
+    changed: () => elsewhere?.tell(),
+  }))
   /** Settles when what was approved has been given to the storage. */
   const kept = async () => (await trust?.catch(ignore))?.saved
 
@@ -36,20 +49,21 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const shared = intended(options) === 'shared'
   let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
   const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError))
-  const unwatch = watchPage((m) => registry.tell(m))
+  const unwatch = watchPage(tell)
+  const elsewhere = alone ? undefined : new Elsewhere(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
   const registry: R = new Made({
     mode: intended(options),
     host,
-    validate: (await checker)?.validateArguments,
-    scanner: await scanner?.then(({ Scanner }) => new Scanner()),
+    validate,
+    scanner: scanning,
     asks: !!options.onApprove,
-    trust: () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store.storage, options)),
+    trust: approved,
     onElicitation: options.onElicitation,
     door,
     onHints: (h) => store.saveHints(h),
-    onConfig: (name, patch) => (store.change(name, patch), show()),
+    onConfig: (name, patch) => (store.change(name, patch), show(), void store.saved.then(elsewhere?.tell)),
     onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
-    onClose: async () => (unwatch(), await store?.saved, await kept()),
+    onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
     async open(signal) {
       const compiled = async () => {
         const module = await within(signal, compile(options, report))

@@ -166,6 +166,7 @@ export class Host {
     asked.change = m
     if (m.method === 'discover') this.discovered = true
     if (m.method === 'online') this.online = m.online
+    if (m.method === 'takePins') (this.options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.closing = id
     const { id: _, method, ...params } = m
     this.instance!.call(id, method, params)

@@ -157,7 +157,8 @@ export class Instance {
       toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
       hints: (hints: string) => hears.hints(hints),
       held: (json: string) => { this.holds = JSON.parse(json) },
-      pins: (server: string, key: string, pins: string) => hears.pins({ event: 'pins', server, key, pins }),
+      pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
+        hears.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
       elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
       authorize: (ask: number, call: number, server: string, about: string) => {
         const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]

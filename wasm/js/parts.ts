@@ -11,6 +11,7 @@ const files = {
   shared: () => import('./shared.js'),
   detour: () => import('./detour.js'),
   results: () => import('./results.js'),
+  others: () => import('./others.js'),
   trust: () => import('./trust.js'),
   scan: () => import('./scan.js'),
   signin: () => import('./signin.js'),

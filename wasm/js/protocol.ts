@@ -22,6 +22,8 @@ export type Request = { id: number } & (
   /** `resume` and the address that a person came back to complete what an earlier page began. */
   | { method: 'signIn'; name: string; resume?: string; url?: string }
   | { method: 'approveTools'; name: string; tools?: string[] }
+  /** What is approved at an endpoint, as the storage has it now. */
+  | { method: 'takePins'; key: string; pins: string }
   /** To the owner of a registry that is served. */
   | { method: 'approvals' }
   | { method: 'forgetApprovals'; server?: string }
@@ -45,8 +47,11 @@ export type ToPage =
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
   | AuthorizeEvent
 
-/** What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key] of a later start. */
-export interface PinsEvent { event: 'pins'; server: string; key: string; pins: string }
+/**
+ * What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key]
+ * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
+ */
+export interface PinsEvent { event: 'pins'; server: string; key: string; pins: string; fresh: string[]; byUser: boolean }
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {

@@ -3,7 +3,7 @@ import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
 import type { Opened } from './launch.ts'
-import type { Attached, Called, ListedTool, PinsEvent, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import type { Results } from './results.ts'
@@ -85,8 +85,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   private results: Promise<Results> | undefined
   /** Settles when what is held is known. */
   private filling: Promise<unknown> | undefined
-  /** Pins whose tools are on their way: the list that they are about comes behind them. */
-  private readonly unkept = new Map<string, PinsEvent>()
+  /** Servers with fresh pins: the list that they are about comes behind them. */
+  private readonly approved = new Set<string>()
   private callTimeoutMs = 0
   private dead: RegistryError | undefined
 
@@ -338,9 +338,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
     return this.close()
   }
 
-  /** Tells the host that the network or the user has come back, or that the network has gone. */
-  tell(m: { method: 'online'; online: boolean } | { method: 'wake' }): void {
-    if (!this.dead && this.channel) this.ask(m).catch(() => {})
+  /** Tells the host what the page has learned; one that is started later finds out by itself. */
+  tell(body: Body): void {
+    if (!this.dead && (this.channel || this.starting)) this.ask(body).catch(() => {})
   }
 
   /** Ends everything under way with an error. */
@@ -459,8 +459,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
       case 'hints':
         return this.owner.onHints?.(m.hints)
       case 'pins':
-        this.unkept.set(m.server, m)
-        return this.keep(m, [])
+        this.approved.add(m.server)
+        return void this.owner.trust?.().then((t) => t.save(m)).catch(() => {})
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
@@ -483,18 +483,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
     const was = this.lists.get(m.server)
     this.replace(m.server, list)
     this.made().catch(() => {}) // calls are going to want it
-    const pins = this.unkept.get(m.server)
-    if (pins && this.unkept.delete(m.server)) this.keep(pins, list.tools)
+    if (this.approved.delete(m.server)) this.owner.trust?.().then((t) => t.define(m.server, list.tools)).catch(() => {})
     if (list.held.length) {
       this.filling = this.owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
         if (this.lists.get(m.server) === list) this.replace(m.server, { ...list, held })
       }).catch(() => {})
     }
-  }
-
-  private keep(pins: PinsEvent, tools: readonly types.ToolInfo[]): void {
-    this.owner.trust?.().then((t) => t.save(pins, tools)).catch(() => {})
   }
 
   private replace(server: string, list: Lists): void {

@@ -30,6 +30,8 @@ export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
   readonly storage: StorageAdapter
   readonly #secrets: SecretStore | undefined
+  /** The pins that the module knows to be stored. */
+  told: Record<string, string> = {}
   /** Settles when all changes so far have been given to the storage. */
   saved: Promise<unknown> = Promise.resolve()
 
@@ -40,7 +42,7 @@ export class ConfigStore {
 
   /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
   async load(given: Record<string, ServerConfig>): Promise<void> {
-    for (const [name, { headers: _, ...config }] of Object.entries(await this.#stored())) {
+    for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
       if (typeof config.url !== 'string') continue
       this.servers.set(name, (await this.#secrets?.get(name, config)) ?? config)
     }
@@ -49,9 +51,14 @@ export class ConfigStore {
 
   /** Merges an accepted change, or forgets the server, and saves. */
   change(name: string, patch: Partial<ServerConfig> | null): void {
+    const fields = patch && this.servers.has(name) && Object.keys(patch) as (keyof Stored)[]
     if (patch === null) this.servers.delete(name)
-    else this.servers.set(name, mergeConfig(this.servers.get(name), patch))
-    this.saved = this.saved.then(() => this.#save(name)).catch(() => {})
+    else this.merge(name, patch)
+    this.saved = this.saved.then(() => this.#save(name, fields || undefined)).catch(() => {})
+  }
+
+  merge(name: string, patch: Partial<ServerConfig>): void {
+    this.servers.set(name, mergeConfig(this.servers.get(name), patch))
   }
 
   /** Takes over what other tabs have changed, and saved. Header values are known here or not. */
@@ -74,10 +81,11 @@ export class ConfigStore {
 
   /** What is approved of servers' tools; see trust.ts, which writes it. */
   async pins(): Promise<Record<string, string>> {
-    return this.#read(pinsKey)
+    return (this.told = await this.#read(pinsKey))
   }
 
-  async #stored(): Promise<Record<string, Stored>> {
+  /** The servers as they are stored now. */
+  async stored(): Promise<Record<string, Stored>> {
     return (await this.#read<{ servers?: Record<string, Stored> }>(serversKey)).servers ?? {}
   }
 
@@ -89,13 +97,15 @@ export class ConfigStore {
     }
   }
 
-  /** Saves one server, beside what other tabs have saved meanwhile. */
-  async #save(name: string): Promise<void> {
-    const servers = await this.#stored()
+  /** Saves these fields of one server, or all, beside what other tabs have saved meanwhile. */
+  async #save(name: string, fields: (keyof Stored)[] | undefined): Promise<void> {
+    const servers = await this.stored()
     const config = this.servers.get(name)
     if (config) {
       const { headers, auth, ...rest } = config
-      servers[name] = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
+      const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
+      const before = servers[name]
+      servers[name] = fields && before?.url === whole.url ? { ...before, ...Object.fromEntries(fields.map((f) => [f, whole[f]])) } : whole
     } else {
       delete servers[name]
     }

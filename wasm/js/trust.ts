@@ -1,8 +1,8 @@
 import type { WireError } from './errors.ts'
 import type { Hold, PinsEvent } from './protocol.ts'
 import type { Lists } from './registry.ts'
-import { pinsKey } from './storage.ts'
-import type { Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, StorageAdapter, ToolDefinition, ToolInfo } from './types.ts'
+import { pinsKey, type ConfigStore } from './storage.ts'
+import type { Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, ToolDefinition, ToolInfo } from './types.ts'
 
 const approvedKey = 'portolan.approved'
 const answersKey = 'portolan.approvals'
@@ -17,18 +17,30 @@ const mostAnswers = 2000
 type Definitions = Record<string, ToolDefinition>
 interface Answer extends RememberedApproval { at: string }
 
+/** What is approved in common with others. */
+interface Shared {
+  /** Runs work while nobody else changes what is stored. */
+  turn<T>(work: () => Promise<T>): Promise<T>
+  /** The module: this is stored of an endpoint. */
+  take(key: string, pins: string): void
+  /** Others who use the storage: it has changed. */
+  changed(): void
+}
+
 /** What a user has approved: tools as they were then, and calls. */
 export class Trust {
-  private readonly storage: StorageAdapter
+  private readonly store: Pick<ConfigStore, 'storage' | 'told'>
   private readonly options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
+  private readonly shared: Shared
   /** By server, the endpoint that its pins are of. */
   private readonly keys = new Map<string, string>()
   private writing: Promise<unknown> = Promise.resolve()
   private answered: Promise<Answer[]> | undefined
 
-  constructor(storage: StorageAdapter, options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>) {
-    this.storage = storage
+  constructor(store: Trust['store'], options: Trust['options'], shared: Shared) {
+    this.store = store
     this.options = options
+    this.shared = shared
   }
 
   /** Settles when all so far has been given to the storage. */
@@ -36,20 +48,50 @@ export class Trust {
     return this.writing
   }
 
-  /** Keeps what the module has approved, and the definitions that this is about. */
-  save({ server, key, pins }: PinsEvent, tools: readonly ToolInfo[]): void {
-    this.keys.set(server, key)
+  /** Keeps what the module has approved, beside what others have. */
+  save(event: PinsEvent): void {
+    this.keys.set(event.server, event.key)
     void this.write(async () => {
-      await this.store(pinsKey, { ...await this.read<Record<string, string>>(pinsKey, {}), [key]: pins })
+      const all = await this.read<Pins>(pinsKey, {})
+      const stored = all[event.key]
+      const pins = merge(stored, event)
+      if (pins !== stored) await this.keep(pinsKey, { ...all, [event.key]: pins })
+      this.tell({ ...all, [event.key]: pins }, event)
+    })
+  }
+
+  /** Keeps the definitions of a server's tools that are approved. */
+  define(server: string, tools: readonly ToolInfo[]): void {
+    const key = this.keys.get(server)
+    if (key !== undefined) void this.write(async () => {
+      const pins = lines((await this.read<Pins>(pinsKey, {}))[key] ?? '')
       const { [key]: before = {}, ...others } = await this.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
       const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-      for (const t of tools) definitions[t.tool] = t.definition
+      for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
       let room = mostOfServer
       const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
       const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
       while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
-      await this.store(approvedKey, Object.fromEntries(all))
+      await this.put(approvedKey, Object.fromEntries(all))
     })
+  }
+
+  /** Reads what others have approved meanwhile. */
+  follow(): Promise<void> {
+    return this.queue(async () => {
+      const answers = await this.read<Answer[] | undefined>(answersKey, undefined)
+      if (Array.isArray(answers)) this.answered = Promise.resolve(answers)
+      this.tell(await this.read<Pins>(pinsKey, {}))
+    })
+  }
+
+  /** Tells the module what is not stored as it knows it; `own` is its own news. */
+  private tell(all: Pins, own?: PinsEvent): void {
+    const { told } = this.store
+    this.store.told = all
+    for (const [key, pins] of Object.entries(all)) {
+      if (key === own?.key ? !same(pins, own.pins) : pins !== told[key]) this.shared.take(key, pins)
+    }
   }
 
   /** Held tools with what was approved of them, as far as it is known; `was` is the server's list before. */
@@ -118,28 +160,63 @@ export class Trust {
     return this.answered ??= this.read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
   }
 
-  private async change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
-    await this.write(async () => {
+  private change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
+    return this.write(async () => {
       // Other tabs may have changed it; where there is no storage, memory counts.
       const now = fn(await this.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
       this.answered = Promise.resolve(now)
-      await this.store(answersKey, now)
+      await this.keep(answersKey, now)
     })
   }
 
   private write(work: () => Promise<void>): Promise<void> {
-    const done = this.writing.then(work)
-    this.writing = done.catch(() => {}) // storage that is full or forbidden keeps nothing
-    return done.catch(() => {})
+    return this.queue(() => this.shared.turn(work))
+  }
+
+  private queue(work: () => Promise<void>): Promise<void> {
+    const done = this.writing.then(work).catch(() => {}) // storage that is full or forbidden keeps nothing
+    this.writing = done
+    return done
   }
 
   private async read<T>(key: string, none: T): Promise<T> {
-    return parse(await this.storage.get(key) ?? '', none)
+    return parse(await this.store.storage.get(key) ?? '', none)
   }
 
-  private async store(key: string, value: unknown): Promise<void> {
-    await this.storage.set(key, JSON.stringify(value))
+  private async put(key: string, value: unknown): Promise<void> {
+    await this.store.storage.set(key, JSON.stringify(value))
   }
+
+  /** Puts what others are to hear of. */
+  private async keep(key: string, value: unknown): Promise<void> {
+    await this.put(key, value)
+    this.shared.changed()
+  }
+}
+
+/** By endpoint, as registry/pins.go writes them: a line for each tool. */
+type Pins = Record<string, string>
+
+const lines = (pins: string) => new Map(pins.split('\n').filter(Boolean).map((line) => {
+  const tab = line.indexOf('\t')
+  return [line.slice(0, tab), line.slice(tab + 1)]
+}))
+
+/** The pins that are stored of an endpoint, with what is fresh in the module's. */
+function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): string {
+  if (!stored) return pins
+  const ours = lines(pins), all = lines(stored)
+  for (const tool of fresh) {
+    const pin = ours.get(tool)
+    if (pin === undefined) all.delete(tool)
+    else if (byUser || !all.has(tool)) all.set(tool, pin)
+  }
+  return [...all].map(([tool, pin]) => `${tool}\t${pin}\n`).join('')
+}
+
+function same(a: string, b: string): boolean {
+  const ours = lines(a), theirs = lines(b)
+  return ours.size === theirs.size && [...ours].every(([tool, pin]) => theirs.get(tool) === pin)
 }
 
 function parse<T>(text: string, none: T): T {

@@ -31,7 +31,7 @@ type Host interface {
 	// State tells the registry's status and the servers that changed: a StateEvent.
 	State(event []byte)
 	// Pins keeps what is approved at an endpoint: Start.Pins of a later start.
-	Pins(server, key, pins string)
+	Pins(server, key, pins string, fresh registry.FreshPins)
 	// Tools replaces the tools of one server, those withheld from models among them.
 	Tools(server string, tools []registry.Tool)
 }
@@ -190,6 +190,17 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 			}
 		}
 		return null, a.reg.ApproveTools(name, tools...)
+	},
+	"takePins": func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		key, err := stringField(params, "key")
+		if err != nil {
+			return nil, err
+		}
+		pins, err := stringField(params, "pins")
+		if err != nil {
+			return nil, err
+		}
+		return null, a.reg.TakePins(key, pins)
 	},
 	"retry": named(func(ctx context.Context, a *API, name string) error {
 		if err := a.reg.Retry(name); err != nil {

@@ -58,7 +58,7 @@ func (p *page) State(event []byte) {
 	p.states = append(p.states, string(event))
 }
 
-func (p *page) Pins(server, key, pins string) {
+func (p *page) Pins(server, key, pins string, fresh registry.FreshPins) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.order = append(p.order, "pins")

@@ -6,23 +6,21 @@ import "github.com/portolan-mcp/portolan/registry"
 type Pins map[string]string
 
 // Store returns what a registry keeps them in: the host.
-func (p Pins) Store(host interface {
-	Pins(server, key, pins string)
-}) registry.PinStore {
-	return pinStore{p, host}
+func (p Pins) Store(host pinHost) registry.PinStore { return pinStore{p, host} }
+
+type pinHost interface {
+	Pins(server, key, pins string, fresh registry.FreshPins)
 }
 
 type pinStore struct {
 	loaded Pins
-	host   interface {
-		Pins(server, key, pins string)
-	}
+	host   pinHost
 }
 
 // LoadPins is called once for each key.
 func (s pinStore) LoadPins(key string) (string, error) { return s.loaded[key], nil }
 
-func (s pinStore) SavePins(server, key, pins string) error {
-	s.host.Pins(server, key, pins)
+func (s pinStore) SavePins(server, key, pins string, fresh registry.FreshPins) error {
+	s.host.Pins(server, key, pins, fresh)
 	return nil
 }

@@ -78,7 +78,13 @@ func (b *Bridge) Fail(id int, err []byte) { b.boot.Call("fail", id, string(err))
 func (b *Bridge) Progress(id int, progress []byte) { b.boot.Call("progress", id, string(progress)) }
 
 // Pins has the host keep what is approved.
-func (b *Bridge) Pins(server, key, pins string) { b.boot.Call("pins", server, key, pins) }
+func (b *Bridge) Pins(server, key, pins string, fresh registry.FreshPins) {
+	var tools []byte // strings.Join is 850 bytes of the module
+	for _, name := range fresh.Tools {
+		tools = append(append(tools, name...), '\n')
+	}
+	b.boot.Call("pins", server, key, pins, string(tools), fresh.ByUser)
+}
 
 // State tells what changed.
 func (b *Bridge) State(event []byte) { b.boot.Call("state", string(event)) }
