@@ -3,7 +3,7 @@ import type { WireError } from './errors.ts'
 import { mergeConfig, redactAuth } from './mergeconfig.ts'
 import { originOf } from './origin.ts'
 import type { StateEvent } from './protocol.ts'
-import type { Body } from './registry.ts'
+import type { Body } from './requests.ts'
 import type { ServerConfig } from './types.ts'
 
 // What a registry says and does before the module is needed: all its servers are off.

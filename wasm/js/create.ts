@@ -5,7 +5,8 @@ import { fromWire, RegistryError, type WireError } from './errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { part, type Parts } from './parts.ts'
-import { aborted, type Owner, type RegistryImage } from './registry.ts'
+import type { Owner, RegistryImage } from './registry.ts'
+import { aborted, type Body } from './requests.ts'
 import type { Begin } from './protocol.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import type * as types from './types.ts'
@@ -29,7 +30,7 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const validate = (await checker)?.validateArguments
   const scanning = await scanner?.then(({ Scanner }) => new Scanner())
   let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
-  const tell: RegistryImage['tell'] = (m) => registry.tell(m)
+  const tell = (m: Body) => registry.requests.tell(m)
   // A service worker is taken to have its storage for itself: it has no import().
   const alone = options.storage === 'memory' || !!host
   let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
@@ -92,13 +93,13 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
     const sure = Object.values(given).some(enabled) // before the storage has been read
     if (!sure) await within(signal, stored)
     if (sure || [...store.servers.values()].some(enabled)) {
-      const { refused } = await registry.start(signal)
+      const { refused } = await registry.requests.start(signal)
       // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
       for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
     } else {
       asleep = await part('asleep', host)
       show()
-      if (shared) unheard = (await part('shared', host)).whenUp(() => registry.start().catch(ignore))
+      if (shared) unheard = (await part('shared', host)).whenUp(() => registry.requests.start().catch(ignore))
     }
   } catch (e) {
     await registry.close()

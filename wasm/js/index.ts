@@ -21,4 +21,8 @@ export const preload: typeof types.preload = async (options = {}) => {
   await within(options.signal, compile(options, options.onProgress ?? ignore))
 }
 
-export const connectRegistry: typeof types.connectRegistry = (channel) => new PageRegistry({ mode: 'remote' }).attach(channel)
+export const connectRegistry: typeof types.connectRegistry = async (channel) => {
+  const registry = new PageRegistry({ mode: 'remote' })
+  await registry.requests.attach(channel)
+  return registry
+}

@@ -1,5 +1,5 @@
 import { holdLock } from './launching.ts'
-import type { Body } from './registry.ts'
+import type { Body } from './requests.ts'
 import type { ConfigStore } from './storage.ts'
 import type { Trust } from './trust.ts'
 import type { RegistryOptions, ServerConfig } from './types.ts'

@@ -2,10 +2,9 @@ import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
-import type { Opened } from './launch.ts'
-import type { Attached, Called, ListedTool, Request, StateEvent, ToHost, ToPage, ToolsEvent } from './protocol.ts'
+import type { Attached, Called, ListedTool, StateEvent, ToolsEvent } from './protocol.ts'
 import { part } from './parts.ts'
-import { crashed, crashedForGood, Restarts } from './restarts.ts'
+import { aborted, Requests, shielded, type Event, type Hears, type Source } from './requests.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from './scan.ts'
 import type { Trust } from './trust.ts'
@@ -13,25 +12,11 @@ import type { Door } from './signin.ts'
 import type * as types from './types.ts'
 import type { validateArguments } from './validate.ts'
 
-/** A request before it has its number. */
-export type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
-
-interface Waiting {
-  resolve(value: unknown): void
-  reject(error: RegistryError): void
-  /** Ends the request for the host as well. */
-  leave(error: RegistryError): void
-  /** When the host has had time enough, in ms of performance.now(). */
-  until: number
-  onProgress?: ((p: types.ToolProgress) => void) | undefined
-}
-
 /** What a server lists: what models may call, and the rest. */
 export interface Lists { tools: types.ToolInfo[]; withheld: types.ToolInfo[]; held: types.HeldTool[] }
 
 /** What whoever made a registry wants to hear and to end with it. */
-export interface Owner {
-  mode: string
+export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof validateArguments | undefined
@@ -50,37 +35,21 @@ export interface Owner {
   /** Where people sign in. Without it, the other end sees to that. */
   door?(): Promise<Door>
   onClose?(): void | Promise<unknown>
-  /** Starts the module, or starts it again. Without it, the registry ends with its channel. */
-  open?(signal?: AbortSignal): Promise<Opened>
-  /** Answers before the module is first needed; undefined: it is needed now. */
-  asleep?(body: Body): Promise<unknown> | undefined
 }
 
-/** How much later than the module's own deadline the page gives a call up, and how often it looks, in ms. */
-const grace = 100, look = 100
-
-/** How long a worker that is late may have been silent, in ms: it may be busy. */
-const silence = 10_000
+/** How much later than the module's own deadline the page gives a call up, in ms. */
+const grace = 100
 
 /** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
 export const readTool = 'portolan_read_result'
 
-/** The registry as a page sees it: an image of the host's state, and requests to it. What models are offered is PageRegistry's. */
-export class RegistryImage implements Omit<types.Registry, 'getTools'> {
-  mode: string
+/** The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered is PageRegistry's. */
+export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
+  readonly requests: Requests
   version = ''
   /** Its servers have been asked for their tools, or would have been. */
   discovered = false
-  private channel: types.Channel | undefined
-  /** Requests that wait for it. */
-  private outbox: ToHost[] = []
-  private starting: Promise<Opened> | undefined
-  private unwatch: (() => void) | undefined
-  private down: RegistryError | undefined
-  private readonly restarts = new Restarts()
   private readonly owner: Owner
-  private readonly waiting = new Map<number, Waiting>()
-  private last = 0
   private resultBytes = 0
   private results: Promise<Results> | undefined
   /** Settles when what is held is known. */
@@ -88,7 +57,6 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   /** Servers with fresh pins: the list that they are about comes behind them. */
   private readonly approved = new Set<string>()
   private callTimeoutMs = 0
-  private dead: RegistryError | undefined
 
   private status: types.Snapshot['status'] = 'idle'
   private servers: types.Snapshot['servers'] = {}
@@ -104,61 +72,24 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   private readonly observers = new Set<(a: types.Activity) => void>()
   /** There as long as somebody observes. */
   private activities: Promise<Activities> | undefined
-  private heard = 0
-  private watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(owner: Owner) {
     this.owner = owner
-    this.mode = owner.mode
+    this.requests = new Requests(owner, this)
+  }
+
+  get mode(): string {
+    return this.requests.mode
   }
 
   get host(): types.RegistryOptions['host'] {
     return this.owner.host
   }
 
-  /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
-  start(signal?: AbortSignal): Promise<Opened> {
-    return this.starting ??= this.open(signal).finally(() => { this.starting = undefined })
-  }
-
-  private async open(signal?: AbortSignal): Promise<Opened> {
-    try {
-      const opened = await this.owner.open!(signal)
-      if (this.dead) {
-        opened.channel.close()
-        throw this.dead
-      }
-      this.mode = opened.mode
-      this.unwatch = opened.onDied?.(() => this.died())
-      const attached = this.attach(opened.channel, signal) // need not be back before what follows is sent
-      for (const m of this.outbox.splice(0)) this.channel!.post(m)
-      await attached
-      this.down = undefined
-      return opened
-    } catch (e) {
-      if (!this.channel) {
-        this.outbox = []
-        this.fail(e as RegistryError)
-      }
-      throw e
-    }
-  }
-
-  /** Joins the host at the other end of the channel. */
-  async attach(channel: types.Channel, signal?: AbortSignal): Promise<this> {
-    this.channel = channel
-    channel.onmessage = (m) => this.receive(m as ToPage)
-    const a = await this.ask<Attached>({ method: 'attach' }, { signal })
-    this.version = a.version
-    this.resultBytes = a.resultBytes
-    this.callTimeoutMs = a.callTimeoutMs
-    return this
-  }
-
   async addServer(name: string, config: types.ServerConfig): Promise<void> {
     checkName(name)
     checkConfig(config, name)
-    await this.ask({ method: 'addServer', name, config })
+    await this.requests.ask({ method: 'addServer', name, config })
     this.owner.onConfig?.(name, config)
   }
 
@@ -166,53 +97,53 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
     checkName(name)
     const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<types.ServerConfig>
     checkConfig(config, name)
-    await this.ask({ method: 'updateServer', name, config })
+    await this.requests.ask({ method: 'updateServer', name, config })
     this.owner.onConfig?.(name, config)
   }
 
   async removeServer(name: string): Promise<void> {
     checkName(name)
-    await this.ask({ method: 'removeServer', name })
+    await this.requests.ask({ method: 'removeServer', name })
     this.owner.onConfig?.(name, null)
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
-    await this.ask({ method: 'setEnabled', name, enabled })
+    await this.requests.ask({ method: 'setEnabled', name, enabled })
     this.owner.onConfig?.(name, { enabled })
   }
 
   async retry(name: string): Promise<void> {
     checkName(name)
-    await this.ask({ method: 'retry', name })
+    await this.requests.ask({ method: 'retry', name })
   }
 
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
-    const ask = () => this.ask({ method: 'signIn', name }, options)
+    const ask = () => this.requests.ask({ method: 'signIn', name }, options)
     await ((await this.owner.door?.())?.signIn(name, ask) ?? ask())
   }
 
   async signOut(name: string): Promise<void> {
     checkName(name)
-    await this.ask({ method: 'signOut', name })
+    await this.requests.ask({ method: 'signOut', name })
   }
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkName(server)
-    await this.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
+    await this.requests.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
   }
 
   approvals(): Promise<types.RememberedApproval[]> {
-    return this.owner.trust?.().then((t) => t.approvals()) ?? this.ask({ method: 'approvals' })
+    return this.owner.trust?.().then((t) => t.approvals()) ?? this.requests.ask({ method: 'approvals' })
   }
 
   async forgetApprovals(server?: string): Promise<void> {
-    await (this.owner.trust?.().then((t) => t.forget(server)) ?? this.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
+    await (this.owner.trust?.().then((t) => t.forget(server)) ?? this.requests.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
-    if (!this.owner.trust) return this.ask({ method: 'readResult', handle, range })
+    if (!this.owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
     const read = (await this.made()).read(handle, range)
     if (!read) throw new RegistryError('gone', 'the result is not kept any more', { hint: 'Call the tool again.' })
     return read
@@ -224,7 +155,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     this.discovered = true
-    await this.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
+    await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
     for (let known; known !== this.filling;) await (known = this.filling)
     return this.getSnapshot()
   }
@@ -275,7 +206,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
       if (signal?.aborted) throw aborted(signal)
       if (denied) throw fromWire(denied)
     }
-    const answer = await this.ask<Called>(
+    const answer = await this.requests.ask<Called>(
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
       { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
     )
@@ -322,121 +253,28 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   }
 
   async close(): Promise<void> {
-    if (this.dead) return
-    const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
-    // A host that does not answer is left all the same.
-    const left = this.channel && /^(main|worker)$/.test(this.mode) && this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
-    this.dead = closed
-    this.unwatch?.()
-    await left
-    this.fail(closed)
-    this.channel?.close()
-    await this.owner.onClose?.()
+    if (await this.requests.close()) await this.owner.onClose?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
 
-  /** Tells the host what the page has learned; one that is started later finds out by itself. */
-  tell(body: Body): void {
-    if (!this.dead && (this.channel || this.starting)) this.ask(body).catch(() => {})
+  attached(a: Attached): void {
+    this.version = a.version
+    this.resultBytes = a.resultBytes
+    this.callTimeoutMs = a.callTimeoutMs
   }
 
-  /** Ends everything under way with an error. */
-  private fail(error: RegistryError): void {
-    for (const w of [...this.waiting.values()]) w.reject(error)
-  }
-
-  /** The worker is no more, and cannot have said so itself. */
-  private died(): void {
-    if (this.dead || !this.channel || !this.owner.open) return
-    this.unwatch?.()
-    this.channel.close()
-    this.channel = undefined
-    this.fail(crashed())
-    if (this.restarts.allow()) this.start().catch((e: RegistryError) => this.lie(e))
-    else this.lie(crashedForGood())
-  }
-
-  /** Stays down until somebody wants it up. */
-  private lie(e: RegistryError): void {
-    this.down = e
+  /** Shows all that is on as down. */
+  down(e: RegistryError): void {
     this.lists.clear()
     this.index = this.offers = undefined
     this.receive({ event: 'state', status: 'partial', servers: Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
       [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint }])) })
   }
 
-  ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
-    if (this.dead) return Promise.reject(this.dead)
-    if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
-    if (!this.channel && !this.starting) {
-      const answer = this.owner.asleep?.(body)
-      if (answer) return answer as Promise<T>
-      if (this.down && !this.restarts.allow(body.method === 'retry')) return Promise.reject(this.down)
-    }
-    return new Promise<T>((resolve, reject) => {
-      const id = ++this.last
-      const done = () => {
-        this.waiting.delete(id)
-        o.signal?.removeEventListener('abort', abort)
-      }
-      const leave = (e: RegistryError) => {
-        done()
-        this.post({ cancel: id })
-        reject(e)
-      }
-      const abort = () => leave(aborted(o.signal!))
-      this.waiting.set(id, {
-        resolve: (v) => (done(), resolve(v as T)),
-        reject: (e) => (done(), reject(e)),
-        leave, onProgress: o.onProgress,
-        until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
-      })
-      if (o.giveUpMs !== undefined) this.watch()
-      o.signal?.addEventListener('abort', abort)
-      try {
-        this.post({ id, ...body } as Request)
-      } catch (e) {
-        done()
-        reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))
-      }
-    })
-  }
-
-  // One timer for all requests, and none while there are none.
-  private watch(): void {
-    this.watching ??= setTimeout(() => {
-      this.watching = undefined
-      const now = performance.now()
-      for (const w of [...this.waiting.values()]) {
-        if (w.until <= now) {
-          w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
-          // The module has its own deadlines. One that misses them and says nothing hangs.
-          if (this.heard < now - silence) this.died()
-        }
-        else if (w.until < Infinity) this.watch()
-      }
-    }, look)
-  }
-
-  private post(m: ToHost): void {
-    if (this.channel) return this.channel.post(m)
-    this.outbox.push(m)
-    this.start().catch(() => {}) // told to those who wait
-  }
-
-  receive(m: ToPage): void {
-    this.heard = performance.now()
-    if ('id' in m) {
-      const w = this.waiting.get(m.id)
-      if (!w) return
-      if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
-      else if ('error' in m) w.reject(fromWire(m.error))
-      else w.resolve(m.result)
-      return
-    }
+  receive(m: Event): void {
     switch (m.event) {
       case 'state': {
         const servers = m.whole ? {} : { ...this.servers }
@@ -464,7 +302,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
-        return void this.owner.door?.().then((d) => d.hear(m, (answer) => this.post({ elicited: m.ask, answer })))
+        return void this.owner.door?.().then((d) => d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer })))
     }
   }
 
@@ -510,9 +348,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
   private async elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
     try {
       const answer = await this.owner.onElicitation?.(request)
-      this.post({ elicited: ask, answer: answer ?? { action: 'decline' } })
+      this.requests.post({ elicited: ask, answer: answer ?? { action: 'decline' } })
     } catch (e) {
-      this.post({ elicited: ask, error: String(e) })
+      this.requests.post({ elicited: ask, error: String(e) })
     }
   }
 
@@ -527,14 +365,3 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'> {
     })
   }
 }
-
-/** A listener's own fault is reported as the page's, and stops nothing of ours. */
-function shielded(fn: () => void): void {
-  try {
-    fn()
-  } catch (e) {
-    queueMicrotask(() => { throw e })
-  }
-}
-
-export const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })

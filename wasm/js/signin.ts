@@ -138,6 +138,6 @@ export class Door {
     const vault = await openVault()
     const resume = await vault.text(resumeKey)
     await vault.setText(resumeKey, '')
-    if (left.url && resume) await registry.ask({ method: 'signIn', name: left.server, resume, url: left.url })
+    if (left.url && resume) await registry.requests.ask({ method: 'signIn', name: left.server, resume, url: left.url })
   }
 }
