@@ -8,10 +8,11 @@ import { mayLoseDigits, memberText } from './plane-json.ts'
  */
 export type Answer = { value: unknown; raw?: string } | { message: Uint8Array }
 
-/** Throws if the message is not JSON. */
-export function opened(answer: Answer): { value: unknown; raw?: string } {
+/** Throws if the message is not JSON. `done` hears of it once it is decoded. */
+export function opened(answer: Answer, done?: (message: Uint8Array) => void): { value: unknown; raw?: string } {
   if (!('message' in answer)) return answer
   const text = new TextDecoder().decode(answer.message)
+  done?.(answer.message)
   const { result } = JSON.parse(text) as { result: unknown }
   const raw = mayLoseDigits(text) ? memberText(text, 'result') : undefined
   return { value: result, ...(raw !== undefined && { raw }) }

@@ -1,14 +1,13 @@
-// The memory that response bodies are read into. It is used again, for what the platform
-// would give each time is collected late: seconds of a fast server are hundreds of MiB.
+// The memory that response bodies are read into. It is used again, or given back at once, for
+// what the platform would give each time is collected late: seconds of a fast server are hundreds of MiB.
 
 const READ_BYTES = 256 << 10;
 const SEGMENT_BYTES = 128 << 10;
 
 /** What is kept for those who come later. */
-const SPARE_READS = 16, SPARE_SEGMENTS = 64;
+const SPARE_READS = 16;
 
 const reads: ArrayBuffer[] = [];
-const segments: Uint8Array[] = [];
 
 /** Reads a body. */
 export class BodyReader {
@@ -50,12 +49,12 @@ export class BodyReader {
 /** Bytes of one body that is on its way. */
 export class Gathered {
   size = 0;
-  #segments: Uint8Array[] = [];
+  #segments: Uint8Array<ArrayBuffer>[] = [];
 
   add(bytes: Uint8Array): void {
     for (let from = 0; from < bytes.length;) {
       const at = this.size % SEGMENT_BYTES;
-      if (at === 0) this.#segments.push(segments.pop() ?? new Uint8Array(SEGMENT_BYTES));
+      if (at === 0) this.#segments.push(new Uint8Array(SEGMENT_BYTES));
       const part = bytes.subarray(from, from + SEGMENT_BYTES - at);
       this.#segments.at(-1)!.set(part, at);
       from += part.length;
@@ -69,14 +68,21 @@ export class Gathered {
     this.#segments.forEach((segment, i) => {
       const at = i * SEGMENT_BYTES;
       bytes.set(segment.subarray(0, this.size - at), at);
+      free(segment.buffer);
     });
-    this.clear();
+    this.#segments = [];
+    this.size = 0;
     return bytes;
   }
 
   clear(): void {
-    segments.push(...this.#segments.slice(0, Math.max(0, SPARE_SEGMENTS - segments.length)));
+    for (const segment of this.#segments) free(segment.buffer);
     this.#segments = [];
     this.size = 0;
   }
+}
+
+/** Of memory that only the script knows nothing remains, where the platform can do that. */
+function free(bytes: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
+  bytes.transfer?.(0);
 }

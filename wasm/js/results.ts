@@ -17,10 +17,10 @@ export class Results {
   private size = 0
   private last = 0
 
-  /** Throws if the answer is not JSON. */
+  /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then. */
   take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): ToolResult {
     const { server, tool, isError, durationMs } = a
-    const { value, raw } = opened(a)
+    const { value, raw } = opened(a, free)
     const result = (typeof value === 'object' && value || {}) as { content?: ContentBlock[]; structuredContent?: unknown }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
     const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : this.textOf(result, maxBytes, raw, scanner)
@@ -61,6 +61,17 @@ export class Results {
     const from = whole(text, offset)
     return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }
   }
+}
+
+/**
+ * Gives memory back at once that would be collected late. To detach it is not enough where
+ * the platform holds it, too, as it does what it has received: it has to be sent, to nobody.
+ */
+function free({ buffer }: Uint8Array): void {
+  const { port1, port2 } = new MessageChannel()
+  port2.close()
+  port1.postMessage(undefined, [buffer])
+  port1.close()
 }
 
 function whole(text: string, at: number): number {
