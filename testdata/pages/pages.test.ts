@@ -1,30 +1,17 @@
 import { strict as assert } from 'node:assert'
-import { after, before, describe, test } from 'node:test'
-import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { describe, test } from 'node:test'
+import { Chats } from './chats.ts'
 import { locales } from './state.ts'
 import { Person, sights, type Sight } from './person.ts'
-import { startPages, type Pages } from './serve.ts'
 import { words } from './page/words.ts'
 
-let pages: Pages
-let browser: Browser
-let context: BrowserContext
-
-before(async () => {
-  pages = await startPages()
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', ...pages.flags] })
-  context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
-})
-after(async () => {
-  await browser?.close()
-  await pages?.close()
-})
+const chats = new Chats()
 
 // Beside each other: each chat has its own tokens.
 describe('a person', { concurrency: 2 }, () => { for (const [name, sight] of Object.entries(sights)) seen(name, sight) })
 
 function seen(name: string, sight: Sight): void {
-  const at = (state = {}, path?: string): Promise<Person> => Person.open(context, sight, state, path)
+  const at = (state = {}, path?: string): Promise<Person> => Person.open(chats.context, sight, state, path)
 
   describe(name, () => {
     test('a person types, sends and reads, twice', async () => {
@@ -36,14 +23,14 @@ function seen(name: string, sight: Sight): void {
       const answer = await person.answer()
       assert.match(answer, /Here is what I found about first-1\.[^]*ends with first-1\.$/)
       assert.equal(await person.prompt(), prompt)
-      const sent = pages.prompts(sight.site).find(({ conversation }) => person.page.url().includes(conversation))
+      const sent = chats.pages.prompts(sight.site).find(({ conversation }) => person.page.url().includes(conversation))
       assert.equal(sent?.text, prompt)
 
       await person.type('And now token:second-2')
       await person.see('send').click()
       assert.match(await person.answer(), /answer 2 of this conversation, and it ends with second-2\.$/)
       assert.doesNotMatch(await person.text('answer'), /first-1/)
-      assert.deepEqual(pages.prompts(sight.site).filter(({ conversation }) => conversation === sent.conversation).map(({ turn }) => turn), [1, 2])
+      assert.deepEqual(chats.pages.prompts(sight.site).filter(({ conversation }) => conversation === sent.conversation).map(({ turn }) => turn), [1, 2])
 
       await person.page.reload()
       await person.complete()
@@ -89,12 +76,12 @@ function seen(name: string, sight: Sight): void {
       await person.ask('token:stuck-1 [[stuck]]')
       await person.see('stop').waitFor()
       await person.page.waitForTimeout(300)
-      const stopped = pages.stopped(sight.site)
+      const stopped = chats.pages.stopped(sight.site)
       await person.see('stop').click()
       await person.see('stop').waitFor({ state: 'detached' })
       await person.ask('token:stuck-2')
       assert.match(await person.answer(), /stuck-2/)
-      assert.ok(pages.stopped(sight.site) > stopped)
+      assert.ok(chats.pages.stopped(sight.site) > stopped)
       await person.leave()
     })
 

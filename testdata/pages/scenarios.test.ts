@@ -1,31 +1,18 @@
 import { strict as assert } from 'node:assert'
-import { after, before, describe, test } from 'node:test'
-import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { describe, test } from 'node:test'
+import { Chats } from './chats.ts'
 import { Person, sights } from './person.ts'
-import { startPages, type Pages } from './serve.ts'
 
 const article = sights['chatgpt, articles']!
 const turnKey = sights['chatgpt, turn keys']!
 const gemini = sights.gemini!
 const aistudio = sights.aistudio!
 
-let pages: Pages
-let browser: Browser
-let context: BrowserContext
-
-before(async () => {
-  pages = await startPages()
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', ...pages.flags] })
-  context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
-})
-after(async () => {
-  await browser?.close()
-  await pages?.close()
-})
+const chats = new Chats()
 
 /** Asks in a chat of its own, and leaves it. */
 async function asking(sight: typeof article, prompt: string, see: (person: Person) => Promise<void>, state = {}, path?: string): Promise<void> {
-  const person = await Person.open(context, sight, state, path)
+  const person = await Person.open(chats.context, sight, state, path)
   await person.ask(prompt)
   await see(person)
   await person.leave()
@@ -101,7 +88,7 @@ describe('scenarios', { concurrency: 2 }, () => {
       await person.page.reload()
       await person.see('stop').click()
       await person.see('stop').waitFor({ state: 'detached' })
-      assert.equal(pages.stopped('gemini'), 1)
+      assert.equal(chats.pages.stopped('gemini'), 1)
     })
   })
 
@@ -114,8 +101,8 @@ describe('scenarios', { concurrency: 2 }, () => {
 
   test('nosend: a click does nothing, the keyboard sends; deaf: neither', async () => {
     await Promise.all(Object.values(sights).map(async (sight, n) => {
-      const person = await Person.open(context, sight)
-      const received = (): number => pages.prompts(sight.site).filter(({ text }) => text.includes(`token:mute-${n}`)).length
+      const person = await Person.open(chats.context, sight)
+      const received = (): number => chats.pages.prompts(sight.site).filter(({ text }) => text.includes(`token:mute-${n}`)).length
       await person.see('field').focus()
       await person.page.keyboard.insertText(`token:mute-${n} [[nosend]]`)
       await person.see('send').click()
@@ -134,7 +121,7 @@ describe('scenarios', { concurrency: 2 }, () => {
 
   test('disabled: the send button wakes after a while', async () => {
     await Promise.all(Object.values(sights).map((sight, n) => asking(sight, `token:wait-${n} [[disabled ms=700]]`, async (person) => {
-      assert.ok(!pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
+      assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
       await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
       await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
       assert.match(await person.answer(), new RegExp(`wait-${n}`))
@@ -142,7 +129,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('virtual: only some turns are mounted, whichever are in view', async () => {
-    const path = pages.path('chatgpt', pages.seed('chatgpt', 12))
+    const path = chats.pages.path('chatgpt', chats.pages.seed('chatgpt', 12))
     await asking(turnKey, 'token:far-1 [[virtual n=3]]', async (person) => {
       assert.match(await person.answer(), /far-1/)
       assert.equal(await person.see('user').count(), 3)
@@ -158,8 +145,8 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('newestFirst: the turns of a column-reverse box stand in the document the other way round', async () => {
-    const path = pages.path('chatgpt', pages.seed('chatgpt', 3))
-    const person = await Person.open(context, turnKey, { newestFirst: true }, path)
+    const path = chats.pages.path('chatgpt', chats.pages.seed('chatgpt', 3))
+    const person = await Person.open(chats.context, turnKey, { newestFirst: true }, path)
     assert.match((await person.see('user').allTextContents()).join(), /question 3.*question 2.*question 1/)
     const [newest, oldest] = await Promise.all([person.see('user').first().boundingBox(), person.see('user').last().boundingBox()])
     assert.ok(newest!.y > oldest!.y)
@@ -167,7 +154,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('remount: an answer goes on in another element of the same key', async () => {
-    const person = await Person.open(context, turnKey)
+    const person = await Person.open(chats.context, turnKey)
     await person.ask('token:again-1 [[slow ms=1200 remount=1]] [[remount]]')
     const first = await person.page.locator('[data-turn-key]').elementHandle()
     const key = await first!.getAttribute('data-turn-key')
@@ -185,7 +172,7 @@ describe('scenarios', { concurrency: 2 }, () => {
     }
     const tried = Object.entries(ways).flatMap(([mangle, expected]) => [article, gemini, aistudio].map((sight) => ({ mangle: mangle as 'once', expected, sight })))
     await Promise.all(tried.map(async ({ mangle, expected, sight }) => {
-      const person = await Person.open(context, sight, { mangle })
+      const person = await Person.open(chats.context, sight, { mangle })
       const field = person.see('field')
       const read = (): Promise<string> => field.evaluate((element) => element instanceof HTMLTextAreaElement ? element.value : [...element.children].map((line) => line.textContent).join('\n'))
       const command = (name: string, value?: string): Promise<unknown> => field.evaluate((element, [name, value]) => { element.focus(); document.execCommand(name!, false, value) }, [name, value])
@@ -205,7 +192,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('ChatGPT without test ids: only words tell the buttons', async () => {
-    const person = await Person.open(context, article, { noTestIds: true, locale: 'de' })
+    const person = await Person.open(chats.context, article, { noTestIds: true, locale: 'de' })
     await person.ask('token:words-1 [[slow ms=1000]]')
     await person.page.getByRole('button', { name: 'Streaming stoppen' }).waitFor()
     await person.page.getByRole('button', { name: 'Gute Antwort' }).waitFor()
@@ -215,7 +202,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('AI Studio: model and temperature reach the backend', async () => {
-    const person = await Person.open(context, aistudio)
+    const person = await Person.open(chats.context, aistudio)
     await person.page.locator('ms-model-selector button').click()
     await person.page.locator('[id="model-carousel-row-models/gemini-1.5-pro"]').click()
     const temperature = person.page.locator('[data-test-id=temperatureSliderContainer] input[type=number]')
@@ -228,7 +215,7 @@ describe('scenarios', { concurrency: 2 }, () => {
     assert.equal(await temperature.inputValue(), '0.35')
     await person.ask('token:warm-2')
     await person.complete()
-    assert.deepEqual(pages.prompts('aistudio').filter(({ text }) => text.includes('token:warm')).map(({ model, temperature }) => [model, temperature]), [['gemini-1.5-pro', 0.35], ['gemini-1.5-pro', 0.35]])
+    assert.deepEqual(chats.pages.prompts('aistudio').filter(({ text }) => text.includes('token:warm')).map(({ model, temperature }) => [model, temperature]), [['gemini-1.5-pro', 0.35], ['gemini-1.5-pro', 0.35]])
     await person.leave()
   })
 
@@ -247,7 +234,7 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('two tabs at once: each gets its own answer', async () => {
-    const people = await Promise.all([article, gemini, aistudio, article].map((sight) => Person.open(context, sight)))
+    const people = await Promise.all([article, gemini, aistudio, article].map((sight) => Person.open(chats.context, sight)))
     await Promise.all(people.map((person, n) => person.ask(`token:both-${n}`)))
     for (const [n, person] of people.entries()) {
       await person.page.bringToFront()
@@ -257,16 +244,16 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('over plain HTTP, by ?site=', async () => {
-    const page = await context.newPage()
+    const page = await chats.context.newPage()
     for (const site of ['chatgpt', 'gemini', 'aistudio'] as const) {
-      await page.goto(pages.httpUrl(site))
+      await page.goto(chats.pages.httpUrl(site))
       const sight = [article, gemini, aistudio].find((each) => each.site === site)!
       await page.locator(sight.field).focus()
       await page.keyboard.insertText('token:plain-1')
       await page.keyboard.press(sight.enter)
       await page.getByText('and it ends with').waitFor()
-      const sent = pages.prompts(site).find(({ text }) => text === 'token:plain-1')
-      assert.equal(page.url(), pages.httpUrl(site, pages.path(site, sent!.conversation)))
+      const sent = chats.pages.prompts(site).find(({ text }) => text === 'token:plain-1')
+      assert.equal(page.url(), chats.pages.httpUrl(site, chats.pages.path(site, sent!.conversation)))
     }
     await page.close()
   })

@@ -1,0 +1,22 @@
+import { after, before } from 'node:test'
+import { chromium, type Browser, type BrowserContext } from 'playwright-core'
+import { startPages, type Pages } from './serve.ts'
+
+/** The pages, and a browser that finds them where the sites are, for the tests of one file. */
+export class Chats {
+  pages!: Pages
+  context!: BrowserContext
+  #browser: Browser | undefined
+
+  constructor() {
+    before(async () => {
+      this.pages = await startPages()
+      this.#browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', ...this.pages.flags] })
+      this.context = await this.#browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
+    })
+    after(async () => {
+      await this.#browser?.close()
+      await this.pages?.close()
+    })
+  }
+}
