@@ -51,7 +51,7 @@ export const en = {
   cause_path: 'There is no MCP endpoint at this address.', cause_path_why: '{host} is there, but not at this path. It often ends in /mcp or /sse.',
   cause_local_network: 'Your browser guards the local network.', cause_local_network_why: 'To reach {host}, allow {origin} to connect to devices on your network when the browser asks, or in its site settings.',
   cause_sign_in: 'The server wants you to sign in.', cause_sign_in_why: '{host} asks who you are. A window of its sign-in page opens.', cause_sign_in_at: '{host} asks who you are. A window of {at} opens: go on only if that is where you have an account.',
-  signing_in: 'Waiting for you to sign in…', signing_in_why: 'Finish in the window of {at}. If there is none, allow this page to open windows, and try again.', signed_in: 'Signed in', sign_out: 'Sign out',
+  signing_in: 'Waiting for you to sign in…', signing_in_why: 'Finish in the window of {at}. If there is none any more, open it again; this page may have to be allowed to open windows.', open_again: 'Open again', signed_in: 'Signed in', sign_out: 'Sign out',
   cause_credentials: 'The server wants to know you.', cause_credentials_why: '{host} asks for credentials. Add an Authorization header.',
   cause_forbidden: 'The server refuses.', cause_forbidden_why: '{host} does not accept these credentials, or requests from {origin}.',
   cause_proxy: 'The proxy refuses.', cause_proxy_why: 'It does not pass requests to {host} for {origin}. Its operator can allow them; or try without it.',

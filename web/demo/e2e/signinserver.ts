@@ -17,8 +17,11 @@ export interface SignInServer {
   close(): Promise<void>
 }
 
-/** An MCP server whose one tool `echo` wants a token, with CORS, and an authorization server whose page has a button. */
-export async function signInServer(): Promise<SignInServer> {
+/**
+ * An MCP server whose one tool `echo` wants a token, with CORS, and an authorization server whose
+ * page has a button. `apart`: the page cuts its ties to who opened it.
+ */
+export async function signInServer({ apart = false } = {}): Promise<SignInServer> {
   const counts: Record<string, number> = {}
   const given: string[] = []
   const valid = new Set<string>(), refreshes = new Set<string>()
@@ -46,7 +49,7 @@ export async function signInServer(): Promise<SignInServer> {
         codes.set(code, at.searchParams)
         const back = new URL(at.searchParams.get('redirect_uri')!)
         for (const [k, v] of [['code', code], ['state', at.searchParams.get('state')!], ['iss', login.url]]) back.searchParams.set(k!, v!)
-        res.writeHead(200, { 'content-type': 'text/html' })
+        res.writeHead(200, { 'content-type': 'text/html', ...(apart && { 'cross-origin-opener-policy': 'same-origin' }) })
         return void res.end(`<!doctype html><title>Log in</title><a id="allow" href="${back.href.replaceAll('&', '&amp;')}">Allow</a>`)
       }
       case '/revoke': {

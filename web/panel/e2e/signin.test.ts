@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, type Listening } from '../../demo/e2e/harness.ts'
 import { oauthServer } from '../../demo/e2e/oauthserver.ts'
+import { signInServer } from '../../demo/e2e/signinserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, notes: Awaited<ReturnType<typeof oauthServer>>
@@ -37,4 +38,23 @@ test('one button signs in; the menu signs out', async () => {
   await card(p).getByRole('button', { name: 'Sign in' }).waitFor()
   assert.deepEqual(p.faults, [])
   await p.page.close()
+})
+
+test('a window that was closed is opened again where its page hides that from us', async () => {
+  const notes = await signInServer({ apart: true })
+  const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
+  const opened = async (button: string) => {
+    const popup = p.page.waitForEvent('popup')
+    await card(p).getByRole('button', { name: button, exact: true }).click()
+    const window = await popup
+    await window.waitForSelector('#allow')
+    return window
+  }
+  await (await opened('Sign in')).close()
+  await card(p).getByText('Waiting for you to sign in').waitFor()
+  await (await opened('Open again')).click('#allow')
+  await card(p).getByText(/^Connected/).waitFor()
+  assert.equal(notes.counts.authorize, 2)
+  assert.deepEqual(p.faults, [])
+  await Promise.all([p.page.close(), notes.close()])
 })

@@ -48,7 +48,7 @@ problem_json_unexpected: 'JSON غير سليم: شيء غير متوقع.', prob
   cause_path: 'لا توجد نقطة MCP على هذا العنوان.', cause_path_why: '{host} موجود، لكن ليس على هذا المسار. غالبًا ما ينتهي بـ ‎/mcp‎ أو ‎/sse‎.',
   cause_local_network: 'متصفحك يحرس الشبكة المحلية.', cause_local_network_why: 'للوصول إلى {host} اسمح للمصدر {origin} بالاتصال بأجهزة شبكتك حين يسأل المتصفح أو في إعدادات الموقع.',
   cause_sign_in: 'يريد الخادم أن تسجّل الدخول.', cause_sign_in_why: 'يسأل {host} من أنت. ستُفتح نافذة لصفحة تسجيل الدخول.', cause_sign_in_at: 'يسأل {host} من أنت. ستُفتح نافذة {at}: تابع فقط إن كان لديك حساب هناك.',
-  signing_in: 'في انتظار تسجيل دخولك…', signing_in_why: 'أكمل في نافذة {at}. إن لم تظهر نافذة فاسمح لهذه الصفحة بفتح النوافذ وأعد المحاولة.', signed_in: 'مسجَّل الدخول', sign_out: 'تسجيل الخروج',
+  signing_in: 'في انتظار تسجيل دخولك…', signing_in_why: 'أكمل في نافذة {at}. إن لم تعد هناك نافذة فافتحها من جديد، وقد يلزم السماح لهذه الصفحة بفتح النوافذ.', open_again: 'فتح من جديد', signed_in: 'مسجَّل الدخول', sign_out: 'تسجيل الخروج',
   cause_credentials: 'يريد الخادم أن يعرفك.', cause_credentials_why: 'يطلب {host} بيانات دخول. أضف ترويسة Authorization.',
   cause_forbidden: 'الخادم يرفض.', cause_forbidden_why: 'لا يقبل {host} بيانات الدخول هذه أو الطلبات من {origin}.',
   cause_proxy: 'الوكيل يرفض.', cause_proxy_why: 'لا يمرّر الطلبات إلى {host} للمصدر {origin}. يستطيع مشغّله السماح بها، أو جرّب من دونه.',

@@ -63,12 +63,15 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
   </div>`
 }
 
-/** The person is in the other window. */
+/** The person is in the other window, or has closed it: a page may hide from us which. */
 function waitingView(desk: Desk, name: string, server: Server): TemplateResult {
   const { words } = desk
   return html`<div class="diagnosis" part="diagnosis">
     <p role="status"><strong>${words('signing_in')}</strong> ${words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })}</p>
-    <div class="row"><button type="button" class="small" @click=${() => desk.signIns.cancel(name)}>${words('cancel')}</button></div>
+    <div class="row">
+      <button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('open_again')}</button>
+      <button type="button" class="small" @click=${() => desk.signIns.cancel(name)}>${words('cancel')}</button>
+    </div>
   </div>`
 }
 
