@@ -121,7 +121,7 @@ func (r *Registry) connectAndList(ctx context.Context, s *server) error {
 	return use(ctx, r, s, func(c *conn) error {
 		l, err := r.list(ctx, s, c.session)
 		if err == nil {
-			err = r.publish(s, c, l)
+			err = r.publish(ctx, s, c, l)
 		}
 		if err != nil {
 			l.free()
@@ -134,6 +134,7 @@ func (r *Registry) connectAndList(ctx context.Context, s *server) error {
 // A listing collects the pages of one list.
 type listing struct {
 	tools    []ToolDef
+	prints   []func(context.Context) string // of the pages, nil for one that has none
 	release  []func()
 	warnings []string
 	ttl      time.Duration
@@ -145,6 +146,22 @@ func (l *listing) free() {
 		release()
 	}
 	l.release = nil
+}
+
+// fingerprint is that of all pages, "" if one has none.
+func (l *listing) fingerprint(ctx context.Context) string {
+	all := ""
+	for _, print := range l.prints {
+		if print == nil {
+			return ""
+		}
+		one := print(ctx)
+		if one == "" {
+			return ""
+		}
+		all += one
+	}
+	return all
 }
 
 func (l *listing) warn(text string) {
@@ -189,6 +206,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: " + d.Reason)
 		}
 		l.tools = append(l.tools, p.Tools...)
+		l.prints = append(l.prints, p.Fingerprint)
 		bytes += p.Bytes
 		switch {
 		case p.NextCursor == nil:
@@ -223,7 +241,7 @@ const maxCursor = 16 << 10
 const longestTTL = 24 * time.Hour
 
 // publish replaces a server's tools by a new list.
-func (r *Registry) publish(s *server, c *conn, l *listing) error {
+func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) error {
 	if most := r.opts.Limits.ToolsPerServer; len(l.tools) > most {
 		l.warn("the list is cut at " + strconv.Itoa(most) + " tools; the server has more")
 		l.tools = l.tools[:most]
@@ -232,6 +250,7 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 	if err := r.loadPins(s); err != nil {
 		return Because(ErrInvalidConfig, "the approved tools cannot be read: "+err.Error())
 	}
+	print, later := r.pin(ctx, s, l, tools)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,6 +262,10 @@ func (r *Registry) publish(s *server, c *conn, l *listing) error {
 		tools = tools[:max(room, 0)]
 	}
 	old := s.release
+	s.print = print
+	if later {
+		r.pinLater(s, l, tools)
+	}
 	r.review(s, tools)
 	r.trim(s, tools)
 	r.offer(s, tools)

@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Policies of a server whose tools change; see [ServerConfig.Trust].
@@ -90,9 +92,12 @@ func sameButName(a, b string) bool {
 
 // An approved is what a user has approved at one endpoint.
 type approved struct {
-	known  bool              // a list has been seen
-	pins   map[string]string // by the server's own names
-	beyond                   // what only native hosts keep here
+	known bool              // a list has been seen
+	pins  map[string]string // by the server's own names
+	print string            // of the list that the pins are of, if none of its tools was held
+	// pinning is open while the pins of the first list are made: it counts as not reviewed.
+	pinning chan struct{}
+	beyond  // what only native hosts keep here
 }
 
 // endpointKey is what approvals are bound to: the origin and the path.
@@ -157,17 +162,117 @@ func (r *Registry) approvedFor(s *server) *approved {
 	return a
 }
 
+// manyTools is a list whose pins are better made after it is offered, if nothing depends on them.
+const manyTools = 100
+
+// pinSlice bounds how long a browser's only thread makes pins before others have their turn.
+const pinSlice = 8 * time.Millisecond
+
+// pin fills in the pins that are left to the definitions, and returns the list's
+// fingerprint. A list that was approved as it is has its pins from there, for to make
+// them takes longer than to list the tools. It reports whether pinLater is to do it.
+func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool) (print string, later bool) {
+	r.mu.Lock()
+	a := r.approvedFor(s)
+	for a.pinning != nil { // what the list before was approved by
+		pinning := a.pinning
+		r.mu.Unlock()
+		<-pinning
+		r.mu.Lock()
+	}
+	first := !a.known && s.cfg.Trust != AskAlways && s.cfg.Trust != TrustAll
+	r.mu.Unlock()
+	left := unpinned(tools)
+	if left == nil || first && len(tools) > manyTools {
+		return "", left != nil
+	}
+	print = l.fingerprint(ctx)
+	r.mu.Lock()
+	known := print != "" && a.print == print
+	for i := range tools {
+		if known && left[i] != nil {
+			tools[i].Pin = a.pins[tools[i].RawName]
+		}
+	}
+	r.mu.Unlock()
+	makePins(tools, unpinned(tools))
+	return print, false
+}
+
+// pinLater is pin for a list that is offered already. The caller holds r.mu.
+func (r *Registry) pinLater(s *server, l *listing, tools []Tool) {
+	a, left := r.approvedFor(s), unpinned(tools)
+	done := make(chan struct{})
+	a.pinning = done
+	r.goroutine(func() {
+		pinned := make([]Tool, len(tools)) // but for what others change meanwhile
+		print := ""
+		defer r.deliver()
+		defer func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			a.pinning = nil
+			close(done)
+			if len(s.listed) == 0 || &s.listed[0] != &tools[0] {
+				return // another list has come, or none is left
+			}
+			for i, def := range left {
+				if def != nil {
+					tools[i].Pin = pinned[i].Pin
+				}
+			}
+			s.print = print
+			held := r.review(s, tools)
+			if held {
+				r.offer(s, tools)
+			}
+			r.changed(Event{Server: s.name, Tools: held})
+		}()
+		print = l.fingerprint(r.ctx)
+		makePins(pinned, left)
+	})
+}
+
+// unpinned are the definitions that have yet to make the pins of their tools, nil
+// for the other tools; nil if there are none.
+func unpinned(tools []Tool) (left []Pinner) {
+	for i := range tools {
+		if def, ok := tools[i].Def.(Pinner); ok && tools[i].Pin == "" {
+			if left == nil {
+				left = make([]Pinner, len(tools))
+			}
+			left[i] = def
+		}
+	}
+	return left
+}
+
+// makePins has definitions make the pins of tools.
+func makePins(tools []Tool, left []Pinner) {
+	began := time.Now()
+	for i, def := range left {
+		if def == nil {
+			continue
+		}
+		tools[i].Pin = def.Pin()
+		if time.Since(began) > pinSlice {
+			time.Sleep(time.Millisecond)
+			began = time.Now()
+		}
+	}
+}
+
 // review holds the tools of a new list that nobody has approved, and approves
-// those that need nobody. The caller holds r.mu.
-func (r *Registry) review(s *server, tools []Tool) {
+// those that need nobody. It reports whether it holds any. The caller holds r.mu.
+func (r *Registry) review(s *server, tools []Tool) (held bool) {
 	key := endpointKey(s.cfg.URL)
 	for i := range tools {
 		tools[i].Hold, tools[i].endpoint = nil, key
 	}
-	if s.cfg.Trust == TrustAll {
-		return
-	}
 	a := r.approvedFor(s)
+	if s.cfg.Trust == TrustAll || a.pinning != nil {
+		return false
+	}
 	first := !a.known && s.cfg.Trust != AskAlways
 	holdNew := s.cfg.HoldNewTools || s.cfg.Trust == AskAlways
 	a.known = true
@@ -185,6 +290,7 @@ func (r *Registry) review(s *server, tools []Tool) {
 			continue
 		case there:
 			t.Hold = &Hold{Reason: HeldChanged, Before: a.before(t.RawName), Changes: changedParts(before, t.Pin)}
+			held = true
 			continue
 		}
 		if !first {
@@ -198,15 +304,21 @@ func (r *Registry) review(s *server, tools []Tool) {
 				}
 			}
 			if t.Hold != nil {
+				held = true
 				continue
 			}
 		}
 		a.approve(t)
 		fresh = append(fresh, t.RawName)
 	}
-	if len(fresh) > 0 {
+	print := a.print != s.print && !held
+	if print {
+		a.print = s.print
+	}
+	if print || len(fresh) > 0 {
 		r.savePins(s, a, FreshPins{Tools: fresh})
 	}
+	return held
 }
 
 // gone are the names that are approved and not in the list any more, in order.
@@ -232,6 +344,7 @@ func (a *approved) approve(t *Tool) {
 }
 
 func (a *approved) forget(name string) {
+	a.print = ""
 	delete(a.pins, name)
 	a.drop(name)
 }
@@ -330,10 +443,13 @@ func (r *Registry) savePins(s *server, a *approved, fresh FreshPins) {
 	}
 }
 
-// text has a line for each pin, of tool and pin with a tab between, and then what
-// is kept beyond. Names of tools hold no control characters.
+// text has a line for each pin, of tool and pin with a tab between, one without a tool
+// for the fingerprint, and then what is kept beyond. Names of tools hold no control characters.
 func (a *approved) text() string {
 	var out []byte
+	if a.print != "" {
+		out = append(append(append(out, '\t'), a.print...), '\n')
+	}
 	for name, pin := range a.pins {
 		out = append(append(append(append(out, name...), '\t'), pin...), '\n')
 	}
@@ -349,6 +465,8 @@ func parsePins(text string) *approved {
 		name, pin, _ := strings.Cut(line, "\t")
 		if pin, more, ok := strings.Cut(pin, "\t"); ok {
 			a.parse(name, pin, more)
+		} else if name == "" {
+			a.print = pin
 		} else if pin != "" {
 			a.pins[name] = pin
 		}

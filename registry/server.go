@@ -32,6 +32,7 @@ type server struct {
 	again      bool // the list changed while refreshing
 
 	listed      []Tool   // the last good list, unfiltered
+	print       string   // its fingerprint, or ""
 	offered     int      // of listed, without those withheld and held
 	held        int      // of listed
 	release     []func() // of the pages behind listed

@@ -109,6 +109,13 @@ type Payload interface {
 	JSON() ([]byte, error)
 }
 
+// A Pinner is a tool's definition that computes its pin when it is asked.
+type Pinner interface {
+	Payload
+	// Pin is as ToolDef.Pin is, or "" if the definition is there no more.
+	Pin() string
+}
+
 // Raw is a Payload held as JSON text.
 type Raw []byte
 
@@ -130,6 +137,9 @@ type ToolPage struct {
 	TTL time.Duration
 	// Bytes is the size of the page's JSON text.
 	Bytes int
+	// Fingerprint, if not nil, returns a digest that is equal for pages whose tools
+	// are equal as the server sent them, or "". The registry calls it at most once.
+	Fingerprint func(context.Context) string
 	// Release, if not nil, frees what the platform holds for the page; the
 	// registry calls it once, when it uses none of the page's tools any more.
 	Release func()
@@ -141,8 +151,9 @@ type ToolDef struct {
 	Name string
 	// Def is the whole Tool object of the spec.
 	Def Payload
-	// Pin is what a user approves the tool by: package pin's, of what the server sent. A
-	// tool without one is never held. Def is without hidden text, which Flags tell of.
+	// Pin is what a user approves the tool by: package pin's, of what the server sent. It
+	// may be left to a Def that is a [Pinner]. A tool without one is never held. Def is
+	// without hidden text, which Flags tell of.
 	Pin   string
 	Flags []Flag
 }

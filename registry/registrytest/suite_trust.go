@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/pin"
 )
 
@@ -29,8 +30,12 @@ func testPins(t *testing.T, dial Dial) {
 	}
 	for i, tool := range page.Tools {
 		want, err := pin.Of([]byte(defs[i]))
-		if err != nil || tool.Pin != want {
-			t.Errorf("%s: pin %q, want %q (%v)", tool.Name, tool.Pin, want, err)
+		got := tool.Pin
+		if def, ok := tool.Def.(registry.Pinner); ok && got == "" {
+			got = def.Pin()
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: pin %q, want %q (%v)", tool.Name, got, want, err)
 		}
 	}
 }

@@ -14,8 +14,8 @@ interface Exports {
 /** What the module calls beside the planes. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
-  /** handles has the table of each tool, and its index, with the bit `withheld` for one that models do not see. */
-  listed(server: string, names: string[], handles: Uint32Array): void
+  /** tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit `withheld` for one that models do not see. */
+  listed(server: string, tools: string[], handles: Uint32Array): void
 }
 
 /** As in payload.go. */
@@ -51,8 +51,8 @@ export class Crossing {
         this.#callee?.called(id, table, isError !== 0, durationMs, names.slice(0, line), names.slice(line + 1))
       },
       listed: (at: number, bytes: number, handles: number, tools: number) => {
-        const [server, ...names] = decoder.decode(this.#bytes(at, bytes)).split('\n')
-        this.#callee?.listed(server!, names, new Uint32Array(this.#bytes(handles, 8 * tools).slice().buffer))
+        const [server, ...lines] = decoder.decode(this.#bytes(at, bytes)).split('\n')
+        this.#callee?.listed(server!, lines, new Uint32Array(this.#bytes(handles, 8 * tools).slice().buffer))
       },
     }
   }

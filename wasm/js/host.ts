@@ -4,6 +4,7 @@ import { Instance, type Hears } from './instance.ts'
 import { mergeConfig } from './mergeconfig.ts'
 import type { Attached, Begin, ListedTool, PinsEvent, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
+import { givePins } from './pinned.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
 import type { Channel, ServerConfig } from './types.ts'
 import { version } from './version.ts'
@@ -238,6 +239,14 @@ export class Host {
     }
   }
 
+  /** A long list that is new comes without pins. */
+  private givePins({ server, pins }: PinsEvent): void {
+    const tools = this.tools.get(server)
+    if (!tools?.some((t) => !t.pin)) return
+    givePins(tools, pins)
+    for (const client of this.clients) client.post({ event: 'pinned', server, pins } satisfies ToPage)
+  }
+
   private lists(name: string): boolean {
     return [...this.tools.values()].some((tools) => tools.some((t) => t.name === name))
   }
@@ -259,6 +268,7 @@ export class Host {
       },
       pins: (event) => {
         (this.options.pins ??= {})[event.key] = event.pins
+        this.givePins(event)
         for (const client of this.clients) return client.post(event)
         this.unkept.push(event)
       },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMessages } from './plane-messages.ts';
-import { Sieve } from './plane-sieve.ts';
+import { Sieve, type SieveBounds } from './plane-sieve.ts';
 import { Tables } from './plane-tables.ts';
 import { readTools } from './plane-tools.ts';
 import { SseScanner } from './sse.ts';
@@ -85,31 +85,75 @@ test('what a list offers is within its bounds', () => {
   assert.ok(offered > 1000, `${offered} tools`);
 });
 
-test('a sieve knows how crowded and how deep a text is, and leaves out what lies too deep or comes too late', () => {
+/** The value of what a sieve lets through, and the elements that it takes out, from pieces of random sizes. */
+function sift(text: string, bounds: Omit<SieveBounds, 'list'>, next: (n: number) => number, largest = 20): { sieve: Sieve; value: unknown; list: unknown[] | undefined } {
+  let list: unknown[] | undefined, element = '';
+  const sieve = new Sieve({ ...bounds, list: {
+    begin: () => { list = [] },
+    take(bytes, whole) {
+      element += Buffer.from(bytes).toString('latin1');
+      if (!whole) return;
+      if (element.trim()) list!.push(JSON.parse(Buffer.from(element, 'latin1').toString()));
+      element = '';
+    },
+    end: () => {},
+  } });
+  const bytes = new TextEncoder().encode(text), kept: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length;) {
+    assert.ok(!sieve.whole);
+    const piece = bytes.slice(at, at += 1 + next(largest));
+    kept.push(...sieve.push(piece).map((part) => part.slice()));
+    piece.fill(0); // its memory is used again
+  }
+  assert.ok(sieve.whole, text);
+  return { sieve, value: JSON.parse(Buffer.concat(kept).toString()), list };
+}
+
+test('a sieve knows how crowded and how deep a text is, leaves out what lies too deep, and takes a list apart', () => {
   const next = random(4);
   const count = (v: unknown): number => (typeof v !== 'object' || v === null ? 0
     : Object.values(v).reduce((n: number, x) => n + count(x), 1 + Math.max(0, Object.keys(v).length - 1)));
   const depthOf = (v: unknown): number => (typeof v !== 'object' || v === null ? 0 : 1 + Math.max(0, ...Object.values(v).map(depthOf)));
-  const sifted = (v: unknown, depth: number, elements: number, level = 1): unknown => {
+  const sifted = (v: unknown, depth: number, level = 1): unknown => {
     if (typeof v !== 'object' || v === null) return v;
     if (level > depth) return Array.isArray(v) ? [] : {};
-    if (!Array.isArray(v)) return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, sifted(x, depth, elements, level + 1)]));
-    const rest = level === 3 && v.length > elements ? [null] : [];
-    return [...v.slice(0, rest.length ? elements : v.length).map((x) => sifted(x, depth, elements, level + 1)), ...rest];
+    if (Array.isArray(v)) return v.map((x) => sifted(x, depth, level + 1));
+    return Object.fromEntries(Object.entries(v).map(([k, x]) => [k, sifted(x, depth, level + 1)]));
   };
+  let lists = 0;
   for (let round = 0; round < 20_000; round++) {
-    const text = JSON.stringify({ result: { tools: JSON.parse(json(next, 6)) as unknown, '"\\': JSON.parse(json(next, 6)) as unknown } });
-    const value = JSON.parse(text) as unknown, bytes = new TextEncoder().encode(text);
-    const bounds = { depth: 1 + next(8), elements: 1 + next(4) };
-    const sieve = new Sieve(bounds), kept: Uint8Array[] = [];
-    for (let at = 0; at < bytes.length;) {
-      assert.ok(!sieve.whole);
-      const size = 1 + next(20);
-      kept.push(...sieve.push(bytes.subarray(at, at += size)));
-    }
-    assert.ok(sieve.whole);
-    assert.equal(sieve.values, count(value), text);
+    const space = ['', ' ', '\n'][next(3)]!;
+    const text = JSON.stringify({ id: 5, result: { tools: JSON.parse(json(next, 6)) as unknown, '"\\': JSON.parse(json(next, 6)) as unknown } }, undefined, space)
+      .replace('"tools"', ['"tools"', '"t\\u006fols"'][next(2)]!);
+    const value = JSON.parse(text) as { result: { tools: unknown } }, depth = 1 + next(8);
+    const { sieve, value: kept, list } = sift(text, { depth }, next);
     assert.equal(sieve.deepest, depthOf(value), text);
-    assert.deepEqual(JSON.parse(Buffer.concat(kept).toString()), sifted(value, bounds.depth, bounds.elements), text);
+    if (depth >= 2 && Array.isArray(value.result.tools)) {
+      lists++;
+      assert.deepEqual(list, value.result.tools, text);
+      value.result.tools = [];
+    } else assert.equal(list, undefined);
+    assert.equal(sieve.values, count(value), text);
+    assert.deepEqual(kept, sifted(value, depth), text);
   }
+  assert.ok(lists > 1000);
+});
+
+test('a sieve shortens strings that are too long, and they stay strings', () => {
+  const next = random(5);
+  const letters = ['a', '0', ' ', 'é', '語', '😀', '\\n', '\\"', '\\\\', '\\u00e9', '\\ud83d\\ude00', '\\u0000'];
+  let shortened = 0;
+  for (let round = 0; round < 5000; round++) {
+    const word = Array.from({ length: next(200) }, () => letters[next(letters.length)]!).join('');
+    const text = `{"a":"${word}","b":["${word}",{"${word}":1}]}`;
+    const { value } = sift(text, { depth: 9, string: 50 }, next) as { value: { a: string; b: [string, object] } };
+    const whole = JSON.parse(`"${word}"`) as string;
+    for (const s of [value.a, value.b[0], Object.keys(value.b[1])[0]!]) {
+      assert.ok(whole.startsWith(s), text);
+      if (s !== whole) shortened++;
+      assert.ok(s === whole || s.length >= 8, text); // of which each takes at most six bytes
+      assert.ok(new TextEncoder().encode(s).length < 50 + 50, text);
+    }
+  }
+  assert.ok(shortened > 3000, `${shortened} strings`);
 });

@@ -4,9 +4,9 @@ import { run } from './loader.ts'
 import { Notary } from './notary.ts'
 import { Plane } from './plane.ts'
 import { plain } from './plaintext.ts'
-import type { AuthorizeEvent, Called, Hold, ListedTool, Marks, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
+import type { AuthorizeEvent, Called, Hold, ListedTool, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
 import { crashed } from './restarts.ts'
-import { toolParts } from './toolparts.ts'
+import { sourceParts } from './toolparts.ts'
 import type { ToolDefinition, ToolProgress } from './types.ts'
 import { version } from './version.ts'
 
@@ -37,9 +37,6 @@ export interface Hears {
   ended(): void
 }
 
-/** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
-const longestText = 1 << 20
-
 /** What the module says, without what a server has hidden in it. */
 const read = (json: string) => JSON.parse(json, json.includes('\\u') || !/^[\x20-\x7e]*$/.test(json) ? (_, v: unknown) => (typeof v === 'string' ? plain(v).text : v) : undefined)
 
@@ -50,7 +47,7 @@ export class Instance {
       const answer = this.plane.takeResult(table) ?? { value: undefined }
       this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }), 'message' in answer ? [answer.message.buffer] : [])
     },
-    listed: (server, names, handles) => this.listed(server, names, handles),
+    listed: (server, lines, handles) => this.listed(server, lines, handles),
   })
   private readonly plane = new Plane({ crossing: this.crossing })
   private readonly hears: Hears
@@ -110,33 +107,29 @@ export class Instance {
     this.module.exit()
   }
 
-  private listed(server: string, names: string[], handles: Uint32Array): void {
+  private listed(server: string, lines: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
     const parts: ToolsPart[] = []
     const holds = this.holds
     this.holds = {}
-    for (let i = 0; i < names.length;) {
+    for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
-      const source = this.plane.takeSource(table)
-      const some: ListedTool[] = [], places: number[] = [], pins: string[] = []
-      const marks: Record<number, Marks> = {}
-      for (; i < names.length && handles[2 * i] === table; i++) {
+      const page: ListedTool[] = [], indices: number[] = []
+      for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
         const definition = this.plane.tool(table, index) as ToolDefinition | undefined
         if (!definition) continue
-        const name = names[i]!
-        const held = holds[name]
-        const mark: Marks = { ...(handle !== index && { withheld: true }), ...(held && { held }) }
-        const known = this.plane.marks(table, index)
-        if (handle !== index || held) marks[some.length] = mark
-        some.push({ name, tool: definition.name, definition, ...known, ...mark })
-        pins.push(known.pin ?? '')
-        places.push(source?.places[index] ?? -1)
+        const [name, pin] = lines[i]!.split('\t') as [string, string?]
+        const held = holds[name], flags = this.plane.flags(table, index)
+        page.push({
+          name, tool: definition.name, definition, ...(pin && { pin }), ...(flags && { flags }),
+          ...(handle !== index && { withheld: true }), ...(held && { held }),
+        })
+        indices.push(index)
       }
-      list.push(...some)
-      if (source && source.text.length <= longestText) parts.push({ text: source.text, names: some.map((t) => t.name), places, pins, marks })
-      else parts.push(...toolParts(some))
+      list.push(...page)
+      parts.push(...sourceParts(page, indices, this.plane.takeSource(table)))
     }
     this.hears.tools(server, list, parts)
   }

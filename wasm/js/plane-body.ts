@@ -1,7 +1,10 @@
 // Reading response bodies under a cap.
 
+import { Elements, join } from './plane-elements.ts';
 import { type BodyReader, Gathered } from './plane-memory.ts';
 import { Sieve } from './plane-sieve.ts';
+import type { ToolsReader } from './plane-tools.ts';
+import { worked } from './turns.ts';
 
 const decoder = new TextDecoder('utf-8');
 
@@ -12,21 +15,24 @@ export class BodyTooLarge extends Error {}
 export class NotJson extends Error {}
 
 /**
- * A JSON text and what it says. Or, for somebody else to parse, the bytes of an answer that is
- * passed on: `outline` says what is in it, but for what is in that; `deepest` how deep it is.
+ * A JSON text and what it says. Or that without the list of tools in it, which was read element
+ * by element. Or, for somebody else to parse, the bytes of an answer that is passed on: `outline`
+ * says what is in it, but for what is in that; `deepest` how deep it is.
  */
-export type Json = { text: string; value: unknown } | { message: Uint8Array; outline: unknown; deepest: number };
+export type Json = { text: string; value: unknown } | { value: unknown; tools: ToolsReader; size: number } | { message: Uint8Array; outline: unknown; deepest: number };
 
 /** What one JSON text may be. */
 export interface JsonBounds {
   /** Its length. */
   bytes: number;
-  /** Elements and members, about. */
+  /** Elements and members, about, beside those of a list of tools. */
   values: number;
   /** What is deeper is left out of a large one. */
   depth: number;
-  /** Elements of one list in the result of a large one; the rest is left out. */
-  elements: number;
+  /** What comes later in a string is left out of a large one, in bytes. */
+  string: number;
+  /** Reads the list of tools in the result of a large one. */
+  tools?: () => ToolsReader;
   /** Whether a message with this outline is passed on. */
   passes(outline: unknown): boolean;
 }
@@ -45,6 +51,7 @@ class Gathering {
   /** Of a text that is not large. */
   #parts: Uint8Array[] = [];
   #sieve: Sieve | undefined;
+  #elements: Elements | undefined;
   readonly #gathered = new Gathered();
 
   constructor(bounds: JsonBounds) {
@@ -58,9 +65,15 @@ class Gathering {
     this.#size += piece.length;
     if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`);
     if (this.#size <= this.#most) return void this.#parts.push(piece.slice());
-    this.#sieve ??= new Sieve(this.#bounds);
+    this.#sieve ??= this.#begin();
     for (const part of [...this.#parts.splice(0), piece]) for (const kept of this.#sieve.push(part)) this.#gathered.add(kept);
     if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`);
+  }
+
+  #begin(): Sieve {
+    const { depth, string, tools } = this.#bounds;
+    if (tools) this.#elements = new Elements(tools);
+    return new Sieve({ depth, string, ...(this.#elements && { list: this.#elements }) });
   }
 
   clear(): void {
@@ -69,7 +82,7 @@ class Gathering {
 
   /** What has come until now, undefined if that is not JSON. */
   json(): Json | undefined {
-    if (this.#sieve && !this.#sieve.whole) return undefined;
+    if (this.#sieve && (!this.#sieve.whole || this.#elements?.broken)) return undefined;
     const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts);
     try {
       if (bytes.length > LARGE_BYTES) {
@@ -77,7 +90,8 @@ class Gathering {
         if (this.#bounds.passes(outline)) return { message: bytes, outline, deepest: this.#sieve!.deepest };
       }
       const text = decoder.decode(bytes);
-      return { text, value: JSON.parse(text) as unknown };
+      const value = JSON.parse(text) as unknown;
+      return this.#elements?.tools ? { value, tools: this.#elements.tools, size: this.#size } : { text, value };
     } catch {
       return undefined;
     }
@@ -86,7 +100,7 @@ class Gathering {
 
 /** What a message says of itself, and that it has a result or an error; undefined if that is long. */
 function outlineOf(bytes: Uint8Array): unknown {
-  const parts = new Sieve({ depth: 2, elements: Infinity }).push(bytes);
+  const parts = new Sieve({ depth: 2 }).push(bytes);
   if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined;
   return JSON.parse(decoder.decode(join(parts)));
 }
@@ -102,7 +116,10 @@ export async function readJson({ headers }: Response, reader: BodyReader | undef
       const piece = await reader.read();
       if (!piece) return gathering.json() ?? fail();
       size += piece.length;
+      const began = performance.now();
       gathering.push(piece);
+      const rest = worked(began);
+      if (rest) await rest;
       if (size !== length) continue;
       // All that was announced is here; that the stream ends is one more task away
       // and not waited for. (If the body was compressed this may be a beginning
@@ -161,15 +178,4 @@ export async function readStart(reader: BodyReader | undefined, max: number): Pr
     return '';
   }
   return decoder.decode(join(chunks).subarray(0, max));
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!;
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

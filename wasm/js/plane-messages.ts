@@ -2,15 +2,15 @@
 // words, or, where Go has to read it, as text. Payloads stay in the tables.
 
 import { type Bounds, Flag, Kind, Op } from './plane-events.ts';
-import { type JsonObject, elementTexts, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
+import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from './plane-json.ts';
 import type { Tables } from './plane-tables.ts';
-import { readTools } from './plane-tools.ts';
+import { readTools, type ToolsReader } from './plane-tools.ts';
 
 /** Hands an event of one exchange to Go; what the rest is depends on the kind. */
 export type Emit = (kind: number, flags: number, a?: number, b?: number, c?: number, textA?: string, textB?: string) => void;
 
 /** A message that Go reads itself may be this long; tools have no say in what is larger. */
-const MESSAGE_CHARS = 1 << 20;
+export const MESSAGE_CHARS = 1 << 20;
 const BATCH = 1000;
 
 /** Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it cuts. */
@@ -37,6 +37,12 @@ export function readMessages(r: Reader, parsed: unknown, text: string): void {
   // The answer that ends the exchange comes last, lest it cuts off the others.
   for (const m of parsed.slice(0, BATCH)) if (!ours(m)) readMessage(r, m, undefined, each);
   for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each);
+}
+
+/** Sorts a message whose list of tools was read element by element; `size`: of the text, in bytes. */
+export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: number): void {
+  if (isObject(m) && typeof m['method'] !== 'string' && isObject(m['result']) && Array.isArray(m['result']['tools'])) readAnswer(r, m, undefined, size, tools);
+  else readMessage(r, m, undefined, size);
 }
 
 /** Whether a message of this outline is the answer to the call that is awaited, and a result. */
@@ -77,7 +83,7 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
   }
 }
 
-function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number): void {
+function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, elements?: ToolsReader): void {
   let id = m['id'];
   if (id === null && r.awaits !== 0 && isObject(m['error'])) {
     // A server that could not read the request cannot name it either.
@@ -91,14 +97,8 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   if (isObject(result)) {
     const op = id & Op.Mask;
     if (op === Op.List) {
-      const list = readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
-      if (list) {
-        const asSent = text !== undefined && list.asSent ? text : undefined;
-        const digits = asSent !== undefined && mayLoseDigits(asSent) ? asSent : undefined;
-        const table = r.tables.addPage(list.tools, asSent === undefined ? undefined : { text: asSent, places: list.places },
-          digits === undefined ? undefined : () => toolTexts(digits, list.places), list);
-        return r.emit(Kind.Tools, last, id, table, bytes, list.names, list.extra);
-      }
+      const list = elements ?? readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
+      if (list) return r.emit(Kind.Tools, last, id, r.tables.addPage(list, text), bytes, list.names, list.extra(result));
       m = { id, result: {} };
       text = undefined;
     } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
@@ -113,11 +113,6 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     }
   }
   emitText(r, m, text, last);
-}
-
-function toolTexts(text: string, places: readonly number[]): string[] {
-  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]');
-  return places.map((place) => all[place] ?? 'null');
 }
 
 // Go walks what it gets, so that depth and length are bounded here. Of what is

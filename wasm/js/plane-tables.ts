@@ -2,6 +2,9 @@
 // results until the host takes them.
 
 import { type Answer, opened } from './answer.ts';
+import { pinOf } from './pin.ts';
+import { elementTexts, type JsonObject, mayLoseDigits, memberText } from './plane-json.ts';
+import type { ToolsReader } from './plane-tools.ts';
 import type { Flag } from './types.ts';
 
 /** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
@@ -9,13 +12,15 @@ const UNTAKEN_BYTES = 64 << 20;
 
 interface Result { readonly taken: Answer; readonly bytes: number }
 
-/** What is known of a page's tools beside their definitions. */
-export interface Marks { readonly pins: readonly string[]; readonly flags: ReadonlyMap<number, Flag[]> }
+interface Page {
+  readonly list: ToolsReader;
+  /** The tools' own texts, where a double's digits would not give them back. */
+  exact?: (() => (index: number) => string | undefined) | undefined;
+  source?: Source | undefined;
+}
 
-interface Page { readonly tools: readonly unknown[]; readonly marks: Marks | undefined; texts?: (() => readonly string[]) | undefined; source?: Source | undefined }
-
-/** The JSON-RPC message that a page of tools came in, and where in its list each tool stands. */
-export interface Source { readonly text: string; readonly places: readonly number[] }
+/** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
+export type Source = { readonly text: string; readonly places: readonly number[] } | { readonly texts: readonly string[] };
 
 export class Tables {
   readonly #pages = new Map<number, Page>();
@@ -23,10 +28,17 @@ export class Tables {
   #untaken = 0;
   #last = 0;
 
-  /** `texts`, if given, splits the page into the tools' own texts, which a double's digits would not give back. */
-  addPage(tools: readonly unknown[], source: Source | undefined, texts?: () => readonly string[], marks?: Marks): number {
+  /** `text`: the message that the list came in, if it came as one text and as it is. */
+  addPage(list: ToolsReader, text?: string): number {
     const table = this.#next();
-    this.#pages.set(table, { tools, source, texts, marks });
+    const page: Page = { list };
+    if (list.texts.length > 0) page.source = { texts: list.texts };
+    else if (text !== undefined && list.sent.size === 0) {
+      const { places } = list;
+      page.source = { text, places };
+      if (mayLoseDigits(text)) page.exact = () => toolTexts(text, places);
+    }
+    this.#pages.set(table, page);
     return table;
   }
 
@@ -34,8 +46,33 @@ export class Tables {
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table);
     const source = page?.source;
-    if (page) page.source = undefined;
+    if (!page || !source) return undefined;
+    page.source = undefined;
+    if ('texts' in source) {
+      const exact = new Map<number, string>();
+      source.texts.forEach((text, i) => mayLoseDigits(text) && exact.set(i, text));
+      page.exact = () => (i) => exact.get(i);
+    }
     return source;
+  }
+
+  /** What a user approves a tool by; '' once its page was released. */
+  pin(table: number, index: number): string {
+    const list = this.#pages.get(table)?.list;
+    const tool = list?.sent.get(index) ?? list?.tools[index];
+    return tool === undefined ? '' : pinOf(tool as JsonObject);
+  }
+
+  /** Equal for pages whose tools are equal: the SHA-256 of what the server sent of them. '' where that cannot be had. */
+  async fingerprint(table: number): Promise<string> {
+    const page = this.#pages.get(table);
+    const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined; // not in pages that came over plain HTTP
+    if (!page || !subtle) return '';
+    const { tools, sent, texts } = page.list;
+    const same = page.source && 'texts' in page.source && sent.size === 0;
+    const text = same ? texts.join() : JSON.stringify(tools.map((tool, i) => sent.get(i) ?? tool));
+    const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
+    return btoa(String.fromCharCode(...digest));
   }
 
   addResult(taken: Answer, bytes: number): number {
@@ -50,14 +87,11 @@ export class Tables {
   }
 
   tool(table: number, index: number): unknown {
-    return this.#pages.get(table)?.tools[index];
+    return this.#pages.get(table)?.list.tools[index];
   }
 
-  /** The pin and the flags of a tool. */
-  marks(table: number, index: number): { pin?: string; flags?: Flag[] } {
-    const marks = this.#pages.get(table)?.marks;
-    const pin = marks?.pins[index]?.slice(0, 43), flags = marks?.flags.get(index);
-    return { ...(pin && { pin }), ...(flags && { flags }) };
+  flags(table: number, index: number): Flag[] | undefined {
+    return this.#pages.get(table)?.list.flags.get(index);
   }
 
   take(table: number): Answer | undefined {
@@ -74,12 +108,14 @@ export class Tables {
 
   text(table: number, index: number): string | undefined {
     const page = this.#pages.get(table);
-    if (page?.texts) {
-      const texts = page.texts();
-      page.texts = () => texts;
-      return texts[index];
+    if (page?.source && 'texts' in page.source) return page.source.texts[index];
+    if (page?.exact) {
+      const exact = page.exact();
+      page.exact = () => exact;
+      const text = exact(index);
+      if (text !== undefined) return text;
     }
-    const tool = page?.tools[index];
+    const tool = page?.list.tools[index];
     if (tool !== undefined) return JSON.stringify(tool);
     const taken = this.#results.get(table)?.taken;
     if (!taken) return undefined;
@@ -97,4 +133,9 @@ export class Tables {
     while (this.#pages.has(this.#last) || this.#results.has(this.#last));
     return this.#last;
   }
+}
+
+function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {
+  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]');
+  return (index) => all[places[index]!];
 }

@@ -4,8 +4,10 @@ import { readTools } from './plane-tools.ts';
 
 const bounds = { definition: 1000, depth: 20, description: 200, schemaDepth: 32, schemaNodes: 64, enumValues: 96, tools: 1000 };
 const schema = { type: 'object' };
-const read = (result: Record<string, unknown>, annotated = false) =>
-  readTools(result, JSON.stringify(result).length, annotated, bounds);
+const read = (result: Record<string, unknown>, annotated = false) => {
+  const list = readTools(result, JSON.stringify(result).length, annotated, bounds);
+  return list && { tools: list.tools, places: list.places, names: list.names, extra: list.extra(result) };
+};
 
 test('bad tools are left out with a reason, the others stay', () => {
   let deep: unknown = {};
@@ -20,7 +22,7 @@ test('bad tools are left out with a reason, the others stay', () => {
   ] })!;
   assert.deepEqual(list.tools, [good]);
   assert.deepEqual(list.places, [17]);
-  assert.match(list.names, /^größe 1\t[\w-]{43}\./);
+  assert.equal(list.names, 'größe 1');
   const extra = JSON.parse(list.extra) as { drops: [string, string][] };
   assert.equal(extra.drops.length, 17);
   assert.ok(extra.drops.every(([name, reason]) => reason !== '' && name.length <= 256));
@@ -44,7 +46,7 @@ test('schemas have budgets, in the words that Go has', () => {
   const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 };
   const why = (inputSchema: unknown) => {
     const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, false, small)!;
-    return list.tools.length ? '' : (JSON.parse(list.extra) as { drops: [string, string][] }).drops[0]![1];
+    return list.tools.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1];
   };
   const empty = (n: number) => Array.from({ length: n }, () => ({}));
   assert.equal(why({ properties: { a: { properties: { b: { type: 'string' } } } } }), '');

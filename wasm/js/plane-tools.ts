@@ -3,7 +3,6 @@
 
 import { cleanTool } from './hygiene.ts';
 import { isObject, type JsonObject, measure } from './plane-json.ts';
-import { pinOf } from './pin.ts';
 import type { Flag } from './types.ts';
 
 export interface ToolBounds {
@@ -21,60 +20,96 @@ export interface ToolBounds {
   tools: number;
 }
 
-export interface ToolList {
-  /** Without hidden text. */
-  tools: unknown[];
-  /** Of what the server sent. */
-  pins: string[];
-  /** Of those that had hidden text, by index. */
-  flags: Map<number, Flag[]>;
-  /** No tool is other than the server sent it. */
-  asSent: boolean;
-  /** Where each tool stood in the answer's list. */
-  places: number[];
-  /** The tools' names and pins, one a line, a tab between. */
-  names: string;
-  /** '' or JSON, as platform.go describes it. */
-  extra: string;
-}
-
 const NAME_BYTES = 256;
 const DROPS = 1000;
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u;
 
-/** Undefined if the result has no list. `bytes` is the size of the whole text. */
-export function readTools(result: Record<string, unknown>, bytes: number, annotated: boolean, bounds: ToolBounds): ToolList | undefined {
+/** Reads one list, tool by tool. */
+export class ToolsReader {
+  /** Without hidden text. */
+  readonly tools: unknown[] = [];
+  /** What the server sent, of those that had hidden text, by index. */
+  readonly sent = new Map<number, JsonObject>();
+  /** What was hidden, by index. */
+  readonly flags = new Map<number, Flag[]>();
+  /** Where each tool stood in the server's list. */
+  readonly places: number[] = [];
+  /** The tools' own texts, of a list that is read text by text. */
+  readonly texts: string[] = [];
+
+  readonly #bounds: ToolBounds;
+  readonly #names: string[] = [];
+  readonly #drops: [string, string][] = [];
+  readonly #headers: number[] = [];
+  #place = 0;
+
+  constructor(bounds: ToolBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Nothing more is wanted: there are more tools than are offered, or ten times as many entries. */
+  get full(): boolean {
+    const { tools } = this.#bounds;
+    return this.tools.length > tools || this.#place > 10 * tools;
+  }
+
+  /** What a definition may be at most; see ToolBounds. */
+  get largest(): number {
+    return this.#bounds.definition;
+  }
+
+  /** `bytes`: no less than its size. `annotated`: there may be x-mcp-header in it. `text`: its own, if it is known. */
+  add(tool: unknown, bytes: number, annotated: boolean, text?: string): void {
+    const reason = refuse(tool, bytes, this.#bounds);
+    const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined;
+    if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason);
+    const index = this.tools.length;
+    if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index);
+    if (cleaned.flags) this.flags.set(index, cleaned.flags);
+    if (cleaned.tool !== tool) this.sent.set(index, tool as JsonObject);
+    this.tools.push(cleaned.tool);
+    if (text !== undefined) this.texts.push(cleaned.tool === tool ? text : JSON.stringify(cleaned.tool));
+    this.places.push(this.#place++);
+    this.#names.push((tool as { name: string }).name);
+  }
+
+  /** Leaves a tool out that has come as far as its name, or not even that. */
+  drop(tool: unknown, reason: string): void {
+    this.#place++;
+    if (this.#drops.length < DROPS) this.#drops.push([nameOf(tool), reason]);
+  }
+
+  /** The same for one that is much larger than `largest`; `tool` is what is known of it. */
+  dropLarge(tool?: unknown): void {
+    this.drop(tool, (tool ? refuse(tool, Infinity, this.#bounds) : '') || tooLarge(this.#bounds));
+  }
+
+  /** The tools' names, one a line. */
+  get names(): string {
+    return this.#names.join('\n');
+  }
+
+  /** '' or JSON, as platform.go describes it; `result` is what the list is of. */
+  extra(result: JsonObject): string {
+    const extra: Record<string, unknown> = {};
+    if (this.#drops.length > 0) extra['drops'] = this.#drops;
+    if (typeof result['nextCursor'] === 'string') extra['next'] = result['nextCursor'];
+    if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs'];
+    if (this.#headers.length > 0) extra['headers'] = this.#headers;
+    return Object.keys(extra).length > 0 ? JSON.stringify(extra) : '';
+  }
+}
+
+/** Reads a list that is parsed; undefined if the result has none. `bytes` is the size of the whole text. */
+export function readTools(result: JsonObject, bytes: number, annotated: boolean, bounds: ToolBounds): ToolsReader | undefined {
   const list: unknown = result['tools'];
   if (!Array.isArray(list)) return undefined;
-  const tools: unknown[] = [], places: number[] = [], names: string[] = [], pins: string[] = [], drops: [string, string][] = [], headers: number[] = [];
-  const flags = new Map<number, Flag[]>();
-  let asSent = true;
-  for (let place = 0; place < list.length && tools.length <= bounds.tools; place++) {
-    const tool = list[place];
-    let reason = refuse(tool, bytes, bounds);
-    const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined;
-    reason = cleaned?.refused ?? reason;
-    if (!cleaned || reason !== '') {
-      if (drops.length < DROPS) drops.push([nameOf(tool), reason]);
-      continue;
-    }
-    if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) headers.push(tools.length);
-    const pin = pinOf(tool as JsonObject);
-    if (cleaned.flags) flags.set(tools.length, cleaned.flags);
-    asSent &&= cleaned.tool === tool;
-    tools.push(cleaned.tool);
-    pins.push(pin);
-    places.push(place);
-    names.push(`${(tool as { name: string }).name}\t${pin}`);
-  }
-  const extra: Record<string, unknown> = {};
-  if (drops.length > 0) extra['drops'] = drops;
-  if (typeof result['nextCursor'] === 'string') extra['next'] = result['nextCursor'];
-  if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs'];
-  if (headers.length > 0) extra['headers'] = headers;
-  const more = Object.keys(extra).length > 0;
-  return { tools, pins, flags, asSent, places, names: names.join('\n'), extra: more ? JSON.stringify(extra) : '' };
+  const reader = new ToolsReader(bounds);
+  for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, annotated);
+  return reader;
 }
+
+const tooLarge = (bounds: ToolBounds) => `the definition is larger than ${bounds.definition} bytes`;
 
 function nameOf(tool: unknown): string {
   const name = isObject(tool) ? tool['name'] : undefined;
@@ -92,7 +127,7 @@ function refuse(tool: any, bytes: number, bounds: ToolBounds): string {
   if (description != null && typeof description !== 'string') return 'description is not a string';
   const size = measure(tool, bounds.depth);
   if (size < 0) return `the definition is nested deeper than ${bounds.depth} levels`;
-  if (bytes > bounds.definition && size > bounds.definition) return `the definition is larger than ${bounds.definition} bytes`;
+  if (bytes > bounds.definition && size > bounds.definition) return tooLarge(bounds);
   if (description != null && longer(description as string, bounds.description)) return `the description is longer than ${bounds.description} bytes`;
   if (size > HARMLESS || bounds.schemaDepth < 32 || bounds.schemaNodes < 64 || bounds.enumValues < 96) {
     for (const which of ['inputSchema', 'outputSchema']) {

@@ -7,11 +7,13 @@ import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson,
 import { BodyReader } from './plane-memory.ts';
 import type { Crossing } from './crossing.ts';
 import { type Bounds, Flag, Kind, Op, Why } from './plane-events.ts';
-import { type Emit, passes, type Reader, readMessages, readPassed } from './plane-messages.ts';
+import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './plane-messages.ts';
 import { type Source, Tables } from './plane-tables.ts';
 import { Floods } from './plane-floods.ts';
+import { ToolsReader } from './plane-tools.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
+import { worked } from './turns.ts';
 
 export interface PlaneOptions {
   /** Default: the global fetch, looked up at each request. */
@@ -82,12 +84,12 @@ export class Plane {
     return this.#tables.tool(table, index);
   }
 
-  /** What is known of a tool beside its definition. */
-  marks(table: number, index: number): ReturnType<Tables['marks']> {
-    return this.#tables.marks(table, index);
+  /** What was hidden in a tool. */
+  flags(table: number, index: number): ReturnType<Tables['flags']> {
+    return this.#tables.flags(table, index);
   }
 
-  /** The message that a table of tools came in; it can be taken once, and only if it came as one text. */
+  /** What a table of tools came as; it can be taken once. */
   takeSource(table: number): Source | undefined {
     return this.#tables.takeSource(table);
   }
@@ -127,6 +129,15 @@ export class Plane {
 
   text(table: number, index: number): string | undefined {
     return this.#tables.text(table, index);
+  }
+
+  pin(table: number, index: number): string {
+    return this.#tables.pin(table, index);
+  }
+
+  /** `done` gets the table's fingerprint. */
+  fingerprint(table: number, done: (fingerprint: string) => void): void {
+    this.#tables.fingerprint(table).catch(() => '').then(done);
   }
 
   multiplexed(origin: string): boolean {
@@ -278,8 +289,11 @@ export class Plane {
         const value = await reader.read();
         if (!value) break;
         size += value.length;
+        const began = performance.now();
         if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner);
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
+        const rest = worked(began);
+        if (rest && !x.over) await rest;
         if (!x.over) await this.#floods.rest(x.group, value.length, x.awaits !== 0, this.#bounds);
         if (x.over) return await this.#drain(x, reader);
       }
@@ -291,22 +305,23 @@ export class Plane {
     else this.#end(x, Why.EOF, '', scanner);
   }
 
-  // A list is cut tool by tool. Of one that has ten times as many entries as it may, the rest
-  // is not even looked at.
+  // A list is read tool by tool, and a result that is passed on has all its strings.
   #jsonBounds({ awaits }: Exchange): JsonBounds {
-    const { response, values, depth, tools } = this.#bounds;
+    const { response, values, depth } = this.#bounds;
     const op = awaits & Op.Mask;
     return {
       bytes: response,
-      values: op === Op.Call ? values : Infinity,
+      values,
       depth: depth + ENVELOPE,
-      elements: op === Op.List ? 10 * tools : Infinity,
+      string: op === Op.Call ? Infinity : MESSAGE_CHARS,
+      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds) }),
       passes: (outline) => passes(outline, awaits),
     };
   }
 
   #sort(r: Reader, json: Json): void {
     if ('message' in json) readPassed(r, json);
+    else if ('tools' in json) readListed(r, json.value, json.tools, json.size);
     else readMessages(r, json.value, json.text);
   }
 

@@ -42,6 +42,7 @@ export type ToPage =
   | { id: number; progress: ToolProgress }
   | StateEvent
   | ToolsEvent
+  | PinnedEvent
   | { event: 'hints'; hints: string }
   | PinsEvent
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
@@ -52,6 +53,9 @@ export type ToPage =
  * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
  */
 export interface PinsEvent { event: 'pins'; server: string; key: string; pins: string; fresh: string[]; byUser: boolean }
+
+/** What is approved of a server's tools, whose list came without pins; see givePins. */
+export interface PinnedEvent { event: 'pinned'; server: string; pins: string }
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {
@@ -68,14 +72,14 @@ export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last:
  * Tools as they are, or as the text that their server sent: parsing it again
  * costs less than to clone what is parsed. Tool i has model name `names[i]` and
  * stands at `places[i]` in the text's `result.tools`; `marks` has what else is known of
- * tool i. A text has no hidden characters.
+ * tool i. What is in a text has no hidden characters.
  */
 export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; pins: string[]; marks: Record<number, Marks> }
 
-export interface ListedTool extends Marks { name: string; tool: string; definition: ToolDefinition; pin?: string; flags?: Flag[] }
+export interface ListedTool extends Marks { name: string; tool: string; definition: ToolDefinition; pin?: string }
 
-/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it. */
-export interface Marks { withheld?: boolean; held?: Hold }
+/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it. */
+export interface Marks { withheld?: boolean; held?: Hold; flags?: Flag[] }
 
 /** `key` is that of PinsEvent. */
 export type Hold = Pick<HeldTool, 'reason' | 'renamedFrom' | 'changes' | 'before'> & { key?: string }

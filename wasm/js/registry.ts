@@ -2,7 +2,8 @@ import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { originOf } from './origin.ts'
-import type { Attached, Called, ListedTool, StateEvent, ToolsEvent } from './protocol.ts'
+import type { Attached, Called, ListedTool, PinnedEvent, StateEvent, ToolsEvent } from './protocol.ts'
+import { givePins } from './pinned.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type Hears, type Source } from './requests.ts'
 import type { Results } from './results.ts'
@@ -294,6 +295,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
       }
       case 'tools':
         return this.receiveTools(m)
+      case 'pinned':
+        return this.receivePins(m)
       case 'hints':
         return this.owner.onHints?.(m.hints)
       case 'pins':
@@ -321,13 +324,26 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     const was = this.lists.get(m.server)
     this.replace(m.server, list)
     this.made().catch(() => {}) // calls are going to want it
-    if (this.approved.delete(m.server)) this.owner.trust?.().then((t) => t.define(m.server, list.tools)).catch(() => {})
+    this.define(m.server, list)
     if (list.held.length) {
       this.filling = this.owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
         if (this.lists.get(m.server) === list) this.replace(m.server, { ...list, held })
       }).catch(() => {})
     }
+  }
+
+  private receivePins({ server, pins }: PinnedEvent): void {
+    const list = this.lists.get(server)
+    if (!list) return
+    givePins([...list.tools, ...list.withheld, ...list.held], pins)
+    this.define(server, list)
+    this.changed()
+  }
+
+  /** Keeps the definitions, if they were approved just now. */
+  private define(server: string, { tools }: Lists): void {
+    if (this.approved.delete(server)) this.owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
   }
 
   private replace(server: string, list: Lists): void {

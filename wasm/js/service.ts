@@ -11,7 +11,7 @@ import * as serve from './serve.ts'
 import * as signin from './signin.ts'
 import * as trust from './trust.ts'
 import * as validate from './validate.ts'
-import { Host } from './worker.ts'
+import { Host } from './host.ts'
 
 Host.parts = { activity, asleep, integrity, results, scan, secrets, serve, signin, trust, validate } satisfies Partial<Parts>
 

@@ -129,7 +129,7 @@ export class Trust {
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
-    const earlier = remembers ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval : undefined
+    const earlier = remembers ? (await this.answers()).find((a) => isMine(a) && a.pin === pin && pin)?.approval : undefined
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
     const ends = signal ?? new AbortController().signal
     let approval
@@ -141,8 +141,9 @@ export class Trust {
     } catch (e) {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
     }
-    if (remembers && (approval === 'always' || approval === 'never')) {
-      const answer: Answer = { server: tool.server, tool: tool.tool, pin, approval, at }
+    const now = tool.pin // which a long list may have got meanwhile
+    if (remembers && now && (approval === 'always' || approval === 'never')) {
+      const answer: Answer = { server: tool.server, tool: tool.tool, pin: now, approval, at }
       await this.change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
     return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
@@ -194,7 +195,7 @@ export class Trust {
   }
 }
 
-/** By endpoint, as registry/pins.go writes them: a line for each tool. */
+/** By endpoint, as registry/pins.go writes them: a line for each tool, and one without a name. */
 type Pins = Record<string, string>
 
 const lines = (pins: string) => new Map(pins.split('\n').filter(Boolean).map((line) => {
@@ -211,12 +212,18 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
     if (pin === undefined) all.delete(tool)
     else if (byUser || !all.has(tool)) all.set(tool, pin)
   }
+  // The fingerprint is that of a list with our pins.
+  all.delete('')
+  const print = ours.get('')
+  ours.delete('')
+  if (print && alike(ours, all)) all.set('', print)
   return [...all].map(([tool, pin]) => `${tool}\t${pin}\n`).join('')
 }
 
-function same(a: string, b: string): boolean {
-  const ours = lines(a), theirs = lines(b)
-  return ours.size === theirs.size && [...ours].every(([tool, pin]) => theirs.get(tool) === pin)
+const same = (a: string, b: string) => alike(lines(a), lines(b))
+
+function alike(a: Map<string, string>, b: Map<string, string>): boolean {
+  return a.size === b.size && [...a].every(([tool, pin]) => b.get(tool) === pin)
 }
 
 function parse<T>(text: string, none: T): T {

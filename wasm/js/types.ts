@@ -448,7 +448,10 @@ export interface ToolInfo {
   tool: string
   /** The tool as its server defines it (Tool of the spec), without hidden text. */
   definition: ToolDefinition
-  /** SHA-256 of what the server defines, base64url: equal as long as nothing changes that models or users see. */
+  /**
+   * SHA-256 of what the server defines, base64url: equal as long as nothing changes that models or users see.
+   * Tools of a long list that is seen for the first time get theirs a moment later.
+   */
   pin?: string
   /** What in the definition is suspicious: hidden text, and with the option `scan` more. */
   flags?: Flag[]

@@ -41,26 +41,27 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	}
 	size := len(server)
 	for i := range tools {
-		size += 1 + len(tools[i].Name)
+		size += 1 + len(tools[i].Name) + 1 + len(tools[i].Digest())
 	}
-	names := append(make([]byte, 0, size), server...)
+	lines := append(make([]byte, 0, size), server...)
 	handles := make([]uint32, 0, 2*len(tools))
 	for i := range tools {
-		names = append(append(names, '\n'), tools[i].Name...)
+		lines = append(append(lines, '\n'), tools[i].Name...)
+		lines = append(append(lines, '\t'), tools[i].Digest()...)
 		table, index := tools[i].Def.(handle).Handle()
 		if tools[i].Withheld {
 			index |= withheld
 		}
 		handles = append(handles, table, index)
 	}
-	listed(crossing.Address(names), int32(len(names)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
+	listed(crossing.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
 }
 
-// listed reads the server's name and the tools' names, one a line, and the
-// table and index of each tool, with the withheld bit.
+// listed reads the server's name, a line for each tool of its name and the digest of
+// its pin with a tab between, and the table and index of each, with the withheld bit.
 //
 //go:wasmimport portolan listed
-func listed(names unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
+func listed(lines unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
 
 // encodeTools writes [{"name","tool","definition","withheld"}…] for definitions held as text.
 func encodeTools(tools []registry.Tool) []byte {

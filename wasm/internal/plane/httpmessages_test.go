@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/pin"
 )
 
 // readEvents is a plain reading of the HTML standard, section 9.2.6.
@@ -212,7 +211,7 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 	if err := json.Unmarshal(result["tools"], &list); err != nil || list == nil {
 		return nil, false
 	}
-	var kept []json.RawMessage
+	var kept, sent []json.RawMessage
 	var names []string
 	extra := map[string]any{}
 	var drops [][2]string
@@ -231,8 +230,7 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 			drops = append(drops, [2]string{name, err.Error()})
 			continue
 		}
-		digest, _ := pin.Of(raw)
-		kept, names = append(kept, cleaned), append(names, name+"\t"+digest)
+		kept, sent, names = append(kept, cleaned), append(sent, raw), append(names, name)
 	}
 	if drops != nil {
 		extra["drops"] = drops
@@ -247,7 +245,7 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 	if ttl := result["ttlMs"]; ttl != nil {
 		extra["ttl"] = ttl
 	}
-	e := &Event{Kind: Tools, Table: r.p.add(kept...), Text: strings.Join(names, "\n")}
+	e := &Event{Kind: Tools, Table: r.p.addTools(kept, sent), Text: strings.Join(names, "\n")}
 	if len(extra) > 0 {
 		text, _ := json.Marshal(extra)
 		e.Extra = string(text)

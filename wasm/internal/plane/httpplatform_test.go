@@ -5,6 +5,8 @@ package plane
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/pin"
 )
 
 // An httpPlatform is a Platform over a RoundTripper: what plane.ts does, for
@@ -27,12 +30,13 @@ type httpPlatform struct {
 	limits registry.Limits
 	live   map[uint32]context.CancelFunc
 	tables map[uint32][]json.RawMessage
+	sent   map[uint32][]json.RawMessage // tools, by table, as the server sent them
 	last   uint32
 	wg     sync.WaitGroup
 }
 
 func newHTTPPlatform(rt http.RoundTripper) *httpPlatform {
-	return &httpPlatform{rt: rt, live: map[uint32]context.CancelFunc{}, tables: map[uint32][]json.RawMessage{}}
+	return &httpPlatform{rt: rt, live: map[uint32]context.CancelFunc{}, tables: map[uint32][]json.RawMessage{}, sent: map[uint32][]json.RawMessage{}}
 }
 
 func (p *httpPlatform) Bound(l registry.Limits) { p.limits = l }
@@ -71,10 +75,42 @@ func (p *httpPlatform) Text(table, index uint32) ([]byte, error) {
 	return values[index], nil
 }
 
+func (p *httpPlatform) Pin(table, index uint32) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	tools := p.sent[table]
+	if int(index) >= len(tools) {
+		return ""
+	}
+	digest, _ := pin.Of(tools[index])
+	return digest
+}
+
+func (p *httpPlatform) Fingerprint(table uint32, done func(string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := sha256.New()
+	for _, tool := range p.sent[table] {
+		all.Write(tool)
+		all.Write([]byte{0x2c})
+	}
+	done(hex.EncodeToString(all.Sum(nil)))
+}
+
 func (p *httpPlatform) Free(table uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.tables, table)
+	delete(p.sent, table)
+}
+
+// addTools keeps definitions as models see them, and as they were sent.
+func (p *httpPlatform) addTools(tools, sent []json.RawMessage) uint32 {
+	table := p.add(tools...)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent[table] = sent
+	return table
 }
 
 func (p *httpPlatform) add(values ...json.RawMessage) uint32 {

@@ -15,6 +15,8 @@ func (*nowhere) Resolve(base, _ string) (string, string, bool) { return base, ba
 func (n *nowhere) Start(*Exchange, Sink)                       { n.started++ }
 func (*nowhere) Cancel(uint32)                                 {}
 func (*nowhere) Text(uint32, uint32) ([]byte, error)           { return []byte("{}"), nil }
+func (*nowhere) Pin(uint32, uint32) string                     { return "" }
+func (*nowhere) Fingerprint(_ uint32, done func(string))       { done("") }
 func (*nowhere) Free(uint32)                                   {}
 func (*nowhere) Multiplexed(string) bool                       { return true }
 

@@ -24,6 +24,11 @@ type Platform interface {
 	// Text returns the JSON text of the value at index in a table: a tool
 	// definition, or (index 0) a result.
 	Text(table, index uint32) ([]byte, error)
+	// Pin returns what a user approves the tool definition at index by: package pin's.
+	Pin(table, index uint32) string
+	// Fingerprint has done called with a digest of a page's tools: see
+	// registry.ToolPage. It is "" where the platform has none.
+	Fingerprint(table uint32, done func(string))
 	// Free drops a table. Unknown tables are ignored.
 	Free(table uint32)
 	// Multiplexed reports whether the origin is known to be spoken to over
@@ -81,7 +86,7 @@ const (
 	Refused
 	// End: there is no more. Why, Text (detail), LastID, Retry.
 	End
-	// Tools: an answer to tools/list. RPC, Table, Bytes, Text (names and pins, a tab between, one a line), Extra.
+	// Tools: an answer to tools/list. RPC, Table, Bytes, Text (the names, one a line), Extra.
 	Tools
 	// Output: an answer to tools/call. RPC, Table, Bytes, IsError.
 	Output

@@ -103,6 +103,20 @@ func (p *jsPlatform) Text(table, index uint32) ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
+func (p *jsPlatform) Pin(table, index uint32) string {
+	return p.obj.Call("pin", table, index).String()
+}
+
+func (p *jsPlatform) Fingerprint(table uint32, done func(string)) {
+	var ended js.Func
+	ended = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		ended.Release()
+		done(args[0].String())
+		return nil
+	})
+	p.obj.Call("fingerprint", table, ended)
+}
+
 func (p *jsPlatform) Free(table uint32) { p.obj.Call("release", table) }
 
 func (p *jsPlatform) Multiplexed(origin string) bool {

@@ -64,10 +64,14 @@ func (s *Session) ready(ctx context.Context) error {
 	}
 }
 
-// page makes a ToolPage of a Tools event, which has a name and a pin a line.
+// page makes a ToolPage of a Tools event, which has a name a line.
 func (s *Session) page(e *Event) *registry.ToolPage {
 	platform, table := s.d.c.platform, e.Table
-	page := &registry.ToolPage{Bytes: e.Bytes, Release: func() { platform.Free(table) }}
+	page := &registry.ToolPage{
+		Bytes:       e.Bytes,
+		Fingerprint: func(ctx context.Context) string { return fingerprint(ctx, platform, table) },
+		Release:     func() { platform.Free(table) },
+	}
 	var headers map[uint32]bool
 	if e.Extra != "" {
 		headers = s.extra(page, []byte(e.Extra))
@@ -80,9 +84,8 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 	page.Tools = make([]registry.ToolDef, 0, count)
 	rest := e.Text
 	for i := range values {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		name, pin, _ := strings.Cut(line, "\t")
+		var name string
+		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
 		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
 		if headers[v.index] && s.modern {
@@ -92,9 +95,20 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 			}
 			s.bind(name, v.bind)
 		}
-		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v, Pin: pin})
+		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
 	}
 	return page
+}
+
+func fingerprint(ctx context.Context, p Platform, table uint32) string {
+	done := make(chan string, 1)
+	p.Fingerprint(table, func(print string) { done <- print })
+	select {
+	case print := <-done:
+		return print
+	case <-ctx.Done():
+		return ""
+	}
 }
 
 // maxBound bounds the tools whose bindings a session keeps for calls without a definition.

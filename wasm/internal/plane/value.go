@@ -15,5 +15,8 @@ func (v *Value) Handle() (table, index uint32) { return v.table, v.index }
 // Len is an estimate for a tool definition (the page's average), and exact for a result to a few bytes.
 func (v *Value) Len() int { return v.size }
 
+// Pin implements [registry.Pinner].
+func (v *Value) Pin() string { return v.p.Pin(v.table, v.index) }
+
 // JSON asks the platform for the text: the slow path.
 func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }
