@@ -405,10 +405,13 @@ func (r *Registry) TakePins(key, pins string) error {
 	return r.change(func() error {
 		old, a := r.approved[key], parsePins(pins)
 		r.approved[key] = a
-		if old == nil || maps.Equal(old.pins, a.pins) {
+		if old == nil {
 			return nil
 		}
 		a.inherit(&old.beyond)
+		if maps.Equal(old.pins, a.pins) {
+			return nil
+		}
 		for name, pin := range old.pins {
 			if a.pins[name] != pin {
 				a.drop(name)

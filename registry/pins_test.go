@@ -285,6 +285,8 @@ func TestApprovalsOfAnotherRegistry(t *testing.T) {
 		if len(ours.fresh) != saves || h.seen().lists != lists {
 			t.Errorf("saved %v, %d lists", ours.fresh[saves:], h.seen().lists-lists)
 		}
+		relist(t, r, h, "x:four", "z:two")
+		want(t, r, []string{"a__z"}, []string{"x changed: description" + strings.Replace(wasX, "one", "three", 1)})
 		all := []registry.FreshPins{
 			{Tools: []string{"x", "y"}}, {Tools: []string{"x"}, ByUser: true}, {Tools: []string{"x", "y", "z"}, ByUser: true},
 		}
