@@ -45,7 +45,8 @@ func (s *Session) watch() {
 		if counted {
 			budget.release(origin)
 		}
-		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network {
+		// One that has brought too much in a long time is only begun anew.
+		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
 			return
 		}
 		if e.Kind == Refused && e.Status < 500 && e.Status != 429 {

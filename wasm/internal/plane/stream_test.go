@@ -69,6 +69,31 @@ func TestStreamBackoff(t *testing.T) {
 	}
 }
 
+// A stream that brings too much is not opened again, unless it took its time.
+func TestStreamOfTooMuch(t *testing.T) {
+	for _, row := range []struct {
+		after time.Duration
+		gets  int // in a minute and a half
+	}{{0, 1}, {30 * time.Second, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := (&registrytest.Script{Session: "s", ListChanged: true}).On("GET", func(w http.ResponseWriter, req *http.Request, _ registrytest.Message) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, ": hi\n\n")
+				w.(http.Flusher).Flush()
+				time.Sleep(row.after)
+				io.WriteString(w, "data: "+strings.Repeat("x", 2000)+"\n\n")
+			})
+			b := newBench(t, s, Options{Limits: registry.Limits{EventBytes: 1000}})
+			session := b.connect(registry.ServerConfig{}, nil)
+			time.Sleep(90 * time.Second)
+			if n := len(s.Received("GET")); n != row.gets {
+				t.Errorf("%d GETs, want %d", n, row.gets)
+			}
+			session.Close(t.Context())
+		})
+	}
+}
+
 // A stream that worked and is then refused with 404 has lost its session.
 func TestStreamFindsSessionGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
