@@ -273,11 +273,15 @@ func TestApprovalsOfAnotherRegistry(t *testing.T) {
 		if err := other.ApproveTools("a"); err != nil {
 			t.Fatal(err)
 		}
-		h.list = pinnedPage(t, "x:three", "z:two")
+		page := pinnedPage(t, "x:three", "z:two")
+		h.list = func(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
+			time.Sleep(time.Second) // what is held meanwhile is seen below
+			return page(ctx, cursor)
+		}
 		saves := len(ours.fresh)
 		take()
 		want(t, r, nil, []string{"x changed: description", "y renamed from z: name"})
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		want(t, r, []string{"a__x", "a__z"}, nil) // the list was older than the approval
 		lists = h.seen().lists
 		take()
