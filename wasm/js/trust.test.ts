@@ -15,9 +15,9 @@ const event = (pins: Record<string, string>, fresh: string[], byUser = false): P
 /** One registry's share in a storage, and what its module and the others are told. */
 function share(storage: StorageAdapter) {
   const takes: [string, string][] = []
-  const state = { told: 0 }
+  const state = { told: 0, turns: 0 }
   const trust = new Trust(new ConfigStore(storage), {}, {
-    turn: (work) => work(), take: (key, pins) => takes.push([key, pins]), changed: () => { state.told++ },
+    turn: (work) => (state.turns++, work()), take: (key, pins) => takes.push([key, pins]), changed: () => { state.told++ },
   })
   return { trust, takes, state }
 }
@@ -77,11 +77,12 @@ test('a storage that keeps nothing, or is full, leaves the module what it has', 
 test('definitions are kept of what is approved, not of what another has not approved', async () => {
   const storage = storageFor('memory')
   await storage.set(pinsKey, JSON.stringify({ [key]: text({ x: '2' }) }))
-  const { trust } = share(storage)
+  const { trust, state } = share(storage)
   trust.save(event({ x: '1', y: '1' }, ['x', 'y']))
   const info = (tool: string, pin: string) => ({ tool, pin, server: 'a', name: `a__${tool}`, definition: { name: tool, description: pin, inputSchema: {} } as ToolDefinition }) as ToolInfo
   trust.define('a', [info('x', '1'), info('y', '1')])
   await trust.saved
+  assert.equal(state.turns, 1, 'who closes the page in between loses neither')
   const held = await trust.before('a', ['x', 'y'].map((tool) => ({ ...info(tool, '9'), reason: 'changed', changes: [], key })), undefined)
   assert.deepEqual(held.map((h) => h.before?.description), [undefined, '1'])
 })

@@ -35,6 +35,9 @@ export class Trust {
   /** By server, the endpoint that its pins are of. */
   private readonly keys = new Map<string, string>()
   private writing: Promise<unknown> = Promise.resolve()
+  /** What the next turn does, and when that is done. */
+  private next: (() => Promise<void>)[] = []
+  private turn: Promise<void> = Promise.resolve()
   private answered: Promise<Answer[]> | undefined
 
   constructor(store: Trust['store'], options: Trust['options'], shared: Shared) {
@@ -170,8 +173,14 @@ export class Trust {
     })
   }
 
+  /** What comes while a turn is waited for is done in it: pins are stored with their definitions. */
   private write(work: () => Promise<void>): Promise<void> {
-    return this.queue(() => this.shared.turn(work))
+    if (this.next.push(work) === 1) {
+      this.turn = this.queue(() => this.shared.turn(async () => {
+        for (const next of this.next.splice(0)) await next().catch(() => {})
+      }))
+    }
+    return this.turn
   }
 
   private queue(work: () => Promise<void>): Promise<void> {

@@ -153,6 +153,7 @@ test('tools are switched one by one and together, and stay so after a reload', a
   await p.page.waitForFunction(() => !window.registry.has('good__anchor_2'))
   const all = p.panel.getByRole('checkbox', { name: 'All tools of good' })
   assert.equal(await all.evaluate((b) => (b as HTMLInputElement).indeterminate), true)
+  await p.page.waitForFunction(() => localStorage.getItem('portolan.servers')!.includes('anchor_2'))
   await p.page.reload()
   await p.page.locator('html[data-ready]').waitFor()
   await p.page.evaluate(() => window.registry.discover())

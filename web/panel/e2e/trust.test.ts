@@ -55,6 +55,7 @@ test('not now keeps it held, over a reload too', async () => {
   const server = await sdkServer(tools)
   const context = { servers: { files: { url: server.url } }, query: { storage: 'local' } }
   const p = await openPanel(browser, site, context)
+  await p.page.waitForFunction(() => localStorage.getItem('portolan.approved')) // which is stored soon after
   tools[0] = read('Reads all files.')
   await relist(p)
   await p.page.reload()
