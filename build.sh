@@ -270,6 +270,21 @@ verb_up() {
 	exec "$dist/bin/portolan" up --root "$dist/demo" "$@"
 }
 
+# browser_tests FILES runs tests that drive browsers, one file after the other. A file may
+# take 15 minutes, and what a failed test has left open ends with it. Files in which something
+# failed run once more, and the run says so: each failure is looked into, and two are the end.
+browser_tests() {
+	failed=$dist/failed-files
+	form=tap
+	[ -t 1 ] && form=spec
+	flags='--test --test-concurrency=1 --test-force-exit --test-timeout=900000'
+	"$node" $flags --test-reporter=$form --test-reporter-destination=stdout \
+		--test-reporter="$root/web/demo/e2e/failed.mjs" --test-reporter-destination="$failed" "$@" && return
+	[ -s "$failed" ] || return 1
+	say "failed, and once more: $(tr '\n' ' ' <"$failed")"
+	xargs -d '\n' "$node" $flags <"$failed"
+}
+
 verb_test() {
 	setup_servers
 	setup_worker
@@ -285,13 +300,13 @@ verb_test() {
 	PATH="$root/node_modules/.bin:$PATH" GOOS=js GOARCH=wasm go test \
 		-exec "$node --stack-size=8192 $root/wasm/internal/plane/testdata/exec.mjs" ./registry/ ./registry/rawjson/ ./wasm/...
 	say 'TypeScript'
-	"$node" --test 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
+	"$node" --test --test-force-exit --test-timeout=900000 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
 	say 'End to end'
-	"$node" --test --test-concurrency=1 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
+	browser_tests 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
 	say 'Extension'
-	"$node" --test --test-concurrency=1 'testdata/pages/*.test.ts' 'extension/**/*.test.ts'
+	browser_tests 'testdata/pages/*.test.ts' 'extension/**/*.test.ts'
 	say 'Examples'
-	"$node" --test --test-concurrency=1 'web/examples/e2e/*.test.ts'
+	browser_tests 'web/examples/e2e/*.test.ts'
 	say 'Bundlers'
 	"$node" web/bundlers/run.ts
 	verb_docs
