@@ -95,6 +95,9 @@ func TestEras(t *testing.T) {
 			if _, err := s.ListTools(b.ctx, nil); err != nil {
 				t.Fatal(err)
 			}
+			for len(b.sent()) < len(row.sent) && b.ctx.Err() == nil { // nobody waits for the notification
+				time.Sleep(time.Millisecond)
+			}
 			if d := cmp.Diff(row.sent, b.sent()); d != "" {
 				t.Errorf("requests (-want +got):\n%s", d)
 			}
