@@ -53,3 +53,17 @@ test('Go and TypeScript agree on 20,000 random texts', () => {
     assert.deepEqual([text, at], said[i], JSON.stringify(t))
   })
 })
+
+test('a long text is cleaned as a short one is, wherever it is divided', () => {
+  const england = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}'
+  for (const text of ['\r\n', '\r', '\u{e0041}b', '\x1b[31mred', '\x1b]0;title😀\x07!', 'م\u200cم', '❤\ufe0f', '😀\u200d😀', `${england}.`, '\u{1f3f4}\u{e0067}x', '\ud83d', '葛\u{e0100}', '\u2028\u200fש']) {
+    const { text: short, at } = plain(`x${text}y`)
+    for (let missing = 0; missing < 24; missing++) {
+      const start = 'x'.repeat((64 << 10) - missing)
+      const long = plain(`${start}${text}y`)
+      assert.ok(long.text === start + short.slice(1), `${JSON.stringify(text)}, ${missing}`)
+      assert.equal(long.at, at < 0 ? at : at - 1 + start.length)
+      if (at >= 0) assert.equal(excerptAt(`${start}${text}y`, long.at).slice(-8), excerptAt(`${'x'.repeat(40)}${text}y`, at + 39).slice(-8))
+    }
+  }
+})

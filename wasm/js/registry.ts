@@ -213,7 +213,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     )
     const { server } = answer
     try {
-      return results.take(answer, this.resultBytes, originOf(this.servers[server]?.config.url ?? ''), this.owner.scanner)
+      return await results.take(answer, this.resultBytes, originOf(this.servers[server]?.config.url ?? ''), this.owner.scanner)
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
     }

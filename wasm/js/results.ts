@@ -1,7 +1,8 @@
-import { opened } from './answer.ts'
+import { opening } from './answer.ts'
 import type { Called } from './protocol.ts'
-import { plain, excerptAt } from './plaintext.ts'
+import { excerptAt, plainly } from './plaintext.ts'
 import type { Scanner } from './scan.ts'
+import { finish, inTurns, type Steps } from './steps.ts'
 import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from './types.ts'
 
@@ -17,13 +18,18 @@ export class Results {
   private size = 0
   private last = 0
 
-  /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then. */
-  take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): ToolResult {
+  /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile. */
+  async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
+    const work = this.taking(a, maxBytes, origin, scanner)
+    return 'message' in a ? inTurns(work) : finish(work)
+  }
+
+  private* taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
     const { server, tool, isError, durationMs } = a
-    const { value, raw } = opened(a, free)
+    const { value, raw } = yield* opening(a, free)
     const result = (typeof value === 'object' && value || {}) as { content?: ContentBlock[]; structuredContent?: unknown }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
-    const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : this.textOf(result, maxBytes, raw, scanner)
+    const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : yield* this.textOf(result, maxBytes, raw, scanner)
     return {
       text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs, provenance,
       ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),
@@ -31,9 +37,10 @@ export class Results {
     }
   }
 
-  private textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
+  private* textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
     const said = textOf(result, raw)
-    const { text, at } = plain(said)
+    yield
+    const { text, at } = yield* plainly(said)
     const flags: Flag[] = scanner?.result(result) ?? []
     if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text')) flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
     let handle = ''
