@@ -21,7 +21,7 @@ usage: ./build.sh VERB
   bench        benchmarks against peers, in Chromium; prints tables
   bench proxy  the proxy against Workers of the same function, in workerd; --leak: memory over 32,000 requests
   bench bridge  a call's way through bridge and extension, starts and idle cost, in Chromium
-  farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--runs N]
+  farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
                misbehaving servers, native, in Node and in Chromium; prints tables and fails when a case does
   conformance [MODE]  two releases of the official suite: native, js/wasm, in Chromium through the proxy
   size         sizes against their budgets; fails when one is exceeded

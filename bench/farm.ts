@@ -12,7 +12,7 @@ import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
  * in Chromium; what a good server beside it notices; what memory it costs; how long after
  * their deadlines calls of the API return.
  *
- *   ./build.sh farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--runs 1000]
+ *   ./build.sh farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs 1000]
  *
  * Fails where a case fails; the rest is printed.
  */
@@ -20,6 +20,7 @@ const args = process.argv.slice(2)
 const option = (name: string, fallback: string) => (args.includes(name) ? args[args.indexOf(name) + 1]! : fallback)
 const part = args[0]?.startsWith('--') ? undefined : args[0]
 const wanted = new RegExp(option('--match', ''))
+const within = option('--in', '')
 const runs = Number(option('--runs', '1000'))
 
 interface CrowdOutcome { goodMs: number[]; errors: number; error: string }
@@ -292,14 +293,18 @@ async function returns(farm: Farm, realms: Realm[]): Promise<void> {
 }
 
 const [site, farm] = await Promise.all([serveFolder(`${root}dist/npm`), startFarm()])
+const made: [name: string, make: () => Promise<Realm>][] = [['native', async () => native()], ['Node', async () => inNode], ['Chromium', () => chromium(site)]]
+const wantedRealms = made.filter(([name]) => !within || name === within)
+const outside = wantedRealms.filter(([name]) => name !== 'Node') // where nothing but the registry runs
 try {
   const list = farm.cases.filter((c) => wanted.test(c.name))
-  const both = [native(), await chromium(site)]
-  if (!part || part === 'cases') process.exitCode = await cases(farm, [both[0]!, inNode, both[1]!], list) ? 0 : 1
+  const all = await Promise.all(wantedRealms.map(([, make]) => make()))
+  const both = all.filter((r) => r !== inNode)
+  if (!part || part === 'cases') process.exitCode = await cases(farm, all, list) ? 0 : 1
   if (!part || part === 'neighbours') await neighbours(farm, both, list)
   if (!part || part === 'deadlines') await returns(farm, both)
   for (const realm of both) await realm.close()
-  if (!part || part === 'memory') await memory(farm, [async () => native(), () => chromium(site)], list)
+  if (!part || part === 'memory') await memory(farm, outside.map(([, make]) => make), list)
 } finally {
   await site.close()
   farm.close()

@@ -74,9 +74,9 @@ test('what a list offers is within its bounds', () => {
     const text = `{"tools":[${Array.from({ length: 6 }, () => (next(3) ? `{"name":"t${next(9)}","inputSchema":${json(next, 6)},"description":${json(next, 1)}}` : json(next, 4))).join()}]}`;
     const list = readTools(JSON.parse(text), text.length, true, bounds);
     if (!list) continue;
-    offered += list.tools.length;
-    assert.ok(list.tools.length <= bounds.tools + 1);
-    for (const tool of list.tools as { name: string; inputSchema: object; description?: string }[]) {
+    offered += list.list.names.length;
+    assert.ok(list.list.names.length <= bounds.tools + 1);
+    for (const tool of list.list.tools as { name: string; inputSchema: object; description?: string }[]) {
       assert.ok(tool.name && !/[\0-\x1f\ufffd]|\p{Surrogate}/u.test(tool.name));
       assert.ok((tool.description ?? '').length <= bounds.description);
       assert.ok(!/"enum":\[([^[\]{},]*,){3}/.test(JSON.stringify(tool.inputSchema)));

@@ -7,7 +7,7 @@ import { plain } from './plaintext.ts'
 import type { AuthorizeEvent, Called, Hold, ListedTool, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
 import { crashed } from './restarts.ts'
 import { sourceParts } from './toolparts.ts'
-import type { ToolDefinition, ToolProgress } from './types.ts'
+import type { ToolProgress } from './types.ts'
 import { version } from './version.ts'
 
 /** The functions that the module puts into the boot object's hands. */
@@ -118,14 +118,13 @@ export class Instance {
       for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
-        const definition = this.plane.tool(table, index) as ToolDefinition | undefined
-        if (!definition) continue
+        const tool = this.plane.tool(table, index)
+        if (!tool) continue
         const [name, pin] = lines[i]!.split('\t') as [string, string?]
         const held = holds[name], flags = this.plane.flags(table, index)
-        page.push({
-          name, tool: definition.name, definition, ...(pin && { pin }), ...(flags && { flags }),
-          ...(handle !== index && { withheld: true }), ...(held && { held }),
-        })
+        page.push(Object.assign(tool, {
+          name, ...(pin && { pin }), ...(flags && { flags }), ...(handle !== index && { withheld: true }), ...(held && { held }),
+        }))
         indices.push(index)
       }
       list.push(...page)

@@ -98,7 +98,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
     const op = id & Op.Mask;
     if (op === Op.List) {
       const list = elements ?? readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds);
-      if (list) return r.emit(Kind.Tools, last, id, r.tables.addPage(list, text), bytes, list.names, list.extra(result));
+      if (list) return r.emit(Kind.Tools, last, id, r.tables.addPage({ list: list.list, text }), bytes, list.names, list.extra(result));
       m = { id, result: {} };
       text = undefined;
     } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {

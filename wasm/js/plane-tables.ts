@@ -4,20 +4,21 @@
 import { type Answer, opened } from './answer.ts';
 import { pinOf } from './pin.ts';
 import { elementTexts, type JsonObject, mayLoseDigits, memberText } from './plane-json.ts';
-import type { ToolsReader } from './plane-tools.ts';
-import type { Flag } from './types.ts';
+import { toolAt, type ToolList } from './plane-tools.ts';
+import type { Flag, ToolDefinition } from './types.ts';
 
 /** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
 const UNTAKEN_BYTES = 64 << 20;
 
 interface Result { readonly taken: Answer; readonly bytes: number }
 
-interface Page {
-  readonly list: ToolsReader;
+interface Page extends PageParts {
   /** The tools' own texts, where a double's digits would not give them back. */
   exact?: (() => (index: number) => string | undefined) | undefined;
-  source?: Source | undefined;
 }
+
+/** A page of tools, and the message that it came in, if it came as one text and as it is. */
+export interface PageParts { readonly list: ToolList; text?: string | undefined }
 
 /** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
 export type Source = { readonly text: string; readonly places: readonly number[] } | { readonly texts: readonly string[] };
@@ -28,49 +29,49 @@ export class Tables {
   #untaken = 0;
   #last = 0;
 
-  /** `text`: the message that the list came in, if it came as one text and as it is. */
-  addPage(list: ToolsReader, text?: string): number {
+  addPage({ list, text }: PageParts): number {
     const table = this.#next();
     const page: Page = { list };
-    if (list.texts.length > 0) page.source = { texts: list.texts };
-    else if (text !== undefined && list.sent.size === 0) {
-      const { places } = list;
-      page.source = { text, places };
-      if (mayLoseDigits(text)) page.exact = () => toolTexts(text, places);
+    if (text !== undefined && list.texts.length === 0 && list.sent.size === 0) {
+      page.text = text;
+      if (mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places);
     }
     this.#pages.set(table, page);
     return table;
   }
 
-  /** The source of a page, once: whoever takes it keeps the text, or lets go of it. */
+  /** A page, for other tables than these. */
+  takePage(table: number): PageParts | undefined {
+    const page = this.#pages.get(table);
+    this.#pages.delete(table);
+    return page && { list: page.list, text: page.text };
+  }
+
+  /** The source of a page, a message's text once: whoever takes that keeps it, or lets go of it. */
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table);
-    const source = page?.source;
-    if (!page || !source) return undefined;
-    page.source = undefined;
-    if ('texts' in source) {
-      const exact = new Map<number, string>();
-      source.texts.forEach((text, i) => mayLoseDigits(text) && exact.set(i, text));
-      page.exact = () => (i) => exact.get(i);
-    }
-    return source;
+    if (!page) return undefined;
+    const { text, list: { texts, places } } = page;
+    page.text = undefined;
+    return texts.length > 0 ? { texts } : text === undefined ? undefined : { text, places };
   }
 
   /** What a user approves a tool by; '' once its page was released. */
   pin(table: number, index: number): string {
     const list = this.#pages.get(table)?.list;
-    const tool = list?.sent.get(index) ?? list?.tools[index];
+    const sent = list?.sent.get(index);
+    const tool = sent === undefined ? list && toolAt(list, index) : JSON.parse(sent) as unknown;
     return tool === undefined ? '' : pinOf(tool as JsonObject);
   }
 
   /** Equal for pages whose tools are equal: the SHA-256 of what the server sent of them. '' where that cannot be had. */
   async fingerprint(table: number): Promise<string> {
-    const page = this.#pages.get(table);
+    const list = this.#pages.get(table)?.list;
     const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined; // not in pages that came over plain HTTP
-    if (!page || !subtle) return '';
-    const { tools, sent, texts } = page.list;
-    const same = page.source && 'texts' in page.source && sent.size === 0;
-    const text = same ? texts.join() : JSON.stringify(tools.map((tool, i) => sent.get(i) ?? tool));
+    if (!list || !subtle) return '';
+    const { tools = [], texts, sent } = list;
+    const all = texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool));
+    const text = all.map((text, i) => sent.get(i) ?? text).join();
     const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
     return btoa(String.fromCharCode(...digest));
   }
@@ -86,8 +87,14 @@ export class Tables {
     return table;
   }
 
-  tool(table: number, index: number): unknown {
-    return this.#pages.get(table)?.list.tools[index];
+  /** A tool's name and definition, which is parsed each time where only its text is kept. */
+  tool(table: number, index: number): { tool: string; definition: ToolDefinition } | undefined {
+    const list = this.#pages.get(table)?.list;
+    const tool = list?.names[index];
+    if (!list || tool === undefined) return undefined;
+    if (list.tools) return { tool, definition: list.tools[index] as ToolDefinition };
+    const text = list.texts[index]!;
+    return { tool, get definition() { return JSON.parse(text) as ToolDefinition; } };
   }
 
   flags(table: number, index: number): Flag[] | undefined {
@@ -108,14 +115,15 @@ export class Tables {
 
   text(table: number, index: number): string | undefined {
     const page = this.#pages.get(table);
-    if (page?.source && 'texts' in page.source) return page.source.texts[index];
     if (page?.exact) {
       const exact = page.exact();
       page.exact = () => exact;
       const text = exact(index);
       if (text !== undefined) return text;
     }
-    const tool = page?.list.tools[index];
+    const own = page?.list.texts[index];
+    if (own !== undefined) return own;
+    const tool = page && toolAt(page.list, index);
     if (tool !== undefined) return JSON.stringify(tool);
     const taken = this.#results.get(table)?.taken;
     if (!taken) return undefined;

@@ -6,7 +6,7 @@ const bounds = { definition: 1000, depth: 20, description: 200, schemaDepth: 32,
 const schema = { type: 'object' };
 const read = (result: Record<string, unknown>, annotated = false) => {
   const list = readTools(result, JSON.stringify(result).length, annotated, bounds);
-  return list && { tools: list.tools, places: list.places, names: list.names, extra: list.extra(result) };
+  return list && { tools: list.list.tools, places: list.list.places, names: list.names, extra: list.extra(result) };
 };
 
 test('bad tools are left out with a reason, the others stay', () => {
@@ -46,7 +46,7 @@ test('schemas have budgets, in the words that Go has', () => {
   const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 };
   const why = (inputSchema: unknown) => {
     const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, false, small)!;
-    return list.tools.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1];
+    return list.list.names.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1];
   };
   const empty = (n: number) => Array.from({ length: n }, () => ({}));
   assert.equal(why({ properties: { a: { properties: { b: { type: 'string' } } } } }), '');

@@ -24,24 +24,40 @@ const NAME_BYTES = 256;
 const DROPS = 1000;
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u;
 
+/** Of tools whose texts are longer in sum only the texts are kept. */
+const PARSED_CHARS = 2 << 20;
+
+/** What is kept of one list of tools, all by index. It crosses between workers. */
+export interface ToolList {
+  readonly names: string[];
+  /** Without hidden text; not there where the texts are enough. */
+  tools?: unknown[] | undefined;
+  /** The texts of those, of a list that is read text by text. */
+  readonly texts: string[];
+  /** What the server sent, of those that had hidden text. */
+  readonly sent: Map<number, string>;
+  /** What was hidden. */
+  readonly flags: Map<number, Flag[]>;
+  /** Where each tool stood in the server's list. */
+  readonly places: number[];
+}
+
+/** Undefined where there is none. */
+export function toolAt({ tools, texts }: ToolList, index: number): unknown {
+  if (tools) return tools[index];
+  const text = texts[index];
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
 /** Reads one list, tool by tool. */
 export class ToolsReader {
-  /** Without hidden text. */
-  readonly tools: unknown[] = [];
-  /** What the server sent, of those that had hidden text, by index. */
-  readonly sent = new Map<number, JsonObject>();
-  /** What was hidden, by index. */
-  readonly flags = new Map<number, Flag[]>();
-  /** Where each tool stood in the server's list. */
-  readonly places: number[] = [];
-  /** The tools' own texts, of a list that is read text by text. */
-  readonly texts: string[] = [];
+  readonly list: ToolList = { names: [], tools: [], texts: [], sent: new Map(), flags: new Map(), places: [] };
 
   readonly #bounds: ToolBounds;
-  readonly #names: string[] = [];
   readonly #drops: [string, string][] = [];
   readonly #headers: number[] = [];
   #place = 0;
+  #chars = 0;
 
   constructor(bounds: ToolBounds) {
     this.#bounds = bounds;
@@ -50,7 +66,7 @@ export class ToolsReader {
   /** Nothing more is wanted: there are more tools than are offered, or ten times as many entries. */
   get full(): boolean {
     const { tools } = this.#bounds;
-    return this.tools.length > tools || this.#place > 10 * tools;
+    return this.list.names.length > tools || this.#place > 10 * tools;
   }
 
   /** What a definition may be at most; see ToolBounds. */
@@ -63,14 +79,19 @@ export class ToolsReader {
     const reason = refuse(tool, bytes, this.#bounds);
     const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined;
     if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason);
-    const index = this.tools.length;
+    const { names, texts, sent, flags, places } = this.list;
+    const index = names.length;
+    const clean = cleaned.tool === tool;
     if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index);
-    if (cleaned.flags) this.flags.set(index, cleaned.flags);
-    if (cleaned.tool !== tool) this.sent.set(index, tool as JsonObject);
-    this.tools.push(cleaned.tool);
-    if (text !== undefined) this.texts.push(cleaned.tool === tool ? text : JSON.stringify(cleaned.tool));
-    this.places.push(this.#place++);
-    this.#names.push((tool as { name: string }).name);
+    if (cleaned.flags) flags.set(index, cleaned.flags);
+    if (!clean) sent.set(index, text ?? JSON.stringify(tool));
+    if (text !== undefined) {
+      texts.push(clean ? text : JSON.stringify(cleaned.tool));
+      if ((this.#chars += text.length) > PARSED_CHARS) this.list.tools = undefined;
+    }
+    this.list.tools?.push(cleaned.tool);
+    places.push(this.#place++);
+    names.push((tool as { name: string }).name);
   }
 
   /** Leaves a tool out that has come as far as its name, or not even that. */
@@ -86,7 +107,7 @@ export class ToolsReader {
 
   /** The tools' names, one a line. */
   get names(): string {
-    return this.#names.join('\n');
+    return this.list.names.join('\n');
   }
 
   /** '' or JSON, as platform.go describes it; `result` is what the list is of. */

@@ -8,6 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { opened } from './answer.ts';
 import { Flag, Kind, Why } from './plane-events.ts';
+import { pinOf } from './pin.ts';
 import { Plane } from './plane.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void;
@@ -96,7 +97,7 @@ test('a list crosses as names, a call as a handle', async () => {
     const seen = await client.run(LIST);
     const [id, table] = seen.numbers as [number, number];
     assert.deepEqual([seen.kind, id, seen.texts.map((t) => t.replace(/\t[\w-]{43}[.\w-]*/g, ''))], [Kind.Tools, LIST, ['a\nb']]);
-    assert.deepEqual(client.plane.tool(table, 1), tools[1]);
+    assert.deepEqual(client.plane.tool(table, 1), { tool: 'b', definition: tools[1] });
     assert.equal(client.plane.text(table, 1), JSON.stringify(tools[1]));
     client.plane.release(table);
     assert.equal(client.plane.tool(table, 1), undefined);
@@ -163,6 +164,25 @@ test('of a large list, what no bound lets pass is not read', async () => {
   handler = list(...Array.from({ length: 20_000 }, () => `"${'x'.repeat(30)}"`), tool('late'));
   seen = await client().run(LIST);
   assert.equal(seen.texts[0], '');
+});
+
+test('of a very large list the texts are kept, and parsed when somebody looks', async () => {
+  const tools = Array.from({ length: 60 }, (_, i) => ({ name: `t${i}`, inputSchema: { maximum: i, description: `${i % 2 ? 'ö' : '\u200b'}${'x'.repeat(3900)}`.repeat(15) } }));
+  const shown = (i: number) => ({ ...tools[i]!, inputSchema: { ...tools[i]!.inputSchema, description: tools[i]!.inputSchema.description.replaceAll('\u200b', '') } });
+  handler = json({ id: LIST, result: { tools } });
+  const client = new Client({ response: 8 << 20 });
+  const table = (await client.run(LIST)).numbers[1]!;
+  for (const i of [1, 58]) {
+    const { tool, definition } = client.plane.tool(table, i)!;
+    assert.deepEqual([tool, definition], [`t${i}`, shown(i)]);
+    assert.deepEqual(JSON.parse(client.plane.text(table, i)!), shown(i));
+    assert.equal(client.plane.pin(table, i), pinOf(tools[i]!), 'of what the server sent');
+  }
+  assert.notEqual(client.plane.tool(table, 1)!.definition, client.plane.tool(table, 1)!.definition);
+  const { texts } = client.plane.takeSource(table) as { texts: string[] };
+  assert.deepEqual(structuredClone({ ...client.plane.tool(table, 2) }), { tool: 't2', definition: JSON.parse(texts[2]!) });
+  assert.deepEqual(client.plane.flags(table, 58)!.map((f) => f.rule), ['hidden_text']);
+  assert.equal(client.plane.tool(table, 60), undefined);
 });
 
 test('other messages cross as text, in order, up to the answer', async () => {

@@ -79,8 +79,8 @@ export class Plane {
     this.#crossing = options.crossing;
   }
 
-  /** The tool definition behind a handle, undefined once its page was released. */
-  tool(table: number, index: number): unknown {
+  /** The tool behind a handle, undefined once its page was released. */
+  tool(table: number, index: number): ReturnType<Tables['tool']> {
     return this.#tables.tool(table, index);
   }
 
@@ -89,7 +89,7 @@ export class Plane {
     return this.#tables.flags(table, index);
   }
 
-  /** What a table of tools came as; it can be taken once. */
+  /** What a table of tools came as. */
   takeSource(table: number): Source | undefined {
     return this.#tables.takeSource(table);
   }

@@ -25,8 +25,8 @@ export function* sourceParts(tools: ListedTool[], indices: readonly number[], so
 
 function textPart(tools: ListedTool[], text: string, places: number[]): ToolsPart {
   const marks: Record<number, Marks> = {}
-  tools.forEach(({ name: _, tool: _1, definition: _2, pin: _3, ...mark }, i) => {
-    if (Object.keys(mark).length) marks[i] = mark
+  tools.forEach(({ withheld, held, flags }, i) => { // and not the definition, which may have to be parsed
+    if (withheld || held || flags) marks[i] = { ...(withheld && { withheld }), ...(held && { held }), ...(flags && { flags }) }
   })
   return { text, names: tools.map((t) => t.name), places, pins: tools.map((t) => t.pin ?? ''), marks }
 }
