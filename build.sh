@@ -385,8 +385,8 @@ verb_size() {
 	budget proxy.wasm proxy-worker/dist/proxy.wasm 1350000
 	budget index.js "$dist/npm/index.js" 15000
 	budget worker.js "$dist/npm/worker.js" 26000
-	budget service.js "$dist/npm/service.js" 41000
-	budget results.js "$dist/npm/results.js" 3500
+	budget service.js "$dist/npm/service.js" 41500
+	budget results.js "$dist/npm/results.js" 4000
 	budget trust.js "$dist/npm/trust.js" 2100
 	budget others.js "$dist/npm/others.js" 1500
 	budget scan.js "$dist/npm/scan.js" 9500

@@ -5,6 +5,7 @@ import { mergeConfig } from './mergeconfig.ts'
 import type { Attached, Begin, ListedTool, PinsEvent, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { givePins } from './pinned.ts'
+import type { MakeLane } from './plane-lane.ts'
 import { toolParts, toolsEvents } from './toolparts.ts'
 import type { Channel, ServerConfig } from './types.ts'
 import { version } from './version.ts'
@@ -40,6 +41,7 @@ export class Host {
 
   private readonly wasm: WebAssembly.Module
   private readonly options: StartOptions
+  private readonly lane: MakeLane | undefined
   private instance: Instance | undefined
   /** The instance has its servers. */
   private ready = false
@@ -68,8 +70,9 @@ export class Host {
   private readonly tools = new Map<string, ListedTool[]>()
   private status: StateEvent['status'] = 'idle'
 
-  private constructor(wasm: WebAssembly.Module, options: StartOptions) {
+  private constructor(wasm: WebAssembly.Module, options: StartOptions, lane: MakeLane | undefined) {
     this.wasm = wasm
+    this.lane = lane
     const { memoryBytes = 256 << 20, ...limits } = options.limits ?? {}
     this.memoryBytes = memoryBytes
     // On the page's own thread nothing else happens while a response is parsed.
@@ -77,9 +80,9 @@ export class Host {
     this.options = { ...options, limits }
   }
 
-  /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. */
-  static async start(wasm: WebAssembly.Module, options: StartOptions, begin: Begin = { servers: {}, given: [] }): Promise<Host> {
-    const host = new Host(wasm, options)
+  /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope that can start workers. */
+  static async start(wasm: WebAssembly.Module, options: StartOptions, begin: Begin = { servers: {}, given: [] }, lane?: MakeLane): Promise<Host> {
+    const host = new Host(wasm, options, lane)
     host.discovered = !!begin.discovered
     await host.boot()
     host.refused = await host.furnish(Object.entries(begin.servers))
@@ -279,7 +282,7 @@ export class Host {
       },
       ended: () => { if (instance && instance === this.instance) this.ended() },
     }
-    instance = await Instance.start(this.wasm, this.options, hears)
+    instance = await Instance.start(this.wasm, this.options, hears, this.lane)
     this.instance = instance
     if (this.closed) instance.exit()
   }

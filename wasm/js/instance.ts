@@ -3,6 +3,7 @@ import { fromWire, RegistryError } from './errors.ts'
 import { run } from './loader.ts'
 import { Notary } from './notary.ts'
 import { Plane } from './plane.ts'
+import type { MakeLane } from './plane-lane.ts'
 import { plain } from './plaintext.ts'
 import type { AuthorizeEvent, Called, Hold, ListedTool, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
 import { crashed } from './restarts.ts'
@@ -49,20 +50,21 @@ export class Instance {
     },
     listed: (server, lines, handles) => this.listed(server, lines, handles),
   })
-  private readonly plane = new Plane({ crossing: this.crossing })
+  private readonly plane: Plane
   private readonly hears: Hears
   private module!: Module
   /** Of the list that comes next, by model name. */
   private holds: Record<string, Hold> = {}
 
-  private constructor(hears: Hears) {
+  private constructor(hears: Hears, lane: MakeLane | undefined) {
     this.hears = hears
+    this.plane = new Plane({ crossing: this.crossing, lane })
   }
 
   /** Rejects if the module refuses the options, is of another version, or cannot run. */
-  static start(module: WebAssembly.Module, options: StartOptions, hears: Hears): Promise<Instance> {
+  static start(module: WebAssembly.Module, options: StartOptions, hears: Hears, lane?: MakeLane): Promise<Instance> {
     return new Promise((resolve, reject) => {
-      const instance = new Instance(hears)
+      const instance = new Instance(hears, lane)
       run(module, {
         ...instance.boot(options),
         ready: (m: Module, v: string) => {

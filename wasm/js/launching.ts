@@ -11,6 +11,9 @@ export type Launched = { launched: true; lock?: string | undefined; refused: Rec
 /** The name by which a worker knows that it is ours. */
 export const workerName = 'portolan-module'
 
+/** That of the second one, which the first starts when a server has sent very much; see plane-lane.ts. */
+export const laneName = 'portolan-lane'
+
 /**
  * A tab joins a shared worker under a lock that it holds as long as it is there.
  * The worker answers that a module is wanted, or as if the tab had launched it. A

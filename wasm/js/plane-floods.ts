@@ -1,5 +1,5 @@
-// What a server may send unasked, by session and second. The rest is counted, and where
-// nobody waits for the stream nothing more is read until the next second: the server has to.
+// What a server may send unasked, by session and second. The rest is counted, and of a
+// stream that nobody waits for nothing more is read until the next second.
 
 import type { Bounds } from './plane-events.ts';
 
@@ -46,16 +46,13 @@ export class Floods {
     return dropped;
   }
 
-  /**
-   * Waits, after so many more bytes, if there were far too many; else there is nothing to
-   * wait for. A stream with an answer never waits: its length has a bound of its own, and
-   * Chromium goes on reading for whoever does not, about 60 MiB of each response.
-   */
-  rest(session: number, bytes: number, awaited: boolean, { rate, response }: Bounds): Promise<void> | undefined {
-    if (awaited) return undefined;
+  /** Counts bytes that nobody asked for; true if there were far too many this second, or messages. */
+  over(session: number, bytes: number, { rate, response }: Bounds): boolean {
     const spent = this.#of(session);
     spent.bytes += bytes;
-    if (spent.events <= rate * 10 && spent.bytes <= response) return undefined;
-    return new Promise((resolve) => setTimeout(resolve, 1000 - (performance.now() % 1000)));
+    return spent.events > rate * 10 || spent.bytes > response;
   }
 }
+
+/** Ends when the next second begins. */
+export const nextSecond = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1000 - (performance.now() % 1000)));

@@ -11,6 +11,9 @@ const reads: ArrayBuffer[] = [];
 
 /** Reads a body. */
 export class BodyReader {
+  /** How much of it has come, in bytes. */
+  size = 0;
+
   readonly #own: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #lent: ReadableStreamBYOBReader | undefined;
   #buffer: ArrayBuffer | undefined;
@@ -31,6 +34,12 @@ export class BodyReader {
 
   /** The next bytes, there until it is called again; undefined: no more. */
   async read(): Promise<Uint8Array | undefined> {
+    const bytes = await this.#next();
+    this.size += bytes?.length ?? 0;
+    return bytes;
+  }
+
+  async #next(): Promise<Uint8Array | undefined> {
     if (this.#own) return (await this.#own.read()).value;
     const buffer = this.#buffer;
     if (!buffer) return undefined;

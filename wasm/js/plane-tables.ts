@@ -40,11 +40,13 @@ export class Tables {
     return table;
   }
 
-  /** A page, for other tables than these. */
+  /** A page, for other tables than these: as texts, if it has them. */
   takePage(table: number): PageParts | undefined {
     const page = this.#pages.get(table);
     this.#pages.delete(table);
-    return page && { list: page.list, text: page.text };
+    if (!page) return undefined;
+    const { list, text } = page;
+    return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text };
   }
 
   /** The source of a page, a message's text once: whoever takes that keeps it, or lets go of it. */

@@ -22,6 +22,17 @@ export class Uploads {
     return protocol === 'h2' || protocol === 'h3';
   }
 
+  /** How the URL's origin is spoken to, as far as that is known. */
+  protocol(url: string): string | undefined {
+    const protocol = this.#protocols.get(originOf(url));
+    return typeof protocol === 'string' ? protocol : undefined;
+  }
+
+  /** The same, from somebody who knows. */
+  teach(url: string, protocol: string): void {
+    this.#protocols.set(originOf(url), protocol);
+  }
+
   /**
    * Sends the request; with `once`, as a stream where that works. If the
    * network refuses the stream and has read nothing of it, or the server wants
@@ -56,7 +67,7 @@ export class Uploads {
   // Resource timing tells the protocol of an earlier exchange with the origin,
   // if the server lets it (Timing-Allow-Origin). Looking is not free.
   #learn(url: string): string {
-    const origin = url.slice(0, url.indexOf('/', url.indexOf('//') + 2));
+    const origin = originOf(url);
     const known = this.#protocols.get(origin);
     if (typeof known === 'string' || (known ?? 0) >= LOOKS) return origin;
     const entries = performance.getEntriesByName?.(url, 'resource') as PerformanceResourceTiming[] | undefined;
@@ -64,6 +75,8 @@ export class Uploads {
     return origin;
   }
 }
+
+const originOf = (url: string) => url.slice(0, url.indexOf('/', url.indexOf('//') + 2));
 
 let supported: boolean | undefined;
 

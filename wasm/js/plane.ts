@@ -8,8 +8,9 @@ import { BodyReader } from './plane-memory.ts';
 import type { Crossing } from './crossing.ts';
 import { type Bounds, Flag, Kind, Op, Why } from './plane-events.ts';
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './plane-messages.ts';
-import { type Source, Tables } from './plane-tables.ts';
-import { Floods } from './plane-floods.ts';
+import { type PageParts, type Source, Tables } from './plane-tables.ts';
+import { Floods, nextSecond } from './plane-floods.ts';
+import type { FromLane, Lane, MakeLane, Start } from './plane-lane.ts';
 import { ToolsReader } from './plane-tools.ts';
 import { Uploads } from './plane-upload.ts';
 import { SseScanner } from './sse.ts';
@@ -20,12 +21,17 @@ export interface PlaneOptions {
   fetch?: typeof fetch;
   /** Over which the module is reached. */
   crossing?: Crossing;
+  /** For servers that send very much, where there can be one. */
+  lane?: MakeLane | undefined;
 }
 
 /** Takes the events of all exchanges; what the numbers and texts are depends on the kind: see deliver in platform_js.go. */
 type Deliver = (exchange: number, kind: number, flags: number, a: number, b: number, c: number, textA: string, textB: string) => void;
 
 const WANT_HEAD = 1, ONCE = 2, WHOLE = 4;
+
+/** Who sends more in one body counts as a server that sends very much. */
+const HEAVY_BYTES = 2 << 20;
 
 /** The most of a body that is wanted whole, whatever it is. */
 const WHOLE_BYTES = 256 << 10;
@@ -46,6 +52,7 @@ interface Exchange {
   readonly id: number;
   readonly group: number;
   readonly awaits: number;
+  readonly url: string;
   /** It awaits nothing and is not a stream either: a notification, or a session's end. */
   readonly sends: boolean;
   readonly flags: number;
@@ -53,6 +60,8 @@ interface Exchange {
   /** Of the response's body, once that is read. */
   reader?: BodyReader;
   over: boolean;
+  /** Somebody else is at it. */
+  away: boolean;
   /** When a stream that has answered is cut off, in ms of performance.now(). */
   until: number;
 }
@@ -68,6 +77,7 @@ export class Plane {
   #sweeper = false;
   readonly #floods = new Floods();
   readonly #uploads: Uploads;
+  readonly #lane: Lane | undefined;
   #bounds: Bounds = {
     response: 16 << 20, event: 4 << 20, error: 64 << 10, definition: 64 << 10, depth: 128, rate: 200, pings: 10,
     description: 4 << 10, schemaDepth: 32, schemaNodes: 1000, enumValues: 500, tools: 1000, values: 600_000,
@@ -77,6 +87,11 @@ export class Plane {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
     this.#uploads = new Uploads(this.#fetch);
     this.#crossing = options.crossing;
+    this.#lane = options.lane?.({
+      deliver: (m) => this.#hear(m),
+      lost: (id) => this.#end(this.#live.get(id), Why.Network, 'the response broke off'),
+      refused: (start) => this.#here(this.#live.get(start.id), start),
+    });
   }
 
   /** The tool behind a handle, undefined once its page was released. */
@@ -87,6 +102,11 @@ export class Plane {
   /** What was hidden in a tool. */
   flags(table: number, index: number): ReturnType<Tables['flags']> {
     return this.#tables.flags(table, index);
+  }
+
+  /** A page of tools, for another plane. */
+  takePage(table: number): PageParts | undefined {
+    return this.#tables.takePage(table);
   }
 
   /** What a table of tools came as. */
@@ -113,7 +133,12 @@ export class Plane {
 
   bound(response: number, event: number, error: number, definition: number, depth: number, rate: number,
     pings: number, description: number, schemaDepth: number, schemaNodes: number, enumValues: number, tools: number, values: number): void {
-    this.#bounds = { response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues, tools, values };
+    this.limit({ response, event, error, definition, depth, rate, pings, description, schemaDepth, schemaNodes, enumValues, tools, values });
+  }
+
+  limit(bounds: Bounds): void {
+    this.#bounds = bounds;
+    this.#lane?.limit(bounds);
   }
 
   resolve(base: string, ref: string): string | undefined {
@@ -153,13 +178,29 @@ export class Plane {
 
   /** `head` is method, URL, and names and values of headers, one a line; `json` the body, if any. */
   start(id: number, group: number, awaits: number, flags: number, head: string, json: Uint8Array<ArrayBuffer> | undefined): void {
-    const lines = head.split('\n');
-    const headers: [string, string][] = [];
-    for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
-    const x: Exchange = { id, group, awaits, sends: awaits === 0 && lines[0] !== 'GET', flags, abort: new AbortController(), over: false, until: 0 };
+    this.begin({ id, group, awaits, flags, head, json });
+  }
+
+  /** The same, of what came in one. */
+  begin(start: Start): void {
+    const { id, group, awaits, flags, head, protocol } = start;
+    const [method = '', url = ''] = head.split('\n', 2);
+    const x: Exchange = { id, group, awaits, url, sends: awaits === 0 && method !== 'GET', flags, abort: new AbortController(), over: false, away: false, until: 0 };
     this.#live.set(id, x);
+    if (protocol) this.#uploads.teach(url, protocol);
+    if (!this.#lane?.has(url)) return this.#here(x, start);
+    x.away = true;
+    this.#lane.start({ ...start, protocol: this.#uploads.protocol(url) });
+  }
+
+  #here(x: Exchange | undefined, { head, json }: Start): void {
+    if (!x) return;
+    x.away = false;
+    const [method, , ...lines] = head.split('\n');
+    const headers: [string, string][] = [];
+    for (let i = 0; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
     // It throws only when Go has gone, and with it everyone who could be told.
-    this.#run(x, lines[0]!, lines[1]!, headers, json).catch(() => {});
+    this.#run(x, method!, headers, json).catch(() => {});
   }
 
   cancel(id: number): void {
@@ -176,9 +217,11 @@ export class Plane {
    */
   shut(): void {
     this.deliver = () => {};
+    this.#lane?.shut();
     const last: Exchange[] = [];
     for (const x of [...this.#live.values(), ...this.#draining]) {
       x.over = true;
+      if (x.away) continue;
       if (x.sends && !this.#draining.has(x)) last.push(x);
       else this.#stop(x);
     }
@@ -191,6 +234,7 @@ export class Plane {
   // Node's fetch may forget, once it has collected garbage, that the signal is
   // the response's too; so the body is ended by itself.
   #stop(x: Exchange): void {
+    if (x.away) return this.#lane!.cancel(x.id);
     x.abort.abort();
     x.reader?.cancel().catch(() => {});
   }
@@ -200,13 +244,13 @@ export class Plane {
     return x.reader;
   }
 
-  async #run(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
+  async #run(x: Exchange, method: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
     let response: Response;
     try {
       // Away from the module's stack, of which fetch would take a picture.
       await undefined;
       if (x.over) return;
-      response = await this.#request(x, method, url, headers, body);
+      response = await this.#request(x, method, headers, body);
     } catch {
       return this.#end(x, Why.Network, '');
     }
@@ -217,16 +261,18 @@ export class Plane {
       if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, error.message);
       else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON');
       else this.#end(x, Why.Network, 'the response broke off');
+    } finally {
+      if ((x.reader?.size ?? 0) > HEAVY_BYTES) this.#lane?.add(x.url);
     }
   }
 
-  async #request(x: Exchange, method: string, url: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<Response> {
+  async #request(x: Exchange, method: string, headers: [string, string][], body: Uint8Array<ArrayBuffer> | undefined): Promise<Response> {
     const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'manual' };
     // Only a GET could be answered from a cache. With no-store, Chromium also
     // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
     if (method === 'GET') init.cache = 'no-store';
-    if (!body) return this.#fetch(url, init);
-    return this.#uploads.send(url, init, body, (x.flags & ONCE) !== 0);
+    if (!body) return this.#fetch(x.url, init);
+    return this.#uploads.send(x.url, init, body, (x.flags & ONCE) !== 0);
   }
 
   async #read(x: Exchange, method: string, response: Response): Promise<void> {
@@ -294,7 +340,13 @@ export class Plane {
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner);
         const rest = worked(began);
         if (rest && !x.over) await rest;
-        if (!x.over) await this.#floods.rest(x.group, value.length, x.awaits !== 0, this.#bounds);
+        // A stream with an answer is not kept waiting: its length has a bound of its own, and Chromium
+        // goes on reading for whoever does not, about 60 MiB of each response.
+        if (!x.over && x.awaits === 0 && this.#floods.over(x.group, value.length, this.#bounds)) {
+          this.#lane?.add(x.url);
+          if (x.flags & WANT_HEAD) return await this.#flooded(x, scanner);
+          await nextSecond();
+        }
         if (x.over) return await this.#drain(x, reader);
       }
     } catch {
@@ -323,6 +375,14 @@ export class Plane {
     if ('message' in json) readPassed(r, json);
     else if ('tools' in json) readListed(r, json.value, json.tools, json.size);
     else readMessages(r, json.value, json.text);
+  }
+
+  // What can be done without is ended, and begun anew by whoever wants it. With HTTP+SSE the stream is the session.
+  async #flooded(x: Exchange, scanner: SseScanner): Promise<void> {
+    scanner.stopped = true;
+    x.reader?.cancel().catch(() => {});
+    await nextSecond();
+    this.#end(x, Why.EOF, '', scanner);
   }
 
   #cut(x: Exchange, what: string, scanner: SseScanner): void {
@@ -385,7 +445,16 @@ export class Plane {
     this.deliver(x.id, kind, flags, a, b, c, textA, textB);
   }
 
-  #end(x: Exchange, why: Why, detail: string, scanner?: SseScanner): void {
+  /** What a lane says of an exchange. */
+  #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromLane): void {
+    const x = this.#live.get(id);
+    if (!x) return;
+    const table = page ? this.#tables.addPage(page) : answer ? this.#tables.addResult(answer, c) : b;
+    this.#emit(x, kind, flags, a, table, c, textA, textB);
+  }
+
+  #end(x: Exchange | undefined, why: Why, detail: string, scanner?: SseScanner): void {
+    if (!x) return;
     this.#tellDropped(x, true);
     const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : '';
     this.#emit(x, Kind.End, Flag.Last, why, scanner?.retry ?? -1, 0, detail, lastId);

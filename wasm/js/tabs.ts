@@ -1,3 +1,4 @@
+import { lane } from './lane.ts'
 import { portChannel } from './channel.ts'
 import { download, ignore } from './download.ts'
 import { toWire, type WireError } from './errors.ts'
@@ -55,7 +56,7 @@ export function serveTabs(scope: SharedScope): void {
     try {
       const module = await download(m.source, m.integrity, async () => mismatch, m.progress ? (progress) => post(port, { progress }) : ignore)
         .catch((e: unknown) => { throw explainWasm(e) })
-      const started = await Host.start(module, m.options, m.begin)
+      const started = await Host.start(module, m.options, m.begin, lane)
       up = new AbortController()
       lock = await holdLock(scope.name + ' ', up.signal)
       host = started

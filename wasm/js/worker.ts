@@ -1,7 +1,10 @@
+import { lane } from './lane.ts'
 import { portChannel } from './channel.ts'
 import { toWire } from './errors.ts'
 import { Host } from './host.ts'
-import { holdLock, sharedName, workerName, type Launch, type Launched } from './launching.ts'
+import { holdLock, laneName, sharedName, workerName, type Launch, type Launched } from './launching.ts'
+import { Plane } from './plane.ts'
+import { serveLane } from './plane-lane.ts'
 import { serveTabs, type SharedScope } from './tabs.ts'
 
 export { Host }
@@ -11,6 +14,7 @@ export { Host }
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope & { document?: unknown }
 if (scope.document === undefined) {
   if (scope.name === workerName) serveOne(scope)
+  else if (scope.name === laneName) serveLane(scope, new Plane())
   else if (scope.name?.startsWith(sharedName)) serveTabs(scope)
 }
 
@@ -27,7 +31,7 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
     scope.onmessage = null
     let answer: Launched
     try {
-      const [host, lock] = await Promise.all([Host.start(data.module, data.options, data.begin), holdLock('portolan ')])
+      const [host, lock] = await Promise.all([Host.start(data.module, data.options, data.begin, lane), holdLock('portolan ')])
       host.attach(portChannel(scope))
       answer = { launched: true, lock, refused: host.refused }
     } catch (e) {
