@@ -189,4 +189,4 @@ func (s *session) watch() {
 
 // closeTime bounds how long closing waits for the server's goodbye. The DELETE is on its
 // way by then, most often on a connection that was open.
-const closeTime = 250 * time.Millisecond
+const closeTime = 90 * time.Millisecond

@@ -130,14 +130,14 @@ func (s *Session) doubt(err error, op int64) error {
 
 // closeTime bounds how long Close waits for the server's goodbye. The DELETE is on its
 // way by then, most often on a connection that was open.
-const closeTime = 250 * time.Millisecond
+const closeTime = 150 * time.Millisecond
 
 // toldTime bounds how long Close lets the server take that a call was given up: one
 // without sessions hears of it in no other way.
-const toldTime = 100 * time.Millisecond
+const toldTime = 75 * time.Millisecond
 
 // Close ends the session. Calls under way fail; a server that gave a session id
-// is told, for a quarter of a second at most.
+// is told, for 150 ms at most.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	told := s.told
