@@ -55,6 +55,8 @@ export class Instance {
   private module!: Module
   /** Of the list that comes next, by model name. */
   private holds: Record<string, Hold> = {}
+  /** What was told last of each server's list, as far as one can tell whether another is the same. */
+  private readonly told = new Map<string, string>()
 
   private constructor(hears: Hears, lane: MakeLane | undefined) {
     this.hears = hears
@@ -114,6 +116,7 @@ export class Instance {
     const parts: ToolsPart[] = []
     const holds = this.holds
     this.holds = {}
+    if (this.isTold(server, lines, handles, holds)) return
     for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
       const page: ListedTool[] = [], indices: number[] = []
@@ -133,6 +136,18 @@ export class Instance {
       parts.push(...sourceParts(page, indices, this.plane.takeSource(table)))
     }
     this.hears.tools(server, list, parts)
+  }
+
+  /** A list that was read again and is the same is nobody's news. */
+  private isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
+    const prints = new Map<number, string | undefined>()
+    handles.forEach((table, i) => { if (i % 2 === 0) prints.set(table, this.plane.print(table)) })
+    const before = this.told.get(server)
+    this.told.delete(server)
+    if (!lines.length || [...prints.values()].some((print) => !print)) return false
+    const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2), holds])
+    this.told.set(server, now)
+    return now === before
   }
 
   /** What the module calls, by name (jsbridge). */

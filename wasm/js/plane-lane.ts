@@ -4,7 +4,7 @@
 import type { Answer } from './answer.ts';
 import { type Bounds, Flag, Kind } from './plane-events.ts';
 import type { Plane } from './plane.ts';
-import type { PageParts } from './plane-tables.ts';
+import { fingerprintOf, type PageParts } from './plane-tables.ts';
 
 /** A worker that runs serveLane. */
 type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror' | 'onmessageerror'>;
@@ -176,11 +176,13 @@ export class Lane {
 
 /** What such a worker does; `scope` is its own. */
 export function serveLane(scope: { onmessage: ((e: MessageEvent) => void) | null; postMessage(m: unknown, transfer?: Transferable[]): void }, plane: Plane): void {
+  const post = (m: FromLane) => scope.postMessage(m, m.answer && 'message' in m.answer ? [m.answer.message.buffer] : []);
   plane.deliver = (...event) => {
-    const [, kind, , , table] = event;
-    const page = kind === Kind.Tools ? plane.takePage(table) : undefined;
+    const [, kind, flags, , table] = event;
     const answer = kind === Kind.Output ? plane.takeResult(table) : undefined;
-    scope.postMessage({ event, page, answer } satisfies FromLane, answer && 'message' in answer ? [answer.message.buffer] : []);
+    const page = kind === Kind.Tools ? plane.takePage(table) : undefined;
+    if (!page || !(flags & Flag.Last)) return post({ event, page, answer });
+    fingerprintOf(page.list).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }));
   };
   scope.onmessage = ({ data }: MessageEvent<ToLane>) => {
     if ('start' in data) plane.begin(data.start);

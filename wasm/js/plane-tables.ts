@@ -18,7 +18,12 @@ interface Page extends PageParts {
 }
 
 /** A page of tools, and the message that it came in, if it came as one text and as it is. */
-export interface PageParts { readonly list: ToolList; text?: string | undefined }
+export interface PageParts {
+  readonly list: ToolList;
+  text?: string | undefined;
+  /** Its fingerprint, once that is known. */
+  print?: string | undefined;
+}
 
 /** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
 export type Source = { readonly text: string; readonly places: readonly number[] } | { readonly texts: readonly string[] };
@@ -29,9 +34,9 @@ export class Tables {
   #untaken = 0;
   #last = 0;
 
-  addPage({ list, text }: PageParts): number {
+  addPage({ list, text, print }: PageParts): number {
     const table = this.#next();
-    const page: Page = { list };
+    const page: Page = { list, print };
     if (text !== undefined && list.texts.length === 0 && list.sent.size === 0) {
       page.text = text;
       if (mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places);
@@ -66,16 +71,15 @@ export class Tables {
     return tool === undefined ? '' : pinOf(tool as JsonObject);
   }
 
-  /** Equal for pages whose tools are equal: the SHA-256 of what the server sent of them. '' where that cannot be had. */
+  /** Equal for pages whose tools are equal; '' where that cannot be had. */
   async fingerprint(table: number): Promise<string> {
-    const list = this.#pages.get(table)?.list;
-    const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined; // not in pages that came over plain HTTP
-    if (!list || !subtle) return '';
-    const { tools = [], texts, sent } = list;
-    const all = texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool));
-    const text = all.map((text, i) => sent.get(i) ?? text).join();
-    const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
-    return btoa(String.fromCharCode(...digest));
+    const page = this.#pages.get(table);
+    return page ? page.print ??= await fingerprintOf(page.list) : '';
+  }
+
+  /** The same, if it is known. */
+  print(table: number): string | undefined {
+    return this.#pages.get(table)?.print;
   }
 
   addResult(taken: Answer, bytes: number): number {
@@ -143,6 +147,16 @@ export class Tables {
     while (this.#pages.has(this.#last) || this.#results.has(this.#last));
     return this.#last;
   }
+}
+
+/** The SHA-256 of what the server sent of the tools; '' where there is none, as in pages that came over plain HTTP. */
+export async function fingerprintOf({ tools = [], texts, sent }: ToolList): Promise<string> {
+  const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
+  if (!subtle) return '';
+  const all = texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool));
+  const text = all.map((text, i) => sent.get(i) ?? text).join();
+  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  return btoa(String.fromCharCode(...digest));
 }
 
 function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {

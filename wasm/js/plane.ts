@@ -104,6 +104,11 @@ export class Plane {
     return this.#tables.flags(table, index);
   }
 
+  /** The fingerprint of a table of tools, if somebody has asked for it. */
+  print(table: number): string | undefined {
+    return this.#tables.print(table);
+  }
+
   /** A page of tools, for another plane. */
   takePage(table: number): PageParts | undefined {
     return this.#tables.takePage(table);

@@ -252,6 +252,37 @@ test('snapshots are stable, and listeners hear of each change', () => using({}, 
   assert.equal(heard, before)
 }))
 
+test('a list that is read again and is the same is no news', async () => {
+  const tools: unknown[] = [{ name: 'a', description: 'one', inputSchema: { type: 'object' } }]
+  const server = await sdkServer(tools)
+  await using({ servers: { s: { url: server.url } } }, async (r) => {
+    const read = async () => (await r.discover()).tools
+    const lists = [await read(), await read(), await read()]
+    assert.deepEqual(lists[2], lists[0])
+    assert.equal(lists[2]![0], lists[1]![0], 'not made anew')
+    assert.equal(server.methods.filter((m) => m === 'tools/list').length, 3)
+
+    await r.updateServer('s', { tools: { deny: ['raw'] } })
+    assert.deepEqual((await read()).map((t) => t.tool), ['wait', 'steps', 'a'])
+    await r.updateServer('s', { tools: null as never })
+    assert.deepEqual(await read(), lists[0])
+    tools.push({ name: 'b', inputSchema: { type: 'object' } })
+    assert.equal((await read()).length, 5)
+    tools[0] = { name: 'a', description: 'two', inputSchema: { type: 'object' } }
+    assert.deepEqual([(await read()).map((t) => t.tool), r.getSnapshot().held.map((t) => t.tool)], [['raw', 'wait', 'steps', 'b'], ['a']])
+    await r.approveTools('s')
+    assert.deepEqual((await read()).find((t) => t.tool === 'a')!.definition.description, 'two')
+    await r.setEnabled('s', false)
+    assert.deepEqual(r.getSnapshot().tools, [])
+    await r.setEnabled('s', true)
+    assert.equal((await read()).length, 5)
+    await r.removeServer('s')
+    await r.addServer('s', { url: server.url })
+    assert.equal((await read()).length, 5)
+  })
+  await server.close()
+})
+
 test('a server that fails is paused and comes back on retry', async () => {
   let down = true
   const flaky = await listen((req, res) => {
