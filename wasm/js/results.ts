@@ -7,7 +7,7 @@ import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from './types.ts'
 
 /** How much of the results whose text was cut is kept, in characters, and how many of them. */
-const mostText = 32 << 20
+const mostText = 16 << 20
 const mostResults = 50
 
 const defaultLength = 20_000
