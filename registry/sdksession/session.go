@@ -143,11 +143,11 @@ func (s *session) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		s.tap.cancelled.wait()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		defer cancel()
 		stop := context.AfterFunc(ctx, s.cancel)
 		defer stop()
-		s.tap.cancelled.wait()
 		_ = survived(s.sdk.Close)
 		s.cancel()
 		s.background.Wait()

@@ -19,9 +19,15 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const cassette = options.cassette as { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> } | undefined
   const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
   let store!: ConfigStore
+  const tell = (m: Body) => registry.requests.tell(m)
+  // A service worker is taken to have its storage for itself: it has no import().
+  const alone = options.storage === 'memory' || !!host
+  let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
+  const others = () => sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
+  const turn = <T>(work: () => Promise<T>) => (alone ? work() : others().then((o) => o.turn(work), work))
   const stored = Promise.resolve().then(async () => {
     const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => { throw fromWire(e) }) : undefined
-    store = new ConfigStore(storageFor(options.storage), secrets)
+    store = new ConfigStore(storageFor(options.storage), secrets, turn)
     await store.load(given)
   })
   const checker = options.validate ? part('validate', host) : undefined
@@ -30,13 +36,8 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const validate = (await checker)?.validateArguments
   const scanning = await scanner?.then(({ Scanner }) => new Scanner())
   let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
-  const tell = (m: Body) => registry.requests.tell(m)
-  // A service worker is taken to have its storage for itself: it has no import().
-  const alone = options.storage === 'memory' || !!host
-  let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
-  const others = () => sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
-  const approved = () => trust ??= Promise.all([part('trust', host), alone ? undefined : others(), stored]).then(([{ Trust }, others]) => new Trust(store, options, {
-    turn: others?.turn ?? ((work) => work()),
+  const approved = () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store, options, {
+    turn,
     take: (key, pins) => tell({ method: 'takePins', key, pins }),
     changed: () => elsewhere?.tell(),
   }))
@@ -63,7 +64,7 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
     door,
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show(), void store.saved.then(elsewhere?.tell)),
-    onServers: (servers) => { if (shared && !asleep) store.follow(servers) },
+    onServers: (servers) => void (shared && !asleep && part('shared', host).then((s) => s.follow(store.servers, servers), ignore)),
     onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
     async open(signal) {
       const compiled = async () => {

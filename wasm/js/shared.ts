@@ -3,6 +3,9 @@ import { ignore, type Report } from './download.ts'
 import { fromWire, RegistryError } from './errors.ts'
 import { holdLock, onReleased, sharedName, type Join, type Joined, type SharedLaunch } from './launching.ts'
 import type { Opened, Settings } from './launch.ts'
+import { mergeConfig } from './mergeconfig.ts'
+import type { StateEvent } from './protocol.ts'
+import type { ServerConfig } from './types.ts'
 import { version } from './version.ts'
 
 /** How long a shared worker's script may take to answer. */
@@ -58,6 +61,15 @@ function share(): SharedWorker {
     return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
   } catch (e) { // Trusted Types
     throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
+  }
+}
+
+/** Takes over what other tabs have changed, and saved. Header values are known here or not. */
+export function follow(servers: Map<string, ServerConfig>, states: StateEvent['servers']): void {
+  for (const [name, s] of Object.entries(states)) {
+    const old = servers.get(name)
+    if (s) servers.set(name, mergeConfig(old && { url: old.url, headers: old.headers }, { headers: {}, ...s.config }))
+    else servers.delete(name)
   }
 }
 

@@ -1,5 +1,4 @@
 import { mergeConfig, openAuth } from './mergeconfig.ts'
-import type { StateEvent } from './protocol.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from './types.ts'
 
 /** Storage of the `storage` option. */
@@ -30,14 +29,19 @@ export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
   readonly storage: StorageAdapter
   readonly #secrets: SecretStore | undefined
+  readonly #turn: <T>(work: () => Promise<T>) => Promise<T>
+  /** What is not saved of servers: what was patched, or with null all. */
+  readonly #unsaved = new Map<string, object | null>()
   /** The pins that the module knows to be stored. */
   told: Record<string, string> = {}
   /** Settles when all changes so far have been given to the storage. */
   saved: Promise<unknown> = Promise.resolve()
 
-  constructor(storage: StorageAdapter, secrets?: SecretStore) {
+  /** `turn` runs work while nobody else changes the storage. */
+  constructor(storage: StorageAdapter, secrets?: SecretStore, turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work()) {
     this.storage = storage
     this.#secrets = secrets
+    this.#turn = turn
   }
 
   /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
@@ -51,23 +55,15 @@ export class ConfigStore {
 
   /** Merges an accepted change, or forgets the server, and saves. */
   change(name: string, patch: Partial<ServerConfig> | null): void {
-    const fields = patch && this.servers.has(name) && Object.keys(patch) as (keyof Stored)[]
+    const earlier = this.#unsaved.get(name)
+    this.#unsaved.set(name, patch && this.servers.has(name) && earlier !== null ? { ...earlier, ...patch } : null)
     if (patch === null) this.servers.delete(name)
     else this.merge(name, patch)
-    this.saved = this.saved.then(() => this.#save(name, fields || undefined)).catch(() => {})
+    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(() => {})
   }
 
   merge(name: string, patch: Partial<ServerConfig>): void {
     this.servers.set(name, mergeConfig(this.servers.get(name), patch))
-  }
-
-  /** Takes over what other tabs have changed, and saved. Header values are known here or not. */
-  follow(states: StateEvent['servers']): void {
-    for (const [name, s] of Object.entries(states)) {
-      const old = this.servers.get(name)
-      if (s) this.servers.set(name, mergeConfig(old && { url: old.url, headers: old.headers }, { headers: {}, ...s.config }))
-      else this.servers.delete(name)
-    }
   }
 
   /** What an earlier session learned about endpoints. */
@@ -97,20 +93,23 @@ export class ConfigStore {
     }
   }
 
-  /** Saves these fields of one server, or all, beside what other tabs have saved meanwhile. */
-  async #save(name: string, fields: (keyof Stored)[] | undefined): Promise<void> {
+  /** Saves what is not saved beside what other tabs have saved meanwhile. */
+  async #save(): Promise<void> {
     const servers = await this.stored()
-    const config = this.servers.get(name)
-    if (config) {
-      const { headers, auth, ...rest } = config
-      const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
+    const changes = [...this.#unsaved]
+    this.#unsaved.clear()
+    for (const [name, patch] of changes) {
+      const config = this.servers.get(name)
       const before = servers[name]
-      servers[name] = fields && before?.url === whole.url ? { ...before, ...Object.fromEntries(fields.map((f) => [f, whole[f]])) } : whole
-    } else {
-      delete servers[name]
+      if (config) {
+        const { headers, auth, ...rest } = config
+        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
+        if (patch && before?.url === whole.url) for (const key in patch) Object.assign(before, { [key]: whole[key as keyof Stored] })
+        else servers[name] = whole
+      } else delete servers[name]
     }
     await this.storage.set(serversKey, JSON.stringify({ version: 1, servers }))
-    await this.#secrets?.set(name, config)
+    for (const [name] of changes) await this.#secrets?.set(name, this.servers.get(name))
   }
 }
 

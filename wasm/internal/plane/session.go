@@ -134,7 +134,7 @@ const closeTime = 150 * time.Millisecond
 
 // toldTime bounds how long Close lets the server take that a call was given up: one
 // without sessions hears of it in no other way.
-const toldTime = 75 * time.Millisecond
+const toldTime = 100 * time.Millisecond
 
 // Close ends the session. Calls under way fail; a server that gave a session id
 // is told, for 150 ms at most.

@@ -198,3 +198,21 @@ test('storage memory: tabs do not hear of each other', async (t) => {
   await discover(second)
   assert.deepEqual(await seen(second), { offered: [], held: ['read: two'] })
 })
+
+for (const [what, options] of [['localStorage', "storage: 'local'"], ['a storage that answers late', `storage: ${database}`]] as const) {
+  test(`servers that three tabs add, change and remove at once are all kept: ${what}`, async (t) => {
+    const { tab } = await scene(t, options)
+    const tabs = await Promise.all([tab(), tab(), tab()])
+    await Promise.all(tabs.map((page, i) => page.evaluate(async (i) => {
+      for (let k = 0; k < 15; k++) {
+        await window.r.addServer(`t${i}-${k}`, { url: `https://t${i}.example/${k}`, enabled: false })
+        if (k % 3 === 1) await window.r.updateServer(`t${i}-${k}`, { timeoutMs: 1000 + k })
+        if (k % 3 === 2) await window.r.removeServer(`t${i}-${k}`)
+      }
+      await window.r.close()
+    }, i)))
+    const kept = await (await tab()).evaluate(() => Object.entries(window.r.getSnapshot().servers).map(([name, s]) => `${name} ${s.config.timeoutMs ?? ''}`.trim()))
+    const wanted = [0, 1, 2].flatMap((i) => Array.from({ length: 15 }, (_, k) => (k % 3 === 2 ? [] : [`t${i}-${k}${k % 3 ? ` ${1000 + k}` : ''}`])).flat())
+    assert.deepEqual(kept.filter((s) => s !== 's').sort(), wanted.sort())
+  })
+}
