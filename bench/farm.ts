@@ -6,13 +6,14 @@ import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, t
 import { root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
 import { RawChromium } from '../web/demo/e2e/rawchromium.ts'
 import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
+import { floor, type CrowdOutcome } from './farmfloor.ts'
 
 /**
  * The farm of misbehaving servers, in tables: what becomes of each natively, in Node and
- * in Chromium; what a good server beside it notices; what memory it costs; how long after
+ * in Chromium; what a good server beside it notices, and what it would without any registry; what memory it costs; how long after
  * their deadlines calls of the API return.
  *
- *   ./build.sh farm [cases|neighbours|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs 1000]
+ *   ./build.sh farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs 1000]
  *
  * Fails where a case fails; the rest is printed.
  */
@@ -23,7 +24,6 @@ const wanted = new RegExp(option('--match', ''))
 const within = option('--in', '')
 const runs = Number(option('--runs', '1000'))
 
-interface CrowdOutcome { goodMs: number[]; errors: number; error: string }
 type Late = Record<string, number[]>
 
 /** Somewhere a registry runs. */
@@ -34,6 +34,8 @@ interface Realm {
   visit(task: Task): Promise<Outcome>
   crowd(tasks: Task[], good: string, calls: number): Promise<CrowdOutcome>
   deadlines(tasks: Task[], timeoutMs: number): Promise<Late>
+  /** The same without a registry. */
+  floor?(tasks: Task[], good: string, calls: number): Promise<CrowdOutcome>
   close(): Promise<unknown>
 }
 
@@ -140,7 +142,7 @@ async function chromium(site: Listening): Promise<Realm> {
   await page.evaluate(`(async () => {
     globalThis.registryOf = (await import('/index.js')).createRegistry
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
-    globalThis.run = [${visit}, ${crowd}, ${deadlines}]
+    globalThis.run = [${visit}, ${crowd}, ${deadlines}, ${floor}]
   })()`)
   const run = <T>(which: number, ...args: unknown[]) => page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
   return {
@@ -152,6 +154,7 @@ async function chromium(site: Listening): Promise<Realm> {
     visit: (t) => run(0, t),
     crowd: (tasks, good, calls) => run(1, tasks, good, calls),
     deadlines: (tasks, timeoutMs) => run(2, tasks, timeoutMs),
+    floor: (tasks, good, calls) => run(3, tasks, good, calls),
     close: () => browser.remove(),
   }
 }
@@ -302,6 +305,8 @@ try {
   const both = all.filter((r) => r !== inNode)
   if (!part || part === 'cases') process.exitCode = await cases(farm, all, list) ? 0 : 1
   if (!part || part === 'neighbours') await neighbours(farm, both, list)
+  const raw = both.flatMap((r) => (r.floor ? [{ ...r, name: `${r.name}, no registry`, crowd: r.floor }] : []))
+  if (part === 'floor') await neighbours(farm, raw, list)
   if (!part || part === 'deadlines') await returns(farm, both)
   for (const realm of both) await realm.close()
   if (!part || part === 'memory') await memory(farm, outside.map(([, make]) => make), list)

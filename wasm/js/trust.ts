@@ -2,7 +2,7 @@ import type { WireError } from './errors.ts'
 import type { Hold, PinsEvent } from './protocol.ts'
 import type { Lists } from './registry.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
-import type { Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, ToolDefinition, ToolInfo } from './types.ts'
+import type { Approval, Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, ToolDefinition, ToolInfo } from './types.ts'
 
 const approvedKey = 'portolan.approved'
 const answersKey = 'portolan.approvals'
@@ -39,6 +39,8 @@ export class Trust {
   private next: (() => Promise<void>)[] = []
   private turn: Promise<void> = Promise.resolve()
   private answered: Promise<Answer[]> | undefined
+  /** Has each question that is open look whether it is answered already. */
+  private readonly open = new Set<() => void>()
 
   constructor(store: Trust['store'], options: Trust['options'], shared: Shared) {
     this.store = store
@@ -83,7 +85,7 @@ export class Trust {
   follow(): Promise<void> {
     return this.queue(async () => {
       const answers = await this.read<Answer[] | undefined>(answersKey, undefined)
-      if (Array.isArray(answers)) this.answered = Promise.resolve(answers)
+      if (Array.isArray(answers)) this.learn(answers)
       this.tell(await this.read<Pins>(pinsKey, {}))
     })
   }
@@ -132,20 +134,31 @@ export class Trust {
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
-    const earlier = remembers ? (await this.answers()).find((a) => isMine(a) && a.pin === pin && pin)?.approval : undefined
+    const known = async () => (remembers && pin ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval : undefined)
+    const earlier = await known()
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
-    const ends = signal ?? new AbortController().signal
+    const ends = new AbortController()
+    let look = () => {}
+    // The call is given up, or the question was answered for good where another call or tab asked it.
+    const moot = new Promise<Approval>((resolve) => {
+      const end = (a: Approval) => (ends.abort(), resolve(a))
+      signal?.addEventListener('abort', () => end('deny'), { once: true })
+      look = () => void known().then((a) => a && end(a))
+    })
+    this.open.add(look)
     let approval
     try {
       approval = await Promise.race([this.options.onApprove!({
         server: tool.server, tool: tool.tool, name: tool.name, args: JSON.parse(args), annotations, trusted, pin,
-        description: tool.definition.description ?? '', flags: (tool.flags ?? []) as Flag[], signal: ends,
-      }), new Promise<'deny'>((resolve) => ends.addEventListener('abort', () => resolve('deny'), { once: true }))])
+        description: tool.definition.description ?? '', flags: (tool.flags ?? []) as Flag[], signal: ends.signal,
+      }), moot])
     } catch (e) {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
+    } finally {
+      this.open.delete(look)
     }
     const now = tool.pin // which a long list may have got meanwhile
-    if (remembers && now && (approval === 'always' || approval === 'never')) {
+    if (remembers && now && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
       const answer: Answer = { server: tool.server, tool: tool.tool, pin: now, approval, at }
       await this.change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
@@ -164,11 +177,16 @@ export class Trust {
     return this.answered ??= this.read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
   }
 
+  private learn(answers: Answer[]): void {
+    this.answered = Promise.resolve(answers)
+    for (const look of this.open) look()
+  }
+
   private change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
     return this.write(async () => {
       // Other tabs may have changed it; where there is no storage, memory counts.
       const now = fn(await this.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
-      this.answered = Promise.resolve(now)
+      this.learn(now)
       await this.keep(answersKey, now)
     })
   }

@@ -385,7 +385,7 @@ export interface ApprovalRequest {
   /** What the answer is bound to; see {@link ToolInfo.pin}. */
   pin: string
   flags: Flag[]
-  /** Aborted when the call is. */
+  /** Aborted when the call is, and once the same question was answered for good elsewhere, in this tab or another. */
   signal: AbortSignal
 }
 /** What the user said. `always` and `never` are remembered, but for servers with `ask-always`. */

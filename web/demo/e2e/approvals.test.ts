@@ -145,6 +145,40 @@ test('an answer for good counts in the other tab, until it is forgotten in one',
   assert.deepEqual(await call(first, 'deny'), ['denied', 1])
 })
 
+test('a question that is answered for good elsewhere is open no more', async (t) => {
+  const { tab } = await scene(t)
+  const hook = ', onApprove: (q) => new Promise((resolve) => { asked.push(q.tool); window.answer = resolve; q.signal.onabort = () => asked.push("gone") })'
+  const [first, second] = [await tab(hook), await tab(hook)]
+  for (const page of [first, second]) await discover(page)
+  const ask = (page: Page) => page.evaluate(async () => {
+    const w = window as never as { calls: Promise<string>[] }
+    const before = window.asked.length
+    w.calls = [1, 2].map(() => window.r.dispatch('s__raw', {}).then(() => 'ran', (e) => `${e.code}: ${e.message}`))
+    while (window.asked.length < before + 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+  const answered = (page: Page) => page.evaluate(async () => [await Promise.all((window as never as { calls: Promise<string>[] }).calls), window.asked.splice(0)])
+  const answer = (approval: string) => first.evaluate((a) => (window as never as { answer(a: string): void }).answer(a), approval)
+
+  for (const page of [first, second]) await ask(page)
+  await answer('once')
+  await first.waitForTimeout(300)
+  assert.equal(await second.evaluate(() => window.asked.length), 2, 'once is an answer to one question')
+  await first.evaluate(async () => { await Promise.race((window as never as { calls: Promise<string>[] }).calls) })
+  await second.evaluate(() => (window as never as { answer(a: string): void }).answer('always'))
+  assert.deepEqual(await answered(second), [['ran', 'ran'], ['raw', 'raw', 'gone']])
+  assert.deepEqual(await answered(first), [['ran', 'ran'], ['raw', 'raw', 'gone']])
+
+  await first.evaluate(() => window.r.forgetApprovals())
+  await second.waitForFunction(() => window.r.approvals().then((a) => !a.length))
+  for (const page of [first, second]) await ask(page)
+  await answer('never')
+  for (const page of [first, second]) {
+    const [said, asked] = await answered(page) as [string[], string[]]
+    assert.deepEqual(said.map((s) => s.split(':')[0]), ['denied', 'denied'])
+    assert.equal(asked.filter((a) => a === 'gone').length, page === first ? 1 : 2)
+  }
+})
+
 test('a policy that is stored counts in all tabs, and is not undone by what another tab stores', async (t) => {
   const { tools, tab, url } = await scene(t)
   tools.push(tool('read', 'one'))
