@@ -138,7 +138,6 @@ const inNode: Realm = {
 async function chromium(site: Listening): Promise<Realm> {
   const browser = await RawChromium.launch()
   const page = await browser.open(`${site.url}/package.json`)
-  await page.holds(`location.pathname === '/package.json' && document.readyState === 'complete'`) // and not the empty page before
   await page.evaluate(`(async () => {
     globalThis.registryOf = (await import('/index.js')).createRegistry
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { State } from '../messages.ts'
 import { approvals, runs, used } from './standin/state.ts'
-import { set, withPages } from './standin/walk.ts'
+import { lastAsked, set, withPages } from './standin/walk.ts'
 
 const open = withPages()
 const esc = '\u001b'
@@ -83,6 +83,6 @@ test('an answer goes to the question that was shown, whatever its id', async () 
   await set(page, { approvals: approvals(Date.now()).map((a) => ({ ...a, id })) })
   await page.waitForTimeout(550)
   await page.getByRole('button', { name: 'Deny' }).click()
-  assert.deepEqual(await page.evaluate(() => window.standin.background.asked.at(-1)!.params), { id, answer: 'deny' })
+  await lastAsked(page, 'approve', { id, answer: 'deny' })
   await page.close()
 })

@@ -49,10 +49,12 @@ export class RawChromium {
     }
   }
 
-  /** A tab in front of the others, unless `background`. */
+  /** A tab in front of the others, unless `background`, once it shows the page and not the empty one before. */
   async open(url: string, options: { background?: boolean; newWindow?: boolean } = {}): Promise<CdpPage> {
     const { targetId } = await this.cdp.send<{ targetId: string }>('Target.createTarget', { url, ...options })
-    return CdpPage.attach(this.cdp, targetId)
+    const page = await CdpPage.attach(this.cdp, targetId)
+    await page.until((url) => (location.href !== 'about:blank' && document.readyState !== 'loading') || url === 'about:blank', [url], `${url} is open`)
+    return page
   }
 
   async activate(page: CdpPage): Promise<void> {
