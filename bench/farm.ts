@@ -141,7 +141,7 @@ async function chromium(site: Listening): Promise<Realm> {
   await page.evaluate(`(async () => {
     globalThis.registryOf = (await import('/index.js')).createRegistry
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
-    globalThis.run = [${visit}, ${crowd}, ${deadlines}, ${floor}]
+    globalThis.run = [${visit}, ${crowd}, ${deadlines}, (_, __, ...rest) => (${floor})(...rest)]
   })()`)
   const run = <T>(which: number, ...args: unknown[]) => page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
   return {

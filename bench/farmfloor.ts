@@ -11,7 +11,7 @@ export interface CrowdOutcome { goodMs: number[]; errors: number; error: string 
 export async function floor(tasks: Task[], good: string, calls: number): Promise<CrowdOutcome> {
   const asker = `
     const rpc = (method) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: method === 'tools/call' ? { name: 't', arguments: {} } : {} })
-    const ask = (url, method, signal) => fetch(url, { method: 'POST', signal, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: rpc(method) })`
+    const ask = (url, method, signal) => fetch(url, { method: 'POST', signal, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: rpc(method) });`
   const start = (program: string) => new Worker(URL.createObjectURL(new Blob([asker + program], { type: 'text/javascript' })))
   const own = start(`onmessage = async ({ data }) => { try { postMessage(await (await ask(data, 'tools/call')).text()) } catch (e) { postMessage('') } }`)
   const others = tasks.map((t) => {
