@@ -87,6 +87,20 @@ test('definitions are kept of what is approved, not of what another has not appr
   assert.deepEqual(held.map((h) => h.before?.description), [undefined, '1'])
 })
 
+test('many servers that are listed at once are stored in few writes, one that fails keeps none of the others back', async () => {
+  const memory = storageFor('memory')
+  const sets: string[] = []
+  const storage: StorageAdapter = { ...memory, set: (k, v) => (sets.push(k), k === 'portolan.approved' ? Promise.reject(new Error('full')) : memory.set(k, v)) }
+  const { trust, state } = share(storage)
+  for (let i = 0; i < 50; i++) {
+    trust.save({ ...event({ x: '1' }, ['x']), server: `s${i}`, key: `${key}${i}` })
+    trust.define(`s${i}`, [{ tool: 'x', pin: '1', server: `s${i}`, name: `s${i}__x`, definition: { name: 'x', inputSchema: {} } }])
+  }
+  await trust.saved
+  assert.deepEqual([state.turns, state.told, sets.sort()], [1, 1, ['portolan.approved', pinsKey]])
+  assert.equal(Object.keys(await stored(storage)).length, 50)
+})
+
 test('answers for good are read again, and written beside those of others', async () => {
   const storage = storageFor('memory')
   const one = share(storage), two = share(storage)

@@ -11,6 +11,9 @@ const answersKey = 'portolan.approvals'
 const mostOfServer = 256 << 10
 const mostOfAll = 1 << 20
 
+/** How long writes are gathered at least and at most, in ms; in between, twice what the last took. */
+const gatherMs = 10, mostGatherMs = 250
+
 /** Answers beyond it make the oldest be asked about again. */
 const mostAnswers = 2000
 
@@ -36,8 +39,10 @@ export class Trust {
   private readonly keys = new Map<string, string>()
   private writing: Promise<unknown> = Promise.resolve()
   /** What the next turn does, and when that is done. */
-  private next: (() => Promise<void>)[] = []
+  private next: ((t: Turn) => Promise<void>)[] = []
   private turn: Promise<void> = Promise.resolve()
+  private hurry = () => {}
+  private gatherMs = gatherMs
   private answered: Promise<Answer[]> | undefined
   /** Has each question that is open look whether it is answered already. */
   private readonly open = new Set<() => void>()
@@ -50,35 +55,37 @@ export class Trust {
 
   /** Settles when all so far has been given to the storage. */
   get saved(): Promise<unknown> {
+    this.hurry()
     return this.writing
   }
 
   /** Keeps what the module has approved, beside what others have. */
   save(event: PinsEvent): void {
     this.keys.set(event.server, event.key)
-    void this.write(async () => {
-      const all = await this.read<Pins>(pinsKey, {})
+    void this.write(async (t) => {
+      const all = await t.read<Pins>(pinsKey, {})
       const stored = all[event.key]
       const pins = merge(stored, event)
-      if (pins !== stored) await this.keep(pinsKey, { ...all, [event.key]: pins })
-      this.tell({ ...all, [event.key]: pins }, event)
-    })
+      const now = { ...all, [event.key]: pins }
+      if (pins !== stored) t.put(pinsKey, now)
+      this.tell(now, event)
+    }, event.byUser)
   }
 
   /** Keeps the definitions of a server's tools that are approved. */
   define(server: string, tools: readonly ToolInfo[]): void {
     const key = this.keys.get(server)
-    if (key !== undefined) void this.write(async () => {
-      const pins = lines((await this.read<Pins>(pinsKey, {}))[key] ?? '')
-      const { [key]: before = {}, ...others } = await this.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
+    if (key !== undefined) void this.write(async (t) => {
+      const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
+      const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
       const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
       for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
       let room = mostOfServer
       const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
       const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
       while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
-      await this.put(approvedKey, Object.fromEntries(all))
-    })
+      t.put(approvedKey, Object.fromEntries(all))
+    }, false)
   }
 
   /** Reads what others have approved meanwhile. */
@@ -183,21 +190,32 @@ export class Trust {
   }
 
   private change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
-    return this.write(async () => {
+    return this.write(async (t) => {
       // Other tabs may have changed it; where there is no storage, memory counts.
-      const now = fn(await this.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
+      const now = fn(await t.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
       this.learn(now)
-      await this.keep(answersKey, now)
-    })
+      t.put(answersKey, now)
+    }, true)
   }
 
-  /** What comes while a turn is waited for is done in it: pins are stored with their definitions. */
-  private write(work: () => Promise<void>): Promise<void> {
+  /**
+   * What comes within a moment, or while a turn is waited for, is done in one turn: fifty servers that are
+   * listed at once are a few writes, and pins are stored with their definitions. A person's answer waits least.
+   */
+  private write(work: (t: Turn) => Promise<void>, byUser: boolean): Promise<void> {
     if (this.next.push(work) === 1) {
-      this.turn = this.queue(() => this.shared.turn(async () => {
-        for (const next of this.next.splice(0)) await next().catch(() => {})
-      }))
+      const gathered = new Promise<void>((resolve) => {
+        this.hurry = resolve
+        setTimeout(resolve, this.gatherMs)
+      })
+      this.turn = this.queue(() => gathered.then(() => this.shared.turn(async () => {
+        const t = new Turn(this.store.storage), began = performance.now()
+        for (const next of this.next.splice(0)) await next(t).catch(() => {})
+        if (await t.end()) this.shared.changed()
+        this.gatherMs = Math.min(Math.max(gatherMs, 2 * (performance.now() - began)), mostGatherMs)
+      })))
     }
+    if (byUser) setTimeout(this.hurry, gatherMs)
     return this.turn
   }
 
@@ -210,15 +228,38 @@ export class Trust {
   private async read<T>(key: string, none: T): Promise<T> {
     return parse(await this.store.storage.get(key) ?? '', none)
   }
+}
 
-  private async put(key: string, value: unknown): Promise<void> {
-    await this.store.storage.set(key, JSON.stringify(value))
+/** What is stored, in one turn: read when it is first asked for, and written once. */
+class Turn {
+  private readonly storage: ConfigStore['storage']
+  private readonly values = new Map<string, unknown>()
+  private readonly changed = new Set<string>()
+
+  constructor(storage: ConfigStore['storage']) {
+    this.storage = storage
   }
 
-  /** Puts what others are to hear of. */
-  private async keep(key: string, value: unknown): Promise<void> {
-    await this.put(key, value)
-    this.shared.changed()
+  async read<T>(key: string, none: T): Promise<T> {
+    if (!this.values.has(key)) this.values.set(key, parse(await this.storage.get(key) ?? '', none))
+    return this.values.get(key) as T
+  }
+
+  put(key: string, value: unknown): void {
+    this.values.set(key, value)
+    this.changed.add(key)
+  }
+
+  /** Reports whether there is something that others are to hear of. */
+  async end(): Promise<boolean> {
+    let news = false
+    for (const key of this.changed) {
+      try {
+        await this.storage.set(key, JSON.stringify(this.values.get(key)))
+        news ||= key !== approvedKey
+      } catch { /* it is full or forbidden, and keeps nothing */ }
+    }
+    return news
   }
 }
 
