@@ -75,7 +75,9 @@ await build({
 const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })
 const [line] = await once(servers.stdout!, 'data') as [Buffer]
 const origins = JSON.parse(line.toString()) as string[]
-const site = await serveSite(dir)
+// Each variant has an origin of its own, and so a storage.
+const sites = Object.fromEntries(await Promise.all(Object.keys(all).map(async (v) => [v, await serveSite(dir)] as const)))
+const addressOf = (v: string) => sites[v]!.url + all[v]
 const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
 const context: BrowserContext = await chromium.launchPersistentContext(profile, {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
@@ -91,7 +93,7 @@ function note(table: string, v: string, value: number): void {
 /** Opens a variant in a fresh page. */
 async function open(v: string): Promise<Page> {
   const page = await context.newPage()
-  await page.goto(site.url + all[v])
+  await page.goto(addressOf(v))
   await page.waitForFunction(() => !!globalThis.variant)
   await page.evaluate(() => globalThis.variant.open())
   return page
@@ -135,7 +137,7 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
     const page = await context.newPage()
     for (const what of ['empty cache', 'again', 'warm cache']) {
       if (what === 'empty cache') await (await context.newCDPSession(page)).send('Network.clearBrowserCache')
-      await page.goto(site.url + all[v])
+      await page.goto(`${addressOf(v)}${all[v]!.includes('?') ? '&' : '?'}start=lazy`)
       const t = await page.evaluate(async (url) => {
         while (!globalThis.variant) await new Promise((resolve) => setTimeout(resolve, 1))
         await globalThis.variant.open()
@@ -222,7 +224,7 @@ async function memory(): Promise<void> {
       return instance
     }) as unknown as typeof real
   })
-  await page.goto(site.url + all['portolan-main'])
+  await page.goto(addressOf('portolan-main'))
   await page.waitForFunction(() => !!globalThis.variant)
   await page.evaluate(() => globalThis.variant.open())
   const megabytes = () => page.evaluate(() => (globalThis as unknown as { wasm: WebAssembly.Memory }).wasm.buffer.byteLength / 1e6)
@@ -242,6 +244,6 @@ async function memory(): Promise<void> {
 }
 
 await context.close()
-site.close()
+for (const site of Object.values(sites)) site.close()
 servers.kill()
 for (const d of [dir, profile]) if (await stat(d).catch(() => false)) await rm(d, { recursive: true, force: true })

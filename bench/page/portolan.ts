@@ -15,6 +15,11 @@ globalThis.variant = {
       storage: (params.get('storage') ?? 'local') as 'local',
     })
     for (const name of Object.keys(registry.getSnapshot().servers)) await registry.removeServer(name)
+    // The module and its worker come with the first server that is on.
+    if (params.get('start') !== 'lazy') {
+      await registry.addServer('here', { url: 'builtin:demo' })
+      await registry.removeServer('here')
+    }
   },
   async list(urls) {
     urls.forEach((url, i) => void registry.addServer(`s${i}`, { url }))

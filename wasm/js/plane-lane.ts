@@ -182,7 +182,7 @@ export function serveLane(scope: { onmessage: ((e: MessageEvent) => void) | null
     const answer = kind === Kind.Output ? plane.takeResult(table) : undefined;
     const page = kind === Kind.Tools ? plane.takePage(table) : undefined;
     if (!page || !(flags & Flag.Last)) return post({ event, page, answer });
-    fingerprintOf(page.list).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }));
+    fingerprintOf(page).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }));
   };
   scope.onmessage = ({ data }: MessageEvent<ToLane>) => {
     if ('start' in data) plane.begin(data.start);

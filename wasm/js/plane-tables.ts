@@ -15,6 +15,7 @@ interface Result { readonly taken: Answer; readonly bytes: number }
 interface Page extends PageParts {
   /** The tools' own texts, where a double's digits would not give them back. */
   exact?: (() => (index: number) => string | undefined) | undefined;
+  printing?: Promise<string>;
 }
 
 /** A page of tools, and the message that it came in, if it came as one text and as it is. */
@@ -59,6 +60,7 @@ export class Tables {
     const page = this.#pages.get(table);
     if (!page) return undefined;
     const { text, list: { texts, places } } = page;
+    if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '');
     page.text = undefined;
     return texts.length > 0 ? { texts } : text === undefined ? undefined : { text, places };
   }
@@ -74,7 +76,7 @@ export class Tables {
   /** Equal for pages whose tools are equal; '' where that cannot be had. */
   async fingerprint(table: number): Promise<string> {
     const page = this.#pages.get(table);
-    return page ? page.print ??= await fingerprintOf(page.list) : '';
+    return page ? page.print ??= await (page.printing ??= fingerprintOf(page)) : '';
   }
 
   /** The same, if it is known. */
@@ -150,13 +152,22 @@ export class Tables {
 }
 
 /** The SHA-256 of what the server sent of the tools; '' where there is none, as in pages that came over plain HTTP. */
-export async function fingerprintOf({ tools = [], texts, sent }: ToolList): Promise<string> {
+export async function fingerprintOf({ list: { tools = [], texts, sent }, text }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined;
   if (!subtle) return '';
-  const all = texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool));
-  const text = all.map((text, i) => sent.get(i) ?? text).join();
-  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  let all = text && withoutId(text);
+  if (!all) all = (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) => sent.get(i) ?? text).join();
+  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(all)));
   return btoa(String.fromCharCode(...digest));
+}
+
+/**
+ * The JSON text of a message but for its id, which differs each time; undefined where that does not stand
+ * first or last, beside nothing but the version: elsewhere it could be what looks like an id within a tool.
+ */
+function withoutId(message: string): string | undefined {
+  const at = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,|,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message);
+  return at ? message.slice(0, at.index) + message.slice(at.index + at[0].length) : undefined;
 }
 
 function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {

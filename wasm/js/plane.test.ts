@@ -166,6 +166,31 @@ test('of a large list, what no bound lets pass is not read', async () => {
   assert.equal(seen.texts[0], '');
 });
 
+test('a list has one fingerprint, whatever the id of its answer, before and after its text is taken', async () => {
+  const of = async (message: (id: number) => string, id = LIST, taken = false) => {
+    handler = answer('application/json', message(id));
+    const client = new Client();
+    const table = (await client.run(id)).numbers[1]!;
+    if (taken) assert.ok('text' in client.plane.takeSource(table)!);
+    const print = await new Promise<string>((resolve) => client.plane.fingerprint(table, resolve));
+    assert.equal(client.plane.print(table), print);
+    return print;
+  };
+  const rest = (description: string, more = '') => `"result":{"tools":[{"name":"a","inputSchema":{},"description":"${description}"}]${more}}`;
+  const first = (description: string, more?: string) => (id: number) => `{"jsonrpc":"2.0","id":${id},${rest(description, more)}}`;
+  const last = (description: string) => (id: number) => `{${rest(description)},"jsonrpc":"2.0","id":${id}}`;
+  const odd = (description: string) => (id: number) => `{"id":${id},"jsonrpc":"2.0",${rest(description)}} `;
+  const prints: string[] = [];
+  for (const message of [first('one'), last('one'), odd('one')]) {
+    const print = await of(message);
+    assert.equal(await of(message, LIST + 4, true), print);
+    prints.push(print);
+  }
+  for (const other of [first('two'), last('two'), odd('two'), first(',\\"id\\":5'), first(',\\"id\\":6'), first('one', ',"id":5'), first('one', ',"id":6')]) prints.push(await of(other));
+  assert.equal(new Set(prints).size, prints.length);
+  assert.match(prints[0]!, /^[\w+/]{43}=$/);
+});
+
 test('of a very large list the texts are kept, and parsed when somebody looks', async () => {
   const tools = Array.from({ length: 60 }, (_, i) => ({ name: `t${i}`, inputSchema: { maximum: i, description: `${i % 2 ? 'ö' : '\u200b'}${'x'.repeat(3900)}`.repeat(15) } }));
   const shown = (i: number) => ({ ...tools[i]!, inputSchema: { ...tools[i]!.inputSchema, description: tools[i]!.inputSchema.description.replaceAll('\u200b', '') } });
