@@ -133,6 +133,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkName(server)
     await this.requests.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
+    await this.owner.trust?.().then((t) => t.saved).catch(() => {})
   }
 
   approvals(): Promise<types.RememberedApproval[]> {

@@ -11,8 +11,8 @@ const answersKey = 'portolan.approvals'
 const mostOfServer = 256 << 10
 const mostOfAll = 1 << 20
 
-/** How long writes are gathered at least and at most, in ms; in between, twice what the last took. */
-const gatherMs = 10, mostGatherMs = 250
+/** Writes are gathered twice as long as the last took, and at most so long, in ms. */
+const mostGatherMs = 250
 
 /** Answers beyond it make the oldest be asked about again. */
 const mostAnswers = 2000
@@ -42,7 +42,7 @@ export class Trust {
   private next: ((t: Turn) => Promise<void>)[] = []
   private turn: Promise<void> = Promise.resolve()
   private hurry = () => {}
-  private gatherMs = gatherMs
+  private gatherMs = 0
   private answered: Promise<Answer[]> | undefined
   /** Has each question that is open look whether it is answered already. */
   private readonly open = new Set<() => void>()
@@ -200,7 +200,7 @@ export class Trust {
 
   /**
    * What comes within a moment, or while a turn is waited for, is done in one turn: fifty servers that are
-   * listed at once are a few writes, and pins are stored with their definitions. A person's answer waits least.
+   * listed at once are a few writes, and pins are stored with their definitions. A person's answer does not wait.
    */
   private write(work: (t: Turn) => Promise<void>, byUser: boolean): Promise<void> {
     if (this.next.push(work) === 1) {
@@ -212,10 +212,10 @@ export class Trust {
         const t = new Turn(this.store.storage), began = performance.now()
         for (const next of this.next.splice(0)) await next(t).catch(() => {})
         if (await t.end()) this.shared.changed()
-        this.gatherMs = Math.min(Math.max(gatherMs, 2 * (performance.now() - began)), mostGatherMs)
+        this.gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
       })))
     }
-    if (byUser) setTimeout(this.hurry, gatherMs)
+    if (byUser) this.hurry()
     return this.turn
   }
 

@@ -236,7 +236,7 @@ export interface Registry extends AsyncDisposable {
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Calls a tool and returns the whole answer. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
-  /** Approves held tools of a server as they are now, by the server's own names; all if none are named. */
+  /** Approves held tools of a server as they are now, by the server's own names; all if none are named. Resolves once that is stored. */
   approveTools(server: string, tools?: string[]): Promise<void>
   /** What `onApprove` has answered with `always` and `never`. */
   approvals(): Promise<RememberedApproval[]>
