@@ -28,7 +28,7 @@ const types: Record<string, string> = { js: 'text/javascript', wasm: 'applicatio
 /** Tells what works under the page's policy. */
 const script = `
 window.seen = { violations: [] }
-document.addEventListener('securitypolicyviolation', (e) => seen.violations.push(e.effectiveDirective))
+document.addEventListener('securitypolicyviolation', (e) => { if (!/favicon/.test(e.blockedURI)) seen.violations.push(e.effectiveDirective) }) // Firefox asks for one, or not
 window.visit = async (url, mode) => {
   try {
     const { createRegistry } = await import('FROM/npm/index.js')
