@@ -163,11 +163,11 @@ flow('an origin is approved as scheme, host and port only', { state: 'used' }, a
 flow('the activity is newest first, filtered, bounded and cleared', { state: 'busy' }, async (page) => {
   await page.locator('#tab-activity').click()
   const rows = page.locator('.log > li')
-  assert.equal(await rows.count(), 60)
+  await until(() => rows.count(), (n) => n === 60, 'so many at first')
   const times = await page.locator('.log time').evaluateAll((all) => all.map((t) => t.getAttribute('datetime')!))
   assert.deepEqual(times, [...times].sort().reverse())
   await page.getByRole('button', { name: 'Show 60 more' }).click()
-  assert.equal(await rows.count(), 120)
+  await until(() => rows.count(), (n) => n === 120, 'as many again')
   await page.getByLabel('Show', { exact: true }).selectOption('denied')
   await until(() => rows.count(), (n) => n === 60, 'as many as fit')
   assert.deepEqual([...new Set(await rows.evaluateAll((all) => all.map((r) => (r as HTMLElement).dataset.outcome)))], ['denied'])
