@@ -63,7 +63,8 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
     onElicitation: options.onElicitation,
     door,
     onHints: (h) => store.saveHints(h),
-    onConfig: (name, patch) => (store.change(name, patch), show(), void store.saved.then(elsewhere?.tell)),
+    onConfig: (name, patch) => (store.change(name, patch), show(), store.saved.then(elsewhere?.tell)),
+    kept,
     onServers: (servers) => void (shared && !asleep && part('shared', host).then((s) => s.follow(store.servers, servers), ignore)),
     onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
     async open(signal) {

@@ -45,7 +45,7 @@ const read = (json: string) => JSON.parse(json, json.includes('\\u') || !/^[\x20
 export class Instance {
   private readonly crossing = new Crossing({
     called: (id, table, isError, durationMs, server, tool) => {
-      const answer = this.plane.takeResult(table) ?? { value: undefined }
+      const answer = this.plane.tables.takeResult(table) ?? { value: undefined }
       this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }), 'message' in answer ? [answer.message.buffer] : [])
     },
     listed: (server, lines, handles) => this.listed(server, lines, handles),
@@ -123,17 +123,17 @@ export class Instance {
       for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
-        const tool = this.plane.tool(table, index)
+        const tool = this.plane.tables.tool(table, index)
         if (!tool) continue
         const [name, pin] = lines[i]!.split('\t') as [string, string?]
-        const held = holds[name], flags = this.plane.flags(table, index)
+        const held = holds[name], flags = this.plane.tables.flags(table, index)
         page.push(Object.assign(tool, {
           name, ...(pin && { pin }), ...(flags && { flags }), ...(handle !== index && { withheld: true }), ...(held && { held }),
         }))
         indices.push(index)
       }
       list.push(...page)
-      parts.push(...sourceParts(page, indices, this.plane.takeSource(table)))
+      parts.push(...sourceParts(page, indices, this.plane.tables.takeSource(table)))
     }
     this.hears.tools(server, list, parts)
   }
@@ -141,7 +141,7 @@ export class Instance {
   /** A list that was read again and is the same is nobody's news. */
   private isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
     const prints = new Map<number, string | undefined>()
-    handles.forEach((table, i) => { if (i % 2 === 0) prints.set(table, this.plane.print(table)) })
+    handles.forEach((table, i) => { if (i % 2 === 0) prints.set(table, this.plane.tables.print(table)) })
     const before = this.told.get(server)
     this.told.delete(server)
     if (!lines.length || [...prints.values()].some((print) => !print)) return false

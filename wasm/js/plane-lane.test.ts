@@ -97,7 +97,7 @@ function tests(): void {
     async burden(): Promise<this> {
       const before = handler;
       handler = json({ id: CALL, result: { content: [{ type: 'text', text: 'x'.repeat(3 << 20) }] } });
-      this.plane.takeResult((await this.run(CALL)).table);
+      this.plane.tables.takeResult((await this.run(CALL)).table);
       assert.equal(this.threads.length, 0);
       handler = before;
       return this;
@@ -112,12 +112,12 @@ function tests(): void {
   function known(plane: Plane, { table, ...seen }: Seen): unknown {
     if (seen.kind === Kind.Output) {
       const text = plane.text(table, 0);
-      const { value, raw } = opened(plane.takeResult(table)!);
+      const { value, raw } = opened(plane.tables.takeResult(table)!);
       return { ...seen, text, value, raw };
     }
     if (seen.kind !== Kind.Tools) return { ...seen, table };
-    const tools = seen.textA.split('\n').map((_, i) => ({ ...plane.tool(table, i), text: plane.text(table, i), pin: plane.pin(table, i), flags: plane.flags(table, i) }));
-    return { ...seen, tools, source: plane.takeSource(table) };
+    const tools = seen.textA.split('\n').map((_, i) => ({ ...plane.tables.tool(table, i), text: plane.text(table, i), pin: plane.pin(table, i), flags: plane.tables.flags(table, i) }));
+    return { ...seen, tools, source: plane.tables.takeSource(table) };
   }
 
   test('what comes over the lane is what would come without', async () => {
@@ -193,7 +193,7 @@ function tests(): void {
     for (const make of [() => undefined, () => thread(nothing)]) {
       const client = await new Client(make).burden();
       handler = json({ id: CALL, result: { n: 1 } });
-      for (let i = 0; i < 2; i++) assert.deepEqual(client.plane.takeResult((await client.run(CALL)).table), { value: { n: 1 } });
+      for (let i = 0; i < 2; i++) assert.deepEqual(client.plane.tables.takeResult((await client.run(CALL)).table), { value: { n: 1 } });
       assert.ok(client.threads.length <= 1, 'it is not tried again');
     }
   });

@@ -12,7 +12,7 @@ type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'
 /** What Plane.start gets, and what is known of how the server is spoken to. */
 export interface Start { id: number; group: number; awaits: number; flags: number; head: string; json?: Uint8Array<ArrayBuffer> | undefined; protocol?: string | undefined }
 
-type ToLane = { bounds: Bounds } | { start: Start } | { cancel: number } | { shut: true };
+type ToLane = { bounds: Bounds } | { start: Start } | { cancel: number };
 
 /** What Deliver gets, and the values behind its handle. */
 export interface FromLane { event: Parameters<Plane['deliver']>; page?: PageParts | undefined; answer?: Answer | undefined }
@@ -31,8 +31,8 @@ export type MakeLane = (hears: Hears) => Lane;
 /** So many servers that send very much are remembered. */
 const SERVERS = 1000;
 
-/** How long a thread may take to start, how long it stays with nothing to do, and what it has for goodbyes. */
-const START_MS = 5000, IDLE_MS = 30_000, SHUT_MS = 750;
+/** How long a thread may take to start, and how long it stays with nothing to do. */
+const START_MS = 5000, IDLE_MS = 30_000;
 
 /** Threads that may break down before no more are started. */
 const LIVES = 3;
@@ -75,8 +75,8 @@ export class Lane {
 
   start(start: Start): void {
     this.#open.add(start.id);
-    this.#rest();
     if (!this.#thread) this.#begin();
+    else this.#rest();
     if (this.#waiting) this.#waiting.push(start);
     else if (this.#thread) this.#post({ start });
     else this.#refuse([start]);
@@ -89,18 +89,10 @@ export class Lane {
     this.#rest();
   }
 
-  /** Ends all; what was sent last and awaits nothing has a moment to go out. */
+  /** Ends all. */
   shut(): void {
-    clearTimeout(this.#timer);
-    const thread = this.#thread;
-    if (!thread) return;
-    this.#post({ shut: true });
-    this.#thread = undefined;
-    this.#waiting = undefined;
-    this.#open.clear();
     this.#lives = 0;
-    thread.onmessage = null;
-    setTimeout(() => thread.terminate(), SHUT_MS);
+    this.#end();
   }
 
   #post(m: ToLane): void {
@@ -116,18 +108,19 @@ export class Lane {
     this.#thread = thread;
     this.#waiting = [];
     const broken = () => { if (thread === this.#thread) this.#broken(); };
-    const slow = setTimeout(broken, START_MS);
+    this.#timer = setTimeout(broken, START_MS);
     thread.onerror = (e) => {
       e.preventDefault();
       broken();
     };
     thread.onmessageerror = broken;
     thread.onmessage = () => {
-      clearTimeout(slow);
+      if (thread !== this.#thread) return;
       thread.onmessage = ({ data }: MessageEvent<FromLane>) => this.#receive(data);
       if (this.#bounds) this.#post({ bounds: this.#bounds });
       for (const start of this.#waiting!) this.#post({ start });
       this.#waiting = undefined;
+      this.#rest();
     };
   }
 
@@ -162,6 +155,7 @@ export class Lane {
 
   // With nothing to do for long, it gives its memory back.
   #rest(): void {
+    if (this.#waiting) return; // the time is that of its start
     clearTimeout(this.#timer);
     this.#timer = this.#open.size > 0 || !this.#thread ? undefined : setTimeout(() => this.#end(), IDLE_MS);
   }
@@ -179,16 +173,15 @@ export function serveLane(scope: { onmessage: ((e: MessageEvent) => void) | null
   const post = (m: FromLane) => scope.postMessage(m, m.answer && 'message' in m.answer ? [m.answer.message.buffer] : []);
   plane.deliver = (...event) => {
     const [, kind, flags, , table] = event;
-    const answer = kind === Kind.Output ? plane.takeResult(table) : undefined;
-    const page = kind === Kind.Tools ? plane.takePage(table) : undefined;
+    const answer = kind === Kind.Output ? plane.tables.takeResult(table) : undefined;
+    const page = kind === Kind.Tools ? plane.tables.takePage(table) : undefined;
     if (!page || !(flags & Flag.Last)) return post({ event, page, answer });
     fingerprintOf(page).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }));
   };
   scope.onmessage = ({ data }: MessageEvent<ToLane>) => {
     if ('start' in data) plane.begin(data.start);
     else if ('cancel' in data) plane.cancel(data.cancel);
-    else if ('bounds' in data) plane.limit(data.bounds);
-    else plane.shut();
+    else plane.limit(data.bounds);
   };
   scope.postMessage('started');
 }

@@ -105,16 +105,19 @@ export class Tables {
     return { tool, get definition() { return JSON.parse(text) as ToolDefinition; } };
   }
 
+  /** What was hidden in a tool. */
   flags(table: number, index: number): Flag[] | undefined {
     return this.#pages.get(table)?.list.flags.get(index);
   }
 
-  take(table: number): Answer | undefined {
+  /** The result behind a handle, once. */
+  takeResult(table: number): Answer | undefined {
     const taken = this.#results.get(table)?.taken;
     this.release(table);
     return taken;
   }
 
+  /** Drops a table. Unknown ones are ignored. */
   release(table: number): void {
     this.#pages.delete(table);
     const result = this.#results.get(table);

@@ -97,18 +97,18 @@ test('a list crosses as names, a call as a handle', async () => {
     const seen = await client.run(LIST);
     const [id, table] = seen.numbers as [number, number];
     assert.deepEqual([seen.kind, id, seen.texts.map((t) => t.replace(/\t[\w-]{43}[.\w-]*/g, ''))], [Kind.Tools, LIST, ['a\nb']]);
-    assert.deepEqual(client.plane.tool(table, 1), { tool: 'b', definition: tools[1] });
+    assert.deepEqual(client.plane.tables.tool(table, 1), { tool: 'b', definition: tools[1] });
     assert.equal(client.plane.text(table, 1), JSON.stringify(tools[1]));
     client.plane.release(table);
-    assert.equal(client.plane.tool(table, 1), undefined);
+    assert.equal(client.plane.tables.tool(table, 1), undefined);
 
     const result = { content: [{ type: 'text', text: 'ü' }], isError: true };
     handler = way({ jsonrpc: '2.0', id: CALL, result });
     const called = new Client();
     const output = await called.run(CALL);
     assert.deepEqual([output.kind, output.flags, output.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL]);
-    assert.deepEqual(called.plane.takeResult(output.numbers[1]!), { value: result });
-    assert.equal(called.plane.takeResult(output.numbers[1]!), undefined);
+    assert.deepEqual(called.plane.tables.takeResult(output.numbers[1]!), { value: result });
+    assert.equal(called.plane.tables.takeResult(output.numbers[1]!), undefined);
     await called.until(() => true);
     assert.equal(called.plane.held.tables, 0);
   }
@@ -119,7 +119,7 @@ test('big integers keep their digits beside the value', async () => {
   const client = new Client();
   const seen = await client.run(CALL);
   assert.equal(client.plane.text(seen.numbers[1]!, 0), '{"structuredContent":{"n":12345678901234567890}}');
-  assert.equal(opened(client.plane.takeResult(seen.numbers[1]!)!).raw, '{"structuredContent":{"n":12345678901234567890}}');
+  assert.equal(opened(client.plane.tables.takeResult(seen.numbers[1]!)!).raw, '{"structuredContent":{"n":12345678901234567890}}');
 
   handler = answer('application/json', `{"id":${LIST},"result":{"tools":[null, {"name":"a","inputSchema":{"maximum":9223372036854775807}}]}}`);
   const list = new Client();
@@ -135,7 +135,7 @@ for (const way of [json, events]) {
     const seen = await client.run(CALL);
     assert.deepEqual([seen.kind, seen.flags, seen.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL]);
     assert.deepEqual(JSON.parse(client.plane.text(seen.numbers[1]!, 0)!), many(100_000).result);
-    const taken = client.plane.takeResult(seen.numbers[1]!)!;
+    const taken = client.plane.tables.takeResult(seen.numbers[1]!)!;
     assert.ok('message' in taken);
     assert.deepEqual(opened(taken), { value: many(100_000).result });
     assert.equal(client.plane.held.tables, 0);
@@ -171,9 +171,9 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
     handler = answer('application/json', message(id));
     const client = new Client();
     const table = (await client.run(id)).numbers[1]!;
-    if (taken) assert.ok('text' in client.plane.takeSource(table)!);
+    if (taken) assert.ok('text' in client.plane.tables.takeSource(table)!);
     const print = await new Promise<string>((resolve) => client.plane.fingerprint(table, resolve));
-    assert.equal(client.plane.print(table), print);
+    assert.equal(client.plane.tables.print(table), print);
     return print;
   };
   const rest = (description: string, more = '') => `"result":{"tools":[{"name":"a","inputSchema":{},"description":"${description}"}]${more}}`;
@@ -198,16 +198,16 @@ test('of a very large list the texts are kept, and parsed when somebody looks', 
   const client = new Client({ response: 8 << 20 });
   const table = (await client.run(LIST)).numbers[1]!;
   for (const i of [1, 58]) {
-    const { tool, definition } = client.plane.tool(table, i)!;
+    const { tool, definition } = client.plane.tables.tool(table, i)!;
     assert.deepEqual([tool, definition], [`t${i}`, shown(i)]);
     assert.deepEqual(JSON.parse(client.plane.text(table, i)!), shown(i));
     assert.equal(client.plane.pin(table, i), pinOf(tools[i]!), 'of what the server sent');
   }
-  assert.notEqual(client.plane.tool(table, 1)!.definition, client.plane.tool(table, 1)!.definition);
-  const { texts } = client.plane.takeSource(table) as { texts: string[] };
-  assert.deepEqual(structuredClone({ ...client.plane.tool(table, 2) }), { tool: 't2', definition: JSON.parse(texts[2]!) });
-  assert.deepEqual(client.plane.flags(table, 58)!.map((f) => f.rule), ['hidden_text']);
-  assert.equal(client.plane.tool(table, 60), undefined);
+  assert.notEqual(client.plane.tables.tool(table, 1)!.definition, client.plane.tables.tool(table, 1)!.definition);
+  const { texts } = client.plane.tables.takeSource(table) as { texts: string[] };
+  assert.deepEqual(structuredClone({ ...client.plane.tables.tool(table, 2) }), { tool: 't2', definition: JSON.parse(texts[2]!) });
+  assert.deepEqual(client.plane.tables.flags(table, 58)!.map((f) => f.rule), ['hidden_text']);
+  assert.equal(client.plane.tables.tool(table, 60), undefined);
 });
 
 test('other messages cross as text, in order, up to the answer', async () => {

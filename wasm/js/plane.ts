@@ -2,13 +2,12 @@
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 
-import type { Answer } from './answer.ts';
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './plane-body.ts';
 import { BodyReader } from './plane-memory.ts';
 import type { Crossing } from './crossing.ts';
 import { type Bounds, Flag, Kind, Op, Why } from './plane-events.ts';
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './plane-messages.ts';
-import { type PageParts, type Source, Tables } from './plane-tables.ts';
+import { Tables } from './plane-tables.ts';
 import { Floods, nextSecond } from './plane-floods.ts';
 import type { FromLane, Lane, MakeLane, Start } from './plane-lane.ts';
 import { ToolsReader } from './plane-tools.ts';
@@ -68,10 +67,11 @@ interface Exchange {
 
 export class Plane {
   deliver: Deliver = () => {};
+  /** What is behind the handles that events bring. */
+  readonly tables = new Tables();
 
   readonly #fetch: typeof fetch;
   readonly #crossing: Crossing | undefined;
-  readonly #tables = new Tables();
   readonly #live = new Map<number, Exchange>();
   readonly #draining = new Set<Exchange>();
   #sweeper = false;
@@ -90,48 +90,18 @@ export class Plane {
     this.#lane = options.lane?.({
       deliver: (m) => this.#hear(m),
       lost: (id) => this.#end(this.#live.get(id), Why.Network, 'the response broke off'),
-      refused: (start) => this.#here(this.#live.get(start.id), start),
+      refused: ({ id, head, json }) => this.#here(this.#live.get(id), head.split('\n'), json),
     });
-  }
-
-  /** The tool behind a handle, undefined once its page was released. */
-  tool(table: number, index: number): ReturnType<Tables['tool']> {
-    return this.#tables.tool(table, index);
-  }
-
-  /** What was hidden in a tool. */
-  flags(table: number, index: number): ReturnType<Tables['flags']> {
-    return this.#tables.flags(table, index);
-  }
-
-  /** The fingerprint of a table of tools, if somebody has asked for it. */
-  print(table: number): string | undefined {
-    return this.#tables.print(table);
-  }
-
-  /** A page of tools, for another plane. */
-  takePage(table: number): PageParts | undefined {
-    return this.#tables.takePage(table);
-  }
-
-  /** What a table of tools came as. */
-  takeSource(table: number): Source | undefined {
-    return this.#tables.takeSource(table);
-  }
-
-  /** The result behind a handle; it can be taken once. */
-  takeResult(table: number): Answer | undefined {
-    return this.#tables.take(table);
   }
 
   /** Drops a table. Unknown ones are ignored. */
   release(table: number): void {
-    this.#tables.release(table);
+    this.tables.release(table);
   }
 
   /** How many tables and exchanges are held, for tests of leaks. */
   get held(): { tables: number; exchanges: number } {
-    return { tables: this.#tables.size, exchanges: this.#live.size + this.#draining.size };
+    return { tables: this.tables.size, exchanges: this.#live.size + this.#draining.size };
   }
 
   // What follows is called by platform_js.go.
@@ -158,16 +128,16 @@ export class Plane {
   }
 
   text(table: number, index: number): string | undefined {
-    return this.#tables.text(table, index);
+    return this.tables.text(table, index);
   }
 
   pin(table: number, index: number): string {
-    return this.#tables.pin(table, index);
+    return this.tables.pin(table, index);
   }
 
   /** `done` gets the table's fingerprint. */
   fingerprint(table: number, done: (fingerprint: string) => void): void {
-    this.#tables.fingerprint(table).catch(() => '').then(done);
+    this.tables.fingerprint(table).catch(() => '').then(done);
   }
 
   multiplexed(origin: string): boolean {
@@ -189,23 +159,23 @@ export class Plane {
   /** The same, of what came in one. */
   begin(start: Start): void {
     const { id, group, awaits, flags, head, protocol } = start;
-    const [method = '', url = ''] = head.split('\n', 2);
+    const lines = head.split('\n');
+    const [method, url] = lines as [string, string];
     const x: Exchange = { id, group, awaits, url, sends: awaits === 0 && method !== 'GET', flags, abort: new AbortController(), over: false, away: false, until: 0 };
     this.#live.set(id, x);
     if (protocol) this.#uploads.teach(url, protocol);
-    if (!this.#lane?.has(url)) return this.#here(x, start);
+    if (x.sends || !this.#lane?.has(url)) return this.#here(x, lines, start.json);
     x.away = true;
     this.#lane.start({ ...start, protocol: this.#uploads.protocol(url) });
   }
 
-  #here(x: Exchange | undefined, { head, json }: Start): void {
+  #here(x: Exchange | undefined, lines: string[], json: Start['json']): void {
     if (!x) return;
     x.away = false;
-    const [method, , ...lines] = head.split('\n');
     const headers: [string, string][] = [];
-    for (let i = 0; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
+    for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!]);
     // It throws only when Go has gone, and with it everyone who could be told.
-    this.#run(x, method!, headers, json).catch(() => {});
+    this.#run(x, lines[0]!, headers, json).catch(() => {});
   }
 
   cancel(id: number): void {
@@ -226,7 +196,6 @@ export class Plane {
     const last: Exchange[] = [];
     for (const x of [...this.#live.values(), ...this.#draining]) {
       x.over = true;
-      if (x.away) continue;
       if (x.sends && !this.#draining.has(x)) last.push(x);
       else this.#stop(x);
     }
@@ -431,7 +400,7 @@ export class Plane {
   #reader(x: Exchange): Reader {
     return {
       bounds: this.#bounds,
-      tables: this.#tables,
+      tables: this.tables,
       awaits: x.awaits,
       emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
       spend: (asks: boolean) => this.#admit(x, asks),
@@ -440,7 +409,7 @@ export class Plane {
 
   #emit(x: Exchange, kind: number, flags: number, a = 0, b = 0, c = 0, textA = '', textB = ''): void {
     if (x.over) {
-      if (kind === Kind.Tools || kind === Kind.Output) this.#tables.release(b);
+      if (kind === Kind.Tools || kind === Kind.Output) this.tables.release(b);
       return;
     }
     if (flags & Flag.Last) {
@@ -454,7 +423,7 @@ export class Plane {
   #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromLane): void {
     const x = this.#live.get(id);
     if (!x) return;
-    const table = page ? this.#tables.addPage(page) : answer ? this.#tables.addResult(answer, c) : b;
+    const table = page ? this.tables.addPage(page) : answer ? this.tables.addResult(answer, c) : b;
     this.#emit(x, kind, flags, a, table, c, textA, textB);
   }
 

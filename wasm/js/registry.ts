@@ -29,8 +29,10 @@ export interface Owner extends Source {
   /** Looks for poison. */
   scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
-  /** A change of configuration that was accepted. */
-  onConfig?(name: string, config: Partial<types.ServerConfig> | null): void
+  /** A change of configuration that was accepted; resolves once it is stored. */
+  onConfig?(name: string, config: Partial<types.ServerConfig> | null): Promise<unknown>
+  /** Resolves once what was approved is stored. */
+  kept?(): Promise<unknown>
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
   /** Where people sign in. Without it, the other end sees to that. */
@@ -91,7 +93,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     checkName(name)
     checkConfig(config, name)
     await this.requests.ask({ method: 'addServer', name, config })
-    this.owner.onConfig?.(name, config)
+    await this.owner.onConfig?.(name, config)
   }
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
@@ -99,19 +101,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<types.ServerConfig>
     checkConfig(config, name)
     await this.requests.ask({ method: 'updateServer', name, config })
-    this.owner.onConfig?.(name, config)
+    await this.owner.onConfig?.(name, config)
   }
 
   async removeServer(name: string): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'removeServer', name })
-    this.owner.onConfig?.(name, null)
+    await this.owner.onConfig?.(name, null)
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'setEnabled', name, enabled })
-    this.owner.onConfig?.(name, { enabled })
+    await this.owner.onConfig?.(name, { enabled })
   }
 
   async retry(name: string): Promise<void> {
@@ -133,7 +135,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkName(server)
     await this.requests.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
-    await this.owner.trust?.().then((t) => t.saved).catch(() => {})
+    await this.owner.kept?.()
   }
 
   approvals(): Promise<types.RememberedApproval[]> {

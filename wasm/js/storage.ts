@@ -100,11 +100,11 @@ export class ConfigStore {
     this.#unsaved.clear()
     for (const [name, patch] of changes) {
       const config = this.servers.get(name)
-      const before = servers[name]
+      const before = servers[name] as Record<string, unknown> | undefined
       if (config) {
         const { headers, auth, ...rest } = config
-        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored // undefined is left out
-        if (patch && before?.url === whole.url) for (const key in patch) Object.assign(before, { [key]: whole[key as keyof Stored] })
+        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored & Record<string, unknown> // undefined is left out
+        if (patch && before?.url === whole.url) for (const key in patch) before[key] = whole[key]
         else servers[name] = whole
       } else delete servers[name]
     }
