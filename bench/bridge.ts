@@ -27,15 +27,16 @@ try {
     await call(client, 'bookmark_search', { query: 'nothing at all' })
     return performance.now() - begun
   }
-  const inBrowser = () => rig.panel.evaluate(async (n) => {
-    const times: number[] = []
-    for (let i = 0; i < n; i++) {
-      const begun = performance.now()
-      await chrome.bookmarks.search('nothing at all')
-      times.push(performance.now() - begun)
-    }
-    return times
-  }, calls)
+  const inBrowser = () =>
+    rig.panel.evaluate(async (n) => {
+      const times: number[] = []
+      for (let i = 0; i < n; i++) {
+        const begun = performance.now()
+        await chrome.bookmarks.search('nothing at all')
+        times.push(performance.now() - begun)
+      }
+      return times
+    }, calls)
   const own = await inBrowser()
   const latency: Table = { 'in the browser itself': own, stdio: [], HTTP: [] }
   for (let i = 0; i < calls; i++) {
@@ -43,9 +44,15 @@ try {
     latency.HTTP!.push(await took(http))
   }
   print({ 'a small call, ms': latency }, 'in the browser itself')
-  for (const [name, samples] of Object.entries(latency)) console.log(`${name}: p50 ${median(samples).toFixed(2)} ms, p95 ${p(samples, 0.95).toFixed(2)} ms`)
+  for (const [name, samples] of Object.entries(latency))
+    console.log(`${name}: p50 ${median(samples).toFixed(2)} ms, p95 ${p(samples, 0.95).toFixed(2)} ms`)
 
-  const starts: Table = { 'worker killed → connected': [], 'worker killed → first call': [], 'portolan bridge → first call': [], 'page → state, no worker': [] }
+  const starts: Table = {
+    'worker killed → connected': [],
+    'worker killed → first call': [],
+    'portolan bridge → first call': [],
+    'page → state, no worker': [],
+  }
   for (let i = 0; i < 5; i++) {
     const before = (await rig.state()).link.since
     const begun = performance.now()
@@ -77,7 +84,8 @@ try {
     await rig.connected()
   }
   console.log()
-  for (const [name, samples] of Object.entries(starts)) console.log(`${name}: median ${median(samples).toFixed(0)} ms (${samples.map((n) => n.toFixed(0)).join(', ')})`)
+  for (const [name, samples] of Object.entries(starts))
+    console.log(`${name}: median ${median(samples).toFixed(0)} ms (${samples.map((n) => n.toFixed(0)).join(', ')})`)
 
   await rig.panel.close()
   const idle = async (seconds: number) => {

@@ -2,7 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { createRegistry } from '../dist/npm/index.js'
-import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome, type Task } from '../web/demo/e2e/farm.ts'
+import {
+  latest,
+  startFarm,
+  taskOf,
+  visit,
+  visitAll,
+  type Farm,
+  type FarmCase,
+  type Outcome,
+  type Task,
+} from '../web/demo/e2e/farm.ts'
 import { root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
 import { RawChromium } from '../web/demo/e2e/rawchromium.ts'
 import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
@@ -40,9 +50,18 @@ interface Realm {
 }
 
 /** Crowd of the Go package, for a page. It refers to nothing outside. */
-async function crowd(createRegistry: (o: RegistryOptions) => Promise<Registry>, wasm: RegistryOptions['wasm'], tasks: Task[], good: string, calls: number): Promise<CrowdOutcome> {
+async function crowd(
+  createRegistry: (o: RegistryOptions) => Promise<Registry>,
+  wasm: RegistryOptions['wasm'],
+  tasks: Task[],
+  good: string,
+  calls: number,
+): Promise<CrowdOutcome> {
   const o = { goodMs: [] as number[], errors: 0, error: '' }
-  const fail = (e: unknown) => { o.errors++; o.error = String(e) }
+  const fail = (e: unknown) => {
+    o.errors++
+    o.error = String(e)
+  }
   const r = await createRegistry({ storage: 'memory', ...(wasm && { wasm }), servers: { good: { url: good } } })
   let over = false, used = 0
   try {
@@ -74,12 +93,17 @@ async function crowd(createRegistry: (o: RegistryOptions) => Promise<Registry>, 
 }
 
 /** Deadlines of the Go package, for a page. It refers to nothing outside. */
-async function deadlines(createRegistry: (o: RegistryOptions) => Promise<Registry>, wasm: RegistryOptions['wasm'], tasks: Task[], timeoutMs: number): Promise<Late> {
+async function deadlines(
+  createRegistry: (o: RegistryOptions) => Promise<Registry>,
+  wasm: RegistryOptions['wasm'],
+  tasks: Task[],
+  timeoutMs: number,
+): Promise<Late> {
   const late: Late = {}, patience = 100
   const timed = async (what: string, deadline: number, work: () => Promise<unknown>) => {
     const began = performance.now()
-    await work().catch(() => {});
-    (late[what] ??= []).push(performance.now() - began - deadline)
+    await work().catch(() => {})
+    ;(late[what] ??= []).push(performance.now() - began - deadline)
   }
   const r = await createRegistry({ storage: 'memory', ...(wasm && { wasm }) })
   const left = tasks.map((t, i) => ({ ...t, name: `bad${i}` }))
@@ -91,7 +115,11 @@ async function deadlines(createRegistry: (o: RegistryOptions) => Promise<Registr
       const tool = r.getSnapshot().tools.find((x) => x.server === name)
       if (tool) {
         await timed('call', timeoutMs, () => r.call(tool.name, {}, { timeoutMs }))
-        await timed('call, given up', patience, () => r.call(tool.name, {}, { timeoutMs: 60_000, signal: AbortSignal.timeout(patience) }))
+        await timed(
+          'call, given up',
+          patience,
+          () => r.call(tool.name, {}, { timeoutMs: 60_000, signal: AbortSignal.timeout(patience) }),
+        )
       }
       await timed('remove', 0, () => r.removeServer(name))
     }
@@ -143,11 +171,14 @@ async function chromium(site: Listening): Promise<Realm> {
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
     globalThis.run = [${visit}, ${crowd}, ${deadlines}, (_, __, ...rest) => (${floor})(...rest)]
   })()`)
-  const run = <T>(which: number, ...args: unknown[]) => page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
+  const run = <T>(which: number, ...args: unknown[]) =>
+    page.evaluate(`run[${which}](registryOf, compiled, ...${JSON.stringify(args)})`) as Promise<T>
   return {
     name: 'Chromium',
     async pids() {
-      const { processInfo } = await browser.cdp.send<{ processInfo: { type: string; id: number }[] }>('SystemInfo.getProcessInfo')
+      const { processInfo } = await browser.cdp.send<{ processInfo: { type: string; id: number }[] }>(
+        'SystemInfo.getProcessInfo',
+      )
       return processInfo.filter((p) => p.type === 'renderer').map((p) => p.id)
     },
     visit: (t) => run(0, t),
@@ -158,24 +189,43 @@ async function chromium(site: Listening): Promise<Realm> {
   }
 }
 
-const p = (samples: number[], q: number) => [...samples].sort((a, b) => a - b)[Math.min(Math.floor(samples.length * q), samples.length - 1)]!
+const p = (samples: number[], q: number) =>
+  [...samples].sort((a, b) => a - b)[Math.min(Math.floor(samples.length * q), samples.length - 1)]!
 const ms = (n: number) => n.toFixed(1).padStart(8)
 
 async function cases(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<boolean> {
   const failed = new Map<string, string[]>()
   const all = new Map<string, number>()
   for (const realm of realms) {
-    const verdicts = await visitAll(farm, list, realm.name === 'native' ? 1 : realm.name === 'Node' ? 3 : 6, `table-${realm.name}`, (c, run) => realm.visit(taskOf(farm, c, run, realm.name)))
+    const verdicts = await visitAll(
+      farm,
+      list,
+      realm.name === 'native' ? 1 : realm.name === 'Node' ? 3 : 6,
+      `table-${realm.name}`,
+      (c, run) => realm.visit(taskOf(farm, c, run, realm.name)),
+    )
     for (const { c, problems } of verdicts) if (problems.length) failed.set(`${realm.name} ${c.name}`, problems)
     const bad = verdicts.filter((v) => v.problems.length)
     all.set(realm.name, bad.length)
-    console.log(`${realm.name}: ${verdicts.length - bad.length} of ${verdicts.length}; of the severe ones ${verdicts.filter((v) => v.c.severe && !v.problems.length).length} of ${verdicts.filter((v) => v.c.severe).length}`)
+    console.log(
+      `${realm.name}: ${verdicts.length - bad.length} of ${verdicts.length}; of the severe ones ${
+        verdicts.filter((v) => v.c.severe && !v.problems.length).length
+      } of ${verdicts.filter((v) => v.c.severe).length}`,
+    )
     console.log(`  latest return after a deadline, ms: ${JSON.stringify(latest(verdicts))}`)
-    console.log(`  exchanges open after close, ms: at most ${Math.max(...verdicts.map((v) => v.openMs))}; over 250: ${verdicts.filter((v) => v.openMs > 250).length} cases`)
+    console.log(
+      `  exchanges open after close, ms: at most ${Math.max(...verdicts.map((v) => v.openMs))}; over 250: ${
+        verdicts.filter((v) => v.openMs > 250).length
+      } cases`,
+    )
   }
   console.log(`\n${'area'.padEnd(11)} severe ${realms.map((r) => r.name.padEnd(9)).join(' ')} case`)
   for (const c of list) {
-    console.log(`${c.area.padEnd(11)} ${(c.severe ? 'yes' : '').padEnd(6)} ${realms.map((r) => (failed.has(`${r.name} ${c.name}`) ? 'FAILED' : 'ok').padEnd(9)).join(' ')} ${c.name}`)
+    console.log(
+      `${c.area.padEnd(11)} ${(c.severe ? 'yes' : '').padEnd(6)} ${
+        realms.map((r) => (failed.has(`${r.name} ${c.name}`) ? 'FAILED' : 'ok').padEnd(9)).join(' ')
+      } ${c.name}`,
+    )
   }
   for (const [what, problems] of failed) console.log(`\n${what}:\n  ${problems.join('\n  ')}`)
   return !failed.size
@@ -184,7 +234,10 @@ async function cases(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<boo
 /** Windows of so many calls; so many beside a hostile server, fewer where they take long, between windows alone. */
 const windowCalls = 40, pairsAtMost = 5, pairsAtLeast = 3, pairsMs = 8000
 
-interface Window { p50: number; p95: number }
+interface Window {
+  p50: number
+  p95: number
+}
 
 const percent = (factor: number) => `${Math.round(100 * (factor - 1))} %`.padStart(7)
 
@@ -200,7 +253,9 @@ const median = (values: number[]) => {
  */
 async function neighbours(farm: Farm, realms: Realm[], list: FarmCase[]): Promise<void> {
   for (const realm of realms) {
-    console.log(`\n${realm.name}: a good server alone, and beside a hostile one, ms\n     p50      p95  beside:      p95  p50 by  (noise)   p95 by  (noise)  errors`)
+    console.log(
+      `\n${realm.name}: a good server alone, and beside a hostile one, ms\n     p50      p95  beside:      p95  p50 by  (noise)   p95 by  (noise)  errors`,
+    )
     let errors = 0, over = 0
     for (const c of list) {
       const task = taskOf(farm, c, `beside-${realm.name}`, realm.name)
@@ -217,29 +272,47 @@ async function neighbours(farm: Farm, realms: Realm[], list: FarmCase[]): Promis
         beside.push(await window([task]))
         alone.push(await window([]))
       }
-      const around = beside.map((_, i): Window => ({ p50: (alone[i]!.p50 + alone[i + 1]!.p50) / 2, p95: (alone[i]!.p95 + alone[i + 1]!.p95) / 2 }))
+      const around = beside.map((_, i): Window => ({
+        p50: (alone[i]!.p50 + alone[i + 1]!.p50) / 2,
+        p95: (alone[i]!.p95 + alone[i + 1]!.p95) / 2,
+      }))
       const slower = median(beside.map((w, i) => w.p50 / around[i]!.p50))
       const later = median(beside.map((w, i) => w.p95 - around[i]!.p95))
-      const noise = median(beside.map((_, i) => Math.max(alone[i]!.p50 / alone[i + 1]!.p50, alone[i + 1]!.p50 / alone[i]!.p50)))
+      const noise = median(
+        beside.map((_, i) => Math.max(alone[i]!.p50 / alone[i + 1]!.p50, alone[i + 1]!.p50 / alone[i]!.p50)),
+      )
       const jitter = median(beside.map((_, i) => Math.abs(alone[i]!.p95 - alone[i + 1]!.p95)))
       const beyond = slower > 1.2 * noise || later > 50 + jitter
       errors += failed
       over += +beyond
-      const middle = (windows: Window[]) => `${ms(median(windows.map((w) => w.p50)))} ${ms(median(windows.map((w) => w.p95)))}`
-      console.log(`${middle(alone)} ${middle(beside)} ${percent(slower)}  ${percent(noise)} ${ms(later)} ${ms(jitter)} ${String(failed).padStart(7)}  ${c.name}${beyond ? '  (beyond p50 +20 %, p95 +50 ms)' : ''}${error && ` ${error.slice(0, 100)}`}`)
+      const middle = (windows: Window[]) =>
+        `${ms(median(windows.map((w) => w.p50)))} ${ms(median(windows.map((w) => w.p95)))}`
+      console.log(
+        `${middle(alone)} ${middle(beside)} ${percent(slower)}  ${percent(noise)} ${ms(later)} ${ms(jitter)} ${
+          String(failed).padStart(7)
+        }  ${c.name}${beyond ? '  (beyond p50 +20 %, p95 +50 ms)' : ''}${error && ` ${error.slice(0, 100)}`}`,
+      )
     }
-    console.log(`${realm.name}: ${errors} errors beside ${list.length} servers; ${over} beyond p50 +20 % or p95 +50 ms, by more than the noise`)
+    console.log(
+      `${realm.name}: ${errors} errors beside ${list.length} servers; ${over} beyond p50 +20 % or p95 +50 ms, by more than the noise`,
+    )
   }
 }
 
-const rss = (pids: number[]) => pids.reduce((sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024, 0)
+const rss = (pids: number[]) =>
+  pids.reduce(
+    (sum, pid) => sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024,
+    0,
+  )
 
 /** How much larger a realm is at most while it works, in MiB. */
 async function growth(realm: Realm, work: () => Promise<unknown>): Promise<[most: number, after: number]> {
   const pids = await realm.pids()
   const before = rss(pids)
   let most = before
-  const timer = setInterval(() => { most = Math.max(most, rss(pids)) }, 20)
+  const timer = setInterval(() => {
+    most = Math.max(most, rss(pids))
+  }, 20)
   await work()
   clearInterval(timer)
   return [most - before, rss(pids) - before]
@@ -263,17 +336,36 @@ async function memory(farm: Farm, realms: (() => Promise<Realm>)[], list: FarmCa
     const one = [...rows].sort((a, b) => b[0] - a[0])
     await measure(`${twenty.length} of them at once`, twenty)
     const all = rows.at(-1)!
-    console.log(`\nmemory, ${(await make().then(async (r) => { await r.close(); return r.name }))}: MiB more at most, and in the end`)
+    console.log(`\nmemory, ${(await make().then(async (r) => {
+      await r.close()
+      return r.name
+    }))}: MiB more at most, and in the end`)
     for (const [most, after, what] of [none!, ...one, all]) console.log(`${ms(most)} ${ms(after)}  ${what}`)
-    console.log(`over 64 MiB more than without: ${one.filter(([most]) => most - none![0] > 64).length} of ${one.length}`)
+    console.log(
+      `over 64 MiB more than without: ${one.filter(([most]) => most - none![0] > 64).length} of ${one.length}`,
+    )
   }
 }
 
 async function returns(farm: Farm, realms: Realm[]): Promise<void> {
-  const names = ['nothing is ever answered', 'tools/call is never answered', 'all answers drip', 'tools/call drips', 'headers drip',
-    'half an answer, and then nothing', 'headers, and then nothing', 'every connection is reset', 'a call is reset',
-    'comments for ever, to a call', 'notifications for ever, to a call', 'notifications for ever, on GET', 'DELETE is never answered',
-    'subscriptions/listen is never answered', 'HTTP+SSE: the endpoint never comes', 'HTTP+SSE: a call is taken, and never answered']
+  const names = [
+    'nothing is ever answered',
+    'tools/call is never answered',
+    'all answers drip',
+    'tools/call drips',
+    'headers drip',
+    'half an answer, and then nothing',
+    'headers, and then nothing',
+    'every connection is reset',
+    'a call is reset',
+    'comments for ever, to a call',
+    'notifications for ever, to a call',
+    'notifications for ever, on GET',
+    'DELETE is never answered',
+    'subscriptions/listen is never answered',
+    'HTTP+SSE: the endpoint never comes',
+    'HTTP+SSE: a call is taken, and never answered',
+  ]
   const chosen = names.map((name) => farm.cases.find((c) => c.name === name)!)
   for (const realm of realms) {
     const tasks: Task[] = [], used: [FarmCase, string][] = []
@@ -286,16 +378,27 @@ async function returns(farm: Farm, realms: Realm[]): Promise<void> {
     const late = await realm.deadlines(tasks, 250)
     const closed = performance.now()
     let open = 0
-    for (const [c, run] of used) open += (await (await fetch(`${farm.control}/open/${encodeURIComponent(c.name)}/${run}`)).json() as { open: number }).open
-    console.log(`\n${realm.name}: ${Object.values(late).flat().length} calls of the API, all returned; ms after the deadline\n     max      p99    calls`)
-    for (const [what, samples] of Object.entries(late)) console.log(`${ms(Math.max(...samples))} ${ms(p(samples, 0.99))} ${String(samples.length).padStart(8)}  ${what}`)
+    for (const [c, run] of used)
+      open +=
+        (await (await fetch(`${farm.control}/open/${encodeURIComponent(c.name)}/${run}`)).json() as { open: number })
+          .open
+    console.log(
+      `\n${realm.name}: ${
+        Object.values(late).flat().length
+      } calls of the API, all returned; ms after the deadline\n     max      p99    calls`,
+    )
+    for (const [what, samples] of Object.entries(late))
+      console.log(`${ms(Math.max(...samples))} ${ms(p(samples, 0.99))} ${String(samples.length).padStart(8)}  ${what}`)
     console.log(`open exchanges: ${open} after ${Math.round(performance.now() - closed)} ms`)
     if (open) process.exitCode = 1
   }
 }
 
 const [site, farm] = await Promise.all([serveFolder(`${root}dist/npm`), startFarm()])
-const made: [name: string, make: () => Promise<Realm>][] = [['native', async () => native()], ['Node', async () => inNode], ['Chromium', () => chromium(site)]]
+const made: [name: string, make: () => Promise<Realm>][] = [['native', async () => native()], [
+  'Node',
+  async () => inNode,
+], ['Chromium', () => chromium(site)]]
 const wantedRealms = made.filter(([name]) => !within || name === within)
 const outside = wantedRealms.filter(([name]) => name !== 'Node') // where nothing but the registry runs
 try {

@@ -1,7 +1,11 @@
 import type { Task } from '../web/demo/e2e/farm.ts'
 
 /** How long calls of the good server took, and how many failed. */
-export interface CrowdOutcome { goodMs: number[]; errors: number; error: string }
+export interface CrowdOutcome {
+  goodMs: number[]
+  errors: number
+  error: string
+}
 
 /**
  * What the machine itself makes of neighbours: a worker that calls the good server, and one that
@@ -12,8 +16,11 @@ export async function floor(tasks: Task[], good: string, calls: number): Promise
   const asker = `
     const rpc = (method) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: method === 'tools/call' ? { name: 't', arguments: {} } : {} })
     const ask = (url, method, signal) => fetch(url, { method: 'POST', signal, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body: rpc(method) });`
-  const start = (program: string) => new Worker(URL.createObjectURL(new Blob([asker + program], { type: 'text/javascript' })))
-  const own = start(`onmessage = async ({ data }) => { try { postMessage(await (await ask(data, 'tools/call')).text()) } catch (e) { postMessage('') } }`)
+  const start = (program: string) =>
+    new Worker(URL.createObjectURL(new Blob([asker + program], { type: 'text/javascript' })))
+  const own = start(
+    `onmessage = async ({ data }) => { try { postMessage(await (await ask(data, 'tools/call')).text()) } catch (e) { postMessage('') } }`,
+  )
   const others = tasks.map((t) => {
     const other = start(`onmessage = async ({ data: { bad, timeoutMs } }) => {
       for (let round = 0; ; round++) {
@@ -33,7 +40,9 @@ export async function floor(tasks: Task[], good: string, calls: number): Promise
       }
     }`)
     const used = { once: false }
-    other.onmessage = () => { used.once = true }
+    other.onmessage = () => {
+      used.once = true
+    }
     other.postMessage(t)
     return { other, used }
   })

@@ -16,7 +16,9 @@ const at = process.argv.indexOf('--rounds')
 const rounds = at < 0 ? 5 : Number(process.argv[at + 1])
 const browser = await launchChromium()
 const site = await panelSite()
-const fleet = await Promise.all(Array.from({ length: 50 }, (_, i) => listing(someTools(20, `Of server ${i}: looks up`))))
+const fleet = await Promise.all(
+  Array.from({ length: 50 }, (_, i) => listing(someTools(20, `Of server ${i}: looks up`))),
+)
 const one = await listing(someTools(1000))
 const table: Table = {}
 const note = (what: string, ms: number) => (table[what] ??= []).push(ms)
@@ -25,17 +27,24 @@ const note = (what: string, ms: number) => (table[what] ??= []).push(ms)
 async function switching(page: Page, row: number): Promise<number> {
   const client = await page.context().newCDPSession(page)
   await client.send('Performance.enable', { timeDomain: 'threadTicks' })
-  const busy = async () => (await client.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value * 1000
+  const busy = async () =>
+    (await client.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration')!.value * 1000
   const before = await busy()
   for (let i = 0; i < 10; i++) {
-    await page.evaluate((n) => window.panel.shadowRoot!.querySelectorAll<HTMLInputElement>('.tool input')[n]!.click(), row)
+    await page.evaluate(
+      (n) => window.panel.shadowRoot!.querySelectorAll<HTMLInputElement>('.tool input')[n]!.click(),
+      row,
+    )
     await page.waitForTimeout(200)
   }
   return (await busy() - before) / 10
 }
 
 for (let round = 0; round < rounds; round++) {
-  const { page } = await openPanel(browser, site, { query: { mode: 'worker' }, servers: Object.fromEntries(fleet.map((s, i) => [`server-${i}`, { url: s.url }])) })
+  const { page } = await openPanel(browser, site, {
+    query: { mode: 'worker' },
+    servers: Object.fromEntries(fleet.map((s, i) => [`server-${i}`, { url: s.url }])),
+  })
   const times = await page.evaluate(async () => {
     const drawn = () => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
     const fresh = async (view: string) => {
@@ -59,7 +68,10 @@ for (let round = 0; round < rounds; round++) {
       return performance.now() - begun
     }
     const search = root.querySelector<HTMLInputElement>('input[type=search]')!
-    const searched = await cost(() => { search.value = 'number 1'; search.dispatchEvent(new Event('input')) })
+    const searched = await cost(() => {
+      search.value = 'number 1'
+      search.dispatchEvent(new Event('input'))
+    })
     return { servers, tools, searched }
   })
   note('first picture, servers', times.servers)
@@ -68,7 +80,10 @@ for (let round = 0; round < rounds; round++) {
   note('switch a tool, 50 servers of 20: main-thread work', await switching(page, 500))
   await page.close()
 
-  const p = await openPanel(browser, site, { servers: { one: { url: one.url } }, query: { view: 'tools', mode: 'worker' } })
+  const p = await openPanel(browser, site, {
+    servers: { one: { url: one.url } },
+    query: { view: 'tools', mode: 'worker' },
+  })
   await p.page.waitForTimeout(1500)
   note('switch a tool, one server of 1,000: main-thread work', await switching(p.page, 100))
   await p.page.close()
@@ -76,7 +91,12 @@ for (let round = 0; round < rounds; round++) {
 for (const s of [...fleet, one, site]) await s.close()
 await browser.close()
 print(Object.fromEntries(Object.entries(table).map(([what, samples]) => [`${what}, ms`, { panel: samples }])), 'panel')
-for (const [what, files] of Object.entries({ 'to begin with': [`${root}dist/npm/panel.js`, `${root}dist/panel-start.js`], 'at first use': [`${root}dist/panel-parts.js`] })) {
+for (
+  const [what, files] of Object.entries({
+    'to begin with': [`${root}dist/npm/panel.js`, `${root}dist/panel-start.js`],
+    'at first use': [`${root}dist/panel-parts.js`],
+  })
+) {
   const bytes = await readFile(files.at(-1)!).catch(() => undefined)
   if (bytes) console.log(`panel, ${what}: ${gzipSync(bytes, { level: 9 }).length} bytes gzip`)
 }

@@ -18,7 +18,10 @@ import { goals, print, type Table } from './report.ts'
  *
  *   ./build.sh bench [--rounds 5] [--only call,list] [--variants client2,portolan]
  */
-declare global { var variant: Variant; var unwatch: () => void }
+declare global {
+  var variant: Variant
+  var unwatch: () => void
+}
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const option = (name: string, fallback: string) => {
@@ -30,8 +33,11 @@ const only = option('only', '')
 const wanted = (part: string) => only === '' || only.split(',').includes(part)
 
 const all: Record<string, string> = {
-  floor: '/floor.html', client2: '/client2.html', sdk1: '/sdk1.html',
-  portolan: '/portolan.html?mode=worker', 'portolan-main': '/portolan.html?mode=main',
+  floor: '/floor.html',
+  client2: '/client2.html',
+  sdk1: '/sdk1.html',
+  portolan: '/portolan.html?mode=worker',
+  'portolan-main': '/portolan.html?mode=main',
   // Without what an earlier visit learned of the servers: each is first asked what it speaks.
   'portolan-first': '/portolan.html?mode=worker&storage=memory',
   'portolan-sdk': '/portolan.html?mode=worker&wasm=/portolan-sdk.wasm',
@@ -47,15 +53,27 @@ async function serveSite(dir: string) {
     const type = types[extname(path)] ?? 'text/plain'
     try {
       const body = path.endsWith('.html')
-        ? Buffer.from(`<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`)
-        : await readFile(/^\/(worker\.js|portolan.*\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path))
-      res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(body)
+        ? Buffer.from(
+          `<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`,
+        )
+        : await readFile(
+          /^\/(worker\.js|portolan.*\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path),
+        )
+      res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(
+        body,
+      )
     } catch {
       res.writeHead(404).end()
     }
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => { server.closeAllConnections(); server.close() } }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
 }
 
 async function sizeOf(v: string, dir: string): Promise<number> {
@@ -63,31 +81,49 @@ async function sizeOf(v: string, dir: string): Promise<number> {
   if (!v.startsWith('portolan')) return gz(join(dir, `${v}.js`))
   const npm = join(root, 'dist/npm')
   const wasm = v === 'portolan-sdk' ? 'portolan-sdk.wasm' : 'portolan.wasm'
-  return await gz(join(dir, 'portolan.js')) + (await Promise.all(['worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
+  return await gz(join(dir, 'portolan.js')) +
+    (await Promise.all(['worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))
 await build({
   entryPoints: ['floor', 'client2', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
-  outdir: dir, bundle: true, external: ['./worker.js'], format: 'esm', target: 'es2022', minify: true, logLevel: 'warning',
+  outdir: dir,
+  bundle: true,
+  external: ['./worker.js'],
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  logLevel: 'warning',
 })
 // The servers are a process of their own, so that their work is not the client's.
 const servers = spawn(process.execPath, [join(root, 'bench/server.ts'), '50'], { stdio: ['ignore', 'pipe', 'inherit'] })
 const [line] = await once(servers.stdout!, 'data') as [Buffer]
 const origins = JSON.parse(line.toString()) as string[]
 // Each variant has an origin of its own, and so a storage.
-const sites = Object.fromEntries(await Promise.all(Object.keys(all).map(async (v) => [v, await serveSite(dir)] as const)))
+const sites = Object.fromEntries(
+  await Promise.all(Object.keys(all).map(async (v) => [v, await serveSite(dir)] as const)),
+)
 const addressOf = (v: string) => sites[v]!.url + all[v]
 const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
 const context: BrowserContext = await chromium.launchPersistentContext(profile, {
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', headless: true,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  headless: true,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 })
 const cdp = await context.browser()!.newBrowserCDPSession()
 
 const tables: Record<string, Table> = {}
 function note(table: string, v: string, value: number): void {
-  ((tables[table] ??= {})[v] ??= []).push(value)
+  ;((tables[table] ??= {})[v] ??= []).push(value)
 }
 
 /** Opens a variant in a fresh page. */
@@ -105,28 +141,33 @@ async function rendererSeconds(session: CDPSession): Promise<number> {
   return processInfo.filter((p) => p.type === 'renderer').reduce((sum, p) => sum + p.cpuTime, 0)
 }
 
-const list = (page: Page, urls: string[], want: number) => page.evaluate(async ([urls, want]) => {
-  const began = performance.now()
-  const n = await globalThis.variant.list(urls as string[])
-  if (n !== want) throw new Error(`${n} tools, want ${want}`)
-  return performance.now() - began
-}, [urls, want] as const)
+const list = (page: Page, urls: string[], want: number) =>
+  page.evaluate(async ([urls, want]) => {
+    const began = performance.now()
+    const n = await globalThis.variant.list(urls as string[])
+    if (n !== want) throw new Error(`${n} tools, want ${want}`)
+    return performance.now() - began
+  }, [urls, want] as const)
 
 /** How long the main thread is away at most meanwhile, by messages that it sends itself: they take a core, and what they watch is not timed. */
 async function longestGap(page: Page, work: () => Promise<unknown>): Promise<number> {
-  const watched = page.evaluate(() => new Promise<number>((resolve) => {
-    const { port1, port2 } = new MessageChannel()
-    let last = performance.now(), longest = 0, over = false
-    port1.onmessage = () => {
-      const now = performance.now()
-      longest = Math.max(longest, now - last)
-      last = now
-      if (over) resolve(longest)
-      else port2.postMessage(0)
-    }
-    port2.postMessage(0)
-    globalThis.unwatch = () => { over = true }
-  }))
+  const watched = page.evaluate(() =>
+    new Promise<number>((resolve) => {
+      const { port1, port2 } = new MessageChannel()
+      let last = performance.now(), longest = 0, over = false
+      port1.onmessage = () => {
+        const now = performance.now()
+        longest = Math.max(longest, now - last)
+        last = now
+        if (over) resolve(longest)
+        else port2.postMessage(0)
+      }
+      port2.postMessage(0)
+      globalThis.unwatch = () => {
+        over = true
+      }
+    })
+  )
   await work()
   await page.evaluate(() => globalThis.unwatch())
   return watched
@@ -165,27 +206,32 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
     }
     const all = (page: Page) => list(page, [`${origins[0]}/5000`], 5000)
     note('5,000 tools, ms', v, await fresh(all))
-    note('longest main-thread gap while 5,000 tools arrive, ms', v, await fresh((page) => longestGap(page, () => all(page))))
+    note(
+      'longest main-thread gap while 5,000 tools arrive, ms',
+      v,
+      await fresh((page) => longestGap(page, () => all(page))),
+    )
     note('500 tools with output schemas, ms', v, await fresh((page) => list(page, [`${origins[0]}/500o`], 500)))
   },
   async call(v) {
     const page = await open(v)
     await list(page, [`${origins[0]}/10`], 10)
-    const run = (n: number, width: number, size: number) => page.evaluate(async ([n, width, size]) => {
-      const times: number[] = []
-      const began = performance.now()
-      let left = n
-      await Promise.all(Array.from({ length: width }, async () => {
-        while (left-- > 0) {
-          const t = performance.now()
-          const text = await globalThis.variant.call(0, { field_0: size })
-          if (text.length !== size) throw new Error(`${text.length} characters`)
-          times.push(performance.now() - t)
-        }
-      }))
-      times.sort((a, b) => a - b)
-      return { p50: times[times.length >> 1]!, all: performance.now() - began }
-    }, [n, width, size] as const)
+    const run = (n: number, width: number, size: number) =>
+      page.evaluate(async ([n, width, size]) => {
+        const times: number[] = []
+        const began = performance.now()
+        let left = n
+        await Promise.all(Array.from({ length: width }, async () => {
+          while (left-- > 0) {
+            const t = performance.now()
+            const text = await globalThis.variant.call(0, { field_0: size })
+            if (text.length !== size) throw new Error(`${text.length} characters`)
+            times.push(performance.now() - t)
+          }
+        }))
+        times.sort((a, b) => a - b)
+        return { p50: times[times.length >> 1]!, all: performance.now() - began }
+      }, [n, width, size] as const)
     // The engine compiles what is hot in the first thousand calls, on other threads: that is not a call's cost.
     note('small call p50 of the first 100, ms', v, (await run(100, 1, 2)).p50)
     await run(1500, 1, 2)
@@ -227,7 +273,8 @@ async function memory(): Promise<void> {
   await page.goto(addressOf('portolan-main'))
   await page.waitForFunction(() => !!globalThis.variant)
   await page.evaluate(() => globalThis.variant.open())
-  const megabytes = () => page.evaluate(() => (globalThis as unknown as { wasm: WebAssembly.Memory }).wasm.buffer.byteLength / 1e6)
+  const megabytes = () =>
+    page.evaluate(() => (globalThis as unknown as { wasm: WebAssembly.Memory }).wasm.buffer.byteLength / 1e6)
   note('wasm memory, MB: started', 'portolan-main', await megabytes())
   await list(page, [`${origins[0]}/5000`], 5000)
   note('wasm memory, MB: with 5,000 tools', 'portolan-main', await megabytes())
@@ -235,7 +282,9 @@ async function memory(): Promise<void> {
   for (const calls of [1000, 10_000, 10_000, 10_000]) {
     await page.evaluate(async (calls) => {
       let left = calls
-      await Promise.all(Array.from({ length: 8 }, async () => { while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 }) }))
+      await Promise.all(Array.from({ length: 8 }, async () => {
+        while (left-- > 0) await globalThis.variant.call(0, { field_0: 2 })
+      }))
     }, calls)
     done += calls
     note(`wasm memory, MB: after ${done} calls`, 'portolan-main', await megabytes())

@@ -20,10 +20,22 @@ function pages(path: string): string[] {
     description: `Does the work that number ${i} stands for, carefully and once. `.repeat(4),
     inputSchema: {
       type: 'object',
-      properties: Object.fromEntries(Array.from({ length: 6 }, (_, k) => [`field_${k}`, { type: k % 2 ? 'string' : 'number', description: `What field ${k} is about` }])),
+      properties: Object.fromEntries(
+        Array.from(
+          { length: 6 },
+          (_, k) => [`field_${k}`, { type: k % 2 ? 'string' : 'number', description: `What field ${k} is about` }],
+        ),
+      ),
       required: ['field_0'],
     },
-    ...(output && { outputSchema: { type: 'object', properties: { value: { type: 'number' }, text: { type: 'string', maxLength: 100 + i } }, required: ['value'] } }),
+    ...(output &&
+      {
+        outputSchema: {
+          type: 'object',
+          properties: { value: { type: 'number' }, text: { type: 'string', maxLength: 100 + i } },
+          required: ['value'],
+        },
+      }),
   }))
   list = []
   for (let at = 0; at < count; at += pageSize) {
@@ -38,7 +50,7 @@ const texts = new Map<number, string>()
 
 function text(size: number): string {
   let t = texts.get(size)
-  if (!t) texts.set(size, (t = JSON.stringify({ content: [{ type: 'text', text: 'x'.repeat(size) }] })))
+  if (!t) texts.set(size, t = JSON.stringify({ content: [{ type: 'text', text: 'x'.repeat(size) }] }))
   return t
 }
 
@@ -53,11 +65,19 @@ async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> 
   if (req.method !== 'POST') return void res.writeHead(405).end()
   const chunks: Buffer[] = []
   for await (const c of req) chunks.push(c as Buffer)
-  const m = JSON.parse(Buffer.concat(chunks).toString()) as { id?: unknown; method: string; params?: Record<string, unknown> }
+  const m = JSON.parse(Buffer.concat(chunks).toString()) as {
+    id?: unknown
+    method: string
+    params?: Record<string, unknown>
+  }
   if (m.id === undefined) return void res.writeHead(202).end()
   let result: string | undefined
   if (m.method === 'initialize') {
-    result = JSON.stringify({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'bench', version: '1' } })
+    result = JSON.stringify({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'bench', version: '1' },
+    })
   } else if (m.method === 'tools/list') {
     result = pages(req.url!)[Number(m.params?.cursor ?? 0)]
   } else if (m.method === 'tools/call') {
@@ -73,13 +93,19 @@ async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> 
 export async function startServers(n: number): Promise<{ origins: string[]; close(): void }> {
   const servers: Server[] = []
   for (let i = 0; i < n; i++) {
-    const s = createServer((req, res) => { handle(req, res).catch(() => res.destroy()) })
+    const s = createServer((req, res) => {
+      handle(req, res).catch(() => res.destroy())
+    })
     await new Promise<void>((resolve) => s.listen(0, '127.0.0.1', resolve))
     servers.push(s)
   }
   return {
     origins: servers.map((s) => `http://127.0.0.1:${(s.address() as AddressInfo).port}`),
-    close: () => servers.forEach((s) => { s.closeAllConnections(); s.close() }),
+    close: () =>
+      servers.forEach((s) => {
+        s.closeAllConnections()
+        s.close()
+      }),
   }
 }
 

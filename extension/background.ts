@@ -65,7 +65,13 @@ function shelf(): Shelf {
   return shelved
 }
 
-const performer = new Performer({ clients, approvals, activity, stopped: () => settings.stopped, tool: (name) => shelf().get(name)?.tool })
+const performer = new Performer({
+  clients,
+  approvals,
+  activity,
+  stopped: () => settings.stopped,
+  tool: (name) => shelf().get(name)?.tool,
+})
 
 let module: Promise<ToolModule> | undefined
 let offered = ''
@@ -92,8 +98,11 @@ async function tools(): Promise<ToolModule> {
 }
 
 function offer(running: ToolModule): void {
-  const list = [...shelf().values()].map(({ tool: { name, title, description, inputSchema, outputSchema, annotations }, source }) => (
-    { definition: { name, title, description, inputSchema, outputSchema, annotations }, check: source !== 'registry' }))
+  const list = [...shelf().values()].map((
+    { tool: { name, title, description, inputSchema, outputSchema, annotations }, source },
+  ) => (
+    { definition: { name, title, description, inputSchema, outputSchema, annotations }, check: source !== 'registry' }
+  ))
   const text = JSON.stringify(list)
   if (text === offered) return
   running.offer(list)
@@ -130,62 +139,95 @@ const link = new Link({
   changed,
   watch: (on) => void (on ? browser.setAlarm(alarm, 0.5) : browser.clearAlarm(alarm)),
 })
-const pairer = new Pairer({ ...linkHost, changed, paired: (address, key) => link.paired(address, key), awake: browser.stayAwake })
+const pairer = new Pairer({
+  ...linkHost,
+  changed,
+  paired: (address, key) => link.paired(address, key),
+  awake: browser.stayAwake,
+})
 
 // The pages.
 
 function state(): State {
   return {
-    version: browser.extensionVersion(), install: settings.install, link: link.state, pairing: pairer.state, stopped: settings.stopped,
-    chats: chats.views, runs: chats.runs, options: settings.options, permissions,
-    clients: clients.list, approvals: approvals.list, origins: settings.origins, activity: activity.list,
-    tools: [...shelf().values()].map(({ tool, source }) => ({ name: tool.name, title: tool.title, source, destructive: !!tool.annotations?.destructiveHint })),
+    version: browser.extensionVersion(),
+    install: settings.install,
+    link: link.state,
+    pairing: pairer.state,
+    stopped: settings.stopped,
+    chats: chats.views,
+    runs: chats.runs,
+    options: settings.options,
+    permissions,
+    clients: clients.list,
+    approvals: approvals.list,
+    origins: settings.origins,
+    activity: activity.list,
+    tools: [...shelf().values()].map(({ tool, source }) => ({
+      name: tool.name,
+      title: tool.title,
+      source,
+      destructive: !!tool.annotations?.destructiveHint,
+    })),
   }
 }
 
-const panels = new Panels({
-  pair: ({ address }) => void pairer.pair(address),
-  digits: ({ digits }) => pairer.digits(digits),
-  cancelPairing: () => pairer.cancel(),
-  unpair: () => link.unpair(),
-  reconnect: () => void link.again(),
-  useToken: ({ address, token }) => link.useToken(address, token),
-  setLabel: ({ label }) => settings.setLabel(label),
-  setChat: async ({ site, patch }) => { await readPermissions(); chats.set(site, patch); reshelve() },
-  setOptions: async (patch) => { await readPermissions(); settings.set(patch) },
-  approve: ({ id, answer }) => approvals.answer(id, answer),
-  setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-  forgetClient: ({ client }) => clients.forget(client),
-  approveOrigin: ({ origin, approved }) => {
-    settings.approve(origin, approved)
-    link.notify('notifications/portolan/origins', { origins: settings.origins })
+const panels = new Panels(
+  {
+    pair: ({ address }) => void pairer.pair(address),
+    digits: ({ digits }) => pairer.digits(digits),
+    cancelPairing: () => pairer.cancel(),
+    unpair: () => link.unpair(),
+    reconnect: () => void link.again(),
+    useToken: ({ address, token }) => link.useToken(address, token),
+    setLabel: ({ label }) => settings.setLabel(label),
+    setChat: async ({ site, patch }) => {
+      await readPermissions()
+      chats.set(site, patch)
+      reshelve()
+    },
+    setOptions: async (patch) => {
+      await readPermissions()
+      settings.set(patch)
+    },
+    approve: ({ id, answer }) => approvals.answer(id, answer),
+    setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
+    forgetClient: ({ client }) => clients.forget(client),
+    approveOrigin: ({ origin, approved }) => {
+      settings.approve(origin, approved)
+      link.notify('notifications/portolan/origins', { origins: settings.origins })
+    },
+    stop() {
+      settings.setStopped(true)
+      performer.stop()
+      chats.end()
+      pairer.cancel()
+      link.stop(true)
+      activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
+    },
+    go() {
+      settings.setStopped(false)
+      link.stop(false)
+      activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
+    },
+    clearActivity: () => activity.clear(),
+    cancelRun: ({ id }) => chats.cancel(id),
+    resumeRun: ({ id }) => chats.resume(id),
+    handOver: ({ id }) => chats.handOver(id),
+    showRun: ({ id }) => chats.show(id),
+    debugBundle: () => debugBundle(state(), chats.history.troublesSeen),
+    exportHistory: () => chats.history.lines(),
+    clearHistory: () => chats.history.clear(),
   },
-  stop() {
-    settings.setStopped(true)
-    performer.stop()
-    chats.end()
-    pairer.cancel()
-    link.stop(true)
-    activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
-  },
-  go() {
-    settings.setStopped(false)
-    link.stop(false)
-    activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
-  },
-  clearActivity: () => activity.clear(),
-  cancelRun: ({ id }) => chats.cancel(id),
-  resumeRun: ({ id }) => chats.resume(id),
-  handOver: ({ id }) => chats.handOver(id),
-  showRun: ({ id }) => chats.show(id),
-  debugBundle: () => debugBundle(state(), chats.history.troublesSeen),
-  exportHistory: () => chats.history.lines(),
-  clearHistory: () => chats.history.clear(),
-}, state, showState)
+  state,
+  showState,
+)
 
 /** Again when the permission is there. */
 function watchBookmarks(): void {
-  onBookmarkEvent((event) => { if (settings.options.bookmarks) link.notify('notifications/portolan/event', { source: 'bookmarks', ...event }) })
+  onBookmarkEvent((event) => {
+    if (settings.options.bookmarks) link.notify('notifications/portolan/event', { source: 'bookmarks', ...event })
+  })
 }
 
 // Waking up.
@@ -212,7 +254,10 @@ browser.onPort((name, sender, port) => {
   else if (name === registryPort) registry.serve(port, ready).catch(() => port.close())
   else port.close()
 })
-browser.onAlarm(alarm, () => void ready.then(() => Promise.all([link.wake(), chats.places.tidy((site) => chats.busy(site))])))
+browser.onAlarm(
+  alarm,
+  () => void ready.then(() => Promise.all([link.wake(), chats.places.tidy((site) => chats.busy(site))])),
+)
 browser.onStart(() => {})
 browser.onTabClosed((id) => void ready.then(() => chats.places.closed(id)))
 browser.onPermissions(() => void ready.then(readPermissions))

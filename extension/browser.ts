@@ -12,7 +12,10 @@ export interface Port {
 }
 
 /** Who opened a port, as the browser says it. */
-export interface Sender { id: string | undefined; origin: string | undefined }
+export interface Sender {
+  id: string | undefined
+  origin: string | undefined
+}
 
 function wrap(raw: chrome.runtime.Port): Port {
   const port: Port = {
@@ -59,7 +62,10 @@ export function onBackgroundPort(handler: (port: Port) => void): void {
 
 // Permissions.
 
-export interface Wanted { permissions?: string[]; origins?: string[] }
+export interface Wanted {
+  permissions?: string[]
+  origins?: string[]
+}
 const asked = (p: Wanted) => p as chrome.permissions.Permissions
 
 /** Must be called in the click itself. */
@@ -81,20 +87,28 @@ export type Area = 'local' | 'session'
 export async function readStored<T>(area: Area, key: string): Promise<T | undefined> {
   return (await chrome.storage[area].get(key))[key] as T | undefined
 }
-export const writeStored = (area: Area, key: string, value: unknown): Promise<void> => chrome.storage[area].set({ [key]: value })
+export const writeStored = (area: Area, key: string, value: unknown): Promise<void> =>
+  chrome.storage[area].set({ [key]: value })
 export const removeStored = (area: Area, key: string): Promise<void> => chrome.storage[area].remove(key)
 /** Keeps content scripts out. */
 export async function guardStorage(): Promise<void> {
-  await Promise.all((['local', 'session'] as const).map((area) => chrome.storage[area].setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' })))
+  await Promise.all(
+    (['local', 'session'] as const).map((area) =>
+      chrome.storage[area].setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' })
+    ),
+  )
 }
 
 // Waking.
 
 export function onAlarm(name: string, handler: () => void): void {
-  chrome.alarms.onAlarm.addListener((alarm) => { if (alarm.name === name) handler() })
+  chrome.alarms.onAlarm.addListener((alarm) => {
+    if (alarm.name === name) handler()
+  })
 }
 export async function setAlarm(name: string, minutes: number): Promise<void> {
-  if ((await chrome.alarms.get(name))?.periodInMinutes !== minutes) await chrome.alarms.create(name, { periodInMinutes: minutes })
+  if ((await chrome.alarms.get(name))?.periodInMinutes !== minutes)
+    await chrome.alarms.create(name, { periodInMinutes: minutes })
 }
 export const clearAlarm = (name: string): Promise<boolean> => chrome.alarms.clear(name)
 /** After the browser started, and after the extension was installed or updated. */
@@ -127,16 +141,30 @@ export function showBadge(text: string, color: string, title: string): void {
   void chrome.action.setBadgeBackgroundColor({ color })
   void chrome.action.setTitle({ title })
 }
-export const sidePanelOnClick = (): void => void chrome.sidePanel?.setPanelBehavior({ openPanelOnActionClick: true }).catch(() => {})
+export const sidePanelOnClick = (): void =>
+  void chrome.sidePanel?.setPanelBehavior({ openPanelOnActionClick: true }).catch(() => {})
 
 // Tabs and windows.
 
-export interface Tab { id: number; windowId: number; url: string; title: string; active: boolean; complete: boolean }
+export interface Tab {
+  id: number
+  windowId: number
+  url: string
+  title: string
+  active: boolean
+  complete: boolean
+}
 const tabOf = (t: chrome.tabs.Tab): Tab => ({
-  id: t.id!, windowId: t.windowId, url: t.url ?? t.pendingUrl ?? '', title: t.title ?? '', active: t.active, complete: t.status === 'complete',
+  id: t.id!,
+  windowId: t.windowId,
+  url: t.url ?? t.pendingUrl ?? '',
+  title: t.title ?? '',
+  active: t.active,
+  complete: t.status === 'complete',
 })
 export const getTab = (id: number): Promise<Tab | undefined> => chrome.tabs.get(id).then(tabOf, () => undefined)
-export const listTabs = async (): Promise<Tab[]> => (await chrome.tabs.query({})).filter((t) => t.id !== undefined).map(tabOf)
+export const listTabs = async (): Promise<Tab[]> =>
+  (await chrome.tabs.query({})).filter((t) => t.id !== undefined).map(tabOf)
 export const closeTab = (id: number): Promise<void> => chrome.tabs.remove(id).catch(() => {})
 export const goTo = async (id: number, url: string): Promise<void> => void await chrome.tabs.update(id, { url })
 export async function showTab(id: number): Promise<void> {
@@ -174,11 +202,23 @@ export async function injectFile(tabId: number, file: string, world: 'ISOLATED' 
 export async function injectFirst(id: string, file: string, matches: string[]): Promise<() => Promise<void>> {
   const undo = () => chrome.scripting.unregisterContentScripts({ ids: [id] }).catch(() => {})
   await undo() // an earlier worker may not have come to it
-  await chrome.scripting.registerContentScripts([{ id, js: [file], matches, world: 'MAIN', runAt: 'document_start', persistAcrossSessions: false }])
+  await chrome.scripting.registerContentScripts([{
+    id,
+    js: [file],
+    matches,
+    world: 'MAIN',
+    runAt: 'document_start',
+    persistAcrossSessions: false,
+  }])
   return undo
 }
 /** Runs a function that uses nothing from outside in a tab's main frame. */
-export async function runInTab<A extends unknown[], R>(tabId: number, func: (...args: A) => R, args: A, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<R> {
+export async function runInTab<A extends unknown[], R>(
+  tabId: number,
+  func: (...args: A) => R,
+  args: A,
+  world: 'ISOLATED' | 'MAIN' = 'ISOLATED',
+): Promise<R> {
   const [outcome] = await chrome.scripting.executeScript({ target: { tabId }, func, args, world })
   return outcome?.result as R
 }
@@ -200,10 +240,12 @@ async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
     if (!left) await chrome.debugger.detach(target).catch(() => {})
   }
 }
-const command = (tabId: number, method: string, params: object) => chrome.debugger.sendCommand({ tabId }, method, { ...params })
+const command = (tabId: number, method: string, params: object) =>
+  chrome.debugger.sendCommand({ tabId }, method, { ...params })
 
 /** Input that the page takes for a person's. */
-export const insertTrustedText = (tabId: number, text: string): Promise<void> => debugging(tabId, async () => void await command(tabId, 'Input.insertText', { text }))
+export const insertTrustedText = (tabId: number, text: string): Promise<void> =>
+  debugging(tabId, async () => void await command(tabId, 'Input.insertText', { text }))
 
 /** A tab is taken for seen and focused until `ended` settles. Resolves when it is. */
 export function emulateFocus(tabId: number, ended: Promise<unknown>): Promise<void> {

@@ -93,7 +93,11 @@ export interface Link {
 }
 
 /** `digits`: type them here. `terminal`: they were right; say yes in the terminal. */
-export interface Pairing { step: 'connecting' | 'digits' | 'terminal' | 'failed'; address: string; error: { code: string; message: string } | null }
+export interface Pairing {
+  step: 'connecting' | 'digits' | 'terminal' | 'failed'
+  address: string
+  error: { code: string; message: string } | null
+}
 
 export interface ChatSettings {
   enabled: boolean
@@ -103,10 +107,21 @@ export interface ChatSettings {
   /** When the terms-of-use note was accepted, in ms since the epoch. */
   acceptedAt: number | null
 }
-export interface Chat extends ChatSettings, Tally { label: string; newChat: string; matches: string[]; granted: boolean; waiting: number; usedThisHour: number }
+export interface Chat extends ChatSettings, Tally {
+  label: string
+  newChat: string
+  matches: string[]
+  granted: boolean
+  waiting: number
+  usedThisHour: number
+}
 
 /** How prompts ended since the browser started (T25); those that were cancelled are in none. */
-export interface Tally { answered: number; failed: number; timedOut: number }
+export interface Tally {
+  answered: number
+  failed: number
+  timedOut: number
+}
 
 export interface Run {
   id: string
@@ -139,7 +154,13 @@ export interface Options {
 }
 
 export type Grant = 'allow' | 'ask' | 'deny'
-export interface ClientView { key: string; name: string; version?: string; lastSeen: number; grants: Record<string, Grant> }
+export interface ClientView {
+  key: string
+  name: string
+  version?: string
+  lastSeen: number
+  grants: Record<string, Grant>
+}
 
 export interface Approval {
   id: string

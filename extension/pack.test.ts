@@ -17,12 +17,16 @@ test('the same files are packed to the same bytes, whenever and wherever', async
       const folder = join(dir, name)
       await cp(`${root}dist/extension`, folder, { recursive: true })
       await utimes(join(folder, 'background.js'), 1e9 + i * 1e6, 1e9 + i * 1e6)
-      await run(process.execPath, [`${root}extension/pack.ts`, folder, `${folder}.zip`], { env: { ...process.env, TZ: i ? 'Asia/Tokyo' : 'America/Lima' } })
+      await run(process.execPath, [`${root}extension/pack.ts`, folder, `${folder}.zip`], {
+        env: { ...process.env, TZ: i ? 'Asia/Tokyo' : 'America/Lima' },
+      })
       return readFile(`${folder}.zip`)
     }))
     assert.ok(zips[0]!.equals(zips[1]!))
     assert.ok(zips[0]!.equals(await readFile(`${root}dist/extension.zip`)))
-    const { permissions, externally_connectable: open } = JSON.parse(new TextDecoder().decode(unzipSync(zips[0]!)['manifest.json'])) as { permissions: string[]; externally_connectable?: unknown }
+    const { permissions, externally_connectable: open } = JSON.parse(
+      new TextDecoder().decode(unzipSync(zips[0]!)['manifest.json']),
+    ) as { permissions: string[]; externally_connectable?: unknown }
     assert.deepEqual([permissions, open], [['storage', 'sidePanel', 'alarms'], undefined])
   } finally {
     await rm(dir, { recursive: true })

@@ -8,7 +8,9 @@ import { zipSync, type Zippable } from 'fflate'
 import { version } from '../wasm/js/version.ts'
 
 const [folder, zip, ...more] = process.argv.slice(2) as [string, string, ...string[]]
-const manifest = JSON.parse(await readFile(new URL('manifest.json', import.meta.url), 'utf8')) as { permissions: string[] }
+const manifest = JSON.parse(await readFile(new URL('manifest.json', import.meta.url), 'utf8')) as {
+  permissions: string[]
+}
 const permissions = [...manifest.permissions, ...more]
 await writeFile(join(folder, 'manifest.json'), `${JSON.stringify({ ...manifest, version, permissions }, null, 2)}\n`)
 

@@ -39,6 +39,8 @@ export class Stored<T> {
   private async write(): Promise<void> {
     await new Promise<void>((resolve) => (this.pause ? setTimeout(resolve, this.pause) : queueMicrotask(resolve)))
     this.writing = undefined // what is set from here on is another write
-    await writeStored(this.area, this.key, this.value).catch((e: unknown) => console.error(`${this.key} could not be kept`, e))
+    await writeStored(this.area, this.key, this.value).catch((e: unknown) =>
+      console.error(`${this.key} could not be kept`, e)
+    )
   }
 }

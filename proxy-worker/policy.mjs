@@ -30,9 +30,16 @@ export function start(global) {
   ]
   try {
     const policy = new Policy()
-    policy.decide(new Request('https://portolan.invalid/?url=https%3A%2F%2Fportolan.invalid%2Fmcp', {
-      method: 'POST', headers: { origin: 'https://portolan.invalid', accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
-    }))
+    policy.decide(
+      new Request('https://portolan.invalid/?url=https%3A%2F%2Fportolan.invalid%2Fmcp', {
+        method: 'POST',
+        headers: {
+          origin: 'https://portolan.invalid',
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+      }),
+    )
     return policy
   } finally {
     for (const undo of restore) undo()
@@ -55,7 +62,14 @@ class Policy {
     const go = new Go()
     let ready = false
     globalThis.context = { env: variables, binding: {} } // where syumai/workers looks for them
-    const instance = new WebAssembly.Instance(module, { ...go.importObject, workers: { ready: () => { ready = true } } })
+    const instance = new WebAssembly.Instance(module, {
+      ...go.importObject,
+      workers: {
+        ready: () => {
+          ready = true
+        },
+      },
+    })
     void go.run(instance) // returns when main sleeps
     if (!ready) throw new Error('the policy did not start')
     this.#exports = instance.exports
@@ -67,7 +81,12 @@ class Policy {
    */
   decide(request) {
     const client = request.headers.get('cf-connecting-ip') ?? ''
-    return this.#call('portolan_decide', [request.method, request.url, client, ...lines(request.headers)].join('\n'), [], Date.now())
+    return this.#call(
+      'portolan_decide',
+      [request.method, request.url, client, ...lines(request.headers)].join('\n'),
+      [],
+      Date.now(),
+    )
   }
 
   /** An answer, what to send next, or what to pass on {status, stream, prime, bind, maxBody}. */

@@ -32,15 +32,19 @@ async function exchange(policy, decision, request, env, ctx) {
   let lasting = false // the response goes on after this function
   const refuse = (code) => answer(policy.refuse(id, code))
   try {
-    if (rateKey && env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: rateKey })).success) return refuse('rate_limited')
-    if (decision.kind === 'diagnose') return answer(policy.diagnosis(id, await Promise.all(decision.probes.map((p) => probe(p, decision.firstByteMs)))))
-    for (let next = decision, body = request.body; ; body = null) {
+    if (rateKey && env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: rateKey })).success)
+      return refuse('rate_limited')
+    if (decision.kind === 'diagnose')
+      return answer(policy.diagnosis(id, await Promise.all(decision.probes.map((p) => probe(p, decision.firstByteMs)))))
+    for (let next = decision, body = request.body;; body = null) {
       const sent = await send(next, body, request)
       if (sent.code) return refuse(sent.code)
       const reply = policy.respond(id, sent.response)
       if (reply.kind === 'pass') {
         lasting = reply.stream
-        return reply.stream ? stream(sent.response, reply, ctx, () => policy.done(id)) : await pass(policy, id, sent.response, reply)
+        return reply.stream
+          ? stream(sent.response, reply, ctx, () => policy.done(id))
+          : await pass(policy, id, sent.response, reply)
       }
       await sent.response.body?.cancel()
       if (reply.kind === 'answer') return answer(reply)
@@ -63,7 +67,16 @@ async function send({ method, url, headers, maxRequest, firstByteMs }, body, req
   const timer = setTimeout(abort, firstByteMs, 'upstream_timeout')
   request.signal.addEventListener('abort', () => aborter.abort()) // the client has left
   try {
-    return { response: await fetch(url, { method, headers, body, redirect: 'manual', encodeResponseBody: 'manual', signal: aborter.signal }) }
+    return {
+      response: await fetch(url, {
+        method,
+        headers,
+        body,
+        redirect: 'manual',
+        encodeResponseBody: 'manual',
+        signal: aborter.signal,
+      }),
+    }
   } catch {
     return { code }
   } finally {
@@ -74,7 +87,13 @@ async function send({ method, url, headers, maxRequest, firstByteMs }, body, req
 /** Sends one probe of a diagnosis. The platform does not tell why a server cannot be reached. */
 async function probe({ method, url, headers, body }, timeoutMs) {
   try {
-    const response = await fetch(url, { method, headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    const response = await fetch(url, {
+      method,
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
     await response.body?.cancel()
     return response
   } catch (error) {
@@ -118,7 +137,7 @@ function bounded(body, max, exceeded = () => {}) {
   const to = writable.getWriter()
   const pump = async () => {
     let room = new Uint8Array(piece)
-    for (let n = 0; ; room = new Uint8Array(room.buffer)) {
+    for (let n = 0;; room = new Uint8Array(room.buffer)) {
       // Each turn leaves 7 KB of garbage, and who sends much sends it in small pieces:
       // a long body waits for larger ones.
       const { done, value } = await (n < piece ? from.read(room) : from.readAtLeast(piece, room))
@@ -148,8 +167,17 @@ async function begin(body, max) {
 
 /** The answer where there is no policy to ask: as proxy.Refuse("internal") writes it. */
 function fault(request) {
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-proxy-error': 'internal', 'access-control-expose-headers': 'X-Proxy-Error', vary: 'Origin' }
+  const headers = {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-proxy-error': 'internal',
+    'access-control-expose-headers': 'X-Proxy-Error',
+    vary: 'Origin',
+  }
   const origin = request.headers.get('origin')
   if (origin) headers['access-control-allow-origin'] = origin
-  return Response.json({ error: { code: 'internal', message: 'a fault of the proxy', hint: 'Please report it.' } }, { status: 500, headers })
+  return Response.json({ error: { code: 'internal', message: 'a fault of the proxy', hint: 'Please report it.' } }, {
+    status: 500,
+    headers,
+  })
 }

@@ -18,9 +18,13 @@ globalThis.variant = {
   async list(urls) {
     endpoints = urls
     const lists = await Promise.all(urls.map(async (url, i) => {
-      await ask(url, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'floor', version: '1' } })
+      await ask(url, 'initialize', {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'floor', version: '1' },
+      })
       const tools: Listed[] = []
-      for (let cursor: unknown; ;) {
+      for (let cursor: unknown;;) {
         const page = await ask(url, 'tools/list', cursor === undefined ? {} : { cursor })
         tools.push(...(page.tools as Listed[]))
         cursor = page.nextCursor

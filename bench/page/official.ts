@@ -18,7 +18,7 @@ export function official(makeClient: () => Client, makeTransport: (url: URL) => 
       const lists = await Promise.all(clients.map(async (client, i) => {
         await client.connect(makeTransport(new URL(urls[i]!)) as never)
         const tools: Listed[] = []
-        for (let cursor: string | undefined; ;) {
+        for (let cursor: string | undefined;;) {
           const page = await client.listTools(cursor === undefined ? undefined : { cursor })
           tools.push(...page.tools)
           cursor = page.nextCursor
@@ -28,9 +28,13 @@ export function official(makeClient: () => Client, makeTransport: (url: URL) => 
       return lists.flat().length
     },
     async call(server, args) {
-      const result = await clients[server]!.callTool({ name: 'tool_0', arguments: args }) as { content: { text: string }[] }
+      const result = await clients[server]!.callTool({ name: 'tool_0', arguments: args }) as {
+        content: { text: string }[]
+      }
       return result.content[0]!.text
     },
-    async close() { await Promise.all(clients.map((c) => c.close())) },
+    async close() {
+      await Promise.all(clients.map((c) => c.close()))
+    },
   }
 }

@@ -5,12 +5,19 @@ import type { Variant } from './variant.ts'
 const params = new URLSearchParams(location.search)
 let registry: Registry
 
-const most = { toolsPerServer: 10_000, tools: 100_000, responseBytes: 64 << 20, listBytes: 64 << 20, resultBytes: 4 << 20 }
+const most = {
+  toolsPerServer: 10_000,
+  tools: 100_000,
+  responseBytes: 64 << 20,
+  listBytes: 64 << 20,
+  resultBytes: 4 << 20,
+}
 
 globalThis.variant = {
   async open() {
     registry = await createRegistry({
-      mode: (params.get('mode') ?? 'worker') as 'worker', limits: most,
+      mode: (params.get('mode') ?? 'worker') as 'worker',
+      limits: most,
       wasm: params.get('wasm') ?? undefined,
       storage: (params.get('storage') ?? 'local') as 'local',
     })

@@ -9,10 +9,22 @@ export interface Variant {
   close(): Promise<void>
 }
 
-export interface Listed { name: string; description?: string | undefined; inputSchema: unknown }
+export interface Listed {
+  name: string
+  description?: string | undefined
+  inputSchema: unknown
+}
 
-export const toOpenAI = (server: string, tools: Listed[]) => tools.map((t) => ({
-  type: 'function', function: { name: `${server}__${t.name}`, description: `[${server}] ${t.description ?? ''}`, parameters: t.inputSchema },
-}))
+export const toOpenAI = (server: string, tools: Listed[]) =>
+  tools.map((t) => ({
+    type: 'function',
+    function: {
+      name: `${server}__${t.name}`,
+      description: `[${server}] ${t.description ?? ''}`,
+      parameters: t.inputSchema,
+    },
+  }))
 
-declare global { var variant: Variant }
+declare global {
+  var variant: Variant
+}

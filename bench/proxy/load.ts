@@ -9,7 +9,9 @@ const reply = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type
 const upstream = createServer((req, res) => {
   req.resume()
   if (req.url === '/idle') return void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
-  const as = req.url === '/events' ? { 'content-type': 'text/event-stream' } : { 'content-type': 'application/json', 'content-length': reply.length }
+  const as = req.url === '/events'
+    ? { 'content-type': 'text/event-stream' }
+    : { 'content-type': 'application/json', 'content-length': reply.length }
   req.on('end', () => res.writeHead(200, { ...as, 'mcp-session-id': 'a-session' }).end(reply))
 })
 upstream.listen(0, '127.0.0.1')
@@ -25,10 +27,21 @@ export function close(): void {
 function send(subject: Subject, agent: Agent, path: string): Promise<IncomingMessage> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"}}}'
   return new Promise((resolve, reject) => {
-    request(subject.url || server + path, { agent, method: 'POST', headers: {
-      origin: page, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'content-length': body.length,
-      'mcp-session-id': 'a-session', 'mcp-protocol-version': '2025-11-25', authorization: 'Bearer abc', 'user-agent': 'bench', 'x-portolan-target': server + path,
-    } }, resolve).on('error', reject).end(body)
+    request(subject.url || server + path, {
+      agent,
+      method: 'POST',
+      headers: {
+        origin: page,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'content-length': body.length,
+        'mcp-session-id': 'a-session',
+        'mcp-protocol-version': '2025-11-25',
+        authorization: 'Bearer abc',
+        'user-agent': 'bench',
+        'x-portolan-target': server + path,
+      },
+    }, resolve).on('error', reject).end(body)
   })
 }
 

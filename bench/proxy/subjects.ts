@@ -5,7 +5,12 @@ import { worker, workerd } from '../../web/demo/e2e/workerd.ts'
 export const page = 'http://localhost:5173'
 
 const environment = {
-  ALLOWED_ORIGINS: page, ALLOWED_HOSTS: '127.0.0.1', ALLOWED_PORTS: '*', ALLOW_HTTP: 'true', ALLOW_PRIVATE: 'true', MAX_STREAMS: '1000',
+  ALLOWED_ORIGINS: page,
+  ALLOWED_HOSTS: '127.0.0.1',
+  ALLOWED_PORTS: '*',
+  ALLOW_HTTP: 'true',
+  ALLOW_PRIVATE: 'true',
+  MAX_STREAMS: '1000',
   MAX_REQUESTS_PER_MINUTE: '1000000',
 }
 const stock = ['worker.mjs', 'runtime.mjs', 'wasm_exec.js', 'app.wasm'].map((name) => [name, `dist/stock/${name}`])

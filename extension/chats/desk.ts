@@ -79,7 +79,16 @@ export class ChatDesk {
   get views(): Record<Site, Chat> {
     return Object.fromEntries(sites.map((s) => {
       const { label, newChat, matches } = profiles[s]
-      return [s, { ...this.rules.of(s), ...this.rules.tally(s), label, newChat, matches, granted: this.rules.isGranted(s), waiting: this.queues[s].waiting, usedThisHour: this.rules.usedThisHour(s) }]
+      return [s, {
+        ...this.rules.of(s),
+        ...this.rules.tally(s),
+        label,
+        newChat,
+        matches,
+        granted: this.rules.isGranted(s),
+        waiting: this.queues[s].waiting,
+        usedThisHour: this.rules.usedThisHour(s),
+      }]
     })) as Record<Site, Chat>
   }
 
@@ -91,7 +100,9 @@ export class ChatDesk {
     return this.runs.some((r) => r.site === site && r.phase !== 'queued')
   }
 
-  cancel(id: string): void { this.live.get(id)?.ends.abort() }
+  cancel(id: string): void {
+    this.live.get(id)?.ends.abort()
+  }
 
   resume(id: string): void {
     const live = this.live.get(id)
@@ -102,7 +113,9 @@ export class ChatDesk {
     this.changed()
   }
 
-  handOver(id: string): void { this.live.get(id)?.driven?.handOver() }
+  handOver(id: string): void {
+    this.live.get(id)?.driven?.handOver()
+  }
   async show(id: string): Promise<void> {
     const tab = this.live.get(id)?.tabId
     if (tab !== undefined) await this.places.show(tab)
@@ -119,15 +132,30 @@ export class ChatDesk {
     call.signal.addEventListener('abort', abort)
     if (call.signal.aborted) abort()
     const live: Live = {
-      ends, phase: 'queued', paused: false,
-      view: { id: crypto.randomUUID(), site, client: call.client.name, phase: 'queued', prompt: question.prompt.slice(0, 200), startedAt: now, deadline: now + (question.timeoutSeconds ?? longestRun) * 1000, mode: this.rules.of(site).mode },
+      ends,
+      phase: 'queued',
+      paused: false,
+      view: {
+        id: crypto.randomUUID(),
+        site,
+        client: call.client.name,
+        phase: 'queued',
+        prompt: question.prompt.slice(0, 200),
+        startedAt: now,
+        deadline: now + (question.timeoutSeconds ?? longestRun) * 1000,
+        mode: this.rules.of(site).mode,
+      },
     }
     this.live.set(live.view.id, live)
     this.changed()
     try {
       const answer = await this.queues[site].add(() => this.run(question, call, live, told), {
-        signal: ends.signal, deadline: live.view.deadline,
-        moved: (ahead) => { told.step(`${label}: ${ahead} before this one`); this.changed() },
+        signal: ends.signal,
+        deadline: live.view.deadline,
+        moved: (ahead) => {
+          told.step(`${label}: ${ahead} before this one`)
+          this.changed()
+        },
       })
       if (answer.conversationId) this.talks.remember(call.client.key, site, answer.conversationId)
       this.rules.count(site)
@@ -147,8 +175,9 @@ export class ChatDesk {
   private async run(question: Question, call: ToolCall, live: Live, told: Told): Promise<Answer> {
     const { site } = question
     const profile = profiles[site]
-    let talk = question.conversationId ?? (this.options().reuseChats ? this.talks.last(call.client.key, site) : undefined)
-    for (let attempt = 0; ; attempt++) {
+    let talk = question.conversationId ??
+      (this.options().reuseChats ? this.talks.last(call.client.key, site) : undefined)
+    for (let attempt = 0;; attempt++) {
       const url = talk ? profile.conversationUrl.replace('{id}', encodeURIComponent(talk)) : profile.newChat
       this.phase(live, 'opening', told)
       try {
@@ -157,11 +186,16 @@ export class ChatDesk {
         const fault = e as ToolFault
         const remembered = talk !== undefined && talk !== question.conversationId
         // The client named no conversation, and can do nothing about one that is gone.
-        const gone = remembered && fault.code === 'UNKNOWN' && (fault.details?.state as Seen | undefined)?.phase === 'opening'
+        const gone = remembered && fault.code === 'UNKNOWN' &&
+          (fault.details?.state as Seen | undefined)?.phase === 'opening'
         const stuck = fault.code === 'STUCK' && attempt < retries && Date.now() < live.view.deadline - leastTime
         if (!(stuck || gone) || live.ends.signal.aborted) throw e
         if (remembered) talk = undefined
-        told.step(gone ? `${profile.label}: the last conversation is gone; a new one` : `${profile.label} is stuck; once more in a new tab`)
+        told.step(
+          gone
+            ? `${profile.label}: the last conversation is gone; a new one`
+            : `${profile.label} is stuck; once more in a new tab`,
+        )
         if (!gone) await this.places.abandon(site)
       }
     }
@@ -177,7 +211,17 @@ export class ChatDesk {
     if (assist || this.options().focus) await this.places.show(tabId)
     const trustedInput = await hasPermissions({ permissions: ['debugger'] })
     live.paused = false
-    const order: Order = { id, prompt, mode, model, temperature, preferred, deadline, continues: url !== profile.newChat, trustedInput }
+    const order: Order = {
+      id,
+      prompt,
+      mode,
+      model,
+      temperature,
+      preferred,
+      deadline,
+      continues: url !== profile.newChat,
+      trustedInput,
+    }
     live.driven = await drive(tabId, order, profile, signal, {
       phase: (phase) => this.phase(live, phase, told),
       partial: (text) => told.partial(text),

@@ -32,21 +32,32 @@ async function attach(tabId: number, { label }: SiteProfile): Promise<Port> {
     await injectFile(tabId, 'driver.js')
     return true
   }
-  if (!await within(attachTimeout, injected())) throw new ToolFault('TIMEOUT', `The page of ${label} does not react. Nothing was sent.`)
+  if (!await within(attachTimeout, injected()))
+    throw new ToolFault('TIMEOUT', `The page of ${label} does not react. Nothing was sent.`)
   return connectTab(tabId, driverPort)
 }
 
 /** Has the driver in a tab carry out an order. */
-export async function drive(tabId: number, order: Order, profile: SiteProfile, signal: AbortSignal, hears: Hears): Promise<Driven> {
+export async function drive(
+  tabId: number,
+  order: Order,
+  profile: SiteProfile,
+  signal: AbortSignal,
+  hears: Hears,
+): Promise<Driven> {
   const port = await attach(tabId, profile)
   const post = (m: ToDriver) => port.post(m)
   const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>()
   const handle = (m: FromDriver) => {
     switch (m.type) {
-      case 'phase': return hears.phase(m.phase)
-      case 'partial': return hears.partial(m.text)
-      case 'paused': return hears.paused()
-      case 'done': return resolve(m.answer)
+      case 'phase':
+        return hears.phase(m.phase)
+      case 'partial':
+        return hears.partial(m.text)
+      case 'paused':
+        return hears.paused()
+      case 'done':
+        return resolve(m.answer)
       case 'failed': {
         const { code, message, ...details } = m.failure
         return reject(new ToolFault(code, message, details as Record<string, unknown>))
@@ -54,13 +65,25 @@ export async function drive(tabId: number, order: Order, profile: SiteProfile, s
       case 'insert':
         // Only what was ordered goes in: a page cannot have other text typed.
         if (!order.trustedInput || m.text !== order.prompt) return post({ type: 'inserted', ok: false })
-        return void insertTrustedText(tabId, m.text).then(() => post({ type: 'inserted', ok: true }), () => post({ type: 'inserted', ok: false }))
+        return void insertTrustedText(tabId, m.text).then(
+          () => post({ type: 'inserted', ok: true }),
+          () => post({ type: 'inserted', ok: false }),
+        )
     }
   }
   port.onmessage = (m) => handle(m as FromDriver)
-  port.onclose = () => reject(new ToolFault('TAB_CLOSED', `The page of ${profile.label} was closed or left while it answered. The answer may be in its history.`))
+  port.onclose = () =>
+    reject(
+      new ToolFault(
+        'TAB_CLOSED',
+        `The page of ${profile.label} was closed or left while it answered. The answer may be in its history.`,
+      ),
+    )
   const ticks = setInterval(() => post({ type: 'tick', now: Date.now() }), tickEvery)
-  const late = setTimeout(() => reject(new ToolFault('TIMEOUT', `${profile.label} did not answer in time, and its page does not react.`)), order.deadline - Date.now() + grace)
+  const late = setTimeout(
+    () => reject(new ToolFault('TIMEOUT', `${profile.label} did not answer in time, and its page does not react.`)),
+    order.deadline - Date.now() + grace,
+  )
   let giveUp: ReturnType<typeof setTimeout> | undefined
   const cancel = () => {
     post({ type: 'cancel' })

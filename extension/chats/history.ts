@@ -9,10 +9,23 @@ const mostFailures = 20
 const day = 86_400_000
 
 /** As one line of B28's history.jsonl; client is its project. */
-interface Entry { ts: string; client: string; provider: Site; question: string; answer: string; url: string; timings: Record<string, number> }
+interface Entry {
+  ts: string
+  client: string
+  provider: Site
+  question: string
+  answer: string
+  url: string
+  timings: Record<string, number>
+}
 
 /** A run that went wrong, without the prompt and the answer. */
-interface Trouble { at: string; site: Site; code: string; details: unknown }
+interface Trouble {
+  at: string
+  site: Site
+  code: string
+  details: unknown
+}
 
 /** Questions and answers, if the person wants them kept, and what went wrong lately. Nothing leaves the profile but by the person's hand. */
 export class History {
@@ -29,10 +42,24 @@ export class History {
     this.keepTo()
   }
 
-  add(client: string, provider: Site, question: string, { answer, url, timings, confidence, evidence, layout }: Answer): void {
-    if (suspicious(question, answer)) this.trouble(provider, 'SUSPICIOUS_ANSWER', { length: answer.length, confidence, evidence, layout })
+  add(
+    client: string,
+    provider: Site,
+    question: string,
+    { answer, url, timings, confidence, evidence, layout }: Answer,
+  ): void {
+    if (suspicious(question, answer))
+      this.trouble(provider, 'SUSPICIOUS_ANSWER', { length: answer.length, confidence, evidence, layout })
     if (!this.options().history) return
-    this.entries.push({ ts: new Date().toISOString(), client, provider, question: question.slice(0, mostText), answer: answer.slice(0, mostText), url, timings })
+    this.entries.push({
+      ts: new Date().toISOString(),
+      client,
+      provider,
+      question: question.slice(0, mostText),
+      answer: answer.slice(0, mostText),
+      url,
+      timings,
+    })
     this.keepTo()
     void writeStored('local', 'history', this.entries).catch(() => {
       this.entries.splice(0, this.entries.length / 2) // the browser's quota

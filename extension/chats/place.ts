@@ -1,4 +1,14 @@
-import { closeTab, getTab, goTo, injectFirst, openBackgroundTab, openWindow, runInTab, seesTab, showTab } from '../browser.ts'
+import {
+  closeTab,
+  getTab,
+  goTo,
+  injectFirst,
+  openBackgroundTab,
+  openWindow,
+  runInTab,
+  seesTab,
+  showTab,
+} from '../browser.ts'
 import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
 import type { SiteProfile } from './profile.ts'
@@ -15,7 +25,11 @@ const reaction = 3000
 /** A tab that no run has used for so long is closed, in ms. */
 const idle = 5 * 60_000
 
-interface Place { tabId: number; windowId: number; usedAt: number }
+interface Place {
+  tabId: number
+  windowId: number
+  usedAt: number
+}
 
 /** The tabs that runs drive: one for each site, in windows of their own behind the person's. */
 export class Places {
@@ -30,7 +44,13 @@ export class Places {
   }
 
   /** The tab of a site, with a page that was loaded for this before the deadline (ms since the epoch). `stay`: not if it shows that address already. */
-  async open(profile: SiteProfile, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
+  async open(
+    profile: SiteProfile,
+    url: string,
+    stay: boolean,
+    signal: AbortSignal,
+    deadline = Infinity,
+  ): Promise<number> {
     const { site } = profile
     const place = this.stored.value[site]
     const there = place && await getTab(place.tabId)
@@ -83,7 +103,8 @@ export class Places {
 
   /** A tab was closed, by whomever. */
   closed(tabId: number): void {
-    for (const [site, place] of Object.entries(this.stored.value) as [Site, Place][]) if (place.tabId === tabId) void this.forget(site)
+    for (const [site, place] of Object.entries(this.stored.value) as [Site, Place][])
+      if (place.tabId === tabId) void this.forget(site)
   }
 
   private used(site: Site, tabId: number, windowId: number): Promise<void> {
@@ -96,25 +117,39 @@ export class Places {
   }
 
   /** Resolves when a document of the site that is not the one before can be driven. */
-  private async loaded(tabId: number, { label, matches }: SiteProfile, before: number | undefined, signal: AbortSignal, deadline: number): Promise<void> {
+  private async loaded(
+    tabId: number,
+    { label, matches }: SiteProfile,
+    before: number | undefined,
+    signal: AbortSignal,
+    deadline: number,
+  ): Promise<void> {
     const begun = Date.now()
     const origins = matches.map((m) => m.replace(/\/\*$/, ''))
-    for (let why = ''; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
       if (signal.aborted) throw new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
       const tab = await getTab(tabId)
       if (!tab) throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Try again.`)
       const elsewhere = /^https?:/.test(tab.url) && !origins.some((o) => tab.url.startsWith(`${o}/`))
-      const now = elsewhere ? undefined : await born(tabId).catch((e: Error) => { why = e.message })
+      const now = elsewhere ? undefined : await born(tabId).catch((e: Error) => {
+        why = e.message
+      })
       if (now !== undefined && now !== before) return
       if (elsewhere && tab.complete && Date.now() - begun > 3000) {
-        throw new ToolFault('LOGIN_REQUIRED', `${label} sent the browser to ${new URL(tab.url).host}. Log in there in your own window, and try again.`)
+        throw new ToolFault(
+          'LOGIN_REQUIRED',
+          `${label} sent the browser to ${new URL(tab.url).host}. Log in there in your own window, and try again.`,
+        )
       }
-      if (/error page/.test(why) && tab.complete) throw new ToolFault('NETWORK_ERROR', `${label} could not be loaded. Check the connection, and try again.`)
+      if (/error page/.test(why) && tab.complete)
+        throw new ToolFault('NETWORK_ERROR', `${label} could not be loaded. Check the connection, and try again.`)
       if (Date.now() > deadline) throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
-      if (Date.now() - begun > loadTimeout) throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
+      if (Date.now() - begun > loadTimeout)
+        throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
     }
   }
 }
 
 /** When the tab's document began; undefined while its page does not react. Rejects where the extension may not look. */
-const born = (tabId: number): Promise<number | undefined> => within(reaction, runInTab(tabId, () => performance.timeOrigin, []))
+const born = (tabId: number): Promise<number | undefined> =>
+  within(reaction, runInTab(tabId, () => performance.timeOrigin, []))

@@ -60,7 +60,10 @@ export interface Layout {
 }
 
 /** Elements by selector, else by their accessible name in any of these words (lower case). */
-export interface Mark { selector: string[]; words?: string[] }
+export interface Mark {
+  selector: string[]
+  words?: string[]
+}
 
 export interface Trouble {
   code: 'LOGIN_REQUIRED' | 'SESSION_EXPIRED' | 'NETWORK_ERROR' | 'RATE_LIMITED'

@@ -10,17 +10,28 @@ test('one is at work, the others go in order', async () => {
   const queue = new Queue()
   const log: string[] = []
   let atWork = 0
-  const ask = (name: string) => queue.add(async () => {
-    atWork++
-    assert.equal(atWork, 1)
-    log.push(`${name} begins`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    atWork--
-    log.push(`${name} ends`)
-    return name
-  }, { signal: never, deadline: far(), moved: (n) => log.push(`${name} is ${n}`) })
+  const ask = (name: string) =>
+    queue.add(async () => {
+      atWork++
+      assert.equal(atWork, 1)
+      log.push(`${name} begins`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      atWork--
+      log.push(`${name} ends`)
+      return name
+    }, { signal: never, deadline: far(), moved: (n) => log.push(`${name} is ${n}`) })
   assert.deepEqual(await Promise.all([ask('a'), ask('b'), ask('c')]), ['a', 'b', 'c'])
-  assert.deepEqual(log, ['b is 1', 'c is 2', 'a begins', 'a ends', 'c is 1', 'b begins', 'b ends', 'c begins', 'c ends'])
+  assert.deepEqual(log, [
+    'b is 1',
+    'c is 2',
+    'a begins',
+    'a ends',
+    'c is 1',
+    'b begins',
+    'b ends',
+    'c begins',
+    'c ends',
+  ])
   assert.equal(queue.waiting, 0)
 })
 
@@ -43,7 +54,10 @@ test('a full queue, a cancellation and a deadline are told apart, and never run'
     const ends = new AbortController()
     const cancelled = code(queue.add(forbidden, { signal: ends.signal, deadline: far(), moved() {} }))
     const late = code(queue.add(forbidden, { signal: never, deadline: Date.now() + 1000, moved() {} }))
-    const others = Array.from({ length: longestQueue - 2 }, () => queue.add(async () => 'ran', { signal: never, deadline: far(), moved() {} }))
+    const others = Array.from(
+      { length: longestQueue - 2 },
+      () => queue.add(async () => 'ran', { signal: never, deadline: far(), moved() {} }),
+    )
     assert.equal(await code(queue.add(forbidden, { signal: never, deadline: far(), moved() {} })), 'QUEUE_FULL')
     ends.abort()
     mock.timers.tick(1001)

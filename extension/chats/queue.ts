@@ -3,7 +3,10 @@ import { ToolFault } from '../tools/tool.ts'
 /** How many prompts may wait for one site. */
 export const longestQueue = 10
 
-interface Waiting { begin(): void; moved(ahead: number): void }
+interface Waiting {
+  begin(): void
+  moved(ahead: number): void
+}
 
 /** Prompts for one site: one is at work, the others wait in order (T19). */
 export class Queue {
@@ -18,7 +21,10 @@ export class Queue {
    * Runs work when its turn comes. `moved` is told how many go first. Rejects with
    * QUEUE_FULL, CANCELLED when the signal aborts before, and TIMEOUT at the deadline (ms since the epoch).
    */
-  async add<T>(work: () => Promise<T>, { signal, deadline, moved }: { signal: AbortSignal; deadline: number; moved(ahead: number): void }): Promise<T> {
+  async add<T>(
+    work: () => Promise<T>,
+    { signal, deadline, moved }: { signal: AbortSignal; deadline: number; moved(ahead: number): void },
+  ): Promise<T> {
     await this.turn(signal, deadline, moved)
     try {
       return await work()
@@ -35,7 +41,12 @@ export class Queue {
       return Promise.resolve()
     }
     if (this.line.length >= longestQueue) {
-      return Promise.reject(new ToolFault('QUEUE_FULL', `${longestQueue} prompts wait for this site already. Try again when some were answered.`))
+      return Promise.reject(
+        new ToolFault(
+          'QUEUE_FULL',
+          `${longestQueue} prompts wait for this site already. Try again when some were answered.`,
+        ),
+      )
     }
     return new Promise((resolve, reject) => {
       const leave = (fault: ToolFault) => {
@@ -46,12 +57,22 @@ export class Queue {
         this.tell()
       }
       const abort = () => leave(cancelled())
-      const timer = setTimeout(() => leave(new ToolFault('TIMEOUT', 'The prompt waited for its turn until its time was over. Nothing was sent.')), deadline - Date.now())
+      const timer = setTimeout(
+        () =>
+          leave(new ToolFault('TIMEOUT', 'The prompt waited for its turn until its time was over. Nothing was sent.')),
+        deadline - Date.now(),
+      )
       const settle = () => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
       }
-      const mine: Waiting = { moved, begin: () => { settle(); resolve() } }
+      const mine: Waiting = {
+        moved,
+        begin: () => {
+          settle()
+          resolve()
+        },
+      }
       signal.addEventListener('abort', abort)
       this.line.push(mine)
       moved(this.line.length)

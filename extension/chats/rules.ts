@@ -19,9 +19,19 @@ export class Rules {
   private granted: Partial<Record<Site, boolean>> = {}
 
   constructor(changed: () => void) {
-    this.settings = new Stored('local', 'chats', each<ChatSettings>(() => ({ enabled: false, mode: 'auto', perHour, acceptedAt: null })), changed)
+    this.settings = new Stored(
+      'local',
+      'chats',
+      each<ChatSettings>(() => ({ enabled: false, mode: 'auto', perHour, acceptedAt: null })),
+      changed,
+    )
     this.uses = new Stored('local', 'uses', each<number[]>(() => []))
-    this.tallies = new Stored('session', 'tallies', each<Tally>(() => ({ answered: 0, failed: 0, timedOut: 0 })), changed)
+    this.tallies = new Stored(
+      'session',
+      'tallies',
+      each<Tally>(() => ({ answered: 0, failed: 0, timedOut: 0 })),
+      changed,
+    )
   }
 
   async load(): Promise<void> {
@@ -30,7 +40,8 @@ export class Rules {
   }
 
   async permissionsChanged(): Promise<void> {
-    for (const site of sites) this.granted[site] = await hasPermissions({ origins: profiles[site].matches, permissions: ['scripting'] })
+    for (const site of sites)
+      this.granted[site] = await hasPermissions({ origins: profiles[site].matches, permissions: ['scripting'] })
   }
 
   set(site: Site, patch: Partial<ChatSettings>): void {
@@ -68,12 +79,23 @@ export class Rules {
   admit(site: Site): void {
     const { label } = profiles[site]
     const { enabled, perHour } = this.of(site)
-    if (!enabled) throw new ToolFault('CHAT_DISABLED', `${label} is switched off. The person can switch it on in the side panel of Portolan.`)
-    if (!this.granted[site]) throw new ToolFault('CHAT_DISABLED', `The extension may not use the pages of ${label}. The person can allow it in the side panel of Portolan.`)
+    if (!enabled)
+      throw new ToolFault(
+        'CHAT_DISABLED',
+        `${label} is switched off. The person can switch it on in the side panel of Portolan.`,
+      )
+    if (!this.granted[site])
+      throw new ToolFault(
+        'CHAT_DISABLED',
+        `The extension may not use the pages of ${label}. The person can allow it in the side panel of Portolan.`,
+      )
     const recent = this.recent(site)
     if (recent.length >= perHour) {
       const minutes = Math.ceil((recent[0]! + hour - Date.now()) / 60_000)
-      throw new ToolFault('RATE_LIMITED', `${perHour} prompts an hour go to ${label} at most, as the person set it. Try again in ${minutes} minutes.`)
+      throw new ToolFault(
+        'RATE_LIMITED',
+        `${perHour} prompts an hour go to ${label} at most, as the person set it. Try again in ${minutes} minutes.`,
+      )
     }
     void this.uses.set({ ...this.uses.value, [site]: [...recent, Date.now()] })
   }

@@ -3,7 +3,7 @@
  * animation frames, so that sites which paint with them stay empty: while the
  * driver ticks, they get theirs from its ticks. Without ticks nothing is changed.
  */
-(() => {
+;(() => {
   const mark = Symbol.for('portolan-shim')
   const page = window as unknown as Record<symbol, boolean>
   if (page[mark]) return
@@ -19,13 +19,25 @@
   const cancel = window.cancelAnimationFrame.bind(window)
   const helps = () => hidden.call(document) as boolean && performance.now() - ticked < lasts
 
-  Object.defineProperty(Document.prototype, 'hidden', { configurable: true, get() { return helps() ? false : hidden.call(this) as boolean } })
-  Object.defineProperty(Document.prototype, 'visibilityState', { configurable: true, get() { return helps() ? 'visible' : state.call(this) as string } })
+  Object.defineProperty(Document.prototype, 'hidden', {
+    configurable: true,
+    get() {
+      return helps() ? false : hidden.call(this) as boolean
+    },
+  })
+  Object.defineProperty(Document.prototype, 'visibilityState', {
+    configurable: true,
+    get() {
+      return helps() ? 'visible' : state.call(this) as string
+    },
+  })
   window.requestAnimationFrame = (callback) => {
     // Asked natively too: whichever comes first, once.
     const mine = number--
     waiting.set(mine, callback)
-    request((time) => { if (waiting.delete(mine)) callback(time) })
+    request((time) => {
+      if (waiting.delete(mine)) callback(time)
+    })
     return mine
   }
   window.cancelAnimationFrame = (handle) => {

@@ -77,8 +77,22 @@ export interface Answer {
 
 /** Why a run came to nothing. */
 export const failureCodes = [
-  'LOGIN_REQUIRED', 'SESSION_EXPIRED', 'NETWORK_ERROR', 'RATE_LIMITED', 'STUCK', 'TIMEOUT', 'LAYOUT_UNKNOWN', 'PAUSED_BY_USER',
-  'INPUT_NOT_APPLIED', 'SEND_NOT_CONFIRMED', 'NOT_PAIRED', 'CHAT_DISABLED', 'CANCELLED', 'TAB_CLOSED', 'QUEUE_FULL', 'UNKNOWN',
+  'LOGIN_REQUIRED',
+  'SESSION_EXPIRED',
+  'NETWORK_ERROR',
+  'RATE_LIMITED',
+  'STUCK',
+  'TIMEOUT',
+  'LAYOUT_UNKNOWN',
+  'PAUSED_BY_USER',
+  'INPUT_NOT_APPLIED',
+  'SEND_NOT_CONFIRMED',
+  'NOT_PAIRED',
+  'CHAT_DISABLED',
+  'CANCELLED',
+  'TAB_CLOSED',
+  'QUEUE_FULL',
+  'UNKNOWN',
 ] as const
 export type FailureCode = (typeof failureCodes)[number]
 

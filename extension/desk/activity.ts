@@ -17,7 +17,17 @@ export class ActivityLog {
   async load(): Promise<void> {
     await this.stored.load()
     if (!this.stored.value.some((a) => a.outcome === 'running')) return
-    await this.stored.set(this.stored.value.map((a) => (a.outcome === 'running' ? { ...a, outcome: 'error', code: 'WORKER_ENDED', text: `${a.text}: the browser ended the extension's worker meanwhile` } : a)))
+    await this.stored.set(
+      this.stored.value.map((a) => (a.outcome === 'running'
+        ? {
+          ...a,
+          outcome: 'error',
+          code: 'WORKER_ENDED',
+          text: `${a.text}: the browser ended the extension's worker meanwhile`,
+        }
+        : a)
+      ),
+    )
   }
 
   get list(): Activity[] {
@@ -31,7 +41,9 @@ export class ActivityLog {
   }
 
   end(id: string, patch: Partial<Activity>): void {
-    void this.stored.set(this.stored.value.map((a) => (a.id === id ? { ...a, ...patch, durationMs: Date.now() - a.at } : a)))
+    void this.stored.set(
+      this.stored.value.map((a) => (a.id === id ? { ...a, ...patch, durationMs: Date.now() - a.at } : a)),
+    )
   }
 
   clear(): void {

@@ -40,7 +40,16 @@ export class Approvals {
       const { client, tool, args } = call
       this.waiting.set(id, {
         answer,
-        view: { id, client: client.key, clientName: client.name, tool, summary, args: cut(JSON.stringify(args, null, 2)), askedAt: now, expiresAt: now + patience },
+        view: {
+          id,
+          client: client.key,
+          clientName: client.name,
+          tool,
+          summary,
+          args: cut(JSON.stringify(args, null, 2)),
+          askedAt: now,
+          expiresAt: now + patience,
+        },
       })
       this.changed()
     })

@@ -45,7 +45,10 @@ export class Clients {
     const c = this.stored.value[client]
     if (!c) return
     const { [tool]: _, ...grants } = c.grants
-    void this.stored.set({ ...this.stored.value, [client]: { ...c, grants: grant ? { ...grants, [tool]: grant } : grants } })
+    void this.stored.set({
+      ...this.stored.value,
+      [client]: { ...c, grants: grant ? { ...grants, [tool]: grant } : grants },
+    })
   }
 
   forget(client: string): void {

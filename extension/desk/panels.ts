@@ -1,7 +1,9 @@
 import type { Port } from '../browser.ts'
 import type { FromBackground, Method, Requests, State, ToBackground } from '../messages.ts'
 
-export type Handlers = { [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>> }
+export type Handlers = {
+  [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>>
+}
 
 /** Changes within so many ms are told at once. */
 const pause = 30

@@ -26,16 +26,32 @@ export class Performer {
   }
 
   /** Carries out a call, if the person lets that client. Never rejects for what the tool or the person did. */
-  async perform(name: string, args: Record<string, unknown>, client: Client, signal: AbortSignal, caller: Pick<ToolCall, 'progress' | 'elicit'>): Promise<ToolOutput> {
+  async perform(
+    name: string,
+    args: Record<string, unknown>,
+    client: Client,
+    signal: AbortSignal,
+    caller: Pick<ToolCall, 'progress' | 'elicit'>,
+  ): Promise<ToolOutput> {
     const { desk } = this
     const tool = desk.tool(name)
     const ends = new AbortController()
     signal.addEventListener('abort', () => ends.abort())
     if (signal.aborted) ends.abort()
     this.running.add(ends)
-    const entry = desk.activity.add({ kind: 'call', client: client.key, tool: name, outcome: 'running', text: `${client.name} calls ${name}` })
+    const entry = desk.activity.add({
+      kind: 'call',
+      client: client.key,
+      tool: name,
+      outcome: 'running',
+      text: `${client.name} calls ${name}`,
+    })
     try {
-      if (desk.stopped()) throw new ToolFault('STOPPED', 'The person stopped everything in the extension. They can go on in its side panel.')
+      if (desk.stopped())
+        throw new ToolFault(
+          'STOPPED',
+          'The person stopped everything in the extension. They can go on in its side panel.',
+        )
       if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
       const call: ToolCall = { id: entry, tool: name, args, client, signal: ends.signal, ...caller }
       await this.admit(tool, call)
@@ -45,8 +61,12 @@ export class Performer {
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
       const cancelled = ends.signal.aborted
-      desk.activity.end(entry, { outcome: cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error', code: fault.code || undefined })
-      if (cancelled && desk.stopped()) return failure(new ToolFault('STOPPED', 'The person stopped everything in the extension.'))
+      desk.activity.end(entry, {
+        outcome: cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error',
+        code: fault.code || undefined,
+      })
+      if (cancelled && desk.stopped())
+        return failure(new ToolFault('STOPPED', 'The person stopped everything in the extension.'))
       return failure(fault)
     } finally {
       this.running.delete(ends)
@@ -56,7 +76,8 @@ export class Performer {
   /** S11, S12: destructive tools ask, unless the person has decided for that client. */
   private async admit(tool: Tool, call: ToolCall): Promise<void> {
     const { client } = call
-    const grant = this.desk.clients.grant(client.key, tool.name) ?? (tool.annotations?.destructiveHint ? 'ask' : 'allow')
+    const grant = this.desk.clients.grant(client.key, tool.name) ??
+      (tool.annotations?.destructiveHint ? 'ask' : 'allow')
     if (grant === 'allow') return
     if (grant === 'deny') throw denied(`The person does not let ${client.name} use ${tool.name}.`)
     call.progress(0, undefined, 'Waiting for the person to allow this in the side panel of Portolan')
@@ -65,7 +86,8 @@ export class Performer {
     if (answer === 'always') this.desk.clients.setGrant(client.key, tool.name, 'allow')
     if (answer === 'never') this.desk.clients.setGrant(client.key, tool.name, 'deny')
     if (answer === 'once' || answer === 'always') return
-    if (answer === 'expired') throw denied('Nobody answered in the side panel of Portolan. Ask the person to open it, and try again.')
+    if (answer === 'expired')
+      throw denied('Nobody answered in the side panel of Portolan. Ask the person to open it, and try again.')
     if (answer === 'gone') throw denied('The question could not be put to the person.')
     throw denied('The person said no.')
   }

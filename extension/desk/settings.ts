@@ -1,7 +1,16 @@
 import type { Options } from '../messages.ts'
 import { Stored } from '../stored.ts'
 
-const initial: Options = { aliases: true, bookmarks: false, pages: false, publishRegistry: true, focus: false, reuseChats: false, history: false, historyDays: 30 }
+const initial: Options = {
+  aliases: true,
+  bookmarks: false,
+  pages: false,
+  publishRegistry: true,
+  focus: false,
+  reuseChats: false,
+  history: false,
+  historyDays: 30,
+}
 const mostOrigins = 100
 
 /** What the person chose, beside the chats. */
@@ -23,10 +32,18 @@ export class Settings {
     if (!this.who.value.id) await this.who.set({ id: crypto.randomUUID(), label: browserName() })
   }
 
-  get options(): Options { return this.kept.value }
-  get install(): { id: string; label: string } { return this.who.value }
-  get origins(): string[] { return this.pages.value }
-  get stopped(): boolean { return this.off.value.stopped }
+  get options(): Options {
+    return this.kept.value
+  }
+  get install(): { id: string; label: string } {
+    return this.who.value
+  }
+  get origins(): string[] {
+    return this.pages.value
+  }
+  get stopped(): boolean {
+    return this.off.value.stopped
+  }
 
   set(patch: Partial<Options>): void {
     const known = Object.entries(patch).filter(([name]) => name in initial)
@@ -57,6 +74,8 @@ export class Settings {
 
 function browserName(): string {
   const { userAgentData } = navigator as { userAgentData?: { brands: { brand: string }[]; platform: string } }
-  const brand = userAgentData?.brands.map((b) => b.brand).filter((b) => !/not.?a.?brand/i.test(b)).sort((a) => (a === 'Chromium' ? 1 : -1))[0]
+  const brand = userAgentData?.brands.map((b) => b.brand).filter((b) => !/not.?a.?brand/i.test(b)).sort((
+    a,
+  ) => (a === 'Chromium' ? 1 : -1))[0]
   return `${brand ?? 'Browser'}${userAgentData?.platform ? ` on ${userAgentData.platform}` : ''}`
 }

@@ -9,11 +9,30 @@ import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // For tests of the chats through everything: what is asked, and what must come back.
 
-export interface Answered { answer: string; url: string; conversationId: string; timings: Record<string, number>; profile: string; confidence: string; evidence: string[]; truncated: boolean }
-export interface Fault { text: string; code: string; kind?: string; state?: Seen; health?: object }
+export interface Answered {
+  answer: string
+  url: string
+  conversationId: string
+  timings: Record<string, number>
+  profile: string
+  confidence: string
+  evidence: string[]
+  truncated: boolean
+}
+export interface Fault {
+  text: string
+  code: string
+  kind?: string
+  state?: Seen
+  health?: object
+}
 
 /** The sites' own addresses, for the browser's queries. */
-export const hosts: Record<Site, string> = { chatgpt: 'https://chatgpt.com', gemini: 'https://gemini.google.com', aistudio: 'https://aistudio.google.com' }
+export const hosts: Record<Site, string> = {
+  chatgpt: 'https://chatgpt.com',
+  gemini: 'https://gemini.google.com',
+  aistudio: 'https://aistudio.google.com',
+}
 
 export class Asking {
   readonly pages: Pages
@@ -34,7 +53,8 @@ export class Asking {
       const rig = await Rig.create({ granted: true, args: pages.flags, ...options })
       try {
         const client = await rig.bridge.stdioClient('desk')
-        for (const site of sites) await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
+        for (const site of sites)
+          await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
         await hasTool(client, 'chat_aistudio') // the last
         return new Asking(pages, rig, client)
       } catch (e) {
@@ -63,7 +83,13 @@ export class Asking {
   }
 
   /** Asks, and compares the whole answer, and what reached the site. */
-  async ask(site: Site, marks = '', { locale = 'en', turn = 1, client, ...more }: { locale?: Locale; turn?: number; client?: Client } & Record<string, unknown> = {}): Promise<Answered> {
+  async ask(
+    site: Site,
+    marks = '',
+    { locale = 'en', turn = 1, client, ...more }:
+      & { locale?: Locale; turn?: number; client?: Client }
+      & Record<string, unknown> = {},
+  ): Promise<Answered> {
     const { token, prompt } = this.prompt(marks)
     const r = await this.call(site, prompt, more, client)
     assert.ok(!r.error, `${site} ${marks}: ${r.text} ${JSON.stringify(r.meta)}`)
@@ -79,7 +105,12 @@ export class Asking {
   }
 
   /** Asks for what must fail. `sent` is how often the prompt reached the site. */
-  async fails(site: Site, marks: string, code: string, more: Record<string, unknown> = {}): Promise<Fault & { sent: number }> {
+  async fails(
+    site: Site,
+    marks: string,
+    code: string,
+    more: Record<string, unknown> = {},
+  ): Promise<Fault & { sent: number }> {
     const { token, prompt } = this.prompt(marks)
     const r = await this.call(site, prompt, more)
     assert.ok(r.error && r.text.endsWith(`(${code})`), `${site} ${marks}: ${r.text}`)
@@ -110,11 +141,19 @@ export class Asking {
   look(tabId: number): Promise<{ hidden: boolean; field: string }> {
     return this.rig.panel.evaluate(async (tabId) => {
       const [seen] = await chrome.scripting.executeScript({
-        target: { tabId }, func: () => {
-          const field = (root: ParentNode): Element | null => root.querySelector('textarea[formcontrolname], [contenteditable=true]')
-            ?? [...root.querySelectorAll('*')].reduce<Element | null>((found, el) => found ?? (el.shadowRoot && field(el.shadowRoot)), null)
+        target: { tabId },
+        func: () => {
+          const field = (root: ParentNode): Element | null =>
+            root.querySelector('textarea[formcontrolname], [contenteditable=true]') ??
+              [...root.querySelectorAll('*')].reduce<Element | null>(
+                (found, el) => found ?? (el.shadowRoot && field(el.shadowRoot)),
+                null,
+              )
           const at = field(document)
-          return { hidden: document.hidden, field: (at instanceof HTMLTextAreaElement ? at.value : at?.textContent) ?? '' }
+          return {
+            hidden: document.hidden,
+            field: (at instanceof HTMLTextAreaElement ? at.value : at?.textContent) ?? '',
+          }
         },
       })
       return seen!.result!
@@ -123,4 +162,6 @@ export class Asking {
 }
 
 /** The backend's Markdown in the form that a page's elements have. */
-export const asRead = (text: string, site: Site) => text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of').replaceAll('](/images', `](${hosts[site]}/images`)
+export const asRead = (text: string, site: Site) =>
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
+    .replaceAll('](/images', `](${hosts[site]}/images`)

@@ -20,7 +20,14 @@ const json = async (name: string, args: Record<string, unknown>) => {
   return JSON.parse(r.text) as never
 }
 
-interface Node { id: string; title: string; url?: string; parentId?: string; index?: number; children?: Node[] }
+interface Node {
+  id: string
+  title: string
+  url?: string
+  parentId?: string
+  index?: number
+  children?: Node[]
+}
 
 test('bookmarks are offered when they are switched on, and not before', async () => {
   const { tools } = await desk.listTools()
@@ -28,19 +35,30 @@ test('bookmarks are offered when they are switched on, and not before', async ()
   await rig.ask('setOptions', { bookmarks: true })
   await hasTool(desk, 'bookmark_move')
   const names = (await desk.listTools()).tools.map((t) => t.name).filter((n) => n.startsWith('bookmark_')).sort()
-  assert.deepEqual(names, ['add', 'create_folder', 'get', 'get_children', 'get_tree', 'move', 'remove', 'remove_tree', 'search', 'update'].map((n) => `bookmark_${n}`))
+  assert.deepEqual(
+    names,
+    ['add', 'create_folder', 'get', 'get_children', 'get_tree', 'move', 'remove', 'remove_tree', 'search', 'update']
+      .map((n) => `bookmark_${n}`),
+  )
 })
 
 test('all tools do what K2 says', async () => {
   const folder: Node = await json('bookmark_create_folder', { title: 'Charts' })
-  const added: Node = await json('bookmark_add', { parentId: folder.id, title: 'Harbour', url: 'https://harbour.example/' })
+  const added: Node = await json('bookmark_add', {
+    parentId: folder.id,
+    title: 'Harbour',
+    url: 'https://harbour.example/',
+  })
   assert.equal(added.parentId, folder.id)
   const loose: Node = await json('bookmark_add', { title: 'Reef', url: 'https://reef.example/a?b=c' })
   assert.deepEqual((await json('bookmark_get', { id: added.id }) as Node[]).map((n) => n.title), ['Harbour'])
   assert.deepEqual((await json('bookmark_search', { query: 'reef' }) as Node[]).map((n) => n.id), [loose.id])
   const moved: Node = await json('bookmark_move', { id: loose.id, parentId: folder.id, index: 0 })
   assert.equal(moved.index, 0)
-  assert.deepEqual((await json('bookmark_get_children', { id: folder.id }) as Node[]).map((n) => n.title), ['Reef', 'Harbour'])
+  assert.deepEqual((await json('bookmark_get_children', { id: folder.id }) as Node[]).map((n) => n.title), [
+    'Reef',
+    'Harbour',
+  ])
   const changed: Node = await json('bookmark_update', { id: added.id, title: 'Port', url: 'https://port.example/' })
   assert.deepEqual([changed.title, changed.url], ['Port', 'https://port.example/'])
   const [root] = await json('bookmark_get_tree', {}) as Node[]
@@ -119,7 +137,10 @@ test('removing asks the person, each time or for ever', async () => {
   await assert.rejects(asked)
   await rig.until('no question', (s) => !s.approvals.length)
   const { clients, activity } = await rig.state()
-  assert.deepEqual(clients.find((c) => c.key === 'desk')?.grants, { bookmark_remove: 'allow', bookmark_remove_tree: 'deny' })
+  assert.deepEqual(clients.find((c) => c.key === 'desk')?.grants, {
+    bookmark_remove: 'allow',
+    bookmark_remove_tree: 'deny',
+  })
   assert.ok(activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'denied' && a.code === 'DENIED'))
   assert.ok(activity.some((a) => a.tool === 'bookmark_remove' && a.outcome === 'cancelled'))
   assert.doesNotMatch(JSON.stringify(activity), /wreck/i)
@@ -133,7 +154,10 @@ test('everything can be stopped, and go on', async () => {
   await rig.ask('stop', {})
   assert.match((await asking).text, /^The person stopped everything in the (browser )?extension.*\(STOPPED\)$/)
   await hasTool(desk, 'bookmark_search', false) // the bridge knows
-  assert.match((await call(desk, 'bookmark_search', { query: 'x' })).text, /^No browser extension connected: the person stopped everything.*\(STOPPED\)$/)
+  assert.match(
+    (await call(desk, 'bookmark_search', { query: 'x' })).text,
+    /^No browser extension connected: the person stopped everything.*\(STOPPED\)$/,
+  )
   await rig.ask('go', {})
   await rig.connected()
   await hasTool(desk, 'bookmark_search')

@@ -75,7 +75,9 @@ export class TestBridge {
   async run(...args: string[]): Promise<string> {
     const child = this.spawn(['bridge', ...args.slice(0, 1), ...this.flags, ...args.slice(1)])
     let text = ''
-    child.stdout!.on('data', (chunk: Buffer) => { text += chunk })
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
     await new Promise((resolve) => child.once('close', resolve))
     return text.trim()
   }
@@ -83,7 +85,13 @@ export class TestBridge {
   /** A desktop MCP client that starts the bridge itself. */
   async stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
     const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
-    await client.connect(new StdioClientTransport({ command: binary, args: ['bridge', '--stdio', ...this.flags, ...args], stderr: 'ignore' }))
+    await client.connect(
+      new StdioClientTransport({
+        command: binary,
+        args: ['bridge', '--stdio', ...this.flags, ...args],
+        stderr: 'ignore',
+      }),
+    )
     this.clients.push(client)
     return client
   }
@@ -92,7 +100,11 @@ export class TestBridge {
   async httpClient(name = 'desk-http'): Promise<Client> {
     const token = await this.run('token')
     const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
-    await client.connect(new StreamableHTTPClientTransport(new URL(`http://${this.address}/mcp`), { requestInit: { headers: { authorization: `Bearer ${token}` } } }))
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`http://${this.address}/mcp`), {
+        requestInit: { headers: { authorization: `Bearer ${token}` } },
+      }),
+    )
     this.clients.push(client)
     return client
   }
@@ -107,7 +119,10 @@ export class TestBridge {
     const child = spawn(binary, args, { stdio: [stdin, 'pipe', 'pipe'] })
     this.processes.add(child)
     child.once('exit', () => this.processes.delete(child))
-    for (const out of [child.stdout!, child.stderr!]) createInterface(out).on('line', (line) => { this.log += `${line}\n` })
+    for (const out of [child.stdout!, child.stderr!])
+      createInterface(out).on('line', (line) => {
+        this.log += `${line}\n`
+      })
     return child
   }
 

@@ -7,19 +7,26 @@ import { hasTool } from './rig.ts'
 // Chats that nobody sees: no DevTools on the driven tabs, which would show them to the page.
 
 let asking: Asking
-before(async () => { asking = await Asking.create() })
+before(async () => {
+  asking = await Asking.create()
+})
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
 /** The person's window and tab: where the panel is. */
-const person = () => asking.rig.panel.evaluate(async () => {
-  const mine = (await chrome.tabs.getCurrent())!
-  const focused = (await chrome.windows.getAll()).filter((w) => w.focused).map((w) => w.id!)
-  return { windowId: mine.windowId, active: mine.active, focused, last: (await chrome.windows.getLastFocused()).id! }
-})
+const person = () =>
+  asking.rig.panel.evaluate(async () => {
+    const mine = (await chrome.tabs.getCurrent())!
+    const focused = (await chrome.windows.getAll()).filter((w) => w.focused).map((w) => w.id!)
+    return { windowId: mine.windowId, active: mine.active, focused, last: (await chrome.windows.getLastFocused()).id! }
+  })
 
 /** Puts another tab in front of a driven one. */
-const cover = (windowId: number) => asking.rig.panel.evaluate(async (windowId) => (await chrome.tabs.create({ windowId, active: true, url: 'about:blank' })).id!, windowId)
+const cover = (windowId: number) =>
+  asking.rig.panel.evaluate(
+    async (windowId) => (await chrome.tabs.create({ windowId, active: true, url: 'about:blank' })).id!,
+    windowId,
+  )
 
 async function hiddenWhile<T>(tabId: number, work: Promise<T>): Promise<T> {
   let looks = 0
@@ -52,7 +59,9 @@ test('a run has a window of its own, wide enough, and the person’s stays in fr
   const watched = (async () => {
     while (!over) seen.push(await person())
   })()
-  await runs.finally(() => { over = true })
+  await runs.finally(() => {
+    over = true
+  })
   await watched
   assert.ok(seen.length > 10)
   for (const each of seen) assert.deepEqual(each, before)
@@ -80,7 +89,12 @@ test('a tab that no run has used for five minutes is closed, unless somebody loo
   })
   await asking.rig.killWorker()
   // Its alarm rings every 30 s.
-  await asking.rig.panel.until((id) => chrome.tabs.get(id).then(() => false, () => true), [hidden.id], 'the tab is closed', 45_000)
+  await asking.rig.panel.until(
+    (id) => chrome.tabs.get(id).then(() => false, () => true),
+    [hidden.id],
+    'the tab is closed',
+    45_000,
+  )
   assert.equal((await asking.tab('gemini')).id, shown.id)
   await hasTool(asking.client, 'chat_chatgpt')
   await asking.ask('chatgpt')

@@ -10,18 +10,29 @@ import { Asking } from './asking.ts'
 const thorough = process.env.PORTOLAN_CHAT_ROUNDS !== undefined
 
 let asking: Asking
-before(async () => { asking = await Asking.create() })
+before(async () => {
+  asking = await Asking.create()
+})
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
 test('in six languages, by words where there are no marks', async () => {
   await Promise.all(sites.map(async (site) => {
     for (const locale of locales) {
-      const states: Partial<PageState>[] = site === 'chatgpt' ? [{ layout: 'article', noTestIds: true }, ...thorough || ['de', 'ja'].includes(locale) ? [{ layout: 'turn-key', noTestIds: false } as const] : []] : [{}]
+      const states: Partial<PageState>[] = site === 'chatgpt'
+        ? [
+          { layout: 'article', noTestIds: true },
+          ...thorough || ['de', 'ja'].includes(locale) ? [{ layout: 'turn-key', noTestIds: false } as const] : [],
+        ]
+        : [{}]
       for (const state of states) {
         asking.pages.set(site, { ...state, locale })
         const answered = await asking.ask(site, '[[think ms=600 skip=1]]', { locale })
-        assert.equal(answered.confidence, 'high', `${site} ${locale} ${state.layout ?? ''}: ${answered.evidence.join()}`)
+        assert.equal(
+          answered.confidence,
+          'high',
+          `${site} ${locale} ${state.layout ?? ''}: ${answered.evidence.join()}`,
+        )
       }
     }
   }))
@@ -38,7 +49,15 @@ test('turns newest first, made anew, and taken away', async () => {
     if (site === 'chatgpt') asking.pages.set(site, { layout: 'turn-key', newestFirst: true })
     const id = asking.pages.seed(site, 6)
     let turn = 6
-    for (const marks of ['', '[[remount]]', ...site === 'chatgpt' ? ['[[virtual n=3]] [[slow ms=1500]]', '[[remount]] [[slow ms=1500]]', '[[long kb=64]]'] : ['[[long kb=64]]']]) {
+    for (
+      const marks of [
+        '',
+        '[[remount]]',
+        ...site === 'chatgpt'
+          ? ['[[virtual n=3]] [[slow ms=1500]]', '[[remount]] [[slow ms=1500]]', '[[long kb=64]]']
+          : ['[[long kb=64]]'],
+      ]
+    ) {
       const { conversationId, truncated } = await asking.ask(site, marks, { conversationId: id, turn: ++turn })
       assert.equal(conversationId, id)
       assert.equal(truncated, false)

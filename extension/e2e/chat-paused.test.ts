@@ -7,22 +7,34 @@ import { CdpPage } from '../../web/demo/e2e/cdp.ts'
 // The person's own hands in a driven tab (S13).
 
 let asking: Asking
-before(async () => { asking = await Asking.create() })
+before(async () => {
+  asking = await Asking.create()
+})
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
 /** The driven tab, as the person's keyboard and mouse reach it. */
 async function hands(site: Site): Promise<CdpPage> {
   const { cdp } = asking.rig.browser
-  const target = (await asking.rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith(`${hosts[site]}/`))
+  const target = (await asking.rig.browser.targets()).find((t) =>
+    t.type === 'page' && t.url.startsWith(`${hosts[site]}/`)
+  )
   return CdpPage.attach(cdp, target!.targetId)
 }
 
 async function type(tab: CdpPage, text: string): Promise<void> {
-  for (const key of text) for (const type of ['keyDown', 'keyUp']) await tab.send('Input.dispatchKeyEvent', { type, key, text: type === 'keyDown' ? key : undefined })
+  for (const key of text)
+    for (const type of ['keyDown', 'keyUp'])
+      await tab.send('Input.dispatchKeyEvent', {
+        type,
+        key,
+        text: type === 'keyDown' ? key : undefined,
+      })
 }
 
-const runOf = async (site: Site, phase: string) => (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs.find((r) => r.site === site)!
+const runOf = async (site: Site, phase: string) =>
+  (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs
+    .find((r) => r.site === site)!
 
 test('while the person types nothing is sent; then the run goes on, and their words stay', async () => {
   await Promise.all(sites.map(async (site) => {

@@ -33,7 +33,16 @@ const fresh = (rest = '') => {
   return { token, prompt: `token:${token}\nsecond line, “quoted” & <b>\n\n    fourth line ${rest}` }
 }
 
-interface Answered { answer: string; url: string; conversationId: string; timings: Record<string, number>; profile: string; confidence: string; evidence: string[]; truncated: boolean }
+interface Answered {
+  answer: string
+  url: string
+  conversationId: string
+  timings: Record<string, number>
+  profile: string
+  confidence: string
+  evidence: string[]
+  truncated: boolean
+}
 
 async function ask(client: Client, site: Site, rest = '', more: Record<string, unknown> = {}): Promise<Answered> {
   const { token, prompt } = fresh(rest)
@@ -48,7 +57,12 @@ async function ask(client: Client, site: Site, rest = '', more: Record<string, u
   return answered
 }
 
-async function fails(client: Client, site: Site, rest: string, code: string): Promise<{ text: string; error: Record<string, unknown> }> {
+async function fails(
+  client: Client,
+  site: Site,
+  rest: string,
+  code: string,
+): Promise<{ text: string; error: Record<string, unknown> }> {
   const r = await call(client, `chat_${site}`, { prompt: fresh(rest).prompt }, { timeout: 120_000 })
   assert.ok(r.error && r.text.endsWith(`(${code})`), `${site} ${rest}: ${r.text}`)
   const error = r.meta['portolan/error'] as Record<string, unknown>
@@ -58,13 +72,30 @@ async function fails(client: Client, site: Site, rest: string, code: string): Pr
 
 test('chats are off, and a client is told so', async () => {
   assert.ok(!(await desk.listTools()).tools.some((t) => t.name.startsWith('chat_')))
-  for (const site of sites) await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
+  for (const site of sites)
+    await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
   for (const client of [desk, http]) await hasTool(client, 'chat_aistudio') // the last
   const { tools } = await desk.listTools()
   const names = tools.map((t) => t.name).filter((t) => /^(chat|ask)_/.test(t))
-  assert.deepEqual(names.sort(), ['ask_chatgpt_gemini_web', 'ask_chatgpt_web', 'ask_gemini_web', 'chat_aistudio', 'chat_all', 'chat_chatgpt', 'chat_gemini', 'chat_snapshot'])
-  const studio = tools.find((t) => t.name === 'chat_aistudio')!.inputSchema.properties as Record<string, { default?: unknown; maximum?: number; enum?: string[] }>
-  assert.deepEqual([studio.temperature!.default, studio.temperature!.maximum, studio.model!.enum![0]], [0.7, 1, 'gemini-2.5-flash'])
+  assert.deepEqual(names.sort(), [
+    'ask_chatgpt_gemini_web',
+    'ask_chatgpt_web',
+    'ask_gemini_web',
+    'chat_aistudio',
+    'chat_all',
+    'chat_chatgpt',
+    'chat_gemini',
+    'chat_snapshot',
+  ])
+  const studio = tools.find((t) => t.name === 'chat_aistudio')!.inputSchema.properties as Record<
+    string,
+    { default?: unknown; maximum?: number; enum?: string[] }
+  >
+  assert.deepEqual([studio.temperature!.default, studio.temperature!.maximum, studio.model!.enum![0]], [
+    0.7,
+    1,
+    'gemini-2.5-flash',
+  ])
 })
 
 test('each site answers, over stdio and over HTTP', async () => {
@@ -119,7 +150,9 @@ test('aliases ask the same', async () => {
 })
 
 test('two clients and the queue: in order, and never the other one’s answer', async () => {
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i % 2 ? desk : http, 'gemini').catch((e: Error) => e)))
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => ask(i % 2 ? desk : http, 'gemini').catch((e: Error) => e)),
+  )
     .catch(() => [])
   // ask() compares the last prompt of the site, which with several at once may be another's.
   for (const a of answers) assert.ok(!(a instanceof Error) || /Expected values/.test(a.message), String(a))
@@ -142,7 +175,8 @@ test('what goes wrong is told apart', async () => {
   pages.set('gemini', { layout: 'unknown' })
   const unknown = await fails(desk, 'gemini', '', 'LAYOUT_UNKNOWN')
   assert.ok(unknown.error.health)
-  const { answered, failed, timedOut } = (await rig.until('they are counted', (s) => s.chats.gemini.failed === before.failed + 2)).chats.gemini
+  const { answered, failed, timedOut } =
+    (await rig.until('they are counted', (s) => s.chats.gemini.failed === before.failed + 2)).chats.gemini
   assert.deepEqual([answered, failed, timedOut], [before.answered, before.failed + 2, before.timedOut])
 })
 
@@ -151,7 +185,10 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   const { prompt } = fresh('[[slow ms=20000]]')
   const asked = call(desk, 'chat_gemini', { prompt }, { signal: gives.signal })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
-  assert.deepEqual(await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]), ['1', 'Portolan: driving Gemini'])
+  assert.deepEqual(
+    await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]),
+    ['1', 'Portolan: driving Gemini'],
+  )
   gives.abort()
   await assert.rejects(asked)
   for (let i = 0; !pages.stopped('gemini') && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -160,7 +197,9 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   await rig.until('no runs', (s) => !s.runs.length)
   const closed = fails(desk, 'gemini', '[[slow ms=20000]]', 'TAB_CLOSED')
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
-  const tab = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://gemini.google.com/'))!
+  const tab = (await rig.browser.targets()).find((t) =>
+    t.type === 'page' && t.url.startsWith('https://gemini.google.com/')
+  )!
   await rig.browser.cdp.send('Target.closeTarget', { targetId: tab.targetId })
   await closed
   await ask(desk, 'gemini') // in another one
@@ -171,7 +210,8 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   await rig.ask('stop', {})
   assert.ok((await stopped).error)
-  for (let i = 0; pages.stopped('gemini') === before && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+  for (let i = 0; pages.stopped('gemini') === before && i < 100; i++)
+    await new Promise((resolve) => setTimeout(resolve, 50))
   assert.equal(pages.stopped('gemini'), before + 1)
   assert.deepEqual((await rig.until('no runs', (s) => !s.runs.length)).stopped, true)
   await rig.ask('go', {})
@@ -185,7 +225,14 @@ test('from the side panel a run is shown, handed over and cancelled', async () =
   const asked = call(desk, 'chat_gemini', { prompt })
   const { runs: [run] } = await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   await rig.ask('showRun', { id: run!.id })
-  await rig.panel.until(async () => (await chrome.windows.getAll({ populate: true })).some((w) => w.focused && w.tabs?.some((t) => t.active && t.url?.startsWith('https://gemini.google.com/'))), [], 'its tab is in front')
+  await rig.panel.until(
+    async () =>
+      (await chrome.windows.getAll({ populate: true })).some((w) =>
+        w.focused && w.tabs?.some((t) => t.active && t.url?.startsWith('https://gemini.google.com/'))
+      ),
+    [],
+    'its tab is in front',
+  )
   await rig.ask('cancelRun', { id: run!.id })
   assert.match((await asked).text, /\(CANCELLED\)$/)
   await rig.until('no runs', (s) => !s.runs.length)
@@ -193,7 +240,9 @@ test('from the side panel a run is shown, handed over and cancelled', async () =
   await rig.ask('setChat', { site: 'gemini', patch: { mode: 'assist' } })
   const assisted = call(desk, 'chat_gemini', { prompt })
   await rig.until('it waits for the person', (s) => s.runs.some((r) => r.phase === 'handover'))
-  const target = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://gemini.google.com/'))!
+  const target = (await rig.browser.targets()).find((t) =>
+    t.type === 'page' && t.url.startsWith('https://gemini.google.com/')
+  )!
   const tab = await CdpPage.attach(rig.browser.cdp, target.targetId)
   await tab.evaluate(() => {
     const find = (root: ParentNode): Element | undefined => {
@@ -226,7 +275,13 @@ test('a site that is switched off, its own limit, and a full queue', async () =>
   assert.match((await fails(desk, 'gemini', '', 'RATE_LIMITED')).text, /as the person set it/)
   await rig.ask('setChat', { site: 'gemini', patch: { perHour: 1000 } })
   const gives = new AbortController()
-  const many = Array.from({ length: 12 }, () => call(desk, 'chat_gemini', { prompt: fresh('[[slow ms=4000]]').prompt }, { signal: gives.signal }).catch(() => undefined))
+  const many = Array.from(
+    { length: 12 },
+    () =>
+      call(desk, 'chat_gemini', { prompt: fresh('[[slow ms=4000]]').prompt }, { signal: gives.signal }).catch(() =>
+        undefined
+      ),
+  )
   const full = await Promise.race(many)
   assert.match(full!.text, /\(QUEUE_FULL\)$/)
   gives.abort()
@@ -240,7 +295,9 @@ test('assist: the person sends and hands over', async () => {
   const asked = call(desk, 'chat_chatgpt', { prompt })
   const { runs } = await rig.until('it is handed over', (s) => s.runs.some((r) => r.phase === 'handover'))
   assert.equal(pages.prompts('chatgpt').length, 0, 'nothing was sent')
-  const target = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith('https://chatgpt.com/'))!
+  const target = (await rig.browser.targets()).find((t) =>
+    t.type === 'page' && t.url.startsWith('https://chatgpt.com/')
+  )!
   const tab = await CdpPage.attach(rig.browser.cdp, target.targetId)
   await tab.click(`document.querySelector('[data-testid=send-button], button[aria-label*=Send]')`)
   const r = await asked

@@ -8,7 +8,9 @@ export const extensionFolder = `${root}dist/extension`
 /** From the manifest's key. */
 export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 
-const loading = (...folders: string[]) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folders.join()}`]
+const loading = (
+  ...folders: string[]
+) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folders.join()}`]
 
 /** A real Chromium with the extension, without DevTools on its worker. */
 export class Chromium extends RawChromium {
@@ -18,7 +20,14 @@ export class Chromium extends RawChromium {
    * once granted stays so. `debugger`: the build for trusted input. `beside`: folders
    * of other extensions.
    */
-  static async create({ granted = false, debugger: trusted = false, beside = [], args = [] }: { granted?: boolean; debugger?: boolean; beside?: string[]; args?: string[] } = {}): Promise<Chromium> {
+  static async create(
+    { granted = false, debugger: trusted = false, beside = [], args = [] }: {
+      granted?: boolean
+      debugger?: boolean
+      beside?: string[]
+      args?: string[]
+    } = {},
+  ): Promise<Chromium> {
     const browser = new Chromium(await RawChromium.newProfile(), [])
     if (granted || trusted) {
       const greedy = await greedyCopy(trusted)
@@ -36,7 +45,11 @@ export class Chromium extends RawChromium {
 
   /** Resolves when the extension's worker runs. */
   async worker(): Promise<void> {
-    for (let i = 0; !(await this.targets()).some((t) => t.type === 'service_worker' && t.url.includes(extensionId)); i++) {
+    for (
+      let i = 0;
+      !(await this.targets()).some((t) => t.type === 'service_worker' && t.url.includes(extensionId));
+      i++
+    ) {
       if (i > 400) throw new Error('the extension does not start')
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

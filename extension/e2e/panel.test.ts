@@ -9,10 +9,17 @@ import { call, hasTool, Rig } from './rig.ts'
 // Its states and looks are tested in extension/panel.
 
 const open: { close(): Promise<void> }[] = []
-afterEach(async () => { for (const rig of open.splice(0)) await rig.close() })
+afterEach(async () => {
+  for (const rig of open.splice(0)) await rig.close()
+})
 
 /** The first visible element that matches, in whatever shadow root. */
-const deep = (selector: string, text = '') => `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${JSON.stringify(selector)})&&e.getClientRects().length&&e.textContent.includes(${JSON.stringify(text)}))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+const deep = (selector: string, text = '') =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length&&e.textContent.includes(${
+    JSON.stringify(text)
+  }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
 
 test('what happens is shown: the link, a server, a question that is answered by a click, the log; nothing breaks the policy', async () => {
   const rig = await Rig.create({ granted: true })
@@ -39,22 +46,36 @@ test('what happens is shown: the link, a server, a question that is answered by 
   await rig.ask('setOptions', { bookmarks: true })
   const desk = await rig.bridge.stdioClient('desk')
   await hasTool(desk, 'bookmark_remove')
-  const { id } = JSON.parse((await call(desk, 'bookmark_add', { title: 'Sandbar <img src=x onerror=alert(1)>', url: 'https://sandbar.example/' })).text) as { id: string }
+  const { id } = JSON.parse(
+    (await call(desk, 'bookmark_add', {
+      title: 'Sandbar <img src=x onerror=alert(1)>',
+      url: 'https://sandbar.example/',
+    })).text,
+  ) as { id: string }
   const removing = call(desk, 'bookmark_remove', { id })
   await shows('Sandbar <img src=x onerror=alert(1)>')
   await picture('real-question')
-  assert.deepEqual(await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]), ['?', 'Portolan: a question waits for you'])
+  assert.deepEqual(
+    await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]),
+    ['?', 'Portolan: a question waits for you'],
+  )
   await new Promise((resolve) => setTimeout(resolve, 600)) // a click before is taken for an accident
   await rig.panel.click(deep('button', 'Allow once'))
   assert.ok(!(await removing).error)
 
   await rig.panel.click(deep('[role=tab], nav button, nav a', 'Servers'))
-  await rig.panel.until((find, url) => {
-    const panel = (0, eval)(find) as { registry?: { addServer(n: string, c: object): Promise<void>; discover(): Promise<unknown> } } | undefined
-    if (!panel?.registry) return false
-    void panel.registry.addServer('harbour', { url }).then(() => panel.registry!.discover())
-    return true
-  }, [deep('portolan-panel'), `${server.url}/mcp`], 'the settings panel')
+  await rig.panel.until(
+    (find, url) => {
+      const panel = (0, eval)(find) as {
+        registry?: { addServer(n: string, c: object): Promise<void>; discover(): Promise<unknown> }
+      } | undefined
+      if (!panel?.registry) return false
+      void panel.registry.addServer('harbour', { url }).then(() => panel.registry!.discover())
+      return true
+    },
+    [deep('portolan-panel'), `${server.url}/mcp`],
+    'the settings panel',
+  )
   await shows('harbour')
   await shows('3 tools')
   await picture('real-servers')

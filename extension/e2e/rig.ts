@@ -4,8 +4,15 @@ import { TestBridge } from './bridge.ts'
 import type { CdpPage } from '../../web/demo/e2e/cdp.ts'
 import { Chromium, extensionId } from './chromium.ts'
 
-interface PageRig { state?: State; ask(method: string, params: unknown): Promise<unknown> }
-declare global { interface Window { rig: PageRig } }
+interface PageRig {
+  state?: State
+  ask(method: string, params: unknown): Promise<unknown>
+}
+declare global {
+  interface Window {
+    rig: PageRig
+  }
+}
 
 /** A real bridge, a real browser with the real extension, and its side panel's page, open in a tab. */
 export class Rig {
@@ -37,41 +44,49 @@ export class Rig {
   /** Opens the side panel's page, and a port of its own beside the page's. */
   async openPanel(): Promise<void> {
     this.panel = await this.browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
-    await this.panel.until((name) => {
-      if (!globalThis.chrome?.runtime?.id) return false
-      const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-      let port: chrome.runtime.Port
-      let last = 0
-      const connect = () => {
-        port = chrome.runtime.connect({ name })
-        port.onMessage.addListener((m) => {
-          if (m.state) rig.state = m.state as State
-          else if (m.error) waiting.get(m.id)?.reject(Object.assign(new Error(m.error.message), m.error))
-          else waiting.get(m.id)?.resolve(m.result)
-        })
-        port.onDisconnect.addListener(() => {
-          rig.state = undefined
-          for (const w of waiting.values()) w.reject(new Error('the background is gone'))
-          setTimeout(connect, 50)
-        })
-      }
-      const rig: PageRig = window.rig = {
-        ask(method, params) {
-          const id = ++last
-          const asked = Promise.withResolvers<unknown>()
-          waiting.set(id, asked)
-          port.postMessage({ id, method, params })
-          return asked.promise
-        },
-      }
-      connect()
-      return true
-    }, [panelPort], 'the panel loads')
+    await this.panel.until(
+      (name) => {
+        if (!globalThis.chrome?.runtime?.id) return false
+        const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+        let port: chrome.runtime.Port
+        let last = 0
+        const connect = () => {
+          port = chrome.runtime.connect({ name })
+          port.onMessage.addListener((m) => {
+            if (m.state) rig.state = m.state as State
+            else if (m.error) waiting.get(m.id)?.reject(Object.assign(new Error(m.error.message), m.error))
+            else waiting.get(m.id)?.resolve(m.result)
+          })
+          port.onDisconnect.addListener(() => {
+            rig.state = undefined
+            for (const w of waiting.values()) w.reject(new Error('the background is gone'))
+            setTimeout(connect, 50)
+          })
+        }
+        const rig: PageRig = window.rig = {
+          ask(method, params) {
+            const id = ++last
+            const asked = Promise.withResolvers<unknown>()
+            waiting.set(id, asked)
+            port.postMessage({ id, method, params })
+            return asked.promise
+          },
+        }
+        connect()
+        return true
+      },
+      [panelPort],
+      'the panel loads',
+    )
     await this.until('the state', () => true)
   }
 
   ask<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
-    return this.panel.evaluate((method, params) => window.rig.ask(method, params), method as string, params as unknown) as Promise<ReturnType<Requests[M]>>
+    return this.panel.evaluate(
+      (method, params) => window.rig.ask(method, params),
+      method as string,
+      params as unknown,
+    ) as Promise<ReturnType<Requests[M]>>
   }
 
   async state(): Promise<State> {
@@ -84,7 +99,14 @@ export class Rig {
     for (;;) {
       const state = await this.panel.evaluate(() => window.rig.state).catch(() => undefined)
       if (state && test(state)) return state
-      if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms; ${JSON.stringify(state && { link: state.link, pairing: state.pairing, runs: state.runs, permissions: state.permissions })}\n${this.bridge.log}`)
+      if (Date.now() > deadline)
+        throw new Error(
+          `${what}: not within ${ms} ms; ${
+            JSON.stringify(
+              state && { link: state.link, pairing: state.pairing, runs: state.runs, permissions: state.permissions },
+            )
+          }\n${this.bridge.log}`,
+        )
       await new Promise((resolve) => setTimeout(resolve, 40))
     }
   }
@@ -95,9 +117,12 @@ export class Rig {
       await this.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
       await this.ask('digits', { digits })
     })
-    for (const deadline = Date.now() + 20_000; ;) {
+    for (const deadline = Date.now() + 20_000;;) {
       await this.ask('pair', { address: this.bridge.address })
-      const { pairing } = await this.until('the pairing begins', (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'))
+      const { pairing } = await this.until(
+        'the pairing begins',
+        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'),
+      )
       if (pairing?.step !== 'failed') break
       if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
       await new Promise((resolve) => setTimeout(resolve, 100)) // its window is not open yet
@@ -126,7 +151,7 @@ export class Rig {
 
 /** Resolves when a client sees a tool: the bridge lists anew in the background. */
 export async function hasTool(client: Client, name: string, there = true): Promise<void> {
-  for (let i = 0; ; i++) {
+  for (let i = 0;; i++) {
     const { tools } = await client.listTools()
     if (tools.some((t) => t.name === name) === there) return
     if (i > 400) throw new Error(`${name} is ${there ? 'not' : 'still'} among ${tools.map((t) => t.name).join(', ')}`)
@@ -134,12 +159,24 @@ export async function hasTool(client: Client, name: string, there = true): Promi
   }
 }
 
-export interface Outcome { text: string; error: boolean; structured: Record<string, unknown>; meta: Record<string, unknown> }
+export interface Outcome {
+  text: string
+  error: boolean
+  structured: Record<string, unknown>
+  meta: Record<string, unknown>
+}
 
-export async function call(client: Client, name: string, args: Record<string, unknown> = {}, options: Parameters<Client['callTool']>[2] = {}): Promise<Outcome> {
+export async function call(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[2] = {},
+): Promise<Outcome> {
   const r = await client.callTool({ name, arguments: args }, undefined, { timeout: 60_000, ...options })
   return {
-    text: (r.content as { text?: string }[]).map((c) => c.text ?? '').join('\n'), error: !!r.isError,
-    structured: (r.structuredContent ?? {}) as Record<string, unknown>, meta: (r._meta ?? {}) as Record<string, unknown>,
+    text: (r.content as { text?: string }[]).map((c) => c.text ?? '').join('\n'),
+    error: !!r.isError,
+    structured: (r.structuredContent ?? {}) as Record<string, unknown>,
+    meta: (r._meta ?? {}) as Record<string, unknown>,
   }
 }

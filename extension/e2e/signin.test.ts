@@ -10,22 +10,36 @@ import { Rig } from './rig.ts'
 // extension, and no identity API of the browser is involved.
 
 const open: { close(): Promise<void> }[] = []
-afterEach(async () => { for (const one of open.splice(0).reverse()) await one.close() })
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close()
+})
 
-const deep = (selector: string, text = '') => `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${JSON.stringify(selector)})&&e.getClientRects().length&&e.textContent.includes(${JSON.stringify(text)}))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+const deep = (selector: string, text = '') =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length&&e.textContent.includes(${
+    JSON.stringify(text)
+  }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
 
 /** The tab that shows it, once there is one. */
 async function authorizationPage(rig: Rig, issuer: string): Promise<CdpPage> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
-    const found = (await rig.browser.targets()).find((t) => t.type === 'page' && t.url.startsWith(`${issuer}/authorize`))
+    const found = (await rig.browser.targets()).find((t) =>
+      t.type === 'page' && t.url.startsWith(`${issuer}/authorize`)
+    )
     if (found) return CdpPage.attach(rig.browser.cdp, found.targetId)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error('no tab shows the authorization page')
 }
 
-interface Panel { registry?: Registry }
-interface Signing { outcome?: string; old?: Registry }
+interface Panel {
+  registry?: Registry
+}
+interface Signing {
+  outcome?: string
+  old?: Registry
+}
 
 test('one click, a tab of the authorization server, and calls work; the tokens stay hidden', async () => {
   const server = await signInServer()
@@ -34,17 +48,29 @@ test('one click, a tab of the authorization server, and calls work; the tokens s
   open.push(rig)
   await rig.panel.click(deep('[role=tab], nav button, nav a', 'Servers'))
   const panel = deep('portolan-panel')
-  await rig.panel.until((find, url) => {
-    const { registry } = ((0, eval)(find) ?? {}) as Panel
-    if (!registry) return false
-    void registry.addServer('s', { url }).then(() => registry.discover())
-    return true
-  }, [panel, server.url], 'the settings panel')
-  await rig.panel.until((find) => ((0, eval)(find) as Panel).registry!.getHealth().s?.signIn === 'needed', [panel], 'the sign-in is wanted')
+  await rig.panel.until(
+    (find, url) => {
+      const { registry } = ((0, eval)(find) ?? {}) as Panel
+      if (!registry) return false
+      void registry.addServer('s', { url }).then(() => registry.discover())
+      return true
+    },
+    [panel, server.url],
+    'the settings panel',
+  )
+  await rig.panel.until(
+    (find) => ((0, eval)(find) as Panel).registry!.getHealth().s?.signIn === 'needed',
+    [panel],
+    'the sign-in is wanted',
+  )
   await rig.panel.evaluate((find) => {
     const w = window as Signing
     w.outcome = ''
-    ;((0, eval)(find) as Panel).registry!.signIn('s').then(() => { w.outcome = 'done' }, (e) => { w.outcome = `${e.code}: ${e.message}` })
+    ;((0, eval)(find) as Panel).registry!.signIn('s').then(() => {
+      w.outcome = 'done'
+    }, (e) => {
+      w.outcome = `${e.code}: ${e.message}`
+    })
   }, panel)
   const login = await authorizationPage(rig, server.issuer)
   await login.until(() => !!document.querySelector('#allow'), [], 'the page is there')
@@ -57,15 +83,23 @@ test('one click, a tab of the authorization server, and calls work; the tokens s
   }, panel)
   assert.deepEqual([health!.signIn, health!.status, text], ['signed-in', 'connected', '{"a":1}'])
   assert.equal(server.counts.authorize, 1)
-  const stored = await rig.panel.evaluate(async () => JSON.stringify([await chrome.storage.local.get(), await chrome.storage.session.get(), { ...localStorage }]))
+  const stored = await rig.panel.evaluate(async () =>
+    JSON.stringify([await chrome.storage.local.get(), await chrome.storage.session.get(), { ...localStorage }])
+  )
   for (const token of server.given) assert.ok(!stored.includes(token), 'a token is in the storage')
 
   // Another worker has what this one was given.
-  await rig.panel.evaluate((find) => { (window as Signing).old = ((0, eval)(find) as Panel).registry }, panel)
+  await rig.panel.evaluate((find) => {
+    ;(window as Signing).old = ((0, eval)(find) as Panel).registry
+  }, panel)
   await rig.browser.killWorker()
-  await rig.panel.until((find) => {
-    const { registry } = (0, eval)(find) as Panel
-    return registry !== (window as Signing).old && registry?.getHealth().s?.signIn === 'signed-in'
-  }, [panel], 'the next worker is signed in')
+  await rig.panel.until(
+    (find) => {
+      const { registry } = (0, eval)(find) as Panel
+      return registry !== (window as Signing).old && registry?.getHealth().s?.signIn === 'signed-in'
+    },
+    [panel],
+    'the next worker is signed in',
+  )
   assert.equal(server.counts.authorize, 1)
 })

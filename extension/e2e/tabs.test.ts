@@ -8,7 +8,11 @@ let rig: Rig
 let desk: Client
 let site: Listening
 before(async () => {
-  site = await listen((_req, res) => void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Tide tables</title><p class=a>High water</p><p>Low water</p><input type=password value="">'))
+  site = await listen((_req, res) =>
+    void res.writeHead(200, { 'content-type': 'text/html' }).end(
+      '<!doctype html><title>Tide tables</title><p class=a>High water</p><p>Low water</p><input type=password value="">',
+    )
+  )
   rig = await Rig.create({ granted: true })
   desk = await rig.bridge.httpClient()
 })
@@ -17,7 +21,9 @@ after(async () => {
   await site?.close()
 })
 
-interface Listed { tabs: { id: number; url: string; title: string; active: boolean }[] }
+interface Listed {
+  tabs: { id: number; url: string; title: string; active: boolean }[]
+}
 
 test('tabs and pages are offered when they are switched on; what the extension may not see stays unseen', async () => {
   await hasTool(desk, 'tabs_list', false)
@@ -25,7 +31,9 @@ test('tabs and pages are offered when they are switched on; what the extension m
   await hasTool(desk, 'page_dom')
   const page = await rig.browser.open(`${site.url}/`)
   await page.until(() => document.title, [], 'the page')
-  await page.evaluate(() => { document.querySelector('input')!.value = 'a secret that was typed' })
+  await page.evaluate(() => {
+    document.querySelector('input')!.value = 'a secret that was typed'
+  })
   const { structured } = await call(desk, 'tabs_list')
   const tab = (structured as unknown as Listed).tabs.find((t) => t.title === 'Tide tables')!
   assert.equal(tab.url, `${site.url}/`)

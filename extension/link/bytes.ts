@@ -35,9 +35,11 @@ export async function digest(bytes: Bytes): Promise<Bytes> {
 
 const hmac = { name: 'HMAC', hash: 'SHA-256' }
 /** A key for MACs. It cannot be read again. */
-export const macKey = (key: Bytes): Promise<CryptoKey> => crypto.subtle.importKey('raw', key, hmac, false, ['sign', 'verify'])
+export const macKey = (key: Bytes): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', key, hmac, false, ['sign', 'verify'])
 export async function mac(key: CryptoKey, text: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.sign(hmac, key, text))
 }
 /** Compares in constant time. */
-export const macIs = (key: CryptoKey, text: Bytes, tag: Bytes): Promise<boolean> => crypto.subtle.verify(hmac, key, tag, text)
+export const macIs = (key: CryptoKey, text: Bytes, tag: Bytes): Promise<boolean> =>
+  crypto.subtle.verify(hmac, key, tag, text)

@@ -10,7 +10,12 @@ export interface Pipe {
   receive(): Promise<string>
 }
 
-export interface Profile { installId: string; label: string; origin: string; address: string }
+export interface Profile {
+  installId: string
+  label: string
+  origin: string
+  address: string
+}
 
 /** Why an exchange ended without success. `remote`: the bridge refused. */
 export class Refusal extends Error {
@@ -26,7 +31,10 @@ export class Refusal extends Error {
 
 const longest = 4096
 
-interface Message { type: string; [field: string]: unknown }
+interface Message {
+  type: string
+  [field: string]: unknown
+}
 
 async function receive(pipe: Pipe, want: string): Promise<Message> {
   const text = await pipe.receive()
@@ -39,7 +47,8 @@ async function receive(pipe: Pipe, want: string): Promise<Message> {
   return m
 }
 
-const printable = (text: unknown, limit: number) => String(text).replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, limit)
+const printable = (text: unknown, limit: number) =>
+  String(text).replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '').slice(0, limit)
 
 function bytes(m: Message, field: string): Bytes {
   try {
@@ -54,7 +63,8 @@ async function exchange<T>(pipe: Pipe, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (e) {
-    if (e instanceof Refusal && !e.remote) pipe.send(JSON.stringify({ type: 'refused', code: e.code, message: e.message }))
+    if (e instanceof Refusal && !e.remote)
+      pipe.send(JSON.stringify({ type: 'refused', code: e.code, message: e.message }))
     throw e
   }
 }
@@ -64,11 +74,16 @@ export function connect(pipe: Pipe, who: Profile, key: CryptoKey): Promise<void>
   return exchange(pipe, async () => {
     const { installId, address, origin } = who
     const nonce = random()
-    pipe.send(JSON.stringify({ type: 'hello', version: 1, role: 'extension', installId, address, nonce: encode(nonce) }))
+    pipe.send(
+      JSON.stringify({ type: 'hello', version: 1, role: 'extension', installId, address, nonce: encode(nonce) }),
+    )
     const m = await receive(pipe, 'challenge')
     const theirs = bytes(m, 'nonce')
-    const said = (side: string) => joined(`portolan-connect-1 ${side}`, 'extension', origin, address, installId, nonce, theirs)
-    if (theirs.length !== size || encode(theirs) === encode(nonce) || !await macIs(key, said('bridge'), bytes(m, 'mac'))) {
+    const said = (side: string) =>
+      joined(`portolan-connect-1 ${side}`, 'extension', origin, address, installId, nonce, theirs)
+    if (
+      theirs.length !== size || encode(theirs) === encode(nonce) || !await macIs(key, said('bridge'), bytes(m, 'mac'))
+    ) {
       throw new Refusal('BAD_PROOF', `what answers on ${address} does not hold the key: it is not the paired bridge`)
     }
     pipe.send(JSON.stringify({ type: 'proof', mac: encode(await mac(key, said('client'))) }))
@@ -107,16 +122,34 @@ export function pair(pipe: Pipe, who: Profile, person: PairingPerson): Promise<B
     }
 
     const fields = [ownKey, bridgeKey, nonce, theirs, origin, address, installId]
-    const secret = await crypto.subtle.importKey('raw', await crypto.subtle.deriveBits({ name: 'ECDH', public: other }, own.privateKey, 256), 'HKDF', false, ['deriveBits'])
+    const secret = await crypto.subtle.importKey(
+      'raw',
+      await crypto.subtle.deriveBits({ name: 'ECDH', public: other }, own.privateKey, 256),
+      'HKDF',
+      false,
+      ['deriveBits'],
+    )
     const salt = new Uint8Array([...nonce, ...theirs])
-    const key = new Uint8Array(await crypto.subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info: joined('portolan-pair-1 key', ...fields) }, secret, 8 * size))
+    const key = new Uint8Array(
+      await crypto.subtle.deriveBits(
+        { name: 'HKDF', hash: 'SHA-256', salt, info: joined('portolan-pair-1 key', ...fields) },
+        secret,
+        8 * size,
+      ),
+    )
     const macs = await macKey(key)
 
     const first = new DataView((await digest(joined('portolan-pair-1 code', ...fields))).buffer).getBigUint64(0)
     const code = String(first % 1_000_000n).padStart(6, '0')
     const typed = await person.digits()
-    if (typed.replace(/\s/g, '') !== code) throw new Refusal('DECLINED', 'the digits differ: this is not the bridge that shows them')
-    pipe.send(JSON.stringify({ type: 'pair-confirm', mac: encode(await mac(macs, joined('portolan-pair-1 confirm extension', ...fields))) }))
+    if (typed.replace(/\s/g, '') !== code)
+      throw new Refusal('DECLINED', 'the digits differ: this is not the bridge that shows them')
+    pipe.send(
+      JSON.stringify({
+        type: 'pair-confirm',
+        mac: encode(await mac(macs, joined('portolan-pair-1 confirm extension', ...fields))),
+      }),
+    )
     person.confirmed()
     const done = await receive(pipe, 'pair-done')
     if (!await macIs(macs, joined('portolan-pair-1 confirm bridge', ...fields), bytes(done, 'mac'))) {

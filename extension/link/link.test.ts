@@ -20,7 +20,13 @@ function dial(url: string): Socket {
   return new WebSocket(url, { headers: { origin } } as never) as unknown as Socket
 }
 
-interface Extension { link: Link; pairer: Pairer; seen: string[]; until(test: () => unknown): Promise<void>; kept: { record?: LinkRecord; key?: CryptoKey } }
+interface Extension {
+  link: Link
+  pairer: Pairer
+  seen: string[]
+  until(test: () => unknown): Promise<void>
+  kept: { record?: LinkRecord; key?: CryptoKey }
+}
 
 async function extension(callee: Callee, installId = 'profile-1'): Promise<Extension> {
   const kept: Extension['kept'] = {}
@@ -29,28 +35,64 @@ async function extension(callee: Callee, installId = 'profile-1'): Promise<Exten
   let changed = () => {}
   const host: LinkHost = {
     dial,
-    keys: { get: async () => kept.key, set: async (key) => { kept.key = key }, remove: async () => { delete kept.key } },
-    record: { get: async () => kept.record, set: async (record) => { kept.record = record } },
+    keys: {
+      get: async () => kept.key,
+      set: async (key) => {
+        kept.key = key
+      },
+      remove: async () => {
+        delete kept.key
+      },
+    },
+    record: {
+      get: async () => kept.record,
+      set: async (record) => {
+        kept.record = record
+      },
+    },
     profile: async () => ({ installId, label: installId }),
     origin,
     serve: async (line) => {
       module ??= wasm.then((w) => ToolModule.start(w, '1', callee))
       const m = await module
-      m.offer([{ definition: { name: 'echo', inputSchema: { type: 'object', properties: { n: { type: 'number', default: 7 } }, additionalProperties: false } }, check: true }])
+      m.offer([{
+        definition: {
+          name: 'echo',
+          inputSchema: {
+            type: 'object',
+            properties: { n: { type: 'number', default: 7 } },
+            additionalProperties: false,
+          },
+        },
+        check: true,
+      }])
       m.serve(line)
     },
-    changed: () => { if (seen.at(-1) !== e.link.state.status) seen.push(e.link.state.status); changed() },
+    changed: () => {
+      if (seen.at(-1) !== e.link.state.status) seen.push(e.link.state.status)
+      changed()
+    },
     watch: () => {},
   }
   const e: Extension = {
-    kept, seen,
+    kept,
+    seen,
     link: new Link(host),
-    pairer: new Pairer({ ...host, changed: () => changed(), paired: (address, key) => e.link.paired(address, key), awake: () => {} }),
+    pairer: new Pairer({
+      ...host,
+      changed: () => changed(),
+      paired: (address, key) => e.link.paired(address, key),
+      awake: () => {},
+    }),
     async until(test) {
       const timeout = Date.now() + 20_000
       while (!await test()) {
-        if (Date.now() > timeout) throw new Error(`it does not happen: ${test}; ${JSON.stringify([e.link.state, e.pairer.state])}`)
-        await new Promise<void>((resolve) => { changed = resolve; setTimeout(resolve, 20) })
+        if (Date.now() > timeout)
+          throw new Error(`it does not happen: ${test}; ${JSON.stringify([e.link.state, e.pairer.state])}`)
+        await new Promise<void>((resolve) => {
+          changed = resolve
+          setTimeout(resolve, 20)
+        })
       }
     },
   }
@@ -61,7 +103,10 @@ const echo: Callee = {
   async call({ arguments: args, client }, _signal, { progress }) {
     for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })
     await new Promise((resolve) => setTimeout(resolve, 50)) // the SDK's client drops progress that comes with the answer
-    return JSON.stringify({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: { client: client?.name } })
+    return JSON.stringify({
+      content: [{ type: 'text', text: JSON.stringify(args) }],
+      structuredContent: { client: client?.name },
+    })
   },
 }
 
@@ -73,7 +118,10 @@ async function paired(bridge: TestBridge, e: Extension): Promise<void> {
   const deadline = Date.now() + 10_000
   do {
     await e.pairer.pair(bridge.address) // until the window is open
-  } while (e.pairer.state?.error?.code && ['NOT_PAIRING', 'NO_BRIDGE', 'DISCONNECTED'].includes(e.pairer.state.error.code) && Date.now() < deadline)
+  } while (
+    e.pairer.state?.error?.code && ['NOT_PAIRING', 'NO_BRIDGE', 'DISCONNECTED'].includes(e.pairer.state.error.code) &&
+    Date.now() < deadline
+  )
   assert.match(await said, /Paired with "profile-/)
 }
 
@@ -83,14 +131,28 @@ const text = async (client: Client, args: Record<string, unknown> = {}) => {
 }
 
 test('MACs and digests are those of the bridge', async () => {
-  const vectors = JSON.parse(await readFile(`${root}bridge/handshake/testdata/vectors.json`, 'utf8')) as Record<string, string>
+  const vectors = JSON.parse(await readFile(`${root}bridge/handshake/testdata/vectors.json`, 'utf8')) as Record<
+    string,
+    string
+  >
   const run = (from: number, n: number) => Uint8Array.from({ length: n }, (_, i) => from + i)
   const key = await macKey(run(0, 32))
   for (const side of ['bridge', 'client']) {
-    const said = joined(`portolan-connect-1 ${side}`, 'extension', 'chrome-extension://abcdefghijklmnopabcdefghijklmnop', '127.0.0.1:55156', 'i-1', run(32, 32), run(64, 32))
+    const said = joined(
+      `portolan-connect-1 ${side}`,
+      'extension',
+      'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+      '127.0.0.1:55156',
+      'i-1',
+      run(32, 32),
+      run(64, 32),
+    )
     assert.equal(encode(await mac(key, said)), vectors[side])
   }
-  assert.equal(encode(await digest(joined('portolan-pair-1 commitment', run(1, 65), run(2, 65), run(3, 32)))), vectors.commitment)
+  assert.equal(
+    encode(await digest(joined('portolan-pair-1 commitment', run(1, 65), run(2, 65), run(3, 32)))),
+    vectors.commitment,
+  )
 })
 
 test('pairs once, connects again after the bridge restarted, and serves desktop clients', async () => {
@@ -105,7 +167,9 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
     const client = await bridge.stdioClient('desk')
     await e.until(async () => (await client.listTools()).tools.length)
     const progress: number[] = []
-    const r = await client.callTool({ name: 'echo', arguments: { n: 1 } }, undefined, { onprogress: (p) => progress.push(p.progress) })
+    const r = await client.callTool({ name: 'echo', arguments: { n: 1 } }, undefined, {
+      onprogress: (p) => progress.push(p.progress),
+    })
     assert.deepEqual(r.structuredContent, { client: 'desk' })
     assert.deepEqual(progress, [1, 2, 3])
     assert.equal(await text(client), '{"n":7}')
@@ -183,7 +247,16 @@ test('digits that differ, a no in the terminal, and addresses elsewhere pair not
   const e = await extension(echo, 'profile-2')
   try {
     await bridge.start()
-    for (const address of ['example.com:55156', '127.0.0.1', '10.0.0.1:55156', '127.0.0.1:0', 'localhost:99999', '127.0.0.1:55156/x']) {
+    for (
+      const address of [
+        'example.com:55156',
+        '127.0.0.1',
+        '10.0.0.1:55156',
+        '127.0.0.1:0',
+        'localhost:99999',
+        '127.0.0.1:55156/x',
+      ]
+    ) {
       await e.pairer.pair(address)
       assert.equal(e.pairer.state?.error?.code, 'BAD_ADDRESS', address)
     }
@@ -196,7 +269,10 @@ test('digits that differ, a no in the terminal, and addresses elsewhere pair not
       while (e.pairer.state?.error?.code === 'NOT_PAIRING')
       return said
     }
-    await Promise.race([attempt(() => '000000', 'y').catch(() => {}), e.until(() => e.pairer.state?.error?.code === 'DECLINED')])
+    await Promise.race([
+      attempt(() => '000000', 'y').catch(() => {}),
+      e.until(() => e.pairer.state?.error?.code === 'DECLINED'),
+    ])
     assert.match(e.pairer.state!.error!.message, /not the digits/)
     assert.equal(e.kept.key, undefined)
   } finally {
@@ -209,10 +285,11 @@ test('what sits on the port and is no paired bridge learns nothing and gets no p
   const { WebSocketServer } = await import('ws')
   const heard: string[] = []
   const squatter = new WebSocketServer({ host: '127.0.0.1', port: 0 })
-  squatter.on('connection', (ws) => ws.on('message', (m) => {
-    heard.push(String(m))
-    ws.send(JSON.stringify({ type: 'challenge', nonce: encode(new Uint8Array(32)), mac: encode(new Uint8Array(32)) }))
-  }))
+  squatter.on('connection', (ws) =>
+    ws.on('message', (m) => {
+      heard.push(String(m))
+      ws.send(JSON.stringify({ type: 'challenge', nonce: encode(new Uint8Array(32)), mac: encode(new Uint8Array(32)) }))
+    }))
   await new Promise((resolve) => squatter.once('listening', resolve))
   const e = await extension(echo, 'profile-3')
   e.kept.key = await macKey(new Uint8Array(32).fill(9))

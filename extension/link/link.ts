@@ -6,7 +6,10 @@ import { addressProblem, defaultAddress, linkProblem } from './problems.ts'
 import { Gone, Line, type Socket } from './socket.ts'
 
 /** What lasts of a link: in storage, not in the worker's memory. The key is kept apart. */
-export interface LinkRecord { address: string; ephemeral: boolean }
+export interface LinkRecord {
+  address: string
+  ephemeral: boolean
+}
 
 export interface LinkHost {
   dial(url: string): Socket
@@ -39,7 +42,14 @@ const stoppedByPerson = 'stopped by the person'
 
 /** The connection to the bridge: dials, proves, dials again. It never gives up while it is paired. */
 export class Link {
-  state: LinkState = { status: 'unpaired', address: defaultAddress, since: null, retryAt: null, error: null, ephemeral: false }
+  state: LinkState = {
+    status: 'unpaired',
+    address: defaultAddress,
+    since: null,
+    retryAt: null,
+    error: null,
+    ephemeral: false,
+  }
 
   private readonly host: LinkHost
   private line: Line | undefined
@@ -59,7 +69,9 @@ export class Link {
   async wake(): Promise<void> {
     if (this.line && Date.now() - this.heard > silence) this.line.close(1000, 'the bridge is silent')
     if (this.stopped || this.line || Date.now() < this.yields) return
-    this.attempt ??= this.begin().finally(() => { this.attempt = undefined })
+    this.attempt ??= this.begin().finally(() => {
+      this.attempt = undefined
+    })
     return this.attempt
   }
 
@@ -112,7 +124,15 @@ export class Link {
     const [record, key] = await Promise.all([this.host.record.get(), this.host.keys.get()])
     if (this.stopped) return
     this.host.watch(!!record && !!key)
-    if (!record || !key) return this.set({ status: 'unpaired', address: record?.address ?? defaultAddress, since: null, retryAt: null, error: null, ephemeral: false })
+    if (!record || !key)
+      return this.set({
+        status: 'unpaired',
+        address: record?.address ?? defaultAddress,
+        since: null,
+        retryAt: null,
+        error: null,
+        ephemeral: false,
+      })
     const { address, ephemeral } = record
     this.set({ status: 'connecting', address, ephemeral, retryAt: null })
     let line: Line | undefined
@@ -120,7 +140,9 @@ export class Link {
       line = await Line.open(this.host.dial(`ws://${address}/extension`), openTimeout)
       const { installId, label } = await this.host.profile()
       const slow = setTimeout(() => line?.close(1000, 'no answer'), proofTimeout)
-      await connect(line, { installId, label, address, origin: this.host.origin }, key).finally(() => clearTimeout(slow))
+      await connect(line, { installId, label, address, origin: this.host.origin }, key).finally(() =>
+        clearTimeout(slow)
+      )
       if (this.stopped) return line.close(1000, stoppedByPerson)
       this.open(line)
       await this.host.serve(line)
@@ -165,7 +187,9 @@ export class Link {
     if (this.stopped) return
     const error = linkProblem(e, address)
     const replaced = error.code === 'REPLACED'
-    const wait = replaced ? refusedWait : Math.min(e instanceof Refusal ? refusedWait : longestWait, firstWait * 2 ** this.failures++)
+    const wait = replaced
+      ? refusedWait
+      : Math.min(e instanceof Refusal ? refusedWait : longestWait, firstWait * 2 ** this.failures++)
     if (replaced) this.yields = Date.now() + wait
     clearTimeout(this.timer)
     this.timer = setTimeout(() => void this.wake(), wait)

@@ -5,7 +5,15 @@ import type { Line } from './socket.ts'
 /** What carries out the calls that the module has checked. */
 export interface Callee {
   /** Resolves to a CallToolResult as JSON text; a rejection's message is the client's. */
-  call(call: { tool: string; arguments: Record<string, unknown>; client?: { id?: string; name?: string; version?: string } | null }, signal: AbortSignal, caller: Caller): Promise<string>
+  call(
+    call: {
+      tool: string
+      arguments: Record<string, unknown>
+      client?: { id?: string; name?: string; version?: string } | null
+    },
+    signal: AbortSignal,
+    caller: Caller,
+  ): Promise<string>
 }
 /** Who waits for a call. */
 export interface Caller {
@@ -13,10 +21,17 @@ export interface Caller {
   /** Asks: ElicitRequestParams and ElicitResult of the spec. */
   elicit(params: object): Promise<unknown>
 }
-export interface ModuleProgress { progress: number; total?: number; message?: string }
+export interface ModuleProgress {
+  progress: number
+  total?: number
+  message?: string
+}
 
 /** A tool as the module lists it; `check`: its arguments are checked against its schema. */
-export interface Offered { definition: object; check: boolean }
+export interface Offered {
+  definition: object
+  check: boolean
+}
 
 interface Exports {
   offer(tools: string): string | null
@@ -44,7 +59,10 @@ export class ToolModule {
     return new Promise((resolve, reject) => {
       const boot = {
         version,
-        ready: (exports: Exports) => { module.exports = exports; resolve(module) },
+        ready: (exports: Exports) => {
+          module.exports = exports
+          resolve(module)
+        },
         call: (id: number, text: string) => void module.call(id, text),
         cancel: (id: number) => module.running.get(id)?.abort(),
       }
@@ -74,13 +92,14 @@ export class ToolModule {
     try {
       const result = await this.callee.call(JSON.parse(text), ends.signal, {
         progress: (p) => this.exports.progress(id, JSON.stringify(p)),
-        elicit: (params) => new Promise((resolve, reject) => {
-          const refused = this.exports.elicit(id, JSON.stringify(params), (answer, error) => {
-            if (answer === null) reject(new Error(error ?? 'the client did not answer'))
-            else resolve(JSON.parse(answer))
-          })
-          if (refused) reject(new Error(refused))
-        }),
+        elicit: (params) =>
+          new Promise((resolve, reject) => {
+            const refused = this.exports.elicit(id, JSON.stringify(params), (answer, error) => {
+              if (answer === null) reject(new Error(error ?? 'the client did not answer'))
+              else resolve(JSON.parse(answer))
+            })
+            if (refused) reject(new Error(refused))
+          }),
       })
       this.exports.settle(id, result, null)
     } catch (e) {
@@ -110,7 +129,9 @@ export class ToolModule {
           this.line.listen((data) => this.dispatchEvent(Object.assign(new Event('message'), { data })))
         })
       }
-      send(text: string): void { this.line.send(text) }
+      send(text: string): void {
+        this.line.send(text)
+      }
       close(code?: number, reason?: string): void {
         this.line.close(code, reason)
         this.line.onclose?.()

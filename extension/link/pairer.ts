@@ -11,7 +11,11 @@ export interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin'
   awake(on: boolean): void
 }
 
-interface Attempt { address: string; line?: Line; typed: PromiseWithResolvers<string> }
+interface Attempt {
+  address: string
+  line?: Line
+  typed: PromiseWithResolvers<string>
+}
 
 /** Pairs with a bridge, as a person goes on; one attempt at a time. */
 export class Pairer {
@@ -37,7 +41,10 @@ export class Pairer {
       void line.gone.then((why) => attempt.typed.reject(new Gone(why.code, why.reason)))
       const { installId, label } = await this.host.profile()
       const key = await pair(line, { installId, label, address, origin: this.host.origin }, {
-        digits: () => { step('digits'); return attempt.typed.promise },
+        digits: () => {
+          step('digits')
+          return attempt.typed.promise
+        },
         confirmed: () => step('terminal'),
       })
       await this.host.paired(address, await macKey(key))

@@ -12,7 +12,10 @@ export const largestFrame = 2 << 20
 /** How many messages may wait while nobody takes them. */
 const backlog = 1000
 
-export interface Closed { code: number; reason: string }
+export interface Closed {
+  code: number
+  reason: string
+}
 
 /** A connection: first its messages are received one by one, later they are handed to a listener. */
 export class Line implements Pipe {
@@ -47,8 +50,14 @@ export class Line implements Pipe {
     const line = new Line(socket)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => socket.close(), ms)
-      socket.addEventListener('open', () => { clearTimeout(timer); resolve(line) })
-      socket.addEventListener('close', () => { clearTimeout(timer); reject(gone(line.closed!)) })
+      socket.addEventListener('open', () => {
+        clearTimeout(timer)
+        resolve(line)
+      })
+      socket.addEventListener('close', () => {
+        clearTimeout(timer)
+        reject(gone(line.closed!))
+      })
     })
   }
 

@@ -57,7 +57,8 @@ export class PortolanExtension extends LitElement implements Desk {
     const before = this.seen
     const now = this.seen = this.store.state
     this.now = Date.now()
-    if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.link.status !== 'unpaired') this.tell(this.words('paired'))
+    if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.link.status !== 'unpaired')
+      this.tell(this.words('paired'))
     this.requestUpdate()
   }
 
@@ -84,43 +85,74 @@ export class PortolanExtension extends LitElement implements Desk {
     const { words: t, seen: state, place, now } = this
     return html`<div class="panel app" lang=${t.locale} dir=${directionOf(t.locale)}>
       <header class="top">
-        <div class="brand">${compass}<div><h1>${t('app')}</h1>${state?.install.label ? html`<p class="dim profile"><bdi>${line(state.install.label, 40)}</bdi></p>` : nothing}</div>
-          ${state ? html`<button type="button" class="chip" data-standing=${linkStanding[state.link.status]} aria-label=${t('bridge_is', { status: linkWords(state.link, t, now) })} @click=${() => this.go('home')}>
-            ${standingIcon[linkStanding[state.link.status]]}<span>${t(`link_${state.link.status}`)}</span></button>` : nothing}
+        <div class="brand">${compass}<div><h1>${t('app')}</h1>${
+      state?.install.label ? html`<p class="dim profile"><bdi>${line(state.install.label, 40)}</bdi></p>` : nothing
+    }</div>
+          ${
+      state
+        ? html`<button type="button" class="chip" data-standing=${linkStanding[state.link.status]} aria-label=${
+          t('bridge_is', { status: linkWords(state.link, t, now) })
+        } @click=${() => this.go('home')}>
+            ${standingIcon[linkStanding[state.link.status]]}<span>${t(`link_${state.link.status}`)}</span></button>`
+        : nothing
+    }
         </div>
         <div class="places"><div role="tablist" aria-label=${t('places')} @keydown=${this.move}>
-          ${places.map((p) => html`<button type="button" role="tab" id="tab-${p}" aria-controls="place-${p}" aria-selected=${p === place} tabindex=${p === place ? 0 : -1} @click=${() => this.go(p)}>
-            ${placeIcon[p]}<span>${t(`place_${p}`)}</span>${p === 'chats' && state?.runs.length ? html` <span class="count">${t.number(state.runs.length)}</span>` : nothing}</button>`)}
+          ${
+      places.map((p) =>
+        html`<button type="button" role="tab" id="tab-${p}" aria-controls="place-${p}" aria-selected=${
+          p === place
+        } tabindex=${p === place ? 0 : -1} @click=${() => this.go(p)}>
+            ${placeIcon[p]}<span>${t(`place_${p}`)}</span>${
+          p === 'chats' && state?.runs.length
+            ? html` <span class="count">${t.number(state.runs.length)}</span>`
+            : nothing
+        }</button>`
+      )
+    }
         </div></div>
       </header>
-      ${state ? html`
+      ${
+      state
+        ? html`
         <portolan-approvals .desk=${this} .state=${state} .now=${now}></portolan-approvals>
-        <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${this.view(state)}</div></main>
+        <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${
+          this.view(state)
+        }</div></main>
         <footer class="foot">${this.awayView()}${this.notices.view(t)}${this.stopBar(state)}</footer>`
-      : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p>${this.awayView()}</div></main>`}
+        : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${
+          t('waking')
+        }</p>${this.awayView()}</div></main>`
+    }
     </div>`
   }
 
   private view(state: State): TemplateResult {
     const { now } = this
     switch (this.place) {
-      case 'chats': return html`<portolan-chats .desk=${this} .state=${state} .now=${now}></portolan-chats>`
-      case 'servers': return html`<portolan-servers .desk=${this} .state=${state}></portolan-servers>`
-      case 'activity': return html`<portolan-log .desk=${this} .state=${state} .now=${now}></portolan-log>`
+      case 'chats':
+        return html`<portolan-chats .desk=${this} .state=${state} .now=${now}></portolan-chats>`
+      case 'servers':
+        return html`<portolan-servers .desk=${this} .state=${state}></portolan-servers>`
+      case 'activity':
+        return html`<portolan-log .desk=${this} .state=${state} .now=${now}></portolan-log>`
     }
     return html`<portolan-home .desk=${this} .state=${state} .now=${now}></portolan-home>`
   }
 
   /** Below, so that nothing moves under a pointer. */
   private awayView(): TemplateResult {
-    return html`<div role="status">${this.store.away ? html`<p class="away">${standingIcon.connecting}<span>${this.words('away')}</span></p>` : nothing}</div>`
+    return html`<div role="status">${
+      this.store.away ? html`<p class="away">${standingIcon.connecting}<span>${this.words('away')}</span></p>` : nothing
+    }</div>`
   }
 
   /** One button at one place, so that the focus stays on it. */
   private stopBar({ stopped }: State): TemplateResult {
     const { words: t } = this
     return html`<div class="stopbar">
-      <button type="button" class=${stopped ? 'primary' : 'stop'} aria-describedby="stop-means" @click=${() => this.send(stopped ? 'go' : 'stop', {})}>${stopped ? play : octagon}${t(stopped ? 'go' : 'stop_all')}</button>
+      <button type="button" class=${stopped ? 'primary' : 'stop'} aria-describedby="stop-means" @click=${() =>
+      this.send(stopped ? 'go' : 'stop', {})}>${stopped ? play : octagon}${t(stopped ? 'go' : 'stop_all')}</button>
       <p id="stop-means" class="dim" role="status">${t(stopped ? 'stopped_means' : 'stop_means')}</p>
     </div>`
   }
@@ -132,7 +164,9 @@ export class PortolanExtension extends LitElement implements Desk {
     if (to === undefined) return
     event.preventDefault()
     this.go(places.at(to % places.length)!)
-    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
+    )
   }
 
   // What the app does for its parts (Desk).
@@ -141,7 +175,8 @@ export class PortolanExtension extends LitElement implements Desk {
     this.place = place
   }
 
-  readonly ask = <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> => this.store.request(method, params)
+  readonly ask = <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> =>
+    this.store.request(method, params)
 
   readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -149,7 +184,11 @@ export class PortolanExtension extends LitElement implements Desk {
     } catch (error) {
       const { code, message } = error as RequestError
       const own = `error_${code}`
-      this.notices.put({ text: isKey(own) ? this.words(own) : clean(String(message), 500), hint: code && this.words('code', { code: clean(code, 60) }), bad: true })
+      this.notices.put({
+        text: isKey(own) ? this.words(own) : clean(String(message), 500),
+        hint: code && this.words('code', { code: clean(code, 60) }),
+        bad: true,
+      })
       return undefined
     }
   }

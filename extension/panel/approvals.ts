@@ -41,7 +41,8 @@ class Approvals extends Piece {
   protected override updated(): void {
     if (!this.orphaned) return
     this.orphaned = false
-    const next = this.querySelector<HTMLElement>('h2') ?? (this.getRootNode() as ShadowRoot).querySelector<HTMLElement>('[role=tab][aria-selected=true]')
+    const next = this.querySelector<HTMLElement>('h2') ??
+      (this.getRootNode() as ShadowRoot).querySelector<HTMLElement>('[role=tab][aria-selected=true]')
     next?.focus()
   }
 
@@ -49,20 +50,40 @@ class Approvals extends Piece {
     const { questions } = this
     const newest = questions.at(-1)
     return html`
-      <div role="alert" class="visually-hidden">${newest ? this.t('asks_said', { client: line(newest.clientName, 80), tool: line(newest.tool, 80) }) : nothing}</div>
-      ${questions.length ? html`<section aria-label=${this.t('asks_waiting', { n: questions.length })}><ul class="cards">${repeat(questions, (a) => a.id, (a) => html`<li>${this.card(a)}</li>`)}</ul></section>` : nothing}`
+      <div role="alert" class="visually-hidden">${
+      newest ? this.t('asks_said', { client: line(newest.clientName, 80), tool: line(newest.tool, 80) }) : nothing
+    }</div>
+      ${
+      questions.length
+        ? html`<section aria-label=${this.t('asks_waiting', { n: questions.length })}><ul class="cards">${
+          repeat(questions, (a) => a.id, (a) => html`<li>${this.card(a)}</li>`)
+        }</ul></section>`
+        : nothing
+    }`
   }
 
   private card(a: Approval): TemplateResult {
     const id = `${this.id_}-${a.id.replace(/\W/g, '_')}`
     const left = Math.max(0, Math.ceil((a.expiresAt - this.now) / 1000))
     return html`<article class="card asks" data-id=${a.id} aria-labelledby=${id}>
-      <header><span class="standing">${question}</span><h2 id=${id} tabindex="-1"><bdi class="client">${line(a.clientName, 80)}</bdi> ${this.t('asks_wants')} <bdi class="mono">${line(a.tool, 80)}</bdi></h2></header>
+      <header><span class="standing">${question}</span><h2 id=${id} tabindex="-1"><bdi class="client">${
+      line(a.clientName, 80)
+    }</bdi> ${this.t('asks_wants')} <bdi class="mono">${line(a.tool, 80)}</bdi></h2></header>
       <p class="says"><bdi>${clean(a.summary, 1000)}</bdi></p>
-      <details><summary>${this.t('arguments')}</summary><pre tabindex="0" dir="ltr">${clean(a.args, 20_000)}</pre></details>
-      <div class="answers">${answers.map((answer) => html`<button type="button" class=${answer === 'once' ? 'primary' : answer === 'never' ? 'danger' : ''} aria-disabled=${this.answering.has(a.id)}
-        aria-describedby=${id} @click=${() => this.answer(a, answer)}>${this.t(`answer_${answer}`)}</button>`)}</div>
-      <p class="dim">${this.t('asks_claimed')} ${this.t('asks_left', { time: this.desk.words.duration(left * 1000) })}</p>
+      <details><summary>${this.t('arguments')}</summary><pre tabindex="0" dir="ltr">${
+      clean(a.args, 20_000)
+    }</pre></details>
+      <div class="answers">${
+      answers.map((answer) =>
+        html`<button type="button" class=${
+          answer === 'once' ? 'primary' : answer === 'never' ? 'danger' : ''
+        } aria-disabled=${this.answering.has(a.id)}
+        aria-describedby=${id} @click=${() => this.answer(a, answer)}>${this.t(`answer_${answer}`)}</button>`
+      )
+    }</div>
+      <p class="dim">${this.t('asks_claimed')} ${
+      this.t('asks_left', { time: this.desk.words.duration(left * 1000) })
+    }</p>
     </article>`
   }
 

@@ -13,7 +13,15 @@ class Bookmarks extends Piece {
     const { options, permissions } = this.state
     return html`<section class="card plain" aria-labelledby=${this.id_}>
       <header><h2 id=${this.id_}>${this.t('bookmarks')}</h2></header>
-      ${setting({ id: `${this.id_}-on`, label: this.t('bookmarks_on'), means: this.t('bookmarks_means'), on: options.bookmarks && permissions.bookmarks, change: (on) => this.change(on) })}
+      ${
+      setting({
+        id: `${this.id_}-on`,
+        label: this.t('bookmarks_on'),
+        means: this.t('bookmarks_means'),
+        on: options.bookmarks && permissions.bookmarks,
+        change: (on) => this.change(on),
+      })
+    }
     </section>`
   }
 

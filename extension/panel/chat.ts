@@ -39,23 +39,44 @@ class ChatCard extends Piece {
     const standing = missing ? 'paused' : chat.enabled ? 'connected' : 'off'
     return html`<section class="card" data-standing=${chat.enabled ? standing : 'idle'} aria-labelledby=${id}>
       <header><span class="standing">${standingIcon[standing]}</span><h2 id=${id}>${clean(chat.label, 60)}</h2>
-        <span class="status">${missing ? this.t('chat_missing') : chat.enabled ? this.t(`mode_${chat.mode}`) : this.t('chat_off')}</span>
-        <span class="actions"><input type="checkbox" role="switch" class="switch" .checked=${chat.enabled} aria-label=${this.t('chat_use', { chat: chat.label })} aria-expanded=${this.reading ? 'true' : nothing} @change=${this.switched}></span></header>
+        <span class="status">${
+      missing ? this.t('chat_missing') : chat.enabled ? this.t(`mode_${chat.mode}`) : this.t('chat_off')
+    }</span>
+        <span class="actions"><input type="checkbox" role="switch" class="switch" .checked=${chat.enabled} aria-label=${
+      this.t('chat_use', { chat: chat.label })
+    } aria-expanded=${this.reading ? 'true' : nothing} @change=${this.switched}></span></header>
       ${this.reading ? this.note(chat) : nothing}
-      <div role="alert">${this.refused ? html`<p class="hint warn">${this.t('chat_refused', { chat: chat.label, hosts: hostsOf(chat) })}</p>` : nothing}</div>
-      ${missing ? html`<div class="diagnosis"><p>${this.t('chat_missing_means', { hosts: hostsOf(chat) })}</p><div class="row"><button type="button" class="primary" @click=${() => this.switchOn({})}>${this.t('chat_grant')}</button></div></div>` : nothing}
+      <div role="alert">${
+      this.refused
+        ? html`<p class="hint warn">${this.t('chat_refused', { chat: chat.label, hosts: hostsOf(chat) })}</p>`
+        : nothing
+    }</div>
+      ${
+      missing
+        ? html`<div class="diagnosis"><p>${
+          this.t('chat_missing_means', { hosts: hostsOf(chat) })
+        }</p><div class="row"><button type="button" class="primary" @click=${() => this.switchOn({})}>${
+          this.t('chat_grant')
+        }</button></div></div>`
+        : nothing
+    }
       ${chat.enabled ? this.settings(chat) : nothing}
     </section>`
   }
 
   private note({ label }: Chat): TemplateResult {
     const { by, url } = terms[this.site]
-    return html`<div class="diagnosis note" data-standing="paused" role="group" aria-labelledby="${this.id_}-note" @keydown=${(e: KeyboardEvent) => { if (e.key === 'Escape') this.leave() }}>
+    return html`<div class="diagnosis note" data-standing="paused" role="group" aria-labelledby="${this.id_}-note" @keydown=${(
+      e: KeyboardEvent,
+    ) => {
+      if (e.key === 'Escape') this.leave()
+    }}>
       <h3 id="${this.id_}-note" tabindex="-1">${this.t('terms_title', { chat: label })}</h3>
       <p>${this.t('terms_may', { by, chat: label })}</p>
       <p>${this.t('terms_yours')}</p>
       <p><a href=${url} target="_blank" rel="noreferrer">${this.t('terms_link', { by })}</a></p>
-      <div class="row"><button type="button" class="primary" @click=${() => this.switchOn({ acceptedAt: Date.now() })}>${this.t('terms_accept')}</button>
+      <div class="row"><button type="button" class="primary" @click=${() =>
+      this.switchOn({ acceptedAt: Date.now() })}>${this.t('terms_accept')}</button>
         <button type="button" @click=${this.leave}>${this.t('terms_leave')}</button></div>
     </div>`
   }
@@ -64,13 +85,26 @@ class ChatCard extends Piece {
     const { id_: id } = this
     const { words: t } = this.desk
     return html`
-      <ul class="facts"><li>${t('chat_used', { n: chat.usedThisHour, most: chat.perHour })}</li>${chat.waiting ? html`<li>${t('chat_waiting', { n: chat.waiting })}</li>` : nothing}
-        <li><button type="button" class="link" aria-label=${t('chat_open', { chat: chat.label })} @click=${() => openTab(chat.newChat)}>${t('chat_open', { chat: chat.label })}</button></li></ul>
+      <ul class="facts"><li>${t('chat_used', { n: chat.usedThisHour, most: chat.perHour })}</li>${
+      chat.waiting ? html`<li>${t('chat_waiting', { n: chat.waiting })}</li>` : nothing
+    }
+        <li><button type="button" class="link" aria-label=${t('chat_open', { chat: chat.label })} @click=${() =>
+      openTab(chat.newChat)}>${t('chat_open', { chat: chat.label })}</button></li></ul>
       <details><summary>${t('chat_settings')}</summary><div class="settings">
-        <fieldset><legend>${t('mode')}</legend>${modes.map((mode) => html`<label class="choice"><input type="radio" name="${id}-mode" value=${mode} .checked=${chat.mode === mode} @change=${() => this.set({ mode })}>
-          <span><strong>${t(`mode_${mode}`)}</strong> <span class="dim">${t(`mode_${mode}_means`)}</span></span></label>`)}</fieldset>
+        <fieldset><legend>${t('mode')}</legend>${
+      modes.map((mode) =>
+        html`<label class="choice"><input type="radio" name="${id}-mode" value=${mode} .checked=${
+          chat.mode === mode
+        } @change=${() => this.set({ mode })}>
+          <span><strong>${t(`mode_${mode}`)}</strong> <span class="dim">${
+          t(`mode_${mode}_means`)
+        }</span></span></label>`
+      )
+    }</fieldset>
         <div class="field"><label for="${id}-hour">${t('per_hour')}</label>
-          <input id="${id}-hour" class="short" type="number" min="1" max="1000" .value=${String(chat.perHour)} aria-describedby="${id}-hour-means" @change=${this.limit}>
+          <input id="${id}-hour" class="short" type="number" min="1" max="1000" .value=${
+      String(chat.perHour)
+    } aria-describedby="${id}-hour-means" @change=${this.limit}>
           <p id="${id}-hour-means" class="dim">${t('per_hour_means')}</p></div>
       </div></details>`
   }

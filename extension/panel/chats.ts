@@ -11,7 +11,9 @@ class Chats extends Piece {
     const { desk, state, now } = this
     return html`
       <portolan-runs .desk=${desk} .state=${state} .now=${now}></portolan-runs>
-      <div class="pair"><div class="main">${sites.map((site) => html`<portolan-chat .desk=${desk} .state=${state} .site=${site}></portolan-chat>`)}</div>
+      <div class="pair"><div class="main">${
+      sites.map((site) => html`<portolan-chat .desk=${desk} .state=${state} .site=${site}></portolan-chat>`)
+    }</div>
         <portolan-options .desk=${desk} .state=${state}></portolan-options></div>`
   }
 }

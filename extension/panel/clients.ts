@@ -15,8 +15,13 @@ class Clients extends Piece {
     const clients = [...this.state.clients].sort((a, b) => b.lastSeen - a.lastSeen)
     return html`<section class="card plain" aria-labelledby=${this.id_}>
       <header><h2 id=${this.id_}>${this.t('clients')}</h2></header>
-      ${clients.length ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${repeat(clients, (c) => c.key, (c) => html`<li>${this.client(c)}</li>`)}</ul>`
-        : html`<p class="dim">${this.t('clients_none')} <code dir="ltr">portolan bridge --stdio</code></p>`}
+      ${
+      clients.length
+        ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${
+          repeat(clients, (c) => c.key, (c) => html`<li>${this.client(c)}</li>`)
+        }</ul>`
+        : html`<p class="dim">${this.t('clients_none')} <code dir="ltr">portolan bridge --stdio</code></p>`
+    }
     </section>`
   }
 
@@ -26,16 +31,37 @@ class Clients extends Piece {
     const given = Object.keys(c.grants).sort()
     const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
     const id = `${this.id_}-${c.key.replace(/\W/g, '_')}`
-    return html`<div class="stack tight"><p><bdi class="client">${name}</bdi> <bdi class="dim">${line(c.version ?? '', 30)}</bdi></p>
+    return html`<div class="stack tight"><p><bdi class="client">${name}</bdi> <bdi class="dim">${
+      line(c.version ?? '', 30)
+    }</bdi></p>
       <p class="dim">${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</p></div>
-      ${confirm(this.desk, { label: t('forget'), name: t('forget_of', { name }), question: t('forget_question', { name }), yes: t('forget_yes'), small: true, act: () => this.desk.send('forgetClient', { client: c.key }) })}
+      ${
+      confirm(this.desk, {
+        label: t('forget'),
+        name: t('forget_of', { name }),
+        question: t('forget_question', { name }),
+        yes: t('forget_yes'),
+        small: true,
+        act: () => this.desk.send('forgetClient', { client: c.key }),
+      })
+    }
       <details class="wide"><summary>${given.length ? t('grants', { n: given.length }) : t('grants_none')}</summary>
-        <ul class="rows">${given.map((tool) => html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)}</ul>
-        ${others.length ? html`<form class="row lined" @submit=${(e: Event) => this.add(e, c)}>
+        <ul class="rows">${
+      given.map((tool) => html`<li><span class="mono"><bdi>${line(tool, 120)}</bdi></span>${this.choose(c, tool)}</li>`)
+    }</ul>
+        ${
+      others.length
+        ? html`<form class="row lined" @submit=${(e: Event) => this.add(e, c)}>
           <label class="dim" for="${id}-tool">${t('grant_add')}</label>
-          <select id="${id}-tool" class="grow" name="tool">${others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)}</select>
-          <select name="grant" aria-label=${t('grant')}>${grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)}</select>
-          <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>` : nothing}
+          <select id="${id}-tool" class="grow" name="tool">${
+          others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)
+        }</select>
+          <select name="grant" aria-label=${t('grant')}>${
+          grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)
+        }</select>
+          <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>`
+        : nothing
+    }
       </details>`
   }
 
@@ -53,7 +79,11 @@ class Clients extends Piece {
   private add(event: Event, c: ClientView): void {
     event.preventDefault()
     const form = new FormData(event.target as HTMLFormElement)
-    void this.desk.send('setGrant', { client: c.key, tool: String(form.get('tool')), grant: form.get('grant') as Grant })
+    void this.desk.send('setGrant', {
+      client: c.key,
+      tool: String(form.get('tool')),
+      grant: form.get('grant') as Grant,
+    })
   }
 }
 

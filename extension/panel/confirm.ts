@@ -3,7 +3,16 @@ import { define, Piece } from './piece.ts'
 
 /** A button for what cannot be undone: it asks in its own place, beginning with the way back. */
 class Confirm extends Piece {
-  static override properties = { ...Piece.properties, label: {}, name: {}, question: {}, yes: {}, act: { attribute: false }, asking: { state: true }, small: { type: Boolean } }
+  static override properties = {
+    ...Piece.properties,
+    label: {},
+    name: {},
+    question: {},
+    yes: {},
+    act: { attribute: false },
+    asking: { state: true },
+    small: { type: Boolean },
+  }
   /** On the button. */
   declare label: string
   /** What a screen reader says instead, where several have the same label. */
@@ -19,10 +28,19 @@ class Confirm extends Piece {
     return this.asking
       ? html`<div class="asking" role="group" aria-label=${this.question} @keydown=${this.escape}>
           <p>${this.question}</p>
-          <div class="row"><button type="button" class="danger yes" @click=${() => { this.asking = false; void this.act() }}>${this.yes}</button>
-            <button type="button" class="no" @click=${() => { this.asking = false }}>${this.t('cancel')}</button></div>
+          <div class="row"><button type="button" class="danger yes" @click=${() => {
+        this.asking = false
+        void this.act()
+      }}>${this.yes}</button>
+            <button type="button" class="no" @click=${() => {
+        this.asking = false
+      }}>${this.t('cancel')}</button></div>
         </div>`
-      : html`<button type="button" class=${this.small ? 'small danger' : 'danger'} aria-label=${this.name ?? nothing} @click=${() => { this.asking = true }}>${this.label}</button>`
+      : html`<button type="button" class=${this.small ? 'small danger' : 'danger'} aria-label=${
+        this.name ?? nothing
+      } @click=${() => {
+        this.asking = true
+      }}>${this.label}</button>`
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
@@ -37,7 +55,14 @@ class Confirm extends Piece {
 
 define('portolan-confirm', Confirm)
 
-interface Asks { label: string; name?: string; question: string; yes: string; act: () => unknown; small?: boolean }
+interface Asks {
+  label: string
+  name?: string
+  question: string
+  yes: string
+  act: () => unknown
+  small?: boolean
+}
 
 export const confirm = (desk: Piece['desk'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
   html`<portolan-confirm .desk=${desk} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`

@@ -16,7 +16,9 @@ export function digitsOf(text: string): string {
 }
 
 /** As the terminal shows them: 123 456. */
-export const grouped = (digits: string): string => (digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits)
+export const grouped = (
+  digits: string,
+): string => (digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits)
 
 /** Where the caret goes in the grouped text that has `before` digits in front of it. */
 export const caretAfter = (before: number): number => (before > 3 ? before + 1 : before)

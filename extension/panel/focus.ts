@@ -4,10 +4,14 @@
  */
 export function keepFocus(root: ShadowRoot, rest: () => HTMLElement | null): void {
   let last: Element | undefined
-  root.addEventListener('focusin', (e) => { last = e.target as Element })
+  root.addEventListener('focusin', (e) => {
+    last = e.target as Element
+  })
   root.addEventListener('focusout', () => {
     const left = last
-    queueMicrotask(() => { if (last === left && left?.isConnected) last = undefined }) // the person went away by themselves
+    queueMicrotask(() => {
+      if (last === left && left?.isConnected) last = undefined
+    }) // the person went away by themselves
   })
   new MutationObserver(() => {
     if (!last || last.isConnected || root.activeElement) return

@@ -8,7 +8,8 @@ import { lastAsked, set, withPages } from './standin/walk.ts'
 const open = withPages()
 const esc = '\u001b'
 const hostile: Record<string, string> = {
-  html: '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script><style>*{display:none}</style>',
+  html:
+    '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script><style>*{display:none}</style>',
   lit: '${document.title="owned"}<!--?lit$--><portolan-extension></portolan-extension>',
   bidi: 'safe \u202egpj.exe\u202c \u2066over\u2069',
   ansi: `${esc}[31mred${esc}[0m ${esc}]8;;https://evil.example${esc}\\link`,
@@ -26,31 +27,55 @@ function stateOf(text: string): Partial<State> {
   const s = used(now)
   const error = { code: text, message: text }
   return {
-    install: { id: text, label: text }, version: text,
-    link: { ...s.link, status: 'refused', address: text, error }, pairing: { step: 'failed', address: text, error },
+    install: { id: text, label: text },
+    version: text,
+    link: { ...s.link, status: 'refused', address: text, error },
+    pairing: { step: 'failed', address: text, error },
     clients: [{ key: text, name: text, version: text, lastSeen: now, grants: { [text]: 'ask' } }],
-    approvals: approvals(now).map((a) => ({ ...a, id: text, client: text, clientName: text, tool: text, summary: text, args: text })),
+    approvals: approvals(now).map((a) => ({
+      ...a,
+      id: text,
+      client: text,
+      clientName: text,
+      tool: text,
+      summary: text,
+      args: text,
+    })),
     runs: runs(now).map((r) => ({ ...r, client: text, prompt: text })),
-    origins: [text], tools: [{ name: text, title: text, source: 'registry', destructive: true }],
+    origins: [text],
+    tools: [{ name: text, title: text, source: 'registry', destructive: true }],
     activity: [{ id: text, at: now, kind: 'call', outcome: 'error', client: text, tool: text, code: text, text }],
   }
 }
 
-const bare = (page: Page) => page.evaluate(() => {
-  const root = document.querySelector('portolan-extension')!.shadowRoot!
-  const all = [...root.querySelectorAll('*')]
-  const text = all.flatMap((e) => [...e.childNodes]).filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
-  const attributes = all.flatMap((e) => [...e.attributes].filter((a) => a.name !== 'data-id' && !(e.localName === 'option' && a.name === 'value')).map((a) => a.value)).join('')
-  const answers = root.querySelector('.answers')!.getBoundingClientRect()
-  return {
-    title: document.title, elements: root.querySelectorAll('img, script, style, iframe, object, portolan-extension, a[href^="javascript"]').length, apps: document.querySelectorAll('portolan-extension').length,
-    // What turns a line around, hides, or drives a terminal.
-    raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u200b]|\udb40[\udc00-\udfff]/.exec(text + attributes)?.[0].charCodeAt(0),
-    wide: document.documentElement.scrollWidth > innerWidth,
-    // A question cannot push its own buttons out of reach, nor cover them.
-    near: answers.top < 900 && root.elementFromPoint(answers.left + 20, Math.min(answers.top + 20, innerHeight - 100)) !== null,
-  }
-})
+const bare = (page: Page) =>
+  page.evaluate(() => {
+    const root = document.querySelector('portolan-extension')!.shadowRoot!
+    const all = [...root.querySelectorAll('*')]
+    const text = all.flatMap((e) => [...e.childNodes]).filter((n) => n.nodeType === 3).map((n) => n.textContent).join(
+      '',
+    )
+    const attributes = all.flatMap((e) =>
+      [...e.attributes].filter((a) => a.name !== 'data-id' && !(e.localName === 'option' && a.name === 'value')).map((
+        a,
+      ) => a.value)
+    ).join('')
+    const answers = root.querySelector('.answers')!.getBoundingClientRect()
+    return {
+      title: document.title,
+      elements:
+        root.querySelectorAll('img, script, style, iframe, object, portolan-extension, a[href^="javascript"]').length,
+      apps: document.querySelectorAll('portolan-extension').length,
+      // What turns a line around, hides, or drives a terminal.
+      raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u200b]|\udb40[\udc00-\udfff]/.exec(
+        text + attributes,
+      )?.[0].charCodeAt(0),
+      wide: document.documentElement.scrollWidth > innerWidth,
+      // A question cannot push its own buttons out of reach, nor cover them.
+      near: answers.top < 900 &&
+        root.elementFromPoint(answers.left + 20, Math.min(answers.top + 20, innerHeight - 100)) !== null,
+    }
+  })
 
 test('hostile names, summaries and errors are shown as text, and do nothing', async () => {
   const { page, faults } = await open({ context: { viewport: { width: 320, height: 1200 } } })
@@ -58,9 +83,23 @@ test('hostile names, summaries and errors are shown as text, and do nothing', as
     await set(page, stateOf(text))
     for (const tab of ['home', 'chats', 'activity']) {
       await page.locator(`#tab-${tab}`).click()
-      await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .log' }[tab]!).waitFor()
-      await page.evaluate(() => { for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll<HTMLDetailsElement>('details:not(.asks details)')) d.open = true })
-      assert.deepEqual(await bare(page), { title: 'Portolan', elements: 0, apps: 1, raw: undefined, wide: false, near: true }, `${name} in ${tab}`)
+      await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .log' }[tab]!)
+        .waitFor()
+      await page.evaluate(() => {
+        for (
+          const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll<HTMLDetailsElement>(
+            'details:not(.asks details)',
+          )
+        ) d.open = true
+      })
+      assert.deepEqual(await bare(page), {
+        title: 'Portolan',
+        elements: 0,
+        apps: 1,
+        raw: undefined,
+        wide: false,
+        near: true,
+      }, `${name} in ${tab}`)
     }
   }
   assert.deepEqual(faults, [])

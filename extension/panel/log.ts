@@ -9,7 +9,13 @@ import { define, freshId, Piece } from './piece.ts'
 
 type Outcome = Activity['outcome']
 const outcomes: Outcome[] = ['running', 'ok', 'error', 'denied', 'cancelled']
-const icons = { running: standingIcon.connecting, ok: standingIcon.connected, error: standingIcon.failed, denied, cancelled }
+const icons = {
+  running: standingIcon.connecting,
+  ok: standingIcon.connected,
+  error: standingIcon.failed,
+  denied,
+  cancelled,
+}
 
 /** Until then a time of day says when it was, in ms. */
 const halfADay = 12 * 3_600_000
@@ -38,23 +44,56 @@ class Log extends Piece {
     return html`
       <div class="filters">
         <div class="field grow"><label for=${id}>${this.t('log_show')}</label>
-          <select id=${id} @change=${(e: Event) => { this.outcome = (e.target as HTMLSelectElement).value as Outcome; this.most = page }}>
-            ${(['all', ...outcomes] as const).map((o) => html`<option value=${o} ?selected=${o === this.outcome}>${this.t(`log_${o}`)}</option>`)}</select></div>
-        ${activity.length ? confirm(this.desk, { label: this.t('clear'), question: this.t('log_question'), yes: this.t('log_yes'), act: () => this.desk.send('clearActivity', {}) }) : nothing}
+          <select id=${id} @change=${(e: Event) => {
+      this.outcome = (e.target as HTMLSelectElement).value as Outcome
+      this.most = page
+    }}>
+            ${
+      (['all', ...outcomes] as const).map((o) =>
+        html`<option value=${o} ?selected=${o === this.outcome}>${this.t(`log_${o}`)}</option>`
+      )
+    }</select></div>
+        ${
+      activity.length
+        ? confirm(this.desk, {
+          label: this.t('clear'),
+          question: this.t('log_question'),
+          yes: this.t('log_yes'),
+          act: () => this.desk.send('clearActivity', {}),
+        })
+        : nothing
+    }
       </div>
-      ${found.length ? html`<ol class="log" aria-label=${this.t('place_activity')}>${repeat(found.slice(0, this.most), (a) => a.id, (a) => this.row(a))}</ol>`
-        : html`<p class="empty dim">${this.t(activity.length ? 'log_none_such' : 'log_none')}</p>`}
-      ${rest > 0 ? html`<button type="button" @click=${() => { this.most += page }}>${this.t('show_rest', { n: Math.min(rest, page) })}</button>` : nothing}`
+      ${
+      found.length
+        ? html`<ol class="log" aria-label=${this.t('place_activity')}>${
+          repeat(found.slice(0, this.most), (a) => a.id, (a) => this.row(a))
+        }</ol>`
+        : html`<p class="empty dim">${this.t(activity.length ? 'log_none_such' : 'log_none')}</p>`
+    }
+      ${
+      rest > 0
+        ? html`<button type="button" @click=${() => {
+          this.most += page
+        }}>${this.t('show_rest', { n: Math.min(rest, page) })}</button>`
+        : nothing
+    }`
   }
 
   private row(a: Activity): TemplateResult {
     const { words: t } = this.desk
     return html`<li data-outcome=${a.outcome}>${icons[a.outcome]}
       <p><bdi>${clean(a.text, 300)}</bdi></p>
-      <time datetime=${new Date(a.at).toISOString()}>${this.now - a.at < halfADay ? t.time(a.at) : t.ago(a.at, this.now)}</time>
+      <time datetime=${new Date(a.at).toISOString()}>${
+      this.now - a.at < halfADay ? t.time(a.at) : t.ago(a.at, this.now)
+    }</time>
       <ul class="facts"><li>${t(`log_kind_${a.kind}`)}</li><li>${t(`log_${a.outcome}`)}</li>
-        ${a.client ? html`<li><bdi>${line(a.client, 60)}</bdi></li>` : nothing}${a.tool ? html`<li class="mono"><bdi>${line(a.tool, 80)}</bdi></li>` : nothing}
-        ${a.durationMs === undefined ? nothing : html`<li>${t.duration(a.durationMs)}</li>`}${a.code ? html`<li class="badge mono">${clean(a.code, 60)}</li>` : nothing}</ul></li>`
+        ${a.client ? html`<li><bdi>${line(a.client, 60)}</bdi></li>` : nothing}${
+      a.tool ? html`<li class="mono"><bdi>${line(a.tool, 80)}</bdi></li>` : nothing
+    }
+        ${a.durationMs === undefined ? nothing : html`<li>${t.duration(a.durationMs)}</li>`}${
+      a.code ? html`<li class="badge mono">${clean(a.code, 60)}</li>` : nothing
+    }</ul></li>`
   }
 }
 

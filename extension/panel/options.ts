@@ -20,10 +20,24 @@ class OptionsCard extends Piece {
     return html`<section class="card plain" aria-labelledby=${id}>
       <header><h2 id=${id}>${this.t('options')}</h2></header>
       <div class="settings">
-        ${switches.map((name) => setting({ id: `${id}-${name}`, label: this.t(`option_${name}`), means: this.t(`option_${name}_means`), on: options[name], change: (on) => (name === 'pages' ? this.offerPages(on) : this.desk.send('setOptions', { [name]: on })) }))}
+        ${
+      switches.map((name) =>
+        setting({
+          id: `${id}-${name}`,
+          label: this.t(`option_${name}`),
+          means: this.t(`option_${name}_means`),
+          on: options[name],
+          change: (on) => (name === 'pages' ? this.offerPages(on) : this.desk.send('setOptions', { [name]: on })),
+        })
+      )
+    }
         ${options.history ? this.history(options) : nothing}
-        <div><p class="row"><span class="name">${this.t('trusted')}</span> <span class="badge">${this.t(permissions.debugger ? 'trusted_on' : 'trusted_off')}</span></p>
-          <p class="dim">${this.t('trusted_means')} ${permissions.debugger ? nothing : this.t('trusted_build')}</p></div>
+        <div><p class="row"><span class="name">${this.t('trusted')}</span> <span class="badge">${
+      this.t(permissions.debugger ? 'trusted_on' : 'trusted_off')
+    }</span></p>
+          <p class="dim">${this.t('trusted_means')} ${
+      permissions.debugger ? nothing : this.t('trusted_build')
+    }</p></div>
       </div>
     </section>`
   }
@@ -32,16 +46,26 @@ class OptionsCard extends Piece {
     const { id_: id } = this
     return html`<div class="row lined">
       <div class="field"><label for="${id}-days">${this.t('history_days')}</label>
-        <input id="${id}-days" class="short" type="number" min="1" max="365" .value=${String(historyDays)} @change=${this.days}></div>
+        <input id="${id}-days" class="short" type="number" min="1" max="365" .value=${
+      String(historyDays)
+    } @change=${this.days}></div>
       <button type="button" class="end" @click=${this.exportHistory}>${this.t('history_export')}</button>
-      ${confirm(this.desk, { label: this.t('history_clear'), question: this.t('history_question'), yes: this.t('history_yes'), act: () => this.clear() })}
+      ${
+      confirm(this.desk, {
+        label: this.t('history_clear'),
+        question: this.t('history_question'),
+        yes: this.t('history_yes'),
+        act: () => this.clear(),
+      })
+    }
     </div>`
   }
 
   private readonly days = async (event: Event): Promise<void> => {
     const input = event.target as HTMLInputElement
     const historyDays = Math.round(Number(input.value))
-    if (!(historyDays >= 1 && historyDays <= 365) || !await this.desk.send('setOptions', { historyDays })) input.value = String(this.state.options.historyDays)
+    if (!(historyDays >= 1 && historyDays <= 365) || !await this.desk.send('setOptions', { historyDays }))
+      input.value = String(this.state.options.historyDays)
   }
 
   private async clear(): Promise<void> {

@@ -13,7 +13,8 @@ export function originOf(text: string): { origin: string } | { problem: OriginPr
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(wanted) || !URL.canParse(wanted)) return { problem: 'no_origin' }
   const url = new URL(wanted)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return { problem: 'scheme' }
-  if (url.username || url.password || url.pathname !== '/' || url.search || url.hash || /[?#*]/.test(wanted)) return { problem: 'more', origin: url.origin }
+  if (url.username || url.password || url.pathname !== '/' || url.search || url.hash || /[?#*]/.test(wanted))
+    return { problem: 'more', origin: url.origin }
   return { origin: url.origin }
 }
 
@@ -26,7 +27,8 @@ export function covers(patterns: readonly string[], origin: string): boolean {
     if (!parts) return false
     const [, scheme, host, onPort] = parts as unknown as [string, string, string, string | undefined]
     return (scheme === '*' || `${scheme}:` === protocol) &&
-      (host === '*' || host === hostname || (host.startsWith('*.') && (hostname === host.slice(2) || hostname.endsWith(host.slice(1))))) &&
+      (host === '*' || host === hostname ||
+        (host.startsWith('*.') && (hostname === host.slice(2) || hostname.endsWith(host.slice(1))))) &&
       (onPort === undefined || onPort === '*' || onPort === (port || (protocol === 'https:' ? '443' : '80')))
   })
 }

@@ -16,14 +16,36 @@ class Origins extends Piece {
     return html`<section class="card plain" aria-labelledby=${id}>
       <header><h2 id=${id}>${this.t('origins')}</h2></header>
       <p class="dim">${this.t('origins_means')}</p>
-      ${origins.length ? html`<ul class="rows">${origins.map((origin) => html`<li><bdi dir="ltr" class="mono">${line(origin, 200)}</bdi>
-        ${confirm(this.desk, { label: this.t('origin_remove'), name: this.t('origin_remove_of', { origin: line(origin, 100) }), question: this.t('origin_question', { origin: line(origin, 100) }), yes: this.t('origin_remove'), small: true, act: () => this.desk.send('approveOrigin', { origin, approved: false }) })}</li>`)}</ul>` : nothing}
+      ${
+      origins.length
+        ? html`<ul class="rows">${
+          origins.map((origin) =>
+            html`<li><bdi dir="ltr" class="mono">${line(origin, 200)}</bdi>
+        ${
+              confirm(this.desk, {
+                label: this.t('origin_remove'),
+                name: this.t('origin_remove_of', { origin: line(origin, 100) }),
+                question: this.t('origin_question', { origin: line(origin, 100) }),
+                yes: this.t('origin_remove'),
+                small: true,
+                act: () => this.desk.send('approveOrigin', { origin, approved: false }),
+              })
+            }</li>`
+          )
+        }</ul>`
+        : nothing
+    }
       <form class="row" novalidate @submit=${this.add}>
         <div class="field grow"><label for="${id}-add">${this.t('origin_add')}</label>
-          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off" placeholder="https://app.example" aria-invalid=${!!this.problem} aria-describedby="${id}-fault" @input=${() => { this.problem = undefined }}></div>
+          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off" placeholder="https://app.example" aria-invalid=${!!this
+      .problem} aria-describedby="${id}-fault" @input=${() => {
+      this.problem = undefined
+    }}></div>
         <button class="end">${this.t('origin_approve')}</button>
       </form>
-      <div id="${id}-fault" role="alert">${this.problem ? html`<p class="hint bad">${this.t(`origin_${this.problem}`)}</p>` : nothing}</div>
+      <div id="${id}-fault" role="alert">${
+      this.problem ? html`<p class="hint bad">${this.t(`origin_${this.problem}`)}</p>` : nothing
+    }</div>
     </section>`
   }
 

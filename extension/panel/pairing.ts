@@ -8,11 +8,22 @@ import { define, freshId, Piece } from './piece.ts'
 import { fault } from './standing.ts'
 
 /** How far a pairing has come, of the steps that are shown. */
-const stepOf = (pairing: Pairing | null): number => (!pairing || pairing.step === 'connecting' || pairing.step === 'failed' ? 0 : pairing.step === 'digits' ? 1 : 2)
+const stepOf = (
+  pairing: Pairing | null,
+): number => (!pairing || pairing.step === 'connecting' || pairing.step === 'failed'
+  ? 0
+  : pairing.step === 'digits'
+  ? 1
+  : 2)
 
 /** From the command in the terminal to the yes in it. */
 class PairingCard extends Piece {
-  static override properties = { ...Piece.properties, digits: { state: true }, short: { state: true }, checking: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    digits: { state: true },
+    short: { state: true },
+    checking: { state: true },
+  }
   declare private digits: string
   /** Fewer than six were sent. */
   declare private short: boolean
@@ -52,9 +63,15 @@ class PairingCard extends Piece {
       <header><h2 id=${this.id_} tabindex="-1">${this.t('pair_title')}</h2></header>
       <p class="lead">${this.t('pair_why')}</p>
       <ol class="steps">
-        <li class=${mark(0)} aria-current=${current(0)}><div>${step === 0 ? this.begin(pairing) : html`<p>${this.t('pair_run')}</p>`}</div></li>
-        <li class=${mark(1)} aria-current=${current(1)}><div>${step === 1 ? this.ask(pairing!) : html`<p>${this.t('pair_digits')}</p>`}</div></li>
-        <li class=${mark(2)} aria-current=${current(2)}><div>${step === 2 ? this.wait() : html`<p>${this.t('pair_yes')}</p>`}</div></li>
+        <li class=${mark(0)} aria-current=${current(0)}><div>${
+      step === 0 ? this.begin(pairing) : html`<p>${this.t('pair_run')}</p>`
+    }</div></li>
+        <li class=${mark(1)} aria-current=${current(1)}><div>${
+      step === 1 ? this.ask(pairing!) : html`<p>${this.t('pair_digits')}</p>`
+    }</div></li>
+        <li class=${mark(2)} aria-current=${current(2)}><div>${
+      step === 2 ? this.wait() : html`<p>${this.t('pair_yes')}</p>`
+    }</div></li>
       </ol>
     </section>`
   }
@@ -66,17 +83,36 @@ class PairingCard extends Piece {
     return html`
       <p>${this.t('pair_run')}</p>
       ${command(this.desk, 'portolan bridge pair')}
-      <details><summary>${this.t('pair_get')}</summary>${command(this.desk, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')}</details>
-      <div role="alert" data-standing="failed">${pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing}</div>
+      <details><summary>${this.t('pair_get')}</summary>${
+      command(this.desk, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')
+    }</details>
+      <div role="alert" data-standing="failed">${
+      pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing
+    }</div>
       <form class="stack wide" @submit=${this.pair}>
-        ${busy ? html`<p class="row" role="status">${standingIcon.connecting}<span>${this.t('pair_looking', { address: clean(pairing.address, 80) })}</span></p>
-            <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button>`
-          : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
-            ${pairing ? html`<button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('close')}</button>` : nothing}</div>`}
+        ${
+      busy
+        ? html`<p class="row" role="status">${standingIcon.connecting}<span>${
+          this.t('pair_looking', { address: clean(pairing.address, 80) })
+        }</span></p>
+            <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${
+          this.t('cancel')
+        }</button>`
+        : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
+            ${
+          pairing
+            ? html`<button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${
+              this.t('close')
+            }</button>`
+            : nothing
+        }</div>`
+    }
         <details ?hidden=${busy}><summary>${this.t('advanced')}</summary>
           <div class="stack">
             <div class="field"><label for="${id}-address">${this.t('bridge_address')}</label>
-              <input id="${id}-address" name="address" dir="ltr" spellcheck="false" autocomplete="off" .value=${pairing?.address || link.address || '127.0.0.1:55156'}></div>
+              <input id="${id}-address" name="address" dir="ltr" spellcheck="false" autocomplete="off" .value=${
+      pairing?.address || link.address || '127.0.0.1:55156'
+    }></div>
             <div class="field"><label for="${id}-token">${this.t('token')}</label>
               <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off" aria-describedby="${id}-token-help">
               <p id="${id}-token-help" class="dim">${this.t('token_help')}</p></div>
@@ -90,9 +126,13 @@ class PairingCard extends Piece {
     const id = this.id_
     return html`<form class="stack wide" novalidate @submit=${this.check}>
       <label for="${id}-digits">${this.t('pair_digits')}</label>
-      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
+      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${
+      this.short || !!error
+    }
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
-      <div id="${id}-digits-fault" role="alert" data-standing="failed">${this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)}</div>
+      <div id="${id}-digits-fault" role="alert" data-standing="failed">${
+      this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)
+    }</div>
       <div class="row"><button class="primary" aria-disabled=${this.checking}>${this.t('pair_check')}</button>
         <button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
     </form>`

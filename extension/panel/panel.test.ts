@@ -30,7 +30,11 @@ flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) 
 
 flow('the field for digits takes what is pasted, keeps the caret, and wants six', { state: 'digits' }, async (page) => {
   const field = page.locator('.digits')
-  assert.deepEqual(await field.evaluate((e: HTMLInputElement) => [e.inputMode, e.autocomplete, e.labels?.length]), ['numeric', 'one-time-code', 1])
+  assert.deepEqual(await field.evaluate((e: HTMLInputElement) => [e.inputMode, e.autocomplete, e.labels?.length]), [
+    'numeric',
+    'one-time-code',
+    1,
+  ])
   await field.focus()
   await page.evaluate(() => document.execCommand('insertText', false, 'Code:  123-456 7'))
   assert.equal(await field.inputValue(), '123 456')
@@ -52,7 +56,14 @@ flow('the field for digits takes what is pasted, keeps the caret, and wants six'
 
 flow('a pairing that fails says why, and what to do', { state: 'looking' }, async (page) => {
   const rows: [code: string, advice: RegExp][] = [
-    ['BAD_PROOF', /type the digits exactly/], ['NOT_PAIRING', /the bridge says so/], ['NO_BRIDGE', /another program may have its port/], ['DECLINED', /type the digits exactly/], ['TOO_MANY', /Wait a minute/], ['WRONG_TARGET', /Do not pair/], ['BAD_MESSAGE', /Update both/], ['SOMETHING_NEW', /the bridge says so/],
+    ['BAD_PROOF', /type the digits exactly/],
+    ['NOT_PAIRING', /the bridge says so/],
+    ['NO_BRIDGE', /another program may have its port/],
+    ['DECLINED', /type the digits exactly/],
+    ['TOO_MANY', /Wait a minute/],
+    ['WRONG_TARGET', /Do not pair/],
+    ['BAD_MESSAGE', /Update both/],
+    ['SOMETHING_NEW', /the bridge says so/],
   ]
   for (const [code, advice] of rows) {
     await set(page, { pairing: { step: 'failed', address: 'x', error: { code, message: 'the bridge says so' } } })
@@ -85,9 +96,14 @@ flow('a question is said on every tab, takes no focus, and cannot be answered be
     const before = await focused(page)
     await set(page, { approvals: approvals(Date.now()) })
     await page.getByRole('button', { name: 'Allow once' }).waitFor()
-    assert.equal(await page.locator('portolan-approvals [role=alert]').innerText(), 'Claude Desktop asks to use bookmark_remove.')
+    assert.equal(
+      await page.locator('portolan-approvals [role=alert]').innerText(),
+      'Claude Desktop asks to use bookmark_remove.',
+    )
     assert.equal(await focused(page), before)
-    await page.locator('portolan-approvals').getByRole('button', { name: 'Allow once' }).evaluate((b: HTMLButtonElement) => b.click()) // at once, as if by accident
+    await page.locator('portolan-approvals').getByRole('button', { name: 'Allow once' }).evaluate((
+      b: HTMLButtonElement,
+    ) => b.click()) // at once, as if by accident
     assert.deepEqual(await asked(page, 'approve'), [])
     await set(page, { approvals: [] })
   }
@@ -145,7 +161,11 @@ flow('when the background dies the view stays, and requests fail clearly and can
 flow('a background that comes back at once is not spoken of', {}, async (page) => {
   for (let i = 2; i < 5; i++) {
     await page.evaluate(() => window.standin.background.die())
-    await until(() => page.evaluate(() => window.standin.background.connections), (n: number) => n === i, 'connected again')
+    await until(
+      () => page.evaluate(() => window.standin.background.connections),
+      (n: number) => n === i,
+      'connected again',
+    )
   }
   await page.waitForTimeout(1200)
   assert.equal(await page.locator('.away').count(), 0)
@@ -165,7 +185,15 @@ flow('everything is stopped and goes on, by a button that keeps its place', { st
 
 flow('the link tells how it stands by word and shape, and counts down', { state: 'used' }, async (page) => {
   const seen = new Set<string>()
-  for (const [state, word] of [['used', /^Connected/], ['connecting', /^Connecting/], ['waiting', /^Waiting · again in 1\d sec/], ['refused', /^Refused/], ['stopped', /^Stopped/]] as const) {
+  for (
+    const [state, word] of [
+      ['used', /^Connected/],
+      ['connecting', /^Connecting/],
+      ['waiting', /^Waiting · again in 1\d sec/],
+      ['refused', /^Refused/],
+      ['stopped', /^Stopped/],
+    ] as const
+  ) {
     await be(page, state)
     await until(() => page.locator('portolan-link .status').innerText(), (s: string) => word.test(s), state)
     seen.add(await page.locator('portolan-link .standing svg').innerHTML())

@@ -27,7 +27,11 @@ export interface Desk {
 
 /** A part of the app. It renders into the app's shadow root, so that ids and styles are the app's. */
 export abstract class Piece extends LitElement {
-  static override properties: Record<string, object> = { desk: { attribute: false }, state: { attribute: false }, now: { attribute: false } }
+  static override properties: Record<string, object> = {
+    desk: { attribute: false },
+    state: { attribute: false },
+    now: { attribute: false },
+  }
   declare desk: Desk
   declare state: State
   /** In ms since the epoch; goes on while something on the page counts. */

@@ -24,9 +24,17 @@ class Profile extends Piece {
       <p id="${id}-means" class="dim">${this.t('profile_means')}</p>
       <details><summary>${this.t('about')}</summary>
         <div class="stack">
-          <dl class="pairs"><dt>${this.t('version')}</dt><dd><bdi>${clean(version, 40)}</bdi></dd><dt>${this.t('install_id')}</dt><dd class="mono"><bdi dir="ltr">${clean(install.id, 80)}</bdi></dd></dl>
-          <div class="row">${inTab ? nothing : html`<button type="button" class="small" @click=${() => openOptions()}>${this.t('open_options')}</button>`}
-            <button type="button" class="small" aria-describedby="${id}-bundle" @click=${this.bundle}>${this.t('debug_bundle')}</button></div>
+          <dl class="pairs"><dt>${this.t('version')}</dt><dd><bdi>${clean(version, 40)}</bdi></dd><dt>${
+      this.t('install_id')
+    }</dt><dd class="mono"><bdi dir="ltr">${clean(install.id, 80)}</bdi></dd></dl>
+          <div class="row">${
+      inTab
+        ? nothing
+        : html`<button type="button" class="small" @click=${() => openOptions()}>${this.t('open_options')}</button>`
+    }
+            <button type="button" class="small" aria-describedby="${id}-bundle" @click=${this.bundle}>${
+      this.t('debug_bundle')
+    }</button></div>
           <p id="${id}-bundle" class="dim">${this.t('debug_means')}</p>
         </div>
       </details>

@@ -12,7 +12,10 @@ function setup(o: { granted?: string[]; says?: boolean; servers?: Record<string,
     updateServer: async (...a: unknown[]) => void done.push(['updateServer', ...a]),
     setEnabled: async (...a: unknown[]) => void done.push(['setEnabled', ...a]),
     removeServer: async (...a: unknown[]) => void done.push(['removeServer', ...a]),
-    getSnapshot: () => ({ servers: Object.fromEntries(Object.entries(o.servers ?? {}).map(([name, config]) => [name, { config }])) }) as unknown as Snapshot,
+    getSnapshot: () =>
+      ({
+        servers: Object.fromEntries(Object.entries(o.servers ?? {}).map(([name, config]) => [name, { config }])),
+      }) as unknown as Snapshot,
   } as unknown as Registry
   const asks = asking(registry, {
     granted: () => o.granted ?? [],
@@ -36,7 +39,9 @@ test('the origin of a new server is asked, once it is not granted yet', async ()
 test('a server whose origin is refused is saved, but off, and that is told', async () => {
   const { asks, done, refused } = setup({ says: false })
   await asks.addServer('a', { url, headers: { 'X-Key': 'k' } })
-  assert.deepEqual([done, refused], [[['addServer', 'a', { url, headers: { 'X-Key': 'k' }, enabled: false }]], ['a https://mcp.example:8443']])
+  assert.deepEqual([done, refused], [[['addServer', 'a', { url, headers: { 'X-Key': 'k' }, enabled: false }]], [
+    'a https://mcp.example:8443',
+  ]])
 })
 
 test('nothing is asked for servers that are off, built in, or of no address', async () => {
@@ -63,7 +68,10 @@ test('a changed address is asked anew; other changes are not', async () => {
   await no.asks.updateServer('a', { timeoutMs: 5 })
   assert.deepEqual([no.asked, no.done], [[], [['updateServer', 'a', { timeoutMs: 5 }]]])
   await no.asks.updateServer('a', { url: 'https://other.example/mcp' })
-  assert.deepEqual([no.asked, no.done[1]], [['https://other.example'], ['updateServer', 'a', { url: 'https://other.example/mcp', enabled: false }]])
+  assert.deepEqual([no.asked, no.done[1]], [['https://other.example'], ['updateServer', 'a', {
+    url: 'https://other.example/mcp',
+    enabled: false,
+  }]])
   const off = setup({ says: false, servers: { a: { url, enabled: false } } })
   await off.asks.updateServer('a', { url: 'https://other.example/mcp' })
   assert.deepEqual(off.asked, [], 'it is off and stays off')
@@ -77,15 +85,26 @@ test('all else is the registry itself', async () => {
   assert.deepEqual(done, [['removeServer', 'a']])
 })
 
-test('a request to a registry that has died is told in the page\'s words; other faults are as they were', async () => {
-  const fail = (code: string) => asking({ retry: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Registry, { granted: () => [], permit: async () => true, refused: () => {}, gone: () => new Error('please try again') })
+test("a request to a registry that has died is told in the page's words; other faults are as they were", async () => {
+  const fail = (code: string) =>
+    asking({ retry: () => Promise.reject(Object.assign(new Error('no'), { code })) } as unknown as Registry, {
+      granted: () => [],
+      permit: async () => true,
+      refused: () => {},
+      gone: () => new Error('please try again'),
+    })
   await assert.rejects(fail('closed').retry('a'), /please try again/)
   await assert.rejects(fail('timeout').retry('a'), { code: 'timeout', message: 'no' })
 })
 
 test('a port is a channel', () => {
   const posted: unknown[] = []
-  const port: Port = { post: (m) => void posted.push(m), onmessage: null, onclose: null, close: () => void posted.push('closed') }
+  const port: Port = {
+    post: (m) => void posted.push(m),
+    onmessage: null,
+    onclose: null,
+    close: () => void posted.push('closed'),
+  }
   const channel = channelOf(port)
   const got: unknown[] = []
   channel.onmessage = (m) => got.push(m)

@@ -58,7 +58,9 @@ export function asking(registry: Registry, page: Asking): Registry {
     },
   }
   const told = (result: unknown) => (result instanceof Promise
-    ? result.catch((e: { code?: string }) => { throw e.code === 'closed' ? page.gone() : e })
+    ? result.catch((e: { code?: string }) => {
+      throw e.code === 'closed' ? page.gone() : e
+    })
     : result)
   return new Proxy(registry, {
     get(target, key) {

@@ -6,7 +6,15 @@ import type { Run } from '../messages.ts'
 import { hand } from './icons.ts'
 import { define, freshId, Piece } from './piece.ts'
 
-const icon = ({ phase }: Run) => (phase === 'queued' ? standingIcon.idle : phase === 'paused' ? standingIcon.paused : phase === 'handover' ? hand : standingIcon.connecting)
+const icon = (
+  { phase }: Run,
+) => (phase === 'queued'
+  ? standingIcon.idle
+  : phase === 'paused'
+  ? standingIcon.paused
+  : phase === 'handover'
+  ? hand
+  : standingIcon.connecting)
 
 /** What is being asked of the chats now. */
 class Runs extends Piece {
@@ -15,20 +23,36 @@ class Runs extends Piece {
   protected override render(): TemplateResult | typeof nothing {
     const { runs } = this.state
     if (!runs.length) return nothing
-    return html`<section class="card plain" aria-labelledby=${this.id_}><header><h2 id=${this.id_}>${this.t('runs')} <span class="count">${this.desk.words.number(runs.length)}</span></h2></header>
+    return html`<section class="card plain" aria-labelledby=${this.id_}><header><h2 id=${this.id_}>${
+      this.t('runs')
+    } <span class="count">${this.desk.words.number(runs.length)}</span></h2></header>
       <ul>${repeat(runs, (r) => r.id, (r) => html`<li>${this.run(r)}</li>`)}</ul></section>`
   }
 
   private run(r: Run): TemplateResult {
     const { words: t } = this.desk
     const label = this.state.chats[r.site].label
-    const act = (method: 'showRun' | 'cancelRun' | 'resumeRun' | 'handOver', key: 'show_tab' | 'cancel' | 'resume' | 'hand_over', primary = false) =>
-      html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${t(key)}: ${label}`} @click=${() => this.desk.send(method, { id: r.id })}>${t(key)}</button>`
+    const act = (
+      method: 'showRun' | 'cancelRun' | 'resumeRun' | 'handOver',
+      key: 'show_tab' | 'cancel' | 'resume' | 'hand_over',
+      primary = false,
+    ) =>
+      html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${
+        t(key)
+      }: ${label}`} @click=${() => this.desk.send(method, { id: r.id })}>${t(key)}</button>`
     return html`<div class="run">${icon(r)}
-      <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })}</span></p>
+      <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${
+      t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })
+    }</span></p>
       <p class="quote"><bdi>${clean(r.prompt, 200)}</bdi></p>
       <p class="dim">${t('asked_by')} <bdi>${line(r.client, 80)}</bdi> · ${t(`mode_${r.mode}`)}</p>
-      ${r.phase === 'paused' ? html`<p class="hint warn">${t('paused_means')}</p>` : r.phase === 'handover' ? html`<p class="hint warn">${t('handover_means', { chat: label })}</p>` : nothing}
+      ${
+      r.phase === 'paused'
+        ? html`<p class="hint warn">${t('paused_means')}</p>`
+        : r.phase === 'handover'
+        ? html`<p class="hint warn">${t('handover_means', { chat: label })}</p>`
+        : nothing
+    }
       <div class="row">
         ${r.phase === 'paused' ? act('resumeRun', 'resume', true) : nothing}
         ${r.phase === 'handover' ? act('handOver', 'hand_over', true) : nothing}

@@ -68,7 +68,8 @@ class Servers extends Piece {
       this.registry = asking(registry, {
         granted: () => this.state.permissions.origins,
         permit: async (origin) => await this.desk.run(() => permit({ origins: [`${origin}/*`] })) ?? false,
-        refused: (server, origin) => this.desk.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
+        refused: (server, origin) =>
+          this.desk.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
         gone: () => new RequestError('background_gone', this.t('error_background_gone')),
       })
     }, () => {}) // onclose tries again
@@ -85,10 +86,25 @@ class Servers extends Piece {
     const { tag, settings } = desk.language
     return html`
       <section class="card plain" aria-label=${this.t('publish')}>
-        ${setting({ id: `${this.id_}-publish`, label: this.t('publish'), means: this.t('publish_means'), on: state.options.publishRegistry, change: (on) => desk.send('setOptions', { publishRegistry: on }) })}
+        ${
+      setting({
+        id: `${this.id_}-publish`,
+        label: this.t('publish'),
+        means: this.t('publish_means'),
+        on: state.options.publishRegistry,
+        change: (on) => desk.send('setOptions', { publishRegistry: on }),
+      })
+    }
       </section>
-      ${this.registry ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag} @portolan-view=${(e: CustomEvent<{ view: PanelView }>) => { this.view = e.detail.view }}></portolan-panel>`
-        : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`}`
+      ${
+      this.registry
+        ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag} @portolan-view=${(
+          e: CustomEvent<{ view: PanelView }>,
+        ) => {
+          this.view = e.detail.view
+        }}></portolan-panel>`
+        : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`
+    }`
   }
 }
 

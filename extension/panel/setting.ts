@@ -1,6 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit'
 
-export interface Setting { id: string; label: string; means: string; on: boolean; disabled?: boolean; change(on: boolean): Promise<unknown> }
+export interface Setting {
+  id: string
+  label: string
+  means: string
+  on: boolean
+  disabled?: boolean
+  change(on: boolean): Promise<unknown>
+}
 
 /** A switch with what it means. It shows what holds, whatever became of the click. */
 export function setting(s: Setting): TemplateResult {
@@ -10,6 +17,8 @@ export function setting(s: Setting): TemplateResult {
     if (!await s.change(checked)) box.checked = !checked
   }
   return html`<div class="setting"><label for=${s.id}>${s.label}</label>
-    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on} ?disabled=${s.disabled} aria-describedby=${s.means ? `${s.id}-means` : nothing} @change=${changed}>
+    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on} ?disabled=${s.disabled} aria-describedby=${
+    s.means ? `${s.id}-means` : nothing
+  } @change=${changed}>
     ${s.means ? html`<p id="${s.id}-means" class="dim">${s.means}</p>` : nothing}</div>`
 }

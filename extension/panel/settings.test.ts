@@ -3,38 +3,56 @@ import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAs
 
 const flow = flows()
 
-flow('a chat is switched on by its note, the permission being asked in that click', { state: 'fresh' }, async (page) => {
-  await page.locator('#tab-chats').click()
-  const use = page.getByRole('switch', { name: 'Use ChatGPT' })
-  await use.click()
-  await page.getByText('The terms of OpenAI may forbid automated use').waitFor()
-  assert.equal(await use.isChecked(), false)
-  assert.deepEqual([await asked(page, 'setChat'), (await permissions(page)).asked], [[], []], 'reading asks for nothing')
-  assert.match(await page.getByRole('link', { name: 'The terms of OpenAI' }).getAttribute('href') ?? '', /^https:\/\/openai\.com\//)
-  await page.keyboard.press('Escape')
-  await until(() => focused(page), (f) => f === 'Use ChatGPT', 'Escape leads back')
-  await page.keyboard.press('Space')
-  await says(page, false)
-  await page.getByRole('button', { name: 'I accept, switch on' }).click()
-  await page.getByText('ChatGPT stays off; switch it on to be asked again.').waitFor()
-  assert.deepEqual(await asked(page, 'setChat'), [], 'refused: nothing is switched on')
-  await says(page, true)
-  await use.click()
-  await page.getByRole('button', { name: 'I accept, switch on' }).click()
-  await until(() => use.isChecked(), (on) => on === true, 'it is on')
-  const { asked: wanted, clicked } = await permissions(page)
-  assert.deepEqual([wanted, clicked], [Array(2).fill({ origins: ['https://chatgpt.com/*'], permissions: ['scripting'] }), true])
-  const [change] = await asked(page, 'setChat') as { site: string; patch: { enabled: boolean; acceptedAt: number } }[]
-  assert.equal(change!.site, 'chatgpt')
-  assert.equal(change!.patch.enabled, true)
-  assert.ok(Math.abs(change!.patch.acceptedAt - Date.now()) < 20_000)
-  await use.click()
-  await until(() => permissions(page), (p: { back: unknown[] }) => p.back.length === 1, 'the permission is given back')
-  await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
-  await use.click() // accepted before: only the browser asks
-  await until(() => use.isChecked(), (on) => on === true, 'it is on again')
-  await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
-})
+flow(
+  'a chat is switched on by its note, the permission being asked in that click',
+  { state: 'fresh' },
+  async (page) => {
+    await page.locator('#tab-chats').click()
+    const use = page.getByRole('switch', { name: 'Use ChatGPT' })
+    await use.click()
+    await page.getByText('The terms of OpenAI may forbid automated use').waitFor()
+    assert.equal(await use.isChecked(), false)
+    assert.deepEqual(
+      [await asked(page, 'setChat'), (await permissions(page)).asked],
+      [[], []],
+      'reading asks for nothing',
+    )
+    assert.match(
+      await page.getByRole('link', { name: 'The terms of OpenAI' }).getAttribute('href') ?? '',
+      /^https:\/\/openai\.com\//,
+    )
+    await page.keyboard.press('Escape')
+    await until(() => focused(page), (f) => f === 'Use ChatGPT', 'Escape leads back')
+    await page.keyboard.press('Space')
+    await says(page, false)
+    await page.getByRole('button', { name: 'I accept, switch on' }).click()
+    await page.getByText('ChatGPT stays off; switch it on to be asked again.').waitFor()
+    assert.deepEqual(await asked(page, 'setChat'), [], 'refused: nothing is switched on')
+    await says(page, true)
+    await use.click()
+    await page.getByRole('button', { name: 'I accept, switch on' }).click()
+    await until(() => use.isChecked(), (on) => on === true, 'it is on')
+    const { asked: wanted, clicked } = await permissions(page)
+    assert.deepEqual([wanted, clicked], [
+      Array(2).fill({ origins: ['https://chatgpt.com/*'], permissions: ['scripting'] }),
+      true,
+    ])
+    const [change] = await asked(page, 'setChat') as { site: string; patch: { enabled: boolean; acceptedAt: number } }[]
+    assert.equal(change!.site, 'chatgpt')
+    assert.equal(change!.patch.enabled, true)
+    assert.ok(Math.abs(change!.patch.acceptedAt - Date.now()) < 20_000)
+    await use.click()
+    await until(
+      () => permissions(page),
+      (p: { back: unknown[] }) => p.back.length === 1,
+      'the permission is given back',
+    )
+    await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
+    await use.click() // accepted before: only the browser asks
+    await until(() => use.isChecked(), (on) => on === true, 'it is on again')
+    await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
+  },
+)
 
 flow('a browser that cannot ask says so', { state: 'fresh' }, async (page) => {
   await says(page, undefined)
@@ -63,7 +81,10 @@ flow('mode and limit of a chat are set; nonsense is not', { state: 'used' }, asy
   assert.equal(await most.inputValue(), '20')
   await most.fill('7')
   await most.press('Tab')
-  await wasAsked(page, 'setChat', [{ site: 'chatgpt', patch: { mode: 'assist' } }, { site: 'chatgpt', patch: { perHour: 7 } }])
+  await wasAsked(page, 'setChat', [{ site: 'chatgpt', patch: { mode: 'assist' } }, {
+    site: 'chatgpt',
+    patch: { perHour: 7 },
+  }])
   await page.getByRole('button', { name: 'Open ChatGPT' }).click()
   assert.deepEqual(await page.evaluate(() => window.standin.tabs), ['https://chatgpt.com/'])
 })
@@ -92,7 +113,11 @@ flow('bookmarks and pages ask in the click, stay off when refused, and give back
   assert.deepEqual((await permissions(page)).asked.at(-1), { permissions: ['tabs', 'scripting'] })
   await pages.click()
   await until(async () => (await permissions(page)).back, (back: unknown[]) => back.length === 2, 'given back')
-  assert.deepEqual((await permissions(page)).back, [{ permissions: ['bookmarks'] }, { permissions: ['tabs'] }], 'chats keep what they need')
+  assert.deepEqual(
+    (await permissions(page)).back,
+    [{ permissions: ['bookmarks'] }, { permissions: ['tabs'] }],
+    'chats keep what they need',
+  )
   assert.equal((await permissions(page)).clicked, true)
 })
 
@@ -119,7 +144,13 @@ flow('options are sent one by one, and show what holds when that fails', { state
 })
 
 flow('runs are shown, cancelled, resumed and handed over', { state: 'running' }, async (page) => {
-  for (const [name, method, id] of [['Show tab: Gemini', 'showRun', 'r2'], ['Hand over: Gemini', 'handOver', 'r2'], ['Resume: ChatGPT', 'resumeRun', 'r3'], ['Cancel: Gemini', 'cancelRun', 'r2']] as const) {
+  for (
+    const [name, method, id] of [['Show tab: Gemini', 'showRun', 'r2'], ['Hand over: Gemini', 'handOver', 'r2'], [
+      'Resume: ChatGPT',
+      'resumeRun',
+      'r3',
+    ], ['Cancel: Gemini', 'cancelRun', 'r2']] as const
+  ) {
     await page.getByRole('button', { name }).click()
     await wasAsked(page, method, [{ id }])
   }
@@ -138,12 +169,18 @@ flow('rules of a client are changed, taken back and added; a client is forgotten
   await page.getByLabel('Rule', { exact: true }).first().selectOption('deny')
   await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()
   await wasAsked(page, 'setGrant', [
-    { client: 'claude', tool: 'page_dom', grant: 'allow' }, { client: 'claude', tool: 'chat_chatgpt', grant: undefined }, { client: 'claude', tool: 'bookmark_search', grant: 'deny' },
+    { client: 'claude', tool: 'page_dom', grant: 'allow' },
+    { client: 'claude', tool: 'chat_chatgpt', grant: undefined },
+    { client: 'claude', tool: 'bookmark_search', grant: 'deny' },
   ])
   await page.getByRole('button', { name: 'Forget mcp-inspector…' }).click()
   await page.getByRole('button', { name: 'Forget', exact: true }).click()
   await wasAsked(page, 'forgetClient', [{ client: 'inspector' }])
-  await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the client: the tab\'s view has it')
+  await until(
+    () => focused(page),
+    (f: string) => f.startsWith('Bridge'),
+    "the focus is not lost with the client: the tab's view has it",
+  )
 })
 
 flow('an origin is approved as scheme, host and port only', { state: 'used' }, async (page) => {
@@ -157,7 +194,10 @@ flow('an origin is approved as scheme, host and port only', { state: 'used' }, a
   await page.locator('portolan-origins li').getByText('https://new.example').waitFor()
   await page.getByRole('button', { name: 'Remove https://app.example' }).click()
   await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
-  await wasAsked(page, 'approveOrigin', [{ origin: 'https://new.example', approved: true }, { origin: 'https://app.example', approved: false }])
+  await wasAsked(page, 'approveOrigin', [{ origin: 'https://new.example', approved: true }, {
+    origin: 'https://app.example',
+    approved: false,
+  }])
 })
 
 flow('the activity is newest first, filtered, bounded and cleared', { state: 'busy' }, async (page) => {
@@ -170,14 +210,22 @@ flow('the activity is newest first, filtered, bounded and cleared', { state: 'bu
   await until(() => rows.count(), (n) => n === 120, 'as many again')
   await page.getByLabel('Show', { exact: true }).selectOption('denied')
   await until(() => rows.count(), (n) => n === 60, 'as many as fit')
-  assert.deepEqual([...new Set(await rows.evaluateAll((all) => all.map((r) => (r as HTMLElement).dataset.outcome)))], ['denied'])
+  assert.deepEqual([...new Set(await rows.evaluateAll((all) => all.map((r) => (r as HTMLElement).dataset.outcome)))], [
+    'denied',
+  ])
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('button', { name: 'Clear it' }).click()
   await page.getByText('appear here as they happen').waitFor()
 })
 
-flow('the servers are the settings panel: a refused origin is saved but off, and a new background is joined', { state: 'used' }, async (page) => {
-  assert.equal(await page.evaluate(() => !!customElements.get('portolan-panel')), false, 'not loaded before it is shown')
+flow('the servers are the settings panel: a refused origin is saved but off, and a new background is joined', {
+  state: 'used',
+}, async (page) => {
+  assert.equal(
+    await page.evaluate(() => !!customElements.get('portolan-panel')),
+    false,
+    'not loaded before it is shown',
+  )
   await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' } }))
   await page.locator('#tab-servers').click()
   await page.locator('portolan-panel .card').getByText('demo', { exact: true }).waitFor()
@@ -189,13 +237,24 @@ flow('the servers are the settings panel: a refused origin is saved but off, and
   const use = page.getByRole('switch', { name: 'Use harbour' })
   assert.equal(await use.isChecked(), false)
   await page.evaluate(() => window.standin.background.die())
-  await until(() => page.evaluate(() => window.standin.background.connections), (n: number) => n === 4, 'both ports are connected again')
+  await until(
+    () => page.evaluate(() => window.standin.background.connections),
+    (n: number) => n === 4,
+    'both ports are connected again',
+  )
   await says(page, true)
-  await until(async () => {
-    if (!await use.isChecked()) await use.click()
-    return page.evaluate(() => window.standin.background.registry!.getSnapshot().servers.harbour!.config.enabled)
-  }, (on) => on !== false, 'the new registry is the panel\'s')
-  assert.deepEqual(await page.evaluate(() => window.standin.background.state.permissions.origins.at(-1)), 'https://harbour.example/*')
+  await until(
+    async () => {
+      if (!await use.isChecked()) await use.click()
+      return page.evaluate(() => window.standin.background.registry!.getSnapshot().servers.harbour!.config.enabled)
+    },
+    (on) => on !== false,
+    "the new registry is the panel's",
+  )
+  assert.deepEqual(
+    await page.evaluate(() => window.standin.background.state.permissions.origins.at(-1)),
+    'https://harbour.example/*',
+  )
   await page.getByRole('switch', { name: 'Offer these tools' }).click()
   await wasAsked(page, 'setOptions', [{ publishRegistry: false }])
 })

@@ -6,7 +6,12 @@ import { isKey, type Words } from './words.ts'
 
 /** The link's status by the shapes and colours that servers have. */
 export const linkStanding: Record<Link['status'], Standing> = {
-  unpaired: 'idle', connecting: 'connecting', connected: 'connected', waiting: 'paused', refused: 'failed', stopped: 'off',
+  unpaired: 'idle',
+  connecting: 'connecting',
+  connected: 'connected',
+  waiting: 'paused',
+  refused: 'failed',
+  stopped: 'off',
 }
 
 /** The status in words; while it waits, with the time that is left. */

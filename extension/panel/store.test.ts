@@ -11,10 +11,18 @@ class Line implements Port {
   closed = false
   onmessage: ((m: unknown) => void) | null = null
   onclose: (() => void) | null = null
-  post(m: unknown): void { this.got.push(m as ToBackground) }
-  close(): void { this.closed = true }
-  say(m: FromBackground): void { this.onmessage?.(m) }
-  drop(): void { this.onclose?.() }
+  post(m: unknown): void {
+    this.got.push(m as ToBackground)
+  }
+  close(): void {
+    this.closed = true
+  }
+  say(m: FromBackground): void {
+    this.onmessage?.(m)
+  }
+  drop(): void {
+    this.onclose?.()
+  }
 }
 
 let lines: Line[]
@@ -96,7 +104,9 @@ test('what a closed port still says is not heard', () => {
 })
 
 test('an extension that is gone is told, and asked for nothing', async () => {
-  const lost = new Store(() => { throw new Error('Extension context invalidated.') })
+  const lost = new Store(() => {
+    throw new Error('Extension context invalidated.')
+  })
   lost.start()
   await assert.rejects(lost.request('go', {}), { code: 'background_gone' })
   mock.timers.tick(1000)

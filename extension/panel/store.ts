@@ -11,7 +11,10 @@ export class RequestError extends Error {
   }
 }
 
-interface Waiting { resolve(result: unknown): void; reject(error: RequestError): void }
+interface Waiting {
+  resolve(result: unknown): void
+  reject(error: RequestError): void
+}
 
 /** How long it waits before it connects again, in ms: doubled each time, and begun anew once the background has spoken. */
 const firstWait = 50, longestWait = 2000
@@ -106,7 +109,8 @@ export class Store {
     if (!port || port !== this.port) return
     this.port = undefined
     port.onmessage = port.onclose = null
-    for (const w of this.waiting.values()) w.reject(new RequestError('background_gone', 'the extension was restarted before it answered'))
+    for (const w of this.waiting.values())
+      w.reject(new RequestError('background_gone', 'the extension was restarted before it answered'))
     this.waiting.clear()
     if (!this.running) return
     this.expect()

@@ -9,7 +9,12 @@ import { en } from './messages.ts'
 import { directionOf, languageOf, wordsOf } from './words.ts'
 
 const english = en as Record<string, Message>
-const placesIn = (m: Message) => [...new Set((typeof m === 'string' ? [m] : Object.values(m)).flatMap((t) => [...t.matchAll(/\{(\w+)\}/g)].map((x) => x[1]!)))].sort()
+const placesIn = (m: Message) =>
+  [
+    ...new Set(
+      (typeof m === 'string' ? [m] : Object.values(m)).flatMap((t) => [...t.matchAll(/\{(\w+)\}/g)].map((x) => x[1]!)),
+    ),
+  ].sort()
 
 test('no message has the key of one of the settings panel', () => {
   assert.deepEqual(Object.keys(english).filter((key) => key in settings), [])
@@ -19,16 +24,24 @@ test('each locale has every message, and no place that English lacks', () => {
   for (const [name, messages] of Object.entries({ ar, pseudo }) as [string, Record<string, Message>][]) {
     assert.deepEqual(Object.keys(messages).sort(), Object.keys(english).sort(), name)
     for (const [key, message] of Object.entries(messages)) {
-      for (const place of placesIn(message)) assert.ok(placesIn(english[key]!).includes(place), `${name} ${key}: {${place}}`)
+      for (const place of placesIn(message))
+        assert.ok(placesIn(english[key]!).includes(place), `${name} ${key}: {${place}}`)
       if (typeof message === 'object') assert.ok('other' in message, `${name} ${key}`)
     }
   }
 })
 
 test('every message is said somewhere', () => {
-  const sources = readdirSync(import.meta.dirname).filter((f) => f.endsWith('.ts') && !/\.test\.ts$|^messages\.ts$/.test(f)).map((f) => readFileSync(`${import.meta.dirname}/${f}`, 'utf8')).join('\n')
+  const sources = readdirSync(import.meta.dirname).filter((f) =>
+    f.endsWith('.ts') && !/\.test\.ts$|^messages\.ts$/.test(f)
+  ).map((f) => readFileSync(`${import.meta.dirname}/${f}`, 'utf8')).join('\n')
   const made = [...sources.matchAll(/`(\w+_)\$\{[^`]*?\}(\w*)`/g)].map((m) => [m[1]!, m[2]!] as const)
-  assert.deepEqual(Object.keys(english).filter((key) => !sources.includes(`'${key}'`) && !made.some(([a, b]) => key.startsWith(a) && key.endsWith(b))), [])
+  assert.deepEqual(
+    Object.keys(english).filter((key) =>
+      !sources.includes(`'${key}'`) && !made.some(([a, b]) => key.startsWith(a) && key.endsWith(b))
+    ),
+    [],
+  )
 })
 
 test('the first wanted language that there are words for is taken, with its direction', async () => {
@@ -38,6 +51,6 @@ test('the first wanted language that there are words for is taken, with its dire
   const arabic = await languageOf(['ar-EG'])
   assert.equal(directionOf(arabic.tag), 'rtl')
   assert.notEqual(wordsOf(arabic.tag, arabic.own)('stop_all'), en.stop_all)
-  assert.notEqual(wordsOf(arabic.tag, arabic.own)('cancel'), settings.cancel, 'what both say is the settings panel\'s')
+  assert.notEqual(wordsOf(arabic.tag, arabic.own)('cancel'), settings.cancel, "what both say is the settings panel's")
   assert.equal((await languageOf(['constructor'])).tag, 'en')
 })

@@ -1,4 +1,11 @@
-import { wordsOf as settingsWordsOf, type Key as SettingsKey, type Message, type Messages as SettingsMessages, type Places, type Words as SettingsWords } from '../../web/panel/words.ts'
+import {
+  wordsOf as settingsWordsOf,
+  type Key as SettingsKey,
+  type Message,
+  type Messages as SettingsMessages,
+  type Places,
+  type Words as SettingsWords,
+} from '../../web/panel/words.ts'
 import { en } from './messages.ts'
 
 /** The extension's own messages, and those of the settings panel, which it shares. */
@@ -21,7 +28,11 @@ const languages = {
   pseudo: () => import('./locales/pseudo.ts'),
 }
 
-export interface Language { tag: string; own: Messages; settings: SettingsMessages }
+export interface Language {
+  tag: string
+  own: Messages
+  settings: SettingsMessages
+}
 
 /** The first of the wanted languages that there are words for. */
 export async function languageOf(wanted: readonly string[]): Promise<Language> {

@@ -38,7 +38,11 @@ export class PublishedRegistry {
 
   private async start(): Promise<RegistryImage> {
     const registry = await create(RegistryImage, {
-      wasm: extensionUrl('portolan.wasm'), mode: 'main', host: Host, storage, rememberSecrets: true,
+      wasm: extensionUrl('portolan.wasm'),
+      mode: 'main',
+      host: Host,
+      storage,
+      rememberSecrets: true,
       signIn: { redirectUrl, onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: async (request) => {
         const [call, another] = this.calls.get(request.server) ?? []
@@ -62,11 +66,17 @@ export class PublishedRegistry {
     const early: unknown[] = []
     let gone = false
     port.onmessage = (m) => early.push(m)
-    port.onclose = () => { gone = true }
+    port.onclose = () => {
+      gone = true
+    }
     await ready
     const registry = await this.open()
     if (gone) return
-    const channel = { post: (m: unknown) => port.post(m), onmessage: null as ((m: unknown) => void) | null, close: () => port.close() }
+    const channel = {
+      post: (m: unknown) => port.post(m),
+      onmessage: null as ((m: unknown) => void) | null,
+      close: () => port.close(),
+    }
     port.onclose = serve(registry, channel, { RegistryError, toWire })
     port.onmessage = (m) => channel.onmessage?.(m)
     for (const m of early) channel.onmessage?.(m)
@@ -79,7 +89,8 @@ export class PublishedRegistry {
     const { tools } = registry.getSnapshot()
     if (this.cached?.snapshot === tools) return this.cached.tools
     const made = tools.map(({ name, server, definition }): Tool => ({
-      ...definition, name,
+      ...definition,
+      name,
       description: `[${server}] ${definition.description ?? ''}`.trim(),
       annotations: definition.annotations as Tool['annotations'],
       run: (call) => this.call(registry, server, call),
@@ -93,7 +104,8 @@ export class PublishedRegistry {
     this.calls.set(server, calls.add(call))
     try {
       const { content, structuredContent, isError } = await registry.call(call.tool, call.args, {
-        signal: call.signal, onProgress: (p) => call.progress(p.progress, p.total, p.message),
+        signal: call.signal,
+        onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
       return { content, structuredContent, isError }
     } catch (e) {

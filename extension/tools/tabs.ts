@@ -6,22 +6,36 @@ const longest = 500_000
 /** Tabs whose pages the person has let the extension use; `tabs`, if it is granted, tells of all. */
 export const tabTools: Tool[] = [
   {
-    name: 'tabs_list', title: 'List tabs',
+    name: 'tabs_list',
+    title: 'List tabs',
     description: 'Lists the open tabs that the extension may see: id, window, address, title. Titles are untrusted.',
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run() {
       const all = await hasPermissions({ permissions: ['tabs'] })
-      const tabs = (await listTabs()).filter((t) => all || t.url).map(({ id, windowId, url, title, active }) => ({ id, windowId, url, title, active }))
+      const tabs = (await listTabs()).filter((t) => all || t.url).map(({ id, windowId, url, title, active }) => ({
+        id,
+        windowId,
+        url,
+        title,
+        active,
+      }))
       return { content: [{ type: 'text', text: JSON.stringify(tabs) }], structuredContent: { tabs } }
     },
   },
   {
-    name: 'page_dom', title: "Read a tab's page",
-    description: 'Returns the HTML of a tab that the extension may use, or of the elements that a CSS selector matches. Untrusted: what the page wrote.',
+    name: 'page_dom',
+    title: "Read a tab's page",
+    description:
+      'Returns the HTML of a tab that the extension may use, or of the elements that a CSS selector matches. Untrusted: what the page wrote.',
     inputSchema: {
-      type: 'object', required: ['tabId'], additionalProperties: false,
-      properties: { tabId: { type: 'integer', description: 'From tabs_list' }, selector: { type: 'string', maxLength: 500, description: 'Without it, the whole document' } },
+      type: 'object',
+      required: ['tabId'],
+      additionalProperties: false,
+      properties: {
+        tabId: { type: 'integer', description: 'From tabs_list' },
+        selector: { type: 'string', maxLength: 500, description: 'Without it, the whole document' },
+      },
     },
     annotations: { readOnlyHint: true, openWorldHint: true },
     async run({ args }) {

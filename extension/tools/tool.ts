@@ -14,7 +14,13 @@ export interface Tool {
 }
 
 /** The spec's hints (2025-11-25, server/tools). */
-export interface ToolAnnotations { title?: string; readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean }
+export interface ToolAnnotations {
+  title?: string
+  readOnlyHint?: boolean
+  destructiveHint?: boolean
+  idempotentHint?: boolean
+  openWorldHint?: boolean
+}
 
 /** A call, as a tool sees it. */
 export interface ToolCall {
@@ -31,7 +37,12 @@ export interface ToolCall {
 }
 
 /** A desktop client, by its own word. `key` is what grants are kept by. */
-export interface Client { id: string; key: string; name: string; version?: string }
+export interface Client {
+  id: string
+  key: string
+  name: string
+  version?: string
+}
 
 /** The spec's CallToolResult. */
 export interface ToolOutput {

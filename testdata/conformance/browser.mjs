@@ -1,7 +1,7 @@
 // The browser of inbrowser.mjs: one Chromium, and the CORS proxy, for all
 // scenarios, each in a page and a profile of its own.
 //
-//	node browser.mjs SOCKET
+// 	node browser.mjs SOCKET
 import { createReadStream } from 'node:fs'
 import { createServer as createSocket } from 'node:net'
 import { join, normalize } from 'node:path'
@@ -10,7 +10,8 @@ import { root, freePort, launch, launchChromium, listen } from '../../web/demo/e
 const types = { js: 'text/javascript', mjs: 'text/javascript', html: 'text/html', wasm: 'application/wasm' }
 const site = await listen((req, res) => {
   const path = normalize(new URL(req.url, 'http://x').pathname)
-  if (path === '/') return void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>conformance</title>')
+  if (path === '/')
+    return void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>conformance</title>')
   const file = path === '/drive.mjs' ? join(import.meta.dirname, 'drive.mjs') : join(root, 'dist', path)
   const body = createReadStream(file)
   body.on('open', () => res.writeHead(200, { 'content-type': types[path.split('.').at(-1)] ?? 'text/plain' }))
@@ -19,7 +20,16 @@ const site = await listen((req, res) => {
 })
 
 const port = await freePort()
-const proxy = launch(join(root, 'dist/bin/portolan'), ['proxy', '--listen', `127.0.0.1:${port}`, '--origin', site.url, '--host', '*', '--insecure-allow-private'])
+const proxy = launch(join(root, 'dist/bin/portolan'), [
+  'proxy',
+  '--listen',
+  `127.0.0.1:${port}`,
+  '--origin',
+  site.url,
+  '--host',
+  '*',
+  '--insecure-allow-private',
+])
 const browser = await launchChromium()
 
 async function run(given) {
@@ -30,7 +40,10 @@ async function run(given) {
     return await page.evaluate(async ({ url, scenario, context, proxy }) => {
       const { createRegistry } = await import('/npm/index.js')
       const { drive } = await import('/drive.mjs')
-      const signIn = { clientMetadataUrl: 'https://conformance-test.local/client-metadata.json', clientName: 'portolan' }
+      const signIn = {
+        clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+        clientName: 'portolan',
+      }
       return drive({ createRegistry, url, scenario, context, options: { proxy, signIn }, server: { proxy: true } })
     }, { ...given, proxy: `http://127.0.0.1:${port}/?url={href}` })
   } catch (e) {

@@ -12,7 +12,10 @@ const calls = {
   tools_call: [['add_numbers', { a: 5, b: 3 }]],
   'elicitation-sep1034-client-defaults': [['test_client_elicitation_defaults', {}]],
   'sse-retry': [['test_reconnection', {}]],
-  'sep-2322-client-request-state': [['test_mrtr_echo_state', {}], ['test_mrtr_no_state', {}], ['test_mrtr_unrelated', {}], ['test_mrtr_no_result_type', {}]],
+  'sep-2322-client-request-state': [['test_mrtr_echo_state', {}], ['test_mrtr_no_state', {}], [
+    'test_mrtr_unrelated',
+    {},
+  ], ['test_mrtr_no_result_type', {}]],
 }
 
 function wanted(scenario, context, tools) {
@@ -23,7 +26,9 @@ function wanted(scenario, context, tools) {
     case 'http-invalid-tool-headers':
       return tools.map((t) => [t.tool, { region: 'us-west1' }])
     case 'json-schema-2020-12-preservation':
-      return [['json_schema_echo', { schema: tools.find((t) => t.tool === 'json_schema_2020_12_tool').definition.inputSchema }]]
+      return [['json_schema_echo', {
+        schema: tools.find((t) => t.tool === 'json_schema_2020_12_tool').definition.inputSchema,
+      }]]
   }
   if (scenario.startsWith('auth/')) return [['test-tool', {}]]
   return calls[scenario] ?? []
@@ -42,8 +47,16 @@ function identity(scenario, context) {
   if (!context || !scenario.startsWith('auth/')) return undefined
   const c = JSON.parse(context)
   const auth = {
-    flow: flows[scenario], clientId: c.client_id, clientSecret: c.client_secret, privateKey: c.private_key_pem, signingAlgorithm: c.signing_algorithm,
-    issuer: c.issuer, assertion: c.valid_jwt, idToken: c.idp_id_token, idpTokenUrl: c.idp_token_endpoint, idpClientId: c.idp_client_id,
+    flow: flows[scenario],
+    clientId: c.client_id,
+    clientSecret: c.client_secret,
+    privateKey: c.private_key_pem,
+    signingAlgorithm: c.signing_algorithm,
+    issuer: c.issuer,
+    assertion: c.valid_jwt,
+    idToken: c.idp_id_token,
+    idpTokenUrl: c.idp_token_endpoint,
+    idpClientId: c.idp_client_id,
   }
   return Object.fromEntries(Object.entries(auth).filter(([, v]) => v !== undefined))
 }
@@ -51,7 +64,8 @@ function identity(scenario, context) {
 export async function drive({ createRegistry, url, scenario, context, options, server = {} }) {
   const auth = identity(scenario, context)
   const registry = await createRegistry({
-    storage: 'memory', ...options,
+    storage: 'memory',
+    ...options,
     ...(scenario in answers && { onElicitation: async () => answers[scenario] }),
     servers: { peer: { url, ...server, ...(auth && { auth }) } },
   })
@@ -59,7 +73,7 @@ export async function drive({ createRegistry, url, scenario, context, options, s
   let failed = false
   /** Signs in as often as a patient person would. */
   const signingIn = async (attempt) => {
-    for (let tries = 0; ; tries++) {
+    for (let tries = 0;; tries++) {
       const e = await attempt()
       if (tries === 3 || !e || !/^(sign_in_needed|unauthorized)$/.test(e.code)) return e
       try {

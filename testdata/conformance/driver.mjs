@@ -1,8 +1,8 @@
 // The client that the official conformance suite tests under js/wasm: the built
 // npm package in Node, on the main thread. The scenarios are those of driver/main.go.
 //
-//	node driver.mjs URL        with portolan.wasm
-//	WASM=portolan-sdk.wasm node driver.mjs URL
+// 	node driver.mjs URL        with portolan.wasm
+// 	WASM=portolan-sdk.wasm node driver.mjs URL
 import { readFile } from 'node:fs/promises'
 import { createRegistry } from '../../dist/npm/index.js'
 import { drive } from './drive.mjs'
@@ -17,8 +17,20 @@ async function onAuthorize({ url }) {
 }
 
 const failures = await drive({
-  createRegistry, url: process.argv.at(-1), scenario: process.env.MCP_CONFORMANCE_SCENARIO, context: process.env.MCP_CONFORMANCE_CONTEXT,
-  options: { mode: 'main', wasm, signIn: { redirectUrl: 'http://localhost:3000/callback', clientMetadataUrl: 'https://conformance-test.local/client-metadata.json', clientName: 'portolan', onAuthorize } },
+  createRegistry,
+  url: process.argv.at(-1),
+  scenario: process.env.MCP_CONFORMANCE_SCENARIO,
+  context: process.env.MCP_CONFORMANCE_CONTEXT,
+  options: {
+    mode: 'main',
+    wasm,
+    signIn: {
+      redirectUrl: 'http://localhost:3000/callback',
+      clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+      clientName: 'portolan',
+      onAuthorize,
+    },
+  },
 })
 for (const f of failures.told) console.error(`driver: ${f}`)
 process.exitCode = failures.failed ? 1 : 0

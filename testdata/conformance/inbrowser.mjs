@@ -1,6 +1,6 @@
 // The client that the suite tests in a page: hands the scenario to browser.mjs.
 //
-//	node inbrowser.mjs SOCKET URL
+// 	node inbrowser.mjs SOCKET URL
 import { connect } from 'node:net'
 
 const [socket, url] = process.argv.slice(-2)

@@ -44,7 +44,8 @@ export function answer(prompt: string, scenario: Scenario, locale: Locale, turn:
 function long(about: string, kilobytes: number): string {
   const paragraphs: string[] = []
   for (let n = 1, size = 0; size < kilobytes * 1024; n++) {
-    const paragraph = `Paragraph ${n} on ${about}: the harbour lies north of the cape, and a pilot who knows the shoals keeps the light on the port bow until the depth is twelve fathoms.`
+    const paragraph =
+      `Paragraph ${n} on ${about}: the harbour lies north of the cape, and a pilot who knows the shoals keeps the light on the port bow until the depth is twelve fathoms.`
     paragraphs.push(paragraph)
     size += paragraph.length + 2
   }

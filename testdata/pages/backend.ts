@@ -2,7 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Site } from '../../extension/chats/wire.ts'
 import { answer, outline, subject, thought } from './answer.ts'
 import { Scenario } from './scenario.ts'
-import { freshState, type Boot, type ErrorKind, type Event, type Locale, type PageState, type Posted, type StoredConversation, type StoredTurn } from './state.ts'
+import {
+  freshState,
+  type Boot,
+  type ErrorKind,
+  type Event,
+  type Locale,
+  type PageState,
+  type Posted,
+  type StoredConversation,
+  type StoredTurn,
+} from './state.ts'
 
 /** What reached a site's backend. */
 export interface Prompt {
@@ -43,7 +53,11 @@ export class Backend {
     const conversation = this.#begin(`An earlier talk about ${about}`)
     for (let n = 1; n <= turns; n++) {
       const prompt = `Earlier question ${n}: token:${about}-${n}`
-      conversation.turns.push({ id: randomUUID(), prompt, answer: answer(prompt, new Scenario(prompt), this.state.locale, n) })
+      conversation.turns.push({
+        id: randomUUID(),
+        prompt,
+        answer: answer(prompt, new Scenario(prompt), this.state.locale, n),
+      })
     }
     return conversation.id
   }
@@ -53,18 +67,28 @@ export class Backend {
     const known = id === undefined ? undefined : this.#conversations.get(id)
     if (id !== undefined && !known) return null
     const conversation = known ?? (state.old === false ? undefined : this.#conversations.get(this.seed(2, 'stale')))
-    const filler = Array.from({ length: state.sidebar }, (_, n) => ({ id: `gone-${n}`, title: `Passage plan ${n + 1}` }))
-    const history = [...[...this.#conversations.values()].filter(({ turns }) => turns.length).map(({ id, title }) => ({ id, title })).reverse(), ...filler]
+    const filler = Array.from(
+      { length: state.sidebar },
+      (_, n) => ({ id: `gone-${n}`, title: `Passage plan ${n + 1}` }),
+    )
+    const history = [
+      ...[...this.#conversations.values()].filter(({ turns }) => turns.length).map(({ id, title }) => ({ id, title }))
+        .reverse(),
+      ...filler,
+    ]
     return { site: this.#site, state, conversation, history }
   }
 
   stop(turn: string): void {
     this.stopped++
     this.#running.get(turn)?.stop.abort()
-    for (const { turns } of this.#conversations.values()) for (const each of turns) if (each.id === turn) delete each.frozen
+    for (const { turns } of this.#conversations.values())
+      for (const each of turns) if (each.id === turn) delete each.frozen
   }
 
-  skip(turn: string): void { this.#running.get(turn)?.skip.abort() }
+  skip(turn: string): void {
+    this.#running.get(turn)?.skip.abort()
+  }
 
   /** What a prompt meets instead of an answer. */
   refuses(posted: Posted, state: PageState): ErrorKind | undefined {
@@ -78,12 +102,24 @@ export class Backend {
   record(posted: Posted): StoredConversation {
     const conversation = this.#conversations.get(posted.conversation ?? '') ?? this.#begin(posted.prompt.slice(0, 40))
     const { prompt: text, model, temperature } = posted
-    this.prompts.push({ text, conversation: conversation.id, turn: conversation.turns.length + 1, model, temperature, at: Date.now() })
+    this.prompts.push({
+      text,
+      conversation: conversation.id,
+      turn: conversation.turns.length + 1,
+      model,
+      temperature,
+      at: Date.now(),
+    })
     return conversation
   }
 
   /** Ends early, and without `done`, when the network is to fail in the middle: it throws then. */
-  async *play(posted: Posted, conversation: StoredConversation, locale: Locale, gone: AbortSignal): AsyncGenerator<Event> {
+  async *play(
+    posted: Posted,
+    conversation: StoredConversation,
+    locale: Locale,
+    gone: AbortSignal,
+  ): AsyncGenerator<Event> {
     const scenario = new Scenario(posted.prompt)
     const turn: StoredTurn = { id: randomUUID(), prompt: posted.prompt, answer: '' }
     conversation.turns.push(turn)
@@ -94,7 +130,15 @@ export class Backend {
     try {
       yield { type: 'began', conversation: conversation.id, turn: turn.id }
       if (scenario.has('noresponse')) return void (yield { type: 'silent' })
-      for await (const event of this.#answering(turn, scenario, answer(turn.prompt, scenario, locale, conversation.turns.length), over, skip.signal)) {
+      for await (
+        const event of this.#answering(
+          turn,
+          scenario,
+          answer(turn.prompt, scenario, locale, conversation.turns.length),
+          over,
+          skip.signal,
+        )
+      ) {
         if (over.aborted) break
         if (event.type === 'delta') turn.answer += event.text
         if (event.type === 'replace') turn.answer = event.text
@@ -109,7 +153,13 @@ export class Backend {
     }
   }
 
-  async *#answering(turn: StoredTurn, scenario: Scenario, whole: string, over: AbortSignal, skip: AbortSignal): AsyncGenerator<Event> {
+  async *#answering(
+    turn: StoredTurn,
+    scenario: Scenario,
+    whole: string,
+    over: AbortSignal,
+    skip: AbortSignal,
+  ): AsyncGenerator<Event> {
     await rest(50, over)
     if (scenario.has('stuck')) await rest(Infinity, over)
     if (scenario.has('think')) {
@@ -140,7 +190,11 @@ export class Backend {
   }
 
   #begin(title: string): StoredConversation {
-    const id = { chatgpt: () => randomUUID(), gemini: () => randomBytes(8).toString('hex'), aistudio: () => `1${randomBytes(24).toString('base64url')}` }[this.#site]()
+    const id = {
+      chatgpt: () => randomUUID(),
+      gemini: () => randomBytes(8).toString('hex'),
+      aistudio: () => `1${randomBytes(24).toString('base64url')}`,
+    }[this.#site]()
     const conversation = { id, title, turns: [] }
     this.#conversations.set(id, conversation)
     return conversation

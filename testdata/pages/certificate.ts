@@ -6,7 +6,10 @@ export async function certificate(): Promise<{ key: string; cert: string }> {
   const made = await selfsigned.generate([{ name: 'commonName', value: 'testdata/pages' }], {
     keyType: 'ec',
     algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: Object.values(hosts).map((value) => ({ type: 2 as const, value })) }],
+    extensions: [{
+      name: 'subjectAltName',
+      altNames: Object.values(hosts).map((value) => ({ type: 2 as const, value })),
+    }],
   })
   return { key: made.private, cert: made.cert }
 }

@@ -11,7 +11,10 @@ export class Chats {
   constructor() {
     before(async () => {
       this.pages = await startPages()
-      this.#browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', ...this.pages.flags] })
+      this.#browser = await chromium.launch({
+        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+        args: ['--no-sandbox', ...this.pages.flags],
+      })
       this.context = await this.#browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 } })
     })
     after(async () => {

@@ -5,7 +5,11 @@ const titles = { chatgpt: 'ChatGPT', gemini: 'Google Gemini', aistudio: 'New cha
 /** The document of a page: all else is made by its script. */
 export function document(boot: Boot): string {
   const data = JSON.stringify(boot).replaceAll('<', '\\u003c')
-  return `<!doctype html><html lang="${boot.state.locale === 'zh' ? 'zh-CN' : boot.state.locale}"><head><meta charset="utf-8"><title>${titles[boot.site]}</title>
+  return `<!doctype html><html lang="${
+    boot.state.locale === 'zh' ? 'zh-CN' : boot.state.locale
+  }"><head><meta charset="utf-8"><title>${titles[boot.site]}</title>
 <meta name="viewport" content="width=device-width"></head><body>
-<script type="application/json" id="boot">${data}</script><script src="/assets/app.js${boot.site ? `?site=${boot.site}` : ''}"></script></body></html>`
+<script type="application/json" id="boot">${data}</script><script src="/assets/app.js${
+    boot.site ? `?site=${boot.site}` : ''
+  }"></script></body></html>`
 }

@@ -25,7 +25,9 @@ test('a hidden tab gets its answer and paints nothing of it', async () => {
   await tab.holds(`document.querySelector('#prompt-textarea')`)
   const other = await chromium.open('about:blank')
   await tab.holds('document.hidden')
-  await tab.evaluate(`document.querySelector('#prompt-textarea').focus(), document.execCommand('insertText', false, 'token:dark-1')`)
+  await tab.evaluate(
+    `document.querySelector('#prompt-textarea').focus(), document.execCommand('insertText', false, 'token:dark-1')`,
+  )
   await tab.holds(`document.querySelector('[data-testid=send-button]:enabled')`)
   await tab.evaluate(`document.querySelector('[data-testid=send-button]').click()`)
   await tab.holds(`location.pathname.startsWith('/c/') && !document.querySelector('[data-testid=stop-button]')`)

@@ -1,23 +1,31 @@
 import { sites, type Site } from '../../extension/chats/wire.ts'
 
-export const hosts: Record<Site, string> = { chatgpt: 'chatgpt.com', gemini: 'gemini.google.com', aistudio: 'aistudio.google.com' }
+export const hosts: Record<Site, string> = {
+  chatgpt: 'chatgpt.com',
+  gemini: 'gemini.google.com',
+  aistudio: 'aistudio.google.com',
+}
 
 /** Where a new chat begins. */
 export const newChat: Record<Site, string> = { chatgpt: '/', gemini: '/app', aistudio: '/app/prompts/new_chat' }
 
 /** Where a conversation is. */
 export const conversationPath: Record<Site, (id: string) => string> = {
-  chatgpt: (id) => `/c/${id}`, gemini: (id) => `/app/${id}`, aistudio: (id) => `/app/prompts/${id}`,
+  chatgpt: (id) => `/c/${id}`,
+  gemini: (id) => `/app/${id}`,
+  aistudio: (id) => `/app/prompts/${id}`,
 }
 
 /** Where somebody who is not logged in ends up. */
 export const loginPath: Record<Site, string> = { chatgpt: '/auth/login', gemini: '/signin', aistudio: '/welcome' }
 
 export function siteOf(host: string, query: URLSearchParams): Site | undefined {
-  return sites.find((site) => hosts[site] === host.replace(/:\d+$/, '')) ?? sites.find((site) => site === query.get('site'))
+  return sites.find((site) => hosts[site] === host.replace(/:\d+$/, '')) ??
+    sites.find((site) => site === query.get('site'))
 }
 
 export function conversationOf(site: Site, path: string): string | undefined {
-  const id = { chatgpt: /^\/c\/([^/]+)$/, gemini: /^\/app\/([^/]+)$/, aistudio: /^\/app\/prompts\/([^/]+)$/ }[site].exec(path)?.[1]
+  const id = { chatgpt: /^\/c\/([^/]+)$/, gemini: /^\/app\/([^/]+)$/, aistudio: /^\/app\/prompts\/([^/]+)$/ }[site]
+    .exec(path)?.[1]
   return site === 'aistudio' && id === 'new_chat' ? undefined : id
 }

@@ -8,7 +8,9 @@ import { words } from './page/words.ts'
 const chats = new Chats()
 
 // Beside each other: each chat has its own tokens.
-describe('a person', { concurrency: 2 }, () => { for (const [name, sight] of Object.entries(sights)) seen(name, sight) })
+describe('a person', { concurrency: 2 }, () => {
+  for (const [name, sight] of Object.entries(sights)) seen(name, sight)
+})
 
 function seen(name: string, sight: Sight): void {
   const at = (state = {}, path?: string): Promise<Person> => Person.open(chats.context, sight, state, path)
@@ -30,7 +32,12 @@ function seen(name: string, sight: Sight): void {
       await person.see('send').click()
       assert.match(await person.answer(), /answer 2 of this conversation, and it ends with second-2\.$/)
       assert.doesNotMatch(await person.text('answer'), /first-1/)
-      assert.deepEqual(chats.pages.prompts(sight.site).filter(({ conversation }) => conversation === sent.conversation).map(({ turn }) => turn), [1, 2])
+      assert.deepEqual(
+        chats.pages.prompts(sight.site).filter(({ conversation }) => conversation === sent.conversation).map((
+          { turn },
+        ) => turn),
+        [1, 2],
+      )
 
       await person.page.reload()
       await person.complete()
@@ -44,16 +51,58 @@ function seen(name: string, sight: Sight): void {
       await person.ask('token:all-1 [[markdown]]')
       await person.complete()
       const answer = person.see('answer')
-      const counts = await answer.evaluate((element) => Object.fromEntries(['h1', 'h2', 'h3', 'ol > li', 'ol ul ul li', 'table td', 'blockquote p', 'pre code', 'code', 'strong', 'em', 'a[href]', 'img[alt]', 'hr', 'input[type=checkbox]', 'annotation[encoding="application/x-tex"]']
-        .map((selector) => [selector, element.querySelectorAll(selector).length])))
+      const counts = await answer.evaluate((element) =>
+        Object.fromEntries(
+          [
+            'h1',
+            'h2',
+            'h3',
+            'ol > li',
+            'ol ul ul li',
+            'table td',
+            'blockquote p',
+            'pre code',
+            'code',
+            'strong',
+            'em',
+            'a[href]',
+            'img[alt]',
+            'hr',
+            'input[type=checkbox]',
+            'annotation[encoding="application/x-tex"]',
+          ]
+            .map((selector) => [selector, element.querySelectorAll(selector).length]),
+        )
+      )
       assert.deepEqual({ ...counts, 'a[href]': counts['a[href]']! > 0 }, {
-        h1: 1, h2: 1, h3: 1, 'ol > li': 3, 'ol ul ul li': 1, 'table td': 6, 'blockquote p': 1, 'pre code': 2, code: 4, strong: 3, em: 2, 'a[href]': true, 'img[alt]': 1, hr: 1,
-        'input[type=checkbox]': 2, 'annotation[encoding="application/x-tex"]': 2,
+        h1: 1,
+        h2: 1,
+        h3: 1,
+        'ol > li': 3,
+        'ol ul ul li': 1,
+        'table td': 6,
+        'blockquote p': 1,
+        'pre code': 2,
+        code: 4,
+        strong: 3,
+        em: 2,
+        'a[href]': true,
+        'img[alt]': 1,
+        hr: 1,
+        'input[type=checkbox]': 2,
+        'annotation[encoding="application/x-tex"]': 2,
       })
-      assert.equal(await answer.locator('pre code').first().textContent(), 'def greet(name):\n    # two levels, and a blank line\n\n    if name:\n        print(f"Hello, {name} <b>& co</b>")')
+      assert.equal(
+        await answer.locator('pre code').first().textContent(),
+        'def greet(name):\n    # two levels, and a blank line\n\n    if name:\n        print(f"Hello, {name} <b>& co</b>")',
+      )
       assert.match((await answer.locator('pre code').first().getAttribute('class'))!, /language-python/)
       assert.equal(await answer.locator('annotation').first().textContent(), 'e^{i\\pi} + 1 = 0')
-      assert.ok(await answer.locator('img[alt="A chart of all-1"]').evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth > 0)))
+      assert.ok(
+        await answer.locator('img[alt="A chart of all-1"]').evaluate((image: HTMLImageElement) =>
+          image.decode().then(() => image.naturalWidth > 0)
+        ),
+      )
       await person.leave()
     })
 
@@ -90,7 +139,9 @@ function seen(name: string, sight: Sight): void {
         const person = await at({ locale })
         const say = words[locale]
         const troubles = [['ratelimit', say.rateLimited], ['network', say.network], ['expire', say.expired]] as const
-        for (const [n, [mark, said]] of (locale === 'en' ? troubles : [troubles[locales.indexOf(locale) % 3]!]).entries()) {
+        for (
+          const [n, [mark, said]] of (locale === 'en' ? troubles : [troubles[locales.indexOf(locale) % 3]!]).entries()
+        ) {
           await person.ask(`token:no-${mark} [[${mark}]]`)
           await person.see('trouble').nth(n).waitFor()
           assert.ok((await person.text('trouble')).includes(said), `${locale} ${mark}`)
@@ -127,7 +178,8 @@ function seen(name: string, sight: Sight): void {
     test('a layout that nobody knows has none of the marks, and works', async () => {
       const person = await at({ layout: 'unknown' })
       const field = person.page.locator('[contenteditable]')
-      for (const what of ['field', 'send', 'stop', 'user', 'answer', 'end'] as const) assert.equal(await person.see(what).count(), 0, what)
+      for (const what of ['field', 'send', 'stop', 'user', 'answer', 'end'] as const)
+        assert.equal(await person.see(what).count(), 0, what)
       await field.click()
       await person.page.keyboard.type('token:odd-1')
       await person.page.keyboard.press('Enter')

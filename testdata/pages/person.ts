@@ -23,25 +23,65 @@ export interface Sight {
   trouble: string
 }
 
-const chatgpt = { site: 'chatgpt', field: '#prompt-textarea.ProseMirror[contenteditable=true]', newline: 'Shift+Enter', enter: 'Enter', skip: '.thinking .skip', thought: '.thinking .thought', trouble: '[role=alert]' } as const
+const chatgpt = {
+  site: 'chatgpt',
+  field: '#prompt-textarea.ProseMirror[contenteditable=true]',
+  newline: 'Shift+Enter',
+  enter: 'Enter',
+  skip: '.thinking .skip',
+  thought: '.thinking .thought',
+  trouble: '[role=alert]',
+} as const
 
 export const sights: Record<string, Sight> = {
   'chatgpt, articles': {
-    ...chatgpt, state: {}, send: 'button[data-testid="send-button"]', stop: 'button[data-testid="stop-button"]', user: 'article[data-turn=user] [data-message-author-role=user] .whitespace-pre-wrap',
-    answer: 'article[data-turn=assistant] [data-message-author-role=assistant][data-message-id] .markdown.prose', end: 'button[data-testid="copy-turn-action-button"]',
+    ...chatgpt,
+    state: {},
+    send: 'button[data-testid="send-button"]',
+    stop: 'button[data-testid="stop-button"]',
+    user: 'article[data-turn=user] [data-message-author-role=user] .whitespace-pre-wrap',
+    answer: 'article[data-turn=assistant] [data-message-author-role=assistant][data-message-id] .markdown.prose',
+    end: 'button[data-testid="copy-turn-action-button"]',
   },
   'chatgpt, turn keys': {
-    ...chatgpt, state: { layout: 'turn-key' }, send: 'form button[type=submit]', stop: 'form button.stop', user: '[data-turn-key] [data-user-message-bubble] .whitespace-pre-wrap',
-    answer: '[data-app-action-timeline-scroll] [data-turn-key] h4.sr-only[data-conversation-role=assistant] ~ div[data-markdown-text-style="assistant-message"]', end: '[data-turn-key] [role=group]',
+    ...chatgpt,
+    state: { layout: 'turn-key' },
+    send: 'form button[type=submit]',
+    stop: 'form button.stop',
+    user: '[data-turn-key] [data-user-message-bubble] .whitespace-pre-wrap',
+    answer:
+      '[data-app-action-timeline-scroll] [data-turn-key] h4.sr-only[data-conversation-role=assistant] ~ div[data-markdown-text-style="assistant-message"]',
+    end: '[data-turn-key] [role=group]',
   },
   gemini: {
-    site: 'gemini', state: {}, field: 'rich-textarea .ql-editor[contenteditable=true][role=textbox]', newline: 'Shift+Enter', enter: 'Enter',
-    send: 'button:has(mat-icon[data-mat-icon-name=send])', stop: 'button:has(mat-icon[fonticon="stop"])', user: 'user-query .query-text', answer: 'model-response message-content .markdown',
-    end: 'model-response img[alt=thumb_up]', skip: 'model-thoughts .skip', thought: 'model-thoughts .thoughts-header-button', trouble: 'model-response [role=alert]',
+    site: 'gemini',
+    state: {},
+    field: 'rich-textarea .ql-editor[contenteditable=true][role=textbox]',
+    newline: 'Shift+Enter',
+    enter: 'Enter',
+    send: 'button:has(mat-icon[data-mat-icon-name=send])',
+    stop: 'button:has(mat-icon[fonticon="stop"])',
+    user: 'user-query .query-text',
+    answer: 'model-response message-content .markdown',
+    end: 'model-response img[alt=thumb_up]',
+    skip: 'model-thoughts .skip',
+    thought: 'model-thoughts .thoughts-header-button',
+    trouble: 'model-response [role=alert]',
   },
   aistudio: {
-    site: 'aistudio', state: {}, field: 'textarea[formcontrolname="promptText"]', newline: 'Enter', enter: 'Control+Enter', send: 'ms-run-button button:not(.stoppable)', stop: 'ms-run-button button.stoppable',
-    user: 'ms-chat-turn .user .user-chunk', answer: 'ms-chat-turn .model ms-text-chunk > ms-cmark-node', end: 'button[iconname="thumb_up"]', skip: 'ms-thought-chunk .skip', thought: 'ms-thought-chunk [aria-expanded]', trouble: 'ms-chat-turn [role=alert]',
+    site: 'aistudio',
+    state: {},
+    field: 'textarea[formcontrolname="promptText"]',
+    newline: 'Enter',
+    enter: 'Control+Enter',
+    send: 'ms-run-button button:not(.stoppable)',
+    stop: 'ms-run-button button.stoppable',
+    user: 'ms-chat-turn .user .user-chunk',
+    answer: 'ms-chat-turn .model ms-text-chunk > ms-cmark-node',
+    end: 'button[iconname="thumb_up"]',
+    skip: 'ms-thought-chunk .skip',
+    thought: 'ms-thought-chunk [aria-expanded]',
+    trouble: 'ms-chat-turn [role=alert]',
   },
 }
 
@@ -56,18 +96,30 @@ export class Person {
     this.sight = sight
     page.setDefaultTimeout(15_000)
     page.on('pageerror', (error) => this.faults.push(error.stack ?? error.message))
-    page.on('console', (message) => { if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) this.faults.push(message.text()) })
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
+        this.faults.push(message.text())
+    })
   }
 
   /** Opens the site's own address; the state is this page's alone. */
-  static async open(browser: Browser | BrowserContext, sight: Sight, state: Partial<PageState> = {}, path = newChat[sight.site]): Promise<Person> {
+  static async open(
+    browser: Browser | BrowserContext,
+    sight: Sight,
+    state: Partial<PageState> = {},
+    path = newChat[sight.site],
+  ): Promise<Person> {
     const person = new Person(await browser.newPage(), sight)
-    const query = new URLSearchParams(Object.entries({ ...sight.state, ...state }).map(([name, value]) => [name, String(value)]))
+    const query = new URLSearchParams(
+      Object.entries({ ...sight.state, ...state }).map(([name, value]) => [name, String(value)]),
+    )
     await person.page.goto(`https://${hosts[sight.site]}${path}?${query}`)
     return person
   }
 
-  see(what: keyof Omit<Sight, 'site' | 'state' | 'newline' | 'enter'>): Locator { return this.page.locator(this.sight[what]) }
+  see(what: keyof Omit<Sight, 'site' | 'state' | 'newline' | 'enter'>): Locator {
+    return this.page.locator(this.sight[what])
+  }
 
   /** With the keys of a keyboard. */
   async type(text: string): Promise<void> {
@@ -96,16 +148,22 @@ export class Person {
     await this.see('end').nth(await this.see('user').count() - 1).waitFor()
   }
 
-  async text(what: 'answer' | 'user' | 'trouble'): Promise<string> { return (await this.see(what).last().innerText()).trim() }
+  async text(what: 'answer' | 'user' | 'trouble'): Promise<string> {
+    return (await this.see(what).last().innerText()).trim()
+  }
 
   /** The last prompt as the page shows it. Gemini gives each line a paragraph. */
   async prompt(): Promise<string> {
     const user = this.see('user').last()
-    return await user.locator('p').count() ? (await user.locator('p').allTextContents()).join('\n') : await user.textContent() ?? ''
+    return await user.locator('p').count()
+      ? (await user.locator('p').allTextContents()).join('\n')
+      : await user.textContent() ?? ''
   }
 
   /** ms since the page was asked for. A wait for what comes late is proven by it on a busy machine, too. */
-  age(): Promise<number> { return this.page.evaluate(() => performance.now()) }
+  age(): Promise<number> {
+    return this.page.evaluate(() => performance.now())
+  }
 
   async leave(): Promise<void> {
     assert.deepEqual(this.faults, [])

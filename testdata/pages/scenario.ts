@@ -3,8 +3,26 @@
  * that runs beside each other do not share a state. The page and the backend both read them.
  */
 export const scenarioNames = [
-  'plain', 'slow', 'think', 'outline', 'pause', 'long', 'markdown', 'image', 'empty', 'stuck', 'noresponse', 'frozen', 'ratelimit',
-  'network', 'expire', 'nosend', 'deaf', 'disabled', 'virtual', 'remount',
+  'plain',
+  'slow',
+  'think',
+  'outline',
+  'pause',
+  'long',
+  'markdown',
+  'image',
+  'empty',
+  'stuck',
+  'noresponse',
+  'frozen',
+  'ratelimit',
+  'network',
+  'expire',
+  'nosend',
+  'deaf',
+  'disabled',
+  'virtual',
+  'remount',
 ] as const
 export type ScenarioName = (typeof scenarioNames)[number]
 
@@ -13,11 +31,16 @@ export class Scenario {
 
   constructor(prompt: string) {
     for (const [, name, rest] of prompt.matchAll(/\[\[(\w+)((?:\s+\w+=[^\s\]]+)*)\s*\]\]/g)) {
-      this.#marks.set(name!, Object.fromEntries([...rest!.matchAll(/(\w+)=([^\s\]]+)/g)].map(([, key, value]) => [key!, value!])))
+      this.#marks.set(
+        name!,
+        Object.fromEntries([...rest!.matchAll(/(\w+)=([^\s\]]+)/g)].map(([, key, value]) => [key!, value!])),
+      )
     }
   }
 
-  has(name: ScenarioName): boolean { return this.#marks.has(name) }
+  has(name: ScenarioName): boolean {
+    return this.#marks.has(name)
+  }
 
   is(name: ScenarioName, key: string): boolean {
     return !['0', 'false', undefined].includes(this.#marks.get(name)?.[key])

@@ -11,7 +11,13 @@ const aistudio = sights.aistudio!
 const chats = new Chats()
 
 /** Asks in a chat of its own, and leaves it. */
-async function asking(sight: typeof article, prompt: string, see: (person: Person) => Promise<void>, state = {}, path?: string): Promise<void> {
+async function asking(
+  sight: typeof article,
+  prompt: string,
+  see: (person: Person) => Promise<void>,
+  state = {},
+  path?: string,
+): Promise<void> {
   const person = await Person.open(chats.context, sight, state, path)
   await person.ask(prompt)
   await see(person)
@@ -20,57 +26,69 @@ async function asking(sight: typeof article, prompt: string, see: (person: Perso
 
 // Beside each other: each prompt has its own token.
 describe('scenarios', { concurrency: 2 }, () => {
-  test('slow: the answer takes as long as the prompt says', () => asking(gemini, 'token:slow-1 [[slow ms=1500]]', async (person) => {
-    const began = Date.now()
-    assert.match(await person.answer(), /slow-1/)
-    assert.ok(Date.now() - began > 1200)
-  }))
+  test('slow: the answer takes as long as the prompt says', () =>
+    asking(gemini, 'token:slow-1 [[slow ms=1500]]', async (person) => {
+      const began = Date.now()
+      assert.match(await person.answer(), /slow-1/)
+      assert.ok(Date.now() - began > 1200)
+    }))
 
-  test('outline: something else stands there first', () => asking(article, 'token:plan-1 [[outline ms=800]]', async (person) => {
-    await person.page.getByText('OUTLINE ONLY: details').waitFor()
-    await person.see('stop').waitFor()
-    assert.doesNotMatch(await person.answer(), /OUTLINE/)
-  }))
+  test('outline: something else stands there first', () =>
+    asking(article, 'token:plan-1 [[outline ms=800]]', async (person) => {
+      await person.page.getByText('OUTLINE ONLY: details').waitFor()
+      await person.see('stop').waitFor()
+      assert.doesNotMatch(await person.answer(), /OUTLINE/)
+    }))
 
-  test('outline nostop: the stop button goes and comes back', () => asking(turnKey, 'token:plan-2 [[outline ms=1500 nostop=1]] [[slow ms=1500]]', async (person) => {
-    await person.page.getByText('OUTLINE ONLY: details').waitFor()
-    await person.see('stop').waitFor({ state: 'detached' })
-    assert.equal(await person.see('end').count(), 0)
-    await person.see('stop').waitFor()
-    assert.match(await person.answer(), /plan-2/)
-  }))
+  test('outline nostop: the stop button goes and comes back', () =>
+    asking(turnKey, 'token:plan-2 [[outline ms=1500 nostop=1]] [[slow ms=1500]]', async (person) => {
+      await person.page.getByText('OUTLINE ONLY: details').waitFor()
+      await person.see('stop').waitFor({ state: 'detached' })
+      assert.equal(await person.see('end').count(), 0)
+      await person.see('stop').waitFor()
+      assert.match(await person.answer(), /plan-2/)
+    }))
 
-  test('pause: the stream rests in the middle, and the stop button stays', () => asking(aistudio, 'token:rest-1 [[pause ms=1500]]', async (person) => {
-    await person.see('answer').getByText('Here is').waitFor()
-    await person.page.waitForTimeout(600)
-    const half = await person.text('answer')
-    await person.page.waitForTimeout(300)
-    assert.equal(await person.text('answer'), half)
-    await person.see('stop').waitFor()
-    assert.match(await person.answer(), /ends with rest-1/)
-  }))
+  test('pause: the stream rests in the middle, and the stop button stays', () =>
+    asking(aistudio, 'token:rest-1 [[pause ms=1500]]', async (person) => {
+      await person.see('answer').getByText('Here is').waitFor()
+      await person.page.waitForTimeout(600)
+      const half = await person.text('answer')
+      await person.page.waitForTimeout(300)
+      assert.equal(await person.text('answer'), half)
+      await person.see('stop').waitFor()
+      assert.match(await person.answer(), /ends with rest-1/)
+    }))
 
-  test('long: so many kilobytes', () => asking(turnKey, 'token:long-1 [[long kb=200]]', async (person) => {
-    const answer = await person.answer()
-    assert.ok(answer.length > 200 * 1024)
-    assert.match(answer, /ends with long-1\.$/)
-  }))
+  test('long: so many kilobytes', () =>
+    asking(turnKey, 'token:long-1 [[long kb=200]]', async (person) => {
+      const answer = await person.answer()
+      assert.ok(answer.length > 200 * 1024)
+      assert.match(answer, /ends with long-1\.$/)
+    }))
 
   test('image and empty: a picture, and nothing at all', async () => {
     await asking(gemini, 'token:picture-1 [[image]]', async (person) => {
       await person.complete()
       assert.equal(await person.see('answer').locator('img[alt="A drawing of picture-1"]').count(), 1)
     })
-    await asking(gemini, 'token:empty-1 [[empty]]', async (person) => { assert.equal(await person.answer(), '') })
+    await asking(gemini, 'token:empty-1 [[empty]]', async (person) => {
+      assert.equal(await person.answer(), '')
+    })
   })
 
   test('noresponse: the prompt stands there, and nothing follows', async () => {
-    await Promise.all(Object.values(sights).map((sight) => asking(sight, 'token:none-1 [[noresponse]]', async (person) => {
-      await person.see('user').waitFor()
-      await person.see('stop').waitFor({ state: 'detached' })
-      await person.page.waitForTimeout(200)
-      for (const what of ['answer', 'end', 'trouble'] as const) assert.equal(await person.see(what).count(), 0, what)
-    })))
+    await Promise.all(
+      Object.values(sights).map((sight) =>
+        asking(sight, 'token:none-1 [[noresponse]]', async (person) => {
+          await person.see('user').waitFor()
+          await person.see('stop').waitFor({ state: 'detached' })
+          await person.page.waitForTimeout(200)
+          for (const what of ['answer', 'end', 'trouble'] as const)
+            assert.equal(await person.see(what).count(), 0, what)
+        })
+      ),
+    )
   })
 
   test('frozen: the answer is complete, its stop button stays until it is pressed or the page loaded anew', async () => {
@@ -92,63 +110,87 @@ describe('scenarios', { concurrency: 2 }, () => {
     })
   })
 
-  test('network mid: half an answer, then trouble', () => asking(article, 'token:cut-1 [[network mid=1]]', async (person) => {
-    await person.see('trouble').waitFor()
-    assert.match(await person.text('answer'), /^Here is what/)
-    assert.doesNotMatch(await person.text('answer'), /ends with/)
-    assert.equal(await person.see('end').count(), 0)
-  }))
+  test('network mid: half an answer, then trouble', () =>
+    asking(article, 'token:cut-1 [[network mid=1]]', async (person) => {
+      await person.see('trouble').waitFor()
+      assert.match(await person.text('answer'), /^Here is what/)
+      assert.doesNotMatch(await person.text('answer'), /ends with/)
+      assert.equal(await person.see('end').count(), 0)
+    }))
 
   test('nosend: a click does nothing, the keyboard sends; deaf: neither', async () => {
-    await Promise.all(Object.values(sights).map(async (sight, n) => {
-      const person = await Person.open(chats.context, sight)
-      const received = (): number => chats.pages.prompts(sight.site).filter(({ text }) => text.includes(`token:mute-${n}`)).length
-      await person.see('field').focus()
-      await person.page.keyboard.insertText(`token:mute-${n} [[nosend]]`)
-      await person.see('send').click()
-      await person.page.waitForTimeout(100)
-      assert.equal(received(), 0)
-      await person.see('field').press(sight.enter)
-      assert.match(await person.answer(), new RegExp(`mute-${n}`))
-      await person.page.keyboard.insertText(`token:mute-${n} [[deaf]]`)
-      await person.see('send').click()
-      await person.see('field').press(sight.enter)
-      await person.page.waitForTimeout(100)
-      assert.equal(received(), 1)
-      await person.leave()
-    }))
+    await Promise.all(
+      Object.values(sights).map(async (sight, n) => {
+        const person = await Person.open(chats.context, sight)
+        const received = (): number =>
+          chats.pages.prompts(sight.site).filter(({ text }) => text.includes(`token:mute-${n}`)).length
+        await person.see('field').focus()
+        await person.page.keyboard.insertText(`token:mute-${n} [[nosend]]`)
+        await person.see('send').click()
+        await person.page.waitForTimeout(100)
+        assert.equal(received(), 0)
+        await person.see('field').press(sight.enter)
+        assert.match(await person.answer(), new RegExp(`mute-${n}`))
+        await person.page.keyboard.insertText(`token:mute-${n} [[deaf]]`)
+        await person.see('send').click()
+        await person.see('field').press(sight.enter)
+        await person.page.waitForTimeout(100)
+        assert.equal(received(), 1)
+        await person.leave()
+      }),
+    )
   })
 
   test('disabled: the send button wakes after a while', async () => {
-    await Promise.all(Object.values(sights).map((sight, n) => asking(sight, `token:wait-${n} [[disabled ms=700]]`, async (person) => {
-      assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
-      await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
-      await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
-      assert.match(await person.answer(), new RegExp(`wait-${n}`))
-    })))
+    await Promise.all(
+      Object.values(sights).map((sight, n) =>
+        asking(sight, `token:wait-${n} [[disabled ms=700]]`, async (person) => {
+          assert.ok(!chats.pages.prompts(sight.site).some(({ text }) => text.includes(`token:wait-${n} `)))
+          await person.page.locator(`${sight.send}:is(:disabled, [aria-disabled=true])`).waitFor()
+          await person.page.locator(`${sight.send}:not(:disabled, [aria-disabled=true])`).click()
+          assert.match(await person.answer(), new RegExp(`wait-${n}`))
+        })
+      ),
+    )
   })
 
   test('virtual: only some turns are mounted, whichever are in view', async () => {
     const path = chats.pages.path('chatgpt', chats.pages.seed('chatgpt', 12))
-    await asking(turnKey, 'token:far-1 [[virtual n=3]]', async (person) => {
-      assert.match(await person.answer(), /far-1/)
-      assert.equal(await person.see('user').count(), 3)
-      const keys = (): Promise<(string | null)[]> => person.page.locator('[data-turn-key]').evaluateAll((turns) => turns.map((turn) => turn.getAttribute('data-turn-key')))
-      const before = await keys()
-      await person.page.locator('[data-app-action-timeline-scroll]').evaluate((scroller) => { scroller.scrollTop = -scroller.scrollHeight })
-      await person.see('user').getByText('Earlier question 1: ').waitFor()
-      assert.equal(await person.see('user').count(), 3)
-      await person.page.locator('[data-app-action-timeline-scroll]').evaluate((scroller) => { scroller.scrollTop = 0 })
-      await person.page.getByText('ends with far-1').waitFor()
-      assert.deepEqual(await keys(), before)
-    }, {}, path)
+    await asking(
+      turnKey,
+      'token:far-1 [[virtual n=3]]',
+      async (person) => {
+        assert.match(await person.answer(), /far-1/)
+        assert.equal(await person.see('user').count(), 3)
+        const keys = (): Promise<(string | null)[]> =>
+          person.page.locator('[data-turn-key]').evaluateAll((turns) =>
+            turns.map((turn) => turn.getAttribute('data-turn-key'))
+          )
+        const before = await keys()
+        await person.page.locator('[data-app-action-timeline-scroll]').evaluate((scroller) => {
+          scroller.scrollTop = -scroller.scrollHeight
+        })
+        await person.see('user').getByText('Earlier question 1: ').waitFor()
+        assert.equal(await person.see('user').count(), 3)
+        await person.page.locator('[data-app-action-timeline-scroll]').evaluate((scroller) => {
+          scroller.scrollTop = 0
+        })
+        await person.page.getByText('ends with far-1').waitFor()
+        assert.deepEqual(await keys(), before)
+      },
+      {},
+      path,
+    )
   })
 
   test('newestFirst: the turns of a column-reverse box stand in the document the other way round', async () => {
     const path = chats.pages.path('chatgpt', chats.pages.seed('chatgpt', 3))
     const person = await Person.open(chats.context, turnKey, { newestFirst: true }, path)
     assert.match((await person.see('user').allTextContents()).join(), /question 3.*question 2.*question 1/)
-    const [newest, oldest] = await Promise.all([person.see('user').first().boundingBox(), person.see('user').last().boundingBox()])
+    const [newest, oldest] = await Promise.all([
+      person.see('user').first().boundingBox(),
+      person.see('user').last().boundingBox(),
+    ])
     assert.ok(newest!.y > oldest!.y)
     await person.leave()
   })
@@ -168,16 +210,36 @@ describe('scenarios', { concurrency: 2 }, () => {
   test('mangle: which input an editor takes', async () => {
     const text = 'Prüfe\n\n  zwei  Zeilen\n- Ende'
     const ways: Record<string, [exec: string, again: string, inserted: string]> = {
-      once: ['', text, text], newlines: [text.replace(/\s*\n\s*/g, ' '), text.replace(/\s*\n\s*/g, ' '), text], scripted: ['', '', text], all: ['', '', ''],
+      once: ['', text, text],
+      newlines: [text.replace(/\s*\n\s*/g, ' '), text.replace(/\s*\n\s*/g, ' '), text],
+      scripted: ['', '', text],
+      all: ['', '', ''],
     }
-    const tried = Object.entries(ways).flatMap(([mangle, expected]) => [article, gemini, aistudio].map((sight) => ({ mangle: mangle as 'once', expected, sight })))
+    const tried = Object.entries(ways).flatMap(([mangle, expected]) =>
+      [article, gemini, aistudio].map((sight) => ({ mangle: mangle as 'once', expected, sight }))
+    )
     await Promise.all(tried.map(async ({ mangle, expected, sight }) => {
       const person = await Person.open(chats.context, sight, { mangle })
       const field = person.see('field')
-      const read = (): Promise<string> => field.evaluate((element) => element instanceof HTMLTextAreaElement ? element.value : [...element.children].map((line) => line.textContent).join('\n'))
-      const command = (name: string, value?: string): Promise<unknown> => field.evaluate((element, [name, value]) => { element.focus(); document.execCommand(name!, false, value) }, [name, value])
+      const read = (): Promise<string> =>
+        field.evaluate((element) =>
+          element instanceof HTMLTextAreaElement
+            ? element.value
+            : [...element.children].map((line) => line.textContent).join('\n')
+        )
+      const command = (name: string, value?: string): Promise<unknown> =>
+        field.evaluate((element, [name, value]) => {
+          element.focus()
+          document.execCommand(name!, false, value)
+        }, [name, value])
       const seen: string[] = []
-      for (const insert of [() => command('insertText', text), () => command('insertText', text), () => person.page.keyboard.insertText(text)]) {
+      for (
+        const insert of [
+          () => command('insertText', text),
+          () => command('insertText', text),
+          () => person.page.keyboard.insertText(text),
+        ]
+      ) {
         await insert()
         await person.page.waitForTimeout(20)
         seen.push(await read())
@@ -215,7 +277,12 @@ describe('scenarios', { concurrency: 2 }, () => {
     assert.equal(await temperature.inputValue(), '0.35')
     await person.ask('token:warm-2')
     await person.complete()
-    assert.deepEqual(chats.pages.prompts('aistudio').filter(({ text }) => text.includes('token:warm')).map(({ model, temperature }) => [model, temperature]), [['gemini-1.5-pro', 0.35], ['gemini-1.5-pro', 0.35]])
+    assert.deepEqual(
+      chats.pages.prompts('aistudio').filter(({ text }) => text.includes('token:warm')).map((
+        { model, temperature },
+      ) => [model, temperature]),
+      [['gemini-1.5-pro', 0.35], ['gemini-1.5-pro', 0.35]],
+    )
     await person.leave()
   })
 
@@ -224,7 +291,11 @@ describe('scenarios', { concurrency: 2 }, () => {
       await person.complete()
       assert.equal(await person.page.locator('#history a', { hasText: 'token:past-1' }).count(), 1)
       await person.page.goto('https://chatgpt.com/?sidebar=3')
-      assert.deepEqual((await person.page.locator('#history a').allTextContents()).slice(-3), ['Passage plan 1', 'Passage plan 2', 'Passage plan 3'])
+      assert.deepEqual((await person.page.locator('#history a').allTextContents()).slice(-3), [
+        'Passage plan 1',
+        'Passage plan 2',
+        'Passage plan 3',
+      ])
       await person.page.getByRole('link', { name: 'token:past-1' }).click()
       await person.complete()
       assert.match(await person.text('answer'), /past-1/)
@@ -234,7 +305,9 @@ describe('scenarios', { concurrency: 2 }, () => {
   })
 
   test('two tabs at once: each gets its own answer', async () => {
-    const people = await Promise.all([article, gemini, aistudio, article].map((sight) => Person.open(chats.context, sight)))
+    const people = await Promise.all(
+      [article, gemini, aistudio, article].map((sight) => Person.open(chats.context, sight)),
+    )
     await Promise.all(people.map((person, n) => person.ask(`token:both-${n}`)))
     for (const [n, person] of people.entries()) {
       await person.page.bringToFront()

@@ -42,7 +42,11 @@ type Response = ServerResponse | Http2ServerResponse
 
 export async function startPages(): Promise<Pages> {
   const [scripts, pair] = await Promise.all([bundlePages(), certificate()])
-  const backends: Record<Site, Backend> = { chatgpt: new Backend('chatgpt'), gemini: new Backend('gemini'), aistudio: new Backend('aistudio') }
+  const backends: Record<Site, Backend> = {
+    chatgpt: new Backend('chatgpt'),
+    gemini: new Backend('gemini'),
+    aistudio: new Backend('aistudio'),
+  }
   const answer = (req: Request, res: Response): void => {
     respond(req, res, backends, scripts).catch(() => reset(res))
   }
@@ -50,7 +54,9 @@ export async function startPages(): Promise<Pages> {
   // Six streams of one origin would starve the seventh over HTTP/1.1.
   const secure = createSecureServer({ ...pair, allowHTTP1: true }, answer)
   // A browser that goes away in the middle of a stream is no fault.
-  secure.on('session', (session) => { session.on('error', () => {}) })
+  secure.on('session', (session) => {
+    session.on('error', () => {})
+  })
   const sockets = new Set<Socket>()
   for (const server of [plain, secure]) {
     server.on('connection', (socket: Socket) => {
@@ -64,10 +70,17 @@ export async function startPages(): Promise<Pages> {
   })) as [number, number]
   return {
     httpsPort,
-    flags: [`--host-resolver-rules=${Object.values(hosts).map((host) => `MAP ${host} 127.0.0.1:${httpsPort}`).join(', ')}`, '--ignore-certificate-errors'],
+    flags: [
+      `--host-resolver-rules=${Object.values(hosts).map((host) => `MAP ${host} 127.0.0.1:${httpsPort}`).join(', ')}`,
+      '--ignore-certificate-errors',
+    ],
     httpUrl: (site, path = newChat[site]) => `http://127.0.0.1:${httpPort}${path}?site=${site}`,
-    set: (site, state) => { backends[site].state = { ...backends[site].state, ...state } },
-    reset: () => { for (const site of sites) backends[site].reset() },
+    set: (site, state) => {
+      backends[site].state = { ...backends[site].state, ...state }
+    },
+    reset: () => {
+      for (const site of sites) backends[site].reset()
+    },
     seed: (site, turns) => backends[site].seed(turns),
     path: (site, id) => conversationPath[site](id),
     prompts: (site) => [...backends[site].prompts],
@@ -81,7 +94,12 @@ export async function startPages(): Promise<Pages> {
   }
 }
 
-async function respond(req: Request, res: Response, backends: Record<Site, Backend>, scripts: Record<Site, string>): Promise<void> {
+async function respond(
+  req: Request,
+  res: Response,
+  backends: Record<Site, Backend>,
+  scripts: Record<Site, string>,
+): Promise<void> {
   const url = new URL(req.url ?? '/', 'http://pages')
   const site = siteOf(String(req.headers[':authority'] ?? req.headers.host ?? ''), url.searchParams)
   if (!site) return send(res, 404, 'text/plain', `no site; add ?site= with one of ${sites.join(', ')}\n`)
@@ -90,7 +108,8 @@ async function respond(req: Request, res: Response, backends: Record<Site, Backe
   if (req.method === 'POST') return post(url.pathname, JSON.parse(await body(req)), res, backend, state)
   if (url.pathname === '/assets/app.js') return send(res, 200, 'text/javascript', scripts[site])
   if (url.pathname.startsWith('/images/')) return send(res, 200, 'image/svg+xml', picture)
-  if (url.pathname.startsWith('/icons/')) return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
+  if (url.pathname.startsWith('/icons/'))
+    return send(res, 200, 'image/svg+xml', icons[url.pathname.slice(7, -4)] ?? picture)
   if (url.pathname === '/favicon.ico') return send(res, 204, 'image/x-icon', '')
   if (state.loggedOut === 'wall' && url.pathname !== loginPath[site]) return redirect(res, loginPath[site] + url.search)
   const boot = backend.boot(conversationOf(site, url.pathname), state)
@@ -98,7 +117,13 @@ async function respond(req: Request, res: Response, backends: Record<Site, Backe
   send(res, 200, 'text/html; charset=utf-8', document(boot))
 }
 
-async function post(path: string, posted: Posted & { turn: string }, res: Response, backend: Backend, state: PageState): Promise<void> {
+async function post(
+  path: string,
+  posted: Posted & { turn: string },
+  res: Response,
+  backend: Backend,
+  state: PageState,
+): Promise<void> {
   if (path === '/backend/stop' || path === '/backend/skip') {
     backend[path === '/backend/stop' ? 'stop' : 'skip'](posted.turn)
     return send(res, 204, 'text/plain', '')
@@ -107,7 +132,8 @@ async function post(path: string, posted: Posted & { turn: string }, res: Respon
   const conversation = backend.record(posted)
   const refusal = backend.refuses(posted, state)
   if (refusal === 'network') return reset(res)
-  if (refusal) return send(res, refusal === 'ratelimit' ? 429 : 401, 'application/json', JSON.stringify({ error: refusal }))
+  if (refusal)
+    return send(res, refusal === 'ratelimit' ? 429 : 401, 'application/json', JSON.stringify({ error: refusal }))
   const gone = new AbortController()
   res.once('close', () => gone.abort())
   // What both protocols' responses share has one signature only in node:http's type.
@@ -135,18 +161,28 @@ async function body(req: Request): Promise<string> {
 const policy = "default-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
 function send(res: Response, status: number, type: string, text: string): void {
-  (res as ServerResponse).writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'content-security-policy': policy }).end(text)
+  ;(res as ServerResponse).writeHead(status, {
+    'content-type': type,
+    'cache-control': 'no-store',
+    'content-security-policy': policy,
+  }).end(text)
 }
 
 function redirect(res: Response, location: string): void {
-  (res as ServerResponse).writeHead(302, { location, 'cache-control': 'no-store' }).end()
+  ;(res as ServerResponse).writeHead(302, { location, 'cache-control': 'no-store' }).end()
 }
 
-const icon = (path: string): string => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#444746" stroke-width="2"><path d="${path}"/></svg>`
+const icon = (path: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#444746" stroke-width="2"><path d="${path}"/></svg>`
 
-const icons: Record<string, string> = { mic: icon(paths.mic!), thumb_up: icon(paths.up!), thumb_down: icon(paths.down!) }
+const icons: Record<string, string> = {
+  mic: icon(paths.mic!),
+  thumb_up: icon(paths.up!),
+  thumb_down: icon(paths.down!),
+}
 
-const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="320" height="180" fill="#dbe7f0"/><path d="M0 120q80-60 160 0t160 0v60H0z" fill="#4a7a9c"/></svg>'
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="180"><rect width="320" height="180" fill="#dbe7f0"/><path d="M0 120q80-60 160 0t160 0v60H0z" fill="#4a7a9c"/></svg>'
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const pages = await startPages()

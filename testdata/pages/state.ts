@@ -29,8 +29,15 @@ export interface PageState {
 
 export function freshState(site: Site): PageState {
   return {
-    layout: site === 'chatgpt' ? 'article' : 'known', locale: 'en', noTestIds: false, loggedOut: false, old: false, mangle: false,
-    late: 0, sidebar: 0, newestFirst: false,
+    layout: site === 'chatgpt' ? 'article' : 'known',
+    locale: 'en',
+    noTestIds: false,
+    loggedOut: false,
+    old: false,
+    mangle: false,
+    late: 0,
+    sidebar: 0,
+    newestFirst: false,
   }
 }
 
@@ -45,7 +52,11 @@ export interface StoredTurn {
   frozen?: boolean
 }
 
-export interface StoredConversation { id: string; title: string; turns: StoredTurn[] }
+export interface StoredConversation {
+  id: string
+  title: string
+  turns: StoredTurn[]
+}
 
 /** What a page is given with its document. */
 export interface Boot {
@@ -83,6 +94,8 @@ export interface Posted {
 
 /** The state that an address asks for, over the site's: `?layout=turn-key&old=800`. */
 export function stateOf(state: PageState, query: URLSearchParams): PageState {
-  const asked = [...query].filter(([name]) => name in state).map(([name, value]) => [name, /^(true|false|\d+)$/.test(value) ? JSON.parse(value) : value])
+  const asked = [...query].filter(([name]) => name in state).map((
+    [name, value],
+  ) => [name, /^(true|false|\d+)$/.test(value) ? JSON.parse(value) : value])
   return { ...state, ...Object.fromEntries(asked) }
 }

@@ -4,7 +4,12 @@ type Servers = Snapshot['servers']
 type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message'>
 
 /** A connection that is being made: `connected` when the list began, in ms since the epoch. */
-interface Connecting { id: number; at: number; lastSuccessful: number | null; connected?: number }
+interface Connecting {
+  id: number
+  at: number
+  lastSuccessful: number | null
+  connected?: number
+}
 
 /** How much of a message is shown. */
 const longestMessage = 500
@@ -20,10 +25,16 @@ export class Activities {
   }
 
   /** Runs a call and tells of it. */
-  async call(server: string, tool: string, options: DispatchOptions, run: (o: DispatchOptions) => Promise<ToolResult>): Promise<ToolResult> {
+  async call(
+    server: string,
+    tool: string,
+    options: DispatchOptions,
+    run: (o: DispatchOptions) => Promise<ToolResult>,
+  ): Promise<ToolResult> {
     const id = ++this.last, began = performance.now()
     const about = { id, kind: 'call', server, tool } as const
-    const end = (e: Ending) => this.tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
+    const end = (e: Ending) =>
+      this.tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
     this.tell({ ...about, phase: 'begin', at: Date.now() })
     try {
       const result = await run({
@@ -48,7 +59,8 @@ export class Activities {
 
   /** Finds connections that began, went on or ended between two states. */
   states(before: Servers, after: Servers): void {
-    for (const [server, now] of Object.entries(after)) if (now !== before[server]) this.state(server, before[server], now)
+    for (const [server, now] of Object.entries(after))
+      if (now !== before[server]) this.state(server, before[server], now)
     for (const server of this.connecting.keys()) if (!after[server]) this.connected(server, { outcome: 'cancelled' })
   }
 
@@ -63,14 +75,22 @@ export class Activities {
       this.tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
     }
     if (!open || now.status === 'connecting') return
-    if (now.status === 'error') return this.connected(server, { outcome: 'error', errorCode: now.errorCode, ...message(now.lastError ?? undefined) })
+    if (now.status === 'error')
+      return this.connected(server, {
+        outcome: 'error',
+        errorCode: now.errorCode,
+        ...message(now.lastError ?? undefined),
+      })
     if (now.status !== 'connected') return this.connected(server, { outcome: 'cancelled' })
     if (now.lastSuccessful === open.lastSuccessful) {
       open.connected ??= at
       return
     }
     const list = Math.min(open.connected === undefined ? now.latencyMs ?? 0 : at - open.connected, at - open.at)
-    this.connected(server, { outcome: 'ok', parts: [{ name: 'connect', ms: at - open.at - list }, { name: 'list', ms: list }] })
+    this.connected(server, {
+      outcome: 'ok',
+      parts: [{ name: 'connect', ms: at - open.at - list }, { name: 'list', ms: list }],
+    })
   }
 
   private connected(server: string, e: Ending): void {
@@ -85,7 +105,9 @@ export class Activities {
       try {
         listener(a)
       } catch (e) {
-        queueMicrotask(() => { throw e })
+        queueMicrotask(() => {
+          throw e
+        })
       }
     }
   }

@@ -10,7 +10,10 @@ import { finish, type Steps } from './steps.ts'
 export type Answer = { value: unknown; raw?: string } | { message: Uint8Array }
 
 /** Throws if the message is not JSON. `done` hears of it once it is decoded. */
-export function* opening(answer: Answer, done?: (message: Uint8Array) => void): Steps<{ value: unknown; raw?: string }> {
+export function* opening(
+  answer: Answer,
+  done?: (message: Uint8Array) => void,
+): Steps<{ value: unknown; raw?: string }> {
   if (!('message' in answer)) return answer
   const text = new TextDecoder().decode(answer.message)
   done?.(answer.message)

@@ -14,10 +14,19 @@ type Answer = { result: unknown } | { error: WireError }
 /** The servers as a snapshot has them. */
 export function states(servers: Servers): StateEvent['servers'] {
   return Object.fromEntries([...servers].map(([name, { headers, auth, ...config }]) => [name, {
-    status: 'disabled', suspended: false, toolCount: 0, toolTotal: 0, lastSuccessful: null, lastConnected: null,
-    lastError: null, consecutiveFailures: 0, retryAt: null, latencyMs: null,
+    status: 'disabled',
+    suspended: false,
+    toolCount: 0,
+    toolTotal: 0,
+    lastSuccessful: null,
+    lastConnected: null,
+    lastError: null,
+    consecutiveFailures: 0,
+    retryAt: null,
+    latencyMs: null,
     config: {
-      ...config, proxy: config.proxy ?? false,
+      ...config,
+      proxy: config.proxy ?? false,
       ...(auth && { auth: redactAuth(auth) }),
       ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
     },
@@ -49,29 +58,61 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
       const whole = checkWhole(config)
       return whole ? bad(whole, m.name, 'update') : config.enabled === false ? done : undefined
     }
-    case 'discover': return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
-    case 'removeServer': return known(servers, m.name, 'remove')
-    case 'approveTools': return known(servers, m.name, 'approve')
-    case 'setEnabled': return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
-    case 'signOut': return known(servers, m.name, 'sign out')
+    case 'discover':
+      return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
+    case 'removeServer':
+      return known(servers, m.name, 'remove')
+    case 'approveTools':
+      return known(servers, m.name, 'approve')
+    case 'setEnabled':
+      return m.enabled && servers.has(m.name) ? undefined : known(servers, m.name, 'enable')
+    case 'signOut':
+      return known(servers, m.name, 'sign out')
     case 'signIn':
     case 'retry': {
       const op = m.method === 'retry' ? 'retry' : 'sign in'
       const answer = known(servers, m.name, op)
-      return answer === done ? failure('disabled', `server ${m.name}: ${op}: server is disabled`, 'Turn the server on: setEnabled(name, true).', m.name) : answer
+      return answer === done
+        ? failure(
+          'disabled',
+          `server ${m.name}: ${op}: server is disabled`,
+          'Turn the server on: setEnabled(name, true).',
+          m.name,
+        )
+        : answer
     }
-    case 'call': return failure('unknown_tool', `unknown tool: ${m.name.slice(0, 200)}`, 'Use a name from getTools(); run discover() if the server was added just now.')
+    case 'call':
+      return failure(
+        'unknown_tool',
+        `unknown tool: ${m.name.slice(0, 200)}`,
+        'Use a name from getTools(); run discover() if the server was added just now.',
+      )
     case 'online':
     case 'wake':
-    case 'close': return done
+    case 'close':
+      return done
   }
   return undefined
 }
 
 const known = (servers: Servers, name: string, op: string): Answer =>
-  servers.has(name) ? done : failure('unknown_server', `server ${name}: ${op}: unknown server`, 'Add the server first, or check its name.', name)
+  servers.has(name)
+    ? done
+    : failure(
+      'unknown_server',
+      `server ${name}: ${op}: unknown server`,
+      'Add the server first, or check its name.',
+      name,
+    )
 
 const bad = (what: string, server?: string, op?: string): Answer =>
-  failure('invalid_config', `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`, "Correct the server's name or configuration.", server)
+  failure(
+    'invalid_config',
+    `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`,
+    "Correct the server's name or configuration.",
+    server,
+  )
 
-const failure = (code: string, message: string, hint: string, server?: string): Answer => ({ error: { code, message, hint, server, retryable: false } })
+const failure = (code: string, message: string, hint: string, server?: string): Answer => ({
+  error: { code, message, hint, server, retryable: false },
+})

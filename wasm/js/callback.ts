@@ -3,7 +3,9 @@ import { channelOf, leftKey, type Left } from './signin.ts'
 // The page that authorization pages send people back to. It says what is going
 // on in words of its own: nothing of its address is shown.
 
-const say = (text: string) => { document.getElementById('portolan')!.textContent = text }
+const say = (text: string) => {
+  document.getElementById('portolan')!.textContent = text
+}
 
 const ticket = location.hash.slice(1)
 const here = location.href
@@ -40,7 +42,10 @@ function comeBack(): void {
   }
   say('Signing in…')
   const channel = channelOf(state)
-  const timer = setTimeout(() => say('The page that began this is gone. Close this one, and sign in again there.'), 3000)
+  const timer = setTimeout(
+    () => say('The page that began this is gone. Close this one, and sign in again there.'),
+    3000,
+  )
   channel.onmessage = ({ data }: MessageEvent<{ taken?: unknown }>) => {
     if (!data?.taken) return
     clearTimeout(timer)

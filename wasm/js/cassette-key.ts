@@ -3,8 +3,12 @@ const safe = 15
 
 /** Arguments as a value to be recorded and compared. A number that JavaScript would round stays as text. */
 export function readArguments(text: string): unknown {
-  return JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (part) =>
-    (part[0] === '"' || part.length <= safe ? part : JSON.stringify(`number ${part}`))))
+  return JSON.parse(
+    text.replace(
+      /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g,
+      (part) => (part[0] === '"' || part.length <= safe ? part : JSON.stringify(`number ${part}`)),
+    ),
+  )
 }
 
 /** One text for all JSON texts of a value: members in order of their names, no space. */
@@ -15,7 +19,9 @@ export function canonical(text: string): string {
 function write(v: unknown): string {
   if (Array.isArray(v)) return `[${v.map(write).join()}]`
   if (typeof v !== 'object' || v === null) return JSON.stringify(v)
-  return `{${Object.keys(v).sort().map((k) => `${JSON.stringify(k)}:${write((v as Record<string, unknown>)[k])}`).join()}}`
+  return `{${
+    Object.keys(v).sort().map((k) => `${JSON.stringify(k)}:${write((v as Record<string, unknown>)[k])}`).join()
+  }}`
 }
 
 /** 64 bits of FNV-1a, to name arguments without showing them. */

@@ -10,8 +10,16 @@ import type { Channel, ServerConfig, ServerHealth } from './types.ts'
 import { version } from './version.ts'
 
 const blank: ServerHealth = {
-  status: 'disconnected', suspended: false, toolCount: 0, toolTotal: 0, lastSuccessful: null, lastConnected: null,
-  lastError: null, consecutiveFailures: 0, retryAt: null, latencyMs: null,
+  status: 'disconnected',
+  suspended: false,
+  toolCount: 0,
+  toolTotal: 0,
+  lastSuccessful: null,
+  lastConnected: null,
+  lastError: null,
+  consecutiveFailures: 0,
+  retryAt: null,
+  latencyMs: null,
 }
 
 /** A host that knows only what is on the tape. */
@@ -62,7 +70,12 @@ export class Player {
         this.state([...this.configs.keys()])
         return { version, resultBytes: 1 << 20, callTimeoutMs: 120_000 } satisfies Attached
       case 'addServer':
-        if (this.configs.has(m.name)) throw new RegistryError('invalid_config', `server ${m.name}: add: a server of that name exists; remove or update it`, { server: m.name })
+        if (this.configs.has(m.name))
+          throw new RegistryError(
+            'invalid_config',
+            `server ${m.name}: add: a server of that name exists; remove or update it`,
+            { server: m.name },
+          )
         return this.changed(m.name, m.config)
       case 'updateServer':
         return this.changed(m.name, mergeConfig(this.known(m.name), m.config))
@@ -93,18 +106,26 @@ export class Player {
     const call = same?.shift()
     if (!call) {
       const more = this.tape.full ? ' The recording ran out of room: raise maxBytes.' : ''
-      throw new RegistryError('cassette_miss', `${name} with arguments ${shortHash(key)} is ${same ? 'not on the cassette so often' : 'not on the cassette'}`, {
-        hint: `Record the cassette anew, or make the call as it was recorded.${more}`,
-      })
+      throw new RegistryError(
+        'cassette_miss',
+        `${name} with arguments ${shortHash(key)} is ${same ? 'not on the cassette so often' : 'not on the cassette'}`,
+        {
+          hint: `Record the cassette anew, or make the call as it was recorded.${more}`,
+        },
+      )
     }
-    if (progress) for (const p of call.progress ?? []) this.post({ id, progress: p })
+    if (progress) { for (const p of call.progress ?? []) this.post({ id, progress: p }) }
     if (call.error) throw new RegistryError(call.error.code, call.error.message, call.error)
     return call.result
   }
 
   private known(name: string): ServerConfig {
     const config = this.configs.get(name)
-    if (!config) throw new RegistryError('unknown_server', `server ${name}: unknown server`, { server: name, hint: 'Add the server first, or check its name.' })
+    if (!config)
+      throw new RegistryError('unknown_server', `server ${name}: unknown server`, {
+        server: name,
+        hint: 'Add the server first, or check its name.',
+      })
     return config
   }
 
@@ -126,8 +147,9 @@ export class Player {
 
   private tools(name: string): ListedTool[] {
     const { allow, deny } = this.configs.get(name)?.tools ?? {}
-    return (this.on(name) && this.tape.servers[name]?.tools || []).map((t) =>
-      ((allow && !allow.includes(t.tool)) || deny?.includes(t.tool) ? { ...t, withheld: true } : t))
+    return (this.on(name) && this.tape.servers[name]?.tools || []).map((
+      t,
+    ) => ((allow && !allow.includes(t.tool)) || deny?.includes(t.tool) ? { ...t, withheld: true } : t))
   }
 
   private list(name: string): void {
@@ -136,7 +158,10 @@ export class Player {
 
   private state(names: string[]): void {
     const servers: StateEvent['servers'] = {}
-    for (const name of names) servers[name] = this.configs.has(name) ? { ...this.health(name), config: redacted(this.configs.get(name)!) } : null
+    for (const name of names)
+      servers[name] = this.configs.has(name)
+        ? { ...this.health(name), config: redacted(this.configs.get(name)!) }
+        : null
     this.post({ event: 'state', status: this.discovered ? 'ready' : 'idle', servers })
   }
 
@@ -145,7 +170,13 @@ export class Player {
     if (!this.on(name)) return blank
     const taped = this.tape.servers[name]
     if (!taped) {
-      return { ...blank, status: 'error', errorCode: 'cassette_miss', lastError: `server ${name} is not on the cassette`, hint: 'Record the cassette anew.' }
+      return {
+        ...blank,
+        status: 'error',
+        errorCode: 'cassette_miss',
+        lastError: `server ${name} is not on the cassette`,
+        hint: 'Record the cassette anew.',
+      }
     }
     const tools = this.tools(name)
     return { ...blank, ...taped.health, toolTotal: tools.length, toolCount: tools.filter((t) => !t.withheld).length }
@@ -155,6 +186,8 @@ export class Player {
 const keyOf = (tool: string, args: unknown) => `${tool} ${canonical(JSON.stringify(args) ?? 'null')}`
 
 const redacted = ({ headers, ...config }: ServerConfig): ServerConfig => ({
-  proxy: false, enabled: true, ...config,
+  proxy: false,
+  enabled: true,
+  ...config,
   ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
 })

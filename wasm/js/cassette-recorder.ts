@@ -37,8 +37,19 @@ export class Recorder implements Recording {
 
   text(): string {
     const servers: Tape['servers'] = {}
-    for (const [name, health] of this.health) servers[name] = { health: this.redaction.value(health, { tool: '', part: 'error' }), tools: this.tools(name) }
-    return JSON.stringify({ portolan: 'cassette', version: 1, servers, calls: this.taped.filter(over), ...(this.full && { full: true }) } satisfies Tape, null, 1)
+    for (const [name, health] of this.health)
+      servers[name] = { health: this.redaction.value(health, { tool: '', part: 'error' }), tools: this.tools(name) }
+    return JSON.stringify(
+      {
+        portolan: 'cassette',
+        version: 1,
+        servers,
+        calls: this.taped.filter(over),
+        ...(this.full && { full: true }),
+      } satisfies Tape,
+      null,
+      1,
+    )
   }
 
   private listen(inner: Channel): Channel {
@@ -63,7 +74,10 @@ export class Recorder implements Recording {
     if (!('method' in m)) return
     if (m.method === 'addServer' || m.method === 'updateServer') this.redaction.learn(m.config.headers)
     if (m.method !== 'call') return
-    const call: TapedCall = { tool: m.name, arguments: this.redaction.value(readArguments(m.args), { tool: m.name, part: 'arguments' }) }
+    const call: TapedCall = {
+      tool: m.name,
+      arguments: this.redaction.value(readArguments(m.args), { tool: m.name, part: 'arguments' }),
+    }
     if (!this.room(call)) return
     this.taped.push(call)
     open.set(m.id, call)
@@ -100,16 +114,32 @@ export class Recorder implements Recording {
     const { value: said, raw } = opened(called)
     const value = this.redaction.value(said, { tool, part: 'result' })
     const { server, isError, durationMs } = called
-    return { server, tool: called.tool, isError, durationMs, value, ...(raw !== undefined && this.redaction.allows(raw) && { raw }) }
+    return {
+      server,
+      tool: called.tool,
+      isError,
+      durationMs,
+      value,
+      ...(raw !== undefined && this.redaction.allows(raw) && { raw }),
+    }
   }
 
   private tools(server: string): ListedTool[] {
     const list = (this.lists.get(server) ?? []).flatMap((part): ListedTool[] => {
       if ('tools' in part) return part.tools
       const { tools } = (JSON.parse(part.text) as { result: { tools: ToolDefinition[] } }).result
-      return part.names.map((name, i) => ({ name, tool: tools[part.places[i]!]!.name, definition: tools[part.places[i]!]!, ...(part.marks[i]?.held && { held: part.marks[i].held }) }))
+      return part.names.map((name, i) => ({
+        name,
+        tool: tools[part.places[i]!]!.name,
+        definition: tools[part.places[i]!]!,
+        ...(part.marks[i]?.held && { held: part.marks[i].held }),
+      }))
     })
-    return list.map(({ name, tool, definition }) => ({ name, tool, definition: this.redaction.value(definition, { tool: name, part: 'definition' }) }))
+    return list.map(({ name, tool, definition }) => ({
+      name,
+      tool,
+      definition: this.redaction.value(definition, { tool: name, part: 'definition' }),
+    }))
   }
 
   /** Takes room for it, if there is some. */

@@ -13,11 +13,15 @@ export const replay: typeof types.replay = (text, options = {}) => {
   let tape: Tape
   try {
     tape = JSON.parse(text) as Tape
-    if (tape.portolan !== 'cassette' || !Array.isArray(tape.calls) || typeof tape.servers !== 'object') throw new Error('it is no cassette')
+    if (tape.portolan !== 'cassette' || !Array.isArray(tape.calls) || typeof tape.servers !== 'object')
+      throw new Error('it is no cassette')
     if (tape.version !== 1) throw new Error(`it is of version ${tape.version}; this release reads 1`)
     for (const call of tape.calls) canonical(JSON.stringify(call.arguments))
   } catch (e) {
-    throw new RegistryError('invalid_cassette', `the cassette cannot be read: ${(e as Error).message}`, { hint: 'Record it anew.', cause: e })
+    throw new RegistryError('invalid_cassette', `the cassette cannot be read: ${(e as Error).message}`, {
+      hint: 'Record it anew.',
+      cause: e,
+    })
   }
   return {
     async open(_start, begin) {

@@ -17,7 +17,9 @@ export const portChannel: typeof types.portChannel = (port) => {
 }
 
 /** A channel; with `shares`, messages arrive as the objects that were posted. */
-export interface SharingChannel extends types.Channel { shares?: boolean }
+export interface SharingChannel extends types.Channel {
+  shares?: boolean
+}
 
 /** Two channels that are each other's other end, in one realm. Messages arrive in a later microtask, as objects. */
 export function channelPair(): [SharingChannel, SharingChannel] {
@@ -26,8 +28,13 @@ export function channelPair(): [SharingChannel, SharingChannel] {
     return {
       shares: true,
       onmessage: null,
-      post: (message) => queueMicrotask(() => { if (open) other().onmessage?.(message) }),
-      close: () => { open = false },
+      post: (message) =>
+        queueMicrotask(() => {
+          if (open) other().onmessage?.(message)
+        }),
+      close: () => {
+        open = false
+      },
     }
   }
   const a = make(() => b)

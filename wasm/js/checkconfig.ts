@@ -10,14 +10,32 @@ const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', '
 const authWords = ['flow', 'clientId', 'signingAlgorithm', 'issuer', 'clientMetadataUrl', 'idpTokenUrl', 'idpClientId']
 
 /** Set by the protocol, or refused by browsers. */
-const forbidden = new Set(['host', 'content-length', 'connection', 'transfer-encoding', 'user-agent', 'accept', 'content-type', 'origin', 'cookie',
-  'mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'last-event-id'])
+const forbidden = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'user-agent',
+  'accept',
+  'content-type',
+  'origin',
+  'cookie',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'last-event-id',
+])
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
 const isStrings = (v: unknown) => Array.isArray(v) && v.every((s) => typeof s === 'string')
 
 /** What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can stand for. */
-export function checkPatch(patch: object, kept: Record<string, string> | undefined, keptAuth?: AuthConfig): string | undefined {
+export function checkPatch(
+  patch: object,
+  kept: Record<string, string> | undefined,
+  keptAuth?: AuthConfig,
+): string | undefined {
   const p = patch as Record<string, unknown>
   for (const [key, v] of Object.entries(p)) {
     if (v === undefined) continue
@@ -27,12 +45,14 @@ export function checkPatch(patch: object, kept: Record<string, string> | undefin
     if (key === 'proxy' && typeof v !== 'boolean' && v !== 'auto') return 'proxy is neither a boolean nor "auto"'
     if (key === 'enabled' && typeof v !== 'boolean') return 'enabled is not a boolean'
     if (key === 'transport' && typeof v !== 'string') return 'transport is not a string'
-    if (key === 'timeoutMs' && !(typeof v === 'number' && v > 0 && v <= 24 * 3600 * 1000)) return 'timeoutMs is not a number of milliseconds above 0 and within a day'
+    if (key === 'timeoutMs' && !(typeof v === 'number' && v > 0 && v <= 24 * 3600 * 1000))
+      return 'timeoutMs is not a number of milliseconds above 0 and within a day'
     if (key === 'auth') {
       const wrong = checkAuthFields(v, keptAuth)
       if (wrong) return wrong
     }
-    if (key === 'trust' && !['trust', 'ask-on-change', 'ask-always'].includes(v as string)) return 'trust is not "trust", "ask-on-change" or "ask-always"'
+    if (key === 'trust' && !['trust', 'ask-on-change', 'ask-always'].includes(v as string))
+      return 'trust is not "trust", "ask-on-change" or "ask-always"'
     if (key === 'holdNewTools' && typeof v !== 'boolean') return 'holdNewTools is not a boolean'
     if (key === 'tools') {
       if (!isObject(v)) return 'tools is not an object with allow or deny'
@@ -46,7 +66,8 @@ export function checkPatch(patch: object, kept: Record<string, string> | undefin
   if (!isObject(p.headers)) return 'headers is not an object of strings'
   for (const [name, value] of Object.entries(p.headers)) {
     if (typeof value !== 'string') return `header "${name}" is not a string`
-    if (value === '[redacted]' && kept?.[name] === undefined) return `the value of header "${name}" is not known; give it anew`
+    if (value === '[redacted]' && kept?.[name] === undefined)
+      return `the value of header "${name}" is not known; give it anew`
   }
   return undefined
 }
@@ -61,7 +82,8 @@ function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | 
     const isSecret = authSecrets.includes(key as 'idToken')
     if (!isSecret && !authWords.includes(key)) return `unknown field "auth.${key}"`
     if (typeof v !== 'string') return `auth.${key} is not a string`
-    if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret']) return `auth.${key} is not known; give it anew`
+    if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret'])
+      return `auth.${key} is not known; give it anew`
   }
   return undefined
 }
@@ -78,24 +100,29 @@ export function checkName(name: string): string | undefined {
 export function checkWhole({ url, transport, headers = {}, auth = {} }: ServerConfig): string | undefined {
   const wrong = checkURL(url)
   if (wrong) return wrong
-  if (transport && !['auto', 'streamable-http', 'sse'].includes(transport)) return `transport is "${transport}"; want "auto", "streamable-http" or "sse"`
+  if (transport && !['auto', 'streamable-http', 'sse'].includes(transport))
+    return `transport is "${transport}"; want "auto", "streamable-http" or "sse"`
   for (const [name, value] of Object.entries(headers)) {
     if (name === '') return 'a header has no name'
     if (/[^\w!#$%&'*+\-.^`|~]/.test(name)) return `header name "${name}" holds a character that HTTP does not allow`
     if (forbidden.has(name.toLowerCase())) return `header "${name}" is set by the protocol and cannot be configured`
-    if (/[^\t\u0020-\u007e]/.test(value)) return `the value of header "${name}" holds a character that is not printable ASCII`
+    if (/[^\t\u0020-\u007e]/.test(value))
+      return `the value of header "${name}" holds a character that is not printable ASCII`
   }
   return checkAuth(auth)
 }
 
 function checkAuth(auth: AuthConfig): string | undefined {
   const { flow, signingAlgorithm, scopes = [] } = auth
-  if (flow && !['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed'].includes(flow)) return `auth.flow is "${flow}"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
-  if (signingAlgorithm && !['ES256', 'RS256'].includes(signingAlgorithm)) return `auth.signingAlgorithm is "${signingAlgorithm}"; want "ES256" or "RS256"`
+  if (flow && !['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed'].includes(flow))
+    return `auth.flow is "${flow}"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
+  if (signingAlgorithm && !['ES256', 'RS256'].includes(signingAlgorithm))
+    return `auth.signingAlgorithm is "${signingAlgorithm}"; want "ES256" or "RS256"`
   for (const name of [...authWords].sort()) {
     const value = auth[name as 'issuer']
     if (!value) continue
-    if ((name.endsWith('Url') || name === 'issuer') && (checkURL(value) || value.startsWith('builtin:'))) return `auth.${name} is not an http or https URL`
+    if ((name.endsWith('Url') || name === 'issuer') && (checkURL(value) || value.startsWith('builtin:')))
+      return `auth.${name} is not an http or https URL`
     if (/[\u0000-\u001f\u007f]/.test(value)) return `auth.${name} holds a control character`
   }
   for (const scope of scopes) if (/[^!#-[\]-~]/.test(scope)) return `auth.scopes holds "${scope}", which is no scope`

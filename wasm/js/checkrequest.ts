@@ -15,7 +15,9 @@ export function argumentText(args: unknown): string {
   try {
     return JSON.stringify(args)
   } catch (e) {
-    throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, { cause: e })
+    throw new RegistryError('invalid_arguments', `the arguments cannot be written as JSON: ${(e as Error).message}`, {
+      cause: e,
+    })
   }
 }
 
@@ -34,7 +36,8 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
   if (url === undefined) return
   if (typeof url !== 'string' || (!url.startsWith('builtin:') && !URL.canParse(url))) {
     throw new RegistryError('invalid_config', `the url ${JSON.stringify(url)} is not valid`, {
-      server, hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
+      server,
+      hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
     })
   }
 }

@@ -19,10 +19,12 @@ export function compile({ wasm, integrity, host }: RegistryOptions, report: Repo
   const key = typeof source === 'string' ? `${source} ${integrity ?? ''}` : source
   let module = modules.get(key)
   if (!module) {
-    module = download(source, integrity, async () => (await part('integrity', host)).mismatch, report).catch((e: unknown) => {
-      modules.delete(key)
-      throw explainWasm(e)
-    })
+    module = download(source, integrity, async () => (await part('integrity', host)).mismatch, report).catch(
+      (e: unknown) => {
+        modules.delete(key)
+        throw explainWasm(e)
+      },
+    )
     modules.set(key, module)
   }
   return module

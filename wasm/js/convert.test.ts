@@ -24,6 +24,10 @@ for (const golden of readdirSync(data).filter((name) => name.endsWith('.golden.j
 
 test('a definition that is no object is still a tool', () => {
   for (const def of [null, undefined, 5, 'x', [], [{}]]) {
-    assert.deepEqual(toolFor('anthropic', 'n', 's', def), { name: 'n', description: '[s] n', input_schema: { type: 'object', properties: {} } })
+    assert.deepEqual(toolFor('anthropic', 'n', 's', def), {
+      name: 'n',
+      description: '[s] n',
+      input_schema: { type: 'object', properties: {} },
+    })
   }
 })

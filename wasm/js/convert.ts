@@ -3,7 +3,19 @@
 // and says what is done and why; testdata/convert holds both to one result.
 
 import { geminiParameters } from './gemini.ts'
-import { clip, describeSchema, hasShape, isBool, isObject, json, note, set, shape, shapeOf, type Schema } from './schemashape.ts'
+import {
+  clip,
+  describeSchema,
+  hasShape,
+  isBool,
+  isObject,
+  json,
+  note,
+  set,
+  shape,
+  shapeOf,
+  type Schema,
+} from './schemashape.ts'
 import { lookup, rootView, typesOf, type Source } from './schemaview.ts'
 import type { Dialect, Tool } from './types.ts'
 
@@ -13,7 +25,13 @@ import type { Dialect, Tool } from './types.ts'
  * treat both as read-only.
  */
 export function toolFor(dialect: Dialect, name: string, server: string, def: unknown): Tool {
-  const d = (isObject(def) ? def : {}) as { description?: unknown; title?: unknown; annotations?: { title?: unknown }; name?: unknown; inputSchema?: unknown }
+  const d = (isObject(def) ? def : {}) as {
+    description?: unknown
+    title?: unknown
+    annotations?: { title?: unknown }
+    name?: unknown
+    inputSchema?: unknown
+  }
   const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
   const description = `[${server}] ${words}`
   const c: Source = { root: d.inputSchema, left: 10_000 }
@@ -35,7 +53,10 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
 
 function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   const root = c.root
-  if (isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) && Object.keys(root.properties).every(accepts)) {
+  if (
+    isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) &&
+    Object.keys(root.properties).every(accepts)
+  ) {
     if (!('$schema' in root)) return root
     const { $schema: _, ...out } = root
     return out
@@ -61,7 +82,10 @@ function isPlain(s: unknown, c: Source, depth: number): boolean {
     if (depth ? key === '$schema' : atRoot.has(key)) return false
     const v = s[key]
     const kind = key === '$schema' ? 's' : shapeOf(key)
-    if (kind && (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))) return false
+    if (
+      kind &&
+      (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))
+    ) return false
     if (kind === 'S' && !isPlain(v, c, depth + 1) && (key === 'items' || !isBool(v))) return false
     if (kind === 'M' || kind === 'L') {
       const schemas = v as Schema
@@ -79,7 +103,15 @@ function copySchema(c: Source, s: unknown, depth: number): Schema {
   if (depth > 64 || --c.left < 0) return { description: 'cut: the schema is too large' }
   const [out, notes] = shape(s)
   for (const [key, v] of Object.entries(out)) {
-    set(out, key, eachSchema(key, v, (s) => (key === 'items' || typeof s !== 'boolean' || shapeOf(key) !== 'S' ? copySchema(c, s, depth + 1) : s)))
+    set(
+      out,
+      key,
+      eachSchema(
+        key,
+        v,
+        (s) => (key === 'items' || typeof s !== 'boolean' || shapeOf(key) !== 'S' ? copySchema(c, s, depth + 1) : s),
+      ),
+    )
   }
   if (typesOf(out.type).includes('array')) out.items ??= {} // OpenAI refuses an array without items
   describeSchema(out, notes)

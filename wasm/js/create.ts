@@ -14,19 +14,29 @@ import { version } from './version.ts'
 import { watchPage } from './watch.ts'
 
 /** createRegistry, of a class of images, with options that are right. */
-export async function create<R extends RegistryImage>(Made: new (owner: Owner) => R, options: types.RegistryOptions): Promise<R> {
+export async function create<R extends RegistryImage>(
+  Made: new(owner: Owner) => R,
+  options: types.RegistryOptions,
+): Promise<R> {
   const { host, onProgress: report = ignore, servers: given = {}, signal } = options
-  const cassette = options.cassette as { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> } | undefined
+  const cassette = options.cassette as
+    | { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> }
+    | undefined
   const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
   let store!: ConfigStore
   const tell = (m: Body) => registry.requests.tell(m)
   // A service worker is taken to have its storage for itself: it has no import().
   const alone = options.storage === 'memory' || !!host
   let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
-  const others = () => sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
+  const others = () =>
+    sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
   const turn = <T>(work: () => Promise<T>) => (alone ? work() : others().then((o) => o.turn(work), work))
   const stored = Promise.resolve().then(async () => {
-    const secrets = options.rememberSecrets ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => { throw fromWire(e) }) : undefined
+    const secrets = options.rememberSecrets
+      ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => {
+        throw fromWire(e)
+      })
+      : undefined
     store = new ConfigStore(storageFor(options.storage), secrets, turn)
     await store.load(given)
   })
@@ -36,23 +46,38 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
   const validate = (await checker)?.validateArguments
   const scanning = await scanner?.then(({ Scanner }) => new Scanner())
   let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
-  const approved = () => trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) => new Trust(store, options, {
-    turn,
-    take: (key, pins) => tell({ method: 'takePins', key, pins }),
-    changed: () => elsewhere?.tell(),
-  }))
+  const approved = () =>
+    trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) =>
+      new Trust(store, options, {
+        turn,
+        take: (key, pins) => tell({ method: 'takePins', key, pins }),
+        changed: () => elsewhere?.tell(),
+      })
+    )
   /** Settles when what was approved has been given to the storage. */
   const kept = async () => (await trust?.catch(ignore))?.saved
 
   // Is there as long as the module is not: then all servers are off.
   let asleep: Parts['asleep'] | undefined
   let unheard = () => {}
-  const show = () => asleep && registry.receive({ event: 'state', whole: true, status: registry.discovered ? 'ready' : 'idle', servers: asleep.states(store.servers) })
+  const show = () =>
+    asleep &&
+    registry.receive({
+      event: 'state',
+      whole: true,
+      status: registry.discovered ? 'ready' : 'idle',
+      servers: asleep.states(store.servers),
+    })
   const shared = intended(options) === 'shared'
   let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
-  const door = () => doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError))
+  const door = () =>
+    doors ??= part('signin', host).then(({ Door }) =>
+      new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError)
+    )
   const unwatch = watchPage(tell)
-  const elsewhere = alone ? undefined : new Elsewhere(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
+  const elsewhere = alone
+    ? undefined
+    : new Elsewhere(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
   const registry: R = new Made({
     mode: intended(options),
     host,
@@ -65,7 +90,8 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
     onHints: (h) => store.saveHints(h),
     onConfig: (name, patch) => (store.change(name, patch), show(), store.saved.then(elsewhere?.tell)),
     kept,
-    onServers: (servers) => void (shared && !asleep && part('shared', host).then((s) => s.follow(store.servers, servers), ignore)),
+    onServers: (servers) =>
+      void (shared && !asleep && part('shared', host).then((s) => s.follow(store.servers, servers), ignore)),
     onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
     async open(signal) {
       const compiled = async () => {
@@ -74,8 +100,19 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
         return module
       }
       // The worker is asked for first, then the module, and then what storage holds, which can take as long.
-      const begin = stored.then((): Begin => ({ servers: Object.fromEntries(store.servers), given: Object.keys(given), discovered: registry.discovered }))
-      const start = () => launch(options, compiled, begin.then(async (b) => [startOptions(options, await store.hints(), await kept().then(() => store.pins())), b]))
+      const begin = stored.then((): Begin => ({
+        servers: Object.fromEntries(store.servers),
+        given: Object.keys(given),
+        discovered: registry.discovered,
+      }))
+      const start = () =>
+        launch(
+          options,
+          compiled,
+          begin.then(async (
+            b,
+          ) => [startOptions(options, await store.hints(), await kept().then(() => store.pins())), b]),
+        )
       const opened = await (cassette ? cassette.open(start, begin) : start())
       asleep = undefined
       unheard()
@@ -118,5 +155,8 @@ export async function create<R extends RegistryImage>(Made: new (owner: Owner) =
 export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work
   if (signal.aborted) throw aborted(signal)
-  return Promise.race([work, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true }))])
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(aborted(signal)), { once: true })),
+  ])
 }

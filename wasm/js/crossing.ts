@@ -6,7 +6,17 @@ import type { Plane } from './plane.ts'
 interface Exports {
   mem: WebAssembly.Memory
   portolan_room(bytes: number): number
-  portolan_deliver?(plane: number, exchange: number, kind: number, flags: number, a: number, b: number, c: number, lenA: number, lenB: number): number
+  portolan_deliver?(
+    plane: number,
+    exchange: number,
+    kind: number,
+    flags: number,
+    a: number,
+    b: number,
+    c: number,
+    lenA: number,
+    lenB: number,
+  ): number
   portolan_dispatch(id: number, name: number, args: number, progress: number, timeoutMs: number): number
   portolan_cancel(id: number): void
 }
@@ -43,8 +53,24 @@ export class Crossing {
   /** The functions that the module imports under the name `portolan`. */
   get imports(): WebAssembly.ModuleImports {
     return {
-      start: (plane: number, id: number, group: number, awaits: number, flags: number, at: number, head: number, body: number) =>
-        this.#planes[plane]!.start(id >>> 0, group >>> 0, awaits, flags, decoder.decode(this.#bytes(at, head)), body > 0 ? this.#bytes(at + head, body).slice() : undefined),
+      start: (
+        plane: number,
+        id: number,
+        group: number,
+        awaits: number,
+        flags: number,
+        at: number,
+        head: number,
+        body: number,
+      ) =>
+        this.#planes[plane]!.start(
+          id >>> 0,
+          group >>> 0,
+          awaits,
+          flags,
+          decoder.decode(this.#bytes(at, head)),
+          body > 0 ? this.#bytes(at + head, body).slice() : undefined,
+        ),
       called: (id: number, table: number, isError: number, durationMs: number, at: number, bytes: number) => {
         const names = decoder.decode(this.#bytes(at, bytes))
         const line = names.indexOf('\n')
@@ -81,7 +107,17 @@ export class Crossing {
     this.#planes[number] = plane
   }
 
-  deliver(plane: number, exchange: number, kind: number, flags: number, a: number, b: number, c: number, textA: string, textB: string): void {
+  deliver(
+    plane: number,
+    exchange: number,
+    kind: number,
+    flags: number,
+    a: number,
+    b: number,
+    c: number,
+    textA: string,
+    textB: string,
+  ): void {
     const { first, second } = this.#write(textA, textB)
     if (this.#exports?.portolan_deliver!(plane, exchange, kind, flags, a, b, c, first, second)) this.#soon()
     else this.#resume()

@@ -7,7 +7,12 @@ export const ignore: Report = () => {}
 type Mismatch = typeof import('./integrity.ts').mismatch
 
 /** Fetches and compiles the module at an address, or compiles what is there already. */
-export async function download(source: string | Response | BufferSource | WebAssembly.Module, integrity: string | undefined, checker: () => Promise<Mismatch>, report: Report): Promise<WebAssembly.Module> {
+export async function download(
+  source: string | Response | BufferSource | WebAssembly.Module,
+  integrity: string | undefined,
+  checker: () => Promise<Mismatch>,
+  report: Report,
+): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source
   if (typeof Response !== 'undefined' && source instanceof Response) return compileResponse(source, report)
   if (typeof source !== 'string') return WebAssembly.compile(source as BufferSource)
@@ -30,17 +35,27 @@ export async function download(source: string | Response | BufferSource | WebAss
 }
 
 /** Throws if the bytes, or those at the address, are not those of the digest. */
-async function check(source: string, integrity: string, checker: () => Promise<Mismatch>, bytes?: BufferSource): Promise<void> {
+async function check(
+  source: string,
+  integrity: string,
+  checker: () => Promise<Mismatch>,
+  bytes?: BufferSource,
+): Promise<void> {
   const found = await (await checker())(integrity, source, bytes)
   if (found) throw fromWire(found)
 }
 
 async function compileResponse(response: Response, report: Report): Promise<WebAssembly.Module> {
   if (!response.ok) {
-    throw new RegistryError('load_failed', `the module could not be loaded: ${response.url} answered ${response.status}`, {
-      status: response.status, retryable: response.status >= 500,
-      hint: 'Serve portolan.wasm beside the script, or pass options.wasm.',
-    })
+    throw new RegistryError(
+      'load_failed',
+      `the module could not be loaded: ${response.url} answered ${response.status}`,
+      {
+        status: response.status,
+        retryable: response.status >= 500,
+        hint: 'Serve portolan.wasm beside the script, or pass options.wasm.',
+      },
+    )
   }
   // The bytes are counted on a copy: a wrapped response would lose the engine's code cache.
   count(response, report)

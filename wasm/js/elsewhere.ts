@@ -7,11 +7,13 @@ export class Elsewhere {
   #channel: BroadcastChannel | undefined
 
   constructor(heard: () => void) {
-    globalThis.addEventListener?.('storage', ({ key }) => { if (/^portolan\.(pins|approvals|servers)$/.test(key ?? '')) heard() }, this.#ends)
+    globalThis.addEventListener?.('storage', ({ key }) => {
+      if (/^portolan\.(pins|approvals|servers)$/.test(key ?? '')) heard()
+    }, this.#ends)
     try {
       this.#channel = new BroadcastChannel('portolan storage')
-      this.#channel.onmessage = heard;
-      (this.#channel as { unref?(): void }).unref?.() // in Node
+      this.#channel.onmessage = heard
+      ;(this.#channel as { unref?(): void }).unref?.() // in Node
     } catch { /* none here, or forbidden */ }
   }
 

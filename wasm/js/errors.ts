@@ -19,7 +19,14 @@ export class RegistryError extends Error implements types.RegistryError {
 }
 
 /** An error as it travels through a channel. */
-export interface WireError { code: string; message: string; server?: string; status?: number; hint?: string; retryable?: boolean }
+export interface WireError {
+  code: string
+  message: string
+  server?: string
+  status?: number
+  hint?: string
+  retryable?: boolean
+}
 
 export const fromWire = (e: WireError) => new RegistryError(e.code, e.message, e)
 

@@ -6,12 +6,26 @@ import { fold, lookup, rootView, typesOf, view, type Source, type View } from '.
 
 // Keywords by the type that they constrain: those that Gemini has, and those that are described.
 const typeKeywords: [type: string, kept: string[], described: string[]][] = [
-  ['object', words('properties required minProperties maxProperties'), words('additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies')],
-  ['array', words('items minItems maxItems'), words('prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems')],
+  [
+    'object',
+    words('properties required minProperties maxProperties'),
+    words(
+      'additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies',
+    ),
+  ],
+  [
+    'array',
+    words('items minItems maxItems'),
+    words('prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems'),
+  ],
   ['string', words('minLength maxLength pattern'), words('contentEncoding contentMediaType contentSchema')],
   ['number', words('minimum maximum'), words('exclusiveMinimum exclusiveMaximum multipleOf')],
 ]
-const formats: Record<string, string[]> = { string: ['enum', 'date-time'], number: ['float', 'double'], integer: ['int32', 'int64'] }
+const formats: Record<string, string[]> = {
+  string: ['enum', 'date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+}
 const saidElsewhere = words('type nullable enum const title description default $defs definitions')
 
 function words(list: string): string[] {
@@ -39,7 +53,10 @@ function placeholder(type: string, description?: unknown, notes: string[] = []):
   return out
 }
 
-const anything = (): Schema[] => [...words('string number boolean object').map((type) => ({ type })), { type: 'array', items: { type: 'string' } }]
+const anything = (): Schema[] => [...words('string number boolean object').map((type) => ({ type })), {
+  type: 'array',
+  items: { type: 'string' },
+}]
 
 function nullOnly(v: View): Schema[] {
   v.notes.push('null only')
@@ -69,7 +86,7 @@ function assemble(v: View, list: Schema[], nullable: boolean): Schema {
   const { title, default: fallback, description } = v.schema
   const isUnion = parts.length > 1
   if (isUnion && fallback !== undefined) v.notes.push(note('default', fallback))
-  if (nullable) for (const p of parts) p.nullable = true
+  if (nullable) { for (const p of parts) p.nullable = true }
   const head = parts[0]!
   const about: Schema = { description: description || (isUnion && title) || undefined }
   describeSchema(about, v.notes)
@@ -104,7 +121,8 @@ function geminiEnum(v: View, keyword: string, values: unknown[], strings: boolea
     return []
   }
   const listed = distinct(values).filter((e) => e && typeof e === 'string' && strings)
-  if (values.some((e) => e !== null && !listed.includes(e))) v.notes.push(note(keyword, keyword === 'const' ? values[0] : values))
+  if (values.some((e) => e !== null && !listed.includes(e)))
+    v.notes.push(note(keyword, keyword === 'const' ? values[0] : values))
   return listed
 }
 
@@ -125,7 +143,7 @@ function geminiPart(c: Source, v: View, type: string, values: unknown[], depth: 
   const out: Schema = { type }
   if (formats[type]?.includes(s.format as string)) out.format = s.format
   for (const [row, kept] of typeKeywords) {
-    if (isOf(row, type)) for (const key of kept) if (key in s) out[key] = s[key]
+    if (isOf(row, type)) { for (const key of kept) if (key in s) out[key] = s[key] }
   }
   if (type === 'object') geminiProperties(c, v, out, depth)
   if (type === 'array') out.items = geminiItems(c, v, depth)
@@ -149,14 +167,19 @@ function geminiProperties(c: Source, v: View, out: Schema, depth: number): void 
 
 function geminiItems(c: Source, v: View, depth: number): Schema {
   const { items, prefixItems } = v.schema
-  const s = prefixItems ? { anyOf: [...(prefixItems as unknown[]), ...(isObject(items) ? [items] : [])] } : (items ?? {})
+  const s = prefixItems
+    ? { anyOf: [...(prefixItems as unknown[]), ...(isObject(items) ? [items] : [])] }
+    : (items ?? {})
   return geminiAt(c, s, depth + 1, v.refs)
 }
 
 function isSilent(key: string, value: unknown, types: string[]): boolean {
   if (saidElsewhere.includes(key)) return true
   if (key === 'format') return types.some((t) => formats[t]?.includes(value as string))
-  if (['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'].includes(key) && (value === true || (isObject(value) && !Object.keys(value).length))) return true
+  if (
+    ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'].includes(key) &&
+    (value === true || (isObject(value) && !Object.keys(value).length))
+  ) return true
   if (value === false) return true
   for (const [row, kept, described] of typeKeywords) {
     if (kept.includes(key)) return true
@@ -195,12 +218,17 @@ function foldConstants(v: View, key: string): void {
 }
 
 const onlyConstant = (s: Schema) =>
-  Object.entries(s).every(([key, value]) => ['const', 'enum', 'title', 'description'].includes(key) || (key === 'type' && value === 'string'))
+  Object.entries(s).every(([key, value]) =>
+    ['const', 'enum', 'title', 'description'].includes(key) || (key === 'type' && value === 'string')
+  )
 
 /** The alternatives of a union, flattened, and whether null is one. What stands beside the union holds for each. */
 function alternatives(c: Source, v: View, key: string, depth: number): [parts: Schema[], hasNull: boolean] {
-  const { [key]: list, title, description, default: fallback, nullable: _, $defs: _1, definitions: _2, ...beside } = v.schema
-  v.schema = Object.fromEntries(Object.entries({ title, description, default: fallback }).filter(([, value]) => value !== undefined))
+  const { [key]: list, title, description, default: fallback, nullable: _, $defs: _1, definitions: _2, ...beside } =
+    v.schema
+  v.schema = Object.fromEntries(
+    Object.entries({ title, description, default: fallback }).filter(([, value]) => value !== undefined),
+  )
   const others: unknown[] = (list as unknown[]).filter((s) => !isNull(s))
   for (const s of list as unknown[]) {
     const text = isNull(s) && get(s, 'description')

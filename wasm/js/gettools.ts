@@ -6,14 +6,21 @@ import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 
 /** A tool is converted once per dialect, when it is first asked for. */
-const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(dialects.map((d) => [d, new WeakMap()]))
+const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(
+  dialects.map((d) => [d, new WeakMap()]),
+)
 
 const reader: ToolDefinition = {
   name: readTool,
   description: 'Reads on in a tool result that was cut: handle and offset as the cut says them.',
   inputSchema: {
-    type: 'object', required: ['handle'],
-    properties: { handle: { type: 'string' }, offset: { type: 'integer' }, length: { type: 'integer', description: 'In characters; default 20000' } },
+    type: 'object',
+    required: ['handle'],
+    properties: {
+      handle: { type: 'string' },
+      offset: { type: 'integer' },
+      length: { type: 'integer', description: 'In characters; default 20000' },
+    },
   },
 }
 
@@ -27,7 +34,9 @@ function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {})
   const { format = 'openai', servers, include, exclude } = options
   const cache = converted.get(format)
   if (!cache) {
-    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, { hint: `Known are ${dialects.join(', ')}.` })
+    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
+      hint: `Known are ${dialects.join(', ')}.`,
+    })
   }
   const out: Tool[] = []
   for (const t of tools) {
@@ -35,7 +44,8 @@ function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {})
     if (include && !matches(include, t.name)) continue
     if (exclude && matches(exclude, t.name)) continue
     let entry = cache.get(t.definition)
-    if (entry?.name !== t.name) cache.set(t.definition, (entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) }))
+    if (entry?.name !== t.name)
+      cache.set(t.definition, entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) })
     out.push(entry.tool)
   }
   if (options.readResult) out.push(toolFor(format, readTool, 'portolan', reader))

@@ -2,7 +2,18 @@ import type { SharingChannel } from './channel.ts'
 import { fromWire, RegistryError, toWire, type WireError } from './errors.ts'
 import { Instance, type Hears } from './instance.ts'
 import { mergeConfig } from './mergeconfig.ts'
-import type { Attached, Begin, ListedTool, PinsEvent, Request, StartOptions, StateEvent, ToHost, ToPage, ToolsPart } from './protocol.ts'
+import type {
+  Attached,
+  Begin,
+  ListedTool,
+  PinsEvent,
+  Request,
+  StartOptions,
+  StateEvent,
+  ToHost,
+  ToPage,
+  ToolsPart,
+} from './protocol.ts'
 import { crashed, crashedForGood, Restarts } from './restarts.ts'
 import { givePins } from './pinned.ts'
 import type { MakeLane } from './plane-lane.ts'
@@ -81,7 +92,12 @@ export class Host {
   }
 
   /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope that can start workers. */
-  static async start(wasm: WebAssembly.Module, options: StartOptions, begin: Begin = { servers: {}, given: [] }, lane?: MakeLane): Promise<Host> {
+  static async start(
+    wasm: WebAssembly.Module,
+    options: StartOptions,
+    begin: Begin = { servers: {}, given: [] },
+    lane?: MakeLane,
+  ): Promise<Host> {
     const host = new Host(wasm, options, lane)
     host.discovered = !!begin.discovered
     await host.boot()
@@ -113,15 +129,32 @@ export class Host {
    */
   async adopt({ servers, given, discovered }: Begin): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = {}
-    await Promise.all(Object.entries(servers).map(async ([name, config]) => {
-      const there = this.configs.get(name)
-      const blank = { headers: null, proxy: null, enabled: null, transport: null, timeoutMs: null, tools: null, auth: null, trust: null, holdNewTools: null }
-      let m: Omitted<Request> | undefined
-      if (!there) m = { method: 'addServer', name, config }
-      else if (given.includes(name)) m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
-      else if (there.url === config.url && !filled(there) && filled(config)) m = { method: 'updateServer', name, config: { headers: config.headers } }
-      if (m) await this.ask(m).catch((e: RegistryError) => { refused[name] = toWire(e) })
-    }))
+    await Promise.all(
+      Object.entries(servers).map(async ([name, config]) => {
+        const there = this.configs.get(name)
+        const blank = {
+          headers: null,
+          proxy: null,
+          enabled: null,
+          transport: null,
+          timeoutMs: null,
+          tools: null,
+          auth: null,
+          trust: null,
+          holdNewTools: null,
+        }
+        let m: Omitted<Request> | undefined
+        if (!there) m = { method: 'addServer', name, config }
+        else if (given.includes(name))
+          m = { method: 'updateServer', name, config: { ...blank, ...config } as Partial<ServerConfig> }
+        else if (there.url === config.url && !filled(there) && filled(config))
+          m = { method: 'updateServer', name, config: { headers: config.headers } }
+        if (m)
+          await this.ask(m).catch((e: RegistryError) => {
+            refused[name] = toWire(e)
+          })
+      }),
+    )
     if (discovered) this.list()
     return refused
   }
@@ -199,9 +232,20 @@ export class Host {
       for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
     for (const event of this.unkept.splice(0)) client.post(event)
-    client.post({ event: 'state', whole: true, status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage)
+    client.post(
+      { event: 'state', whole: true, status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage,
+    )
     const { limits, callTimeoutMs } = this.options
-    client.post({ id, result: { version, resultBytes: limits?.resultBytes ?? 1 << 20, callTimeoutMs: callTimeoutMs ?? 120_000 } satisfies Attached } satisfies ToPage)
+    client.post(
+      {
+        id,
+        result: {
+          version,
+          resultBytes: limits?.resultBytes ?? 1 << 20,
+          callTimeoutMs: callTimeoutMs ?? 120_000,
+        } satisfies Attached,
+      } satisfies ToPage,
+    )
   }
 
   private broadcast(m: ToPage): void {
@@ -238,7 +282,8 @@ export class Host {
 
   private tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
     for (const client of this.clients) {
-      for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts)) client.post(event)
+      for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts))
+        client.post(event)
     }
   }
 
@@ -263,24 +308,37 @@ export class Host {
         const asked = this.asked.get(id)
         asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
       },
-      state: (event) => { if (current()) this.state(event) },
-      tools: (server, tools, parts) => { if (current()) this.setTools(server, tools, parts) },
+      state: (event) => {
+        if (current()) this.state(event)
+      },
+      tools: (server, tools, parts) => {
+        if (current()) this.setTools(server, tools, parts)
+      },
       hints: (hints) => {
         this.options.hints = hints
         for (const client of this.clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
       },
       pins: (event) => {
-        (this.options.pins ??= {})[event.key] = event.pins
+        ;(this.options.pins ??= {})[event.key] = event.pins
         this.givePins(event)
         for (const client of this.clients) return client.post(event)
         this.unkept.push(event)
       },
-      elicit: (ask, call, server, params) => this.askClient(instance!, ask, call, (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } })),
-      authorize: (ask, call, request) => this.askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
+      elicit: (ask, call, server, params) =>
+        this.askClient(
+          instance!,
+          ask,
+          call,
+          (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } }),
+        ),
+      authorize: (ask, call, request) =>
+        this.askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
       unask: (ask) => {
         for (const [id, a] of this.asks) if (a.of === instance && a.ask === ask) this.forget(id)
       },
-      ended: () => { if (instance && instance === this.instance) this.ended() },
+      ended: () => {
+        if (instance && instance === this.instance) this.ended()
+      },
     }
     instance = await Instance.start(this.wasm, this.options, hears, this.lane)
     this.instance = instance
@@ -291,8 +349,13 @@ export class Host {
   private async furnish(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = {}
     const { instance } = this
-    await Promise.all([...servers].map(([name, config]) =>
-      this.ask({ method: 'addServer', name, config }).catch((e: RegistryError) => { refused[name] = toWire(e) })))
+    await Promise.all(
+      [...servers].map(([name, config]) =>
+        this.ask({ method: 'addServer', name, config }).catch((e: RegistryError) => {
+          refused[name] = toWire(e)
+        })
+      ),
+    )
     if (!this.online) await this.ask({ method: 'online', online: false }).catch(() => {})
     if (instance !== this.instance) return refused
     this.ready = true
@@ -333,8 +396,13 @@ export class Host {
     const { message: lastError, code: errorCode, hint } = this.down
     for (const server of this.servers.keys()) this.tellTools(server, [], [])
     this.state({
-      event: 'state', status: 'partial',
-      servers: Object.fromEntries([...this.servers].map(([name, s]) => [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError, errorCode, hint }])),
+      event: 'state',
+      status: 'partial',
+      servers: Object.fromEntries(
+        [...this.servers].map((
+          [name, s],
+        ) => [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError, errorCode, hint }]),
+      ),
     })
   }
 
@@ -379,7 +447,12 @@ export class Host {
   }
 
   /** Asks the client that called, as far as that is known. */
-  private askClient(of: Instance, ask: number, call: number, event: (ask: number) => Extract<ToPage, { ask: number }>): void {
+  private askClient(
+    of: Instance,
+    ask: number,
+    call: number,
+    event: (ask: number) => Extract<ToPage, { ask: number }>,
+  ): void {
     const callers = [...this.asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
     const client = this.asked.get(call)?.client ?? callers.at(-1) ?? [...this.clients][0]
     if (!client) return of.elicited(ask, '')

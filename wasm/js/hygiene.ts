@@ -50,11 +50,17 @@ export function cleanTool(tool: JsonObject): Cleaned {
       return out
     }
     return members(v as JsonObject, where, (key, value, at) =>
-      schema && exact.has(key) ? value
-      : schema && maps.has(key) && isObject(value) ? members(value, at, (_, s, at) => walk(s, at, true))
-      : walk(value, at, schema))
+      schema && exact.has(key)
+        ? value
+        : schema && maps.has(key) && isObject(value)
+        ? members(value, at, (_, s, at) => walk(s, at, true))
+        : walk(value, at, schema))
   }
-  const members = (o: JsonObject, where: string, fn: (key: string, value: unknown, at: string) => unknown): JsonObject => {
+  const members = (
+    o: JsonObject,
+    where: string,
+    fn: (key: string, value: unknown, at: string) => unknown,
+  ): JsonObject => {
     let out = o
     for (const key in o) {
       if (plain(key).at >= 0) refused ??= 'the name of a parameter or member holds hidden characters'
@@ -68,6 +74,10 @@ export function cleanTool(tool: JsonObject): Cleaned {
     return out
   }
   if (plain(String(tool['name'])).at >= 0) return { tool, refused: 'the name holds hidden characters' }
-  const cleaned = members(tool, '', (key, value, at) => walk(value, at, key === 'inputSchema' || key === 'outputSchema'))
+  const cleaned = members(
+    tool,
+    '',
+    (key, value, at) => walk(value, at, key === 'inputSchema' || key === 'outputSchema'),
+  )
   return { tool: cleaned, ...(flags.length && { flags }), ...(refused && { refused }) }
 }

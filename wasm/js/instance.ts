@@ -5,7 +5,17 @@ import { Notary } from './notary.ts'
 import { Plane } from './plane.ts'
 import type { MakeLane } from './plane-lane.ts'
 import { plain } from './plaintext.ts'
-import type { AuthorizeEvent, Called, Hold, ListedTool, PinsEvent, StartOptions, StateEvent, ToPage, ToolsPart } from './protocol.ts'
+import type {
+  AuthorizeEvent,
+  Called,
+  Hold,
+  ListedTool,
+  PinsEvent,
+  StartOptions,
+  StateEvent,
+  ToPage,
+  ToolsPart,
+} from './protocol.ts'
 import { crashed } from './restarts.ts'
 import { sourceParts } from './toolparts.ts'
 import type { ToolProgress } from './types.ts'
@@ -39,14 +49,24 @@ export interface Hears {
 }
 
 /** What the module says, without what a server has hidden in it. */
-const read = (json: string) => JSON.parse(json, json.includes('\\u') || !/^[\x20-\x7e]*$/.test(json) ? (_, v: unknown) => (typeof v === 'string' ? plain(v).text : v) : undefined)
+const read = (json: string) =>
+  JSON.parse(
+    json,
+    json.includes('\\u') || !/^[\x20-\x7e]*$/.test(json)
+      ? (_, v: unknown) => (typeof v === 'string' ? plain(v).text : v)
+      : undefined,
+  )
 
 /** One run of the module. */
 export class Instance {
   private readonly crossing = new Crossing({
     called: (id, table, isError, durationMs, server, tool) => {
       const answer = this.plane.tables.takeResult(table) ?? { value: undefined }
-      this.hears.settle(id, (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }), 'message' in answer ? [answer.message.buffer] : [])
+      this.hears.settle(
+        id,
+        (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }),
+        'message' in answer ? [answer.message.buffer] : [],
+      )
     },
     listed: (server, lines, handles) => this.listed(server, lines, handles),
   })
@@ -73,9 +93,11 @@ export class Instance {
           instance.module = m
           if (v === version) return resolve(instance)
           m.exit()
-          reject(new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
-            hint: 'Serve portolan.wasm from the same package as the script.',
-          }))
+          reject(
+            new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
+              hint: 'Serve portolan.wasm from the same package as the script.',
+            }),
+          )
         },
         refused: (error: string) => reject(fromWire(JSON.parse(error))),
       }, instance.crossing).catch(reject).then(() => {
@@ -128,7 +150,11 @@ export class Instance {
         const [name, pin] = lines[i]!.split('\t') as [string, string?]
         const held = holds[name], flags = this.plane.tables.flags(table, index)
         page.push(Object.assign(tool, {
-          name, ...(pin && { pin }), ...(flags && { flags }), ...(handle !== index && { withheld: true }), ...(held && { held }),
+          name,
+          ...(pin && { pin }),
+          ...(flags && { flags }),
+          ...(handle !== index && { withheld: true }),
+          ...(held && { held }),
         }))
         indices.push(index)
       }
@@ -141,7 +167,9 @@ export class Instance {
   /** A list that was read again and is the same is nobody's news. */
   private isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
     const prints = new Map<number, string | undefined>()
-    handles.forEach((table, i) => { if (i % 2 === 0) prints.set(table, this.plane.tables.print(table)) })
+    handles.forEach((table, i) => {
+      if (i % 2 === 0) prints.set(table, this.plane.tables.print(table))
+    })
     const before = this.told.get(server)
     this.told.delete(server)
     if (!lines.length || [...prints.values()].some((print) => !print)) return false
@@ -160,12 +188,17 @@ export class Instance {
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
       calledText: (id: number, meta: string, text: string) =>
-        hears.settle(id, (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called })),
+        hears.settle(
+          id,
+          (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
+        ),
       progress: (id: number, progress: string) => hears.progress(id, read(progress)),
       state: (event: string) => hears.state(read(event)),
       toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
       hints: (hints: string) => hears.hints(hints),
-      held: (json: string) => { this.holds = JSON.parse(json) },
+      held: (json: string) => {
+        this.holds = JSON.parse(json)
+      },
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
         hears.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
       elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),

@@ -2,7 +2,11 @@ import { laneName } from './launching.ts'
 import { Lane, type MakeLane } from './plane-lane.ts'
 import { trustedUrl } from './trusted.ts'
 
-interface WorkerScope { Worker?: typeof Worker; location: { href: string; protocol: string }; importScripts?(): void }
+interface WorkerScope {
+  Worker?: typeof Worker
+  location: { href: string; protocol: string }
+  importScripts?(): void
+}
 
 /** What Host.start takes in a worker of ours. */
 export const lane: MakeLane = (hears) => new Lane(another, hears)
@@ -14,7 +18,8 @@ function another(): Worker | undefined {
   try {
     // The script's own address cannot be used again where it came as a blob that is gone.
     const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
-    const make = (url: string) => new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: laneName })
+    const make = (url: string) =>
+      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: laneName })
     try {
       return make(url)
     } catch {

@@ -27,15 +27,23 @@ const canWork = () => typeof Worker === 'function' && typeof document !== 'undef
 
 /** Where the module is meant to run. */
 export const intended = ({ mode, wasm }: RegistryOptions) =>
-  mode === 'main' || !canWork() ? 'main'
-  // A compiled module cannot be handed to a shared worker.
-  : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module) ? 'shared' : 'worker'
+  mode === 'main' || !canWork()
+    ? 'main'
+    // A compiled module cannot be handed to a shared worker.
+    : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks &&
+        !(wasm instanceof WebAssembly.Module)
+    ? 'shared'
+    : 'worker'
 
 /**
  * Starts a host where the mode says: shared worker, URL worker, one by a detour, main
  * thread. The worker starts while the module is still being compiled.
  */
-export async function launch(options: RegistryOptions, compile: () => Promise<WebAssembly.Module>, settings: Settings): Promise<Opened> {
+export async function launch(
+  options: RegistryOptions,
+  compile: () => Promise<WebAssembly.Module>,
+  settings: Settings,
+): Promise<Opened> {
   const { mode, host: given } = options
   if (intended(options) === 'shared') {
     try {
@@ -52,7 +60,13 @@ export async function launch(options: RegistryOptions, compile: () => Promise<We
   let why: unknown
   if (mode !== 'main' && canWork()) {
     const detours = () => part('detour', given)
-    for (const rung of [urlWorker, async () => (await detours()).trustedWorker(), async () => (await detours()).blobWorker()]) {
+    for (
+      const rung of [
+        urlWorker,
+        async () => (await detours()).trustedWorker(),
+        async () => (await detours()).blobWorker(),
+      ]
+    ) {
       try {
         return await inWorker(await rung(), ready)
       } catch (e) {
@@ -62,9 +76,14 @@ export async function launch(options: RegistryOptions, compile: () => Promise<We
     }
   }
   if (mode === 'worker') {
-    throw new RegistryError('worker_failed', `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`, {
-      hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.", cause: why,
-    })
+    throw new RegistryError(
+      'worker_failed',
+      `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`,
+      {
+        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.",
+        cause: why,
+      },
+    )
   }
   const [Host, [module, [start, begin]]] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
   const host = await Host.start(module, start, begin)
@@ -101,12 +120,20 @@ function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOpti
     }
     const broken = (why: string) => fail(new RegistryError('worker_failed', why))
     let timer: ReturnType<typeof setTimeout> | undefined
-    worker.onerror = (e) => { e.preventDefault(); broken(e.message || 'the worker script could not be loaded') }
+    worker.onerror = (e) => {
+      e.preventDefault()
+      broken(e.message || 'the worker script could not be loaded')
+    }
     worker.onmessageerror = () => broken('the module could not be handed to the worker')
     worker.onmessage = ({ data }: MessageEvent<Launched>) => {
       if (!('launched' in data)) return fail(fromWire(data.refused))
       settle()
-      resolve({ channel: portChannel(worker), mode: 'worker', refused: data.refused, onDied: (died) => onReleased(data.lock, died) })
+      resolve({
+        channel: portChannel(worker),
+        mode: 'worker',
+        refused: data.refused,
+        onDied: (died) => onReleased(data.lock, died),
+      })
     }
     ready.then(([module, [options, begin]]) => {
       if (over) return

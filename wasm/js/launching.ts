@@ -3,10 +3,16 @@ import type { Begin, StartOptions } from './protocol.ts'
 import type { LoadProgress } from './types.ts'
 
 /** The first message to a dedicated worker, and its answer. */
-export interface Launch { module: WebAssembly.Module; options: StartOptions; begin: Begin }
+export interface Launch {
+  module: WebAssembly.Module
+  options: StartOptions
+  begin: Begin
+}
 
 /** `lock` is held as long as the worker lives, where there are locks. */
-export type Launched = { launched: true; lock?: string | undefined; refused: Record<string, WireError> } | { refused: WireError }
+export type Launched = { launched: true; lock?: string | undefined; refused: Record<string, WireError> } | {
+  refused: WireError
+}
 
 /** The name by which a worker knows that it is ours. */
 export const workerName = 'portolan-module'
@@ -20,7 +26,13 @@ export const laneName = 'portolan-lane'
  * module cannot be handed to a shared worker: it compiles its own.
  */
 export type Join = { join: string; begin: Begin }
-export interface SharedLaunch { source: string | BufferSource; integrity?: string | undefined; options: StartOptions; begin: Begin; progress: boolean }
+export interface SharedLaunch {
+  source: string | BufferSource
+  integrity?: string | undefined
+  options: StartOptions
+  begin: Begin
+  progress: boolean
+}
 export type Joined = Launched | { wanted: true } | { progress: LoadProgress }
 
 /**
@@ -34,10 +46,11 @@ export async function holdLock(prefix: string, signal?: AbortSignal): Promise<st
   try {
     const name = prefix + crypto.randomUUID()
     await new Promise<void>((held, failed) => {
-      navigator.locks.request(name, () => new Promise<void>((release) => {
-        held()
-        signal?.addEventListener('abort', () => release())
-      })).catch(failed)
+      navigator.locks.request(name, () =>
+        new Promise<void>((release) => {
+          held()
+          signal?.addEventListener('abort', () => release())
+        })).catch(failed)
     })
     return name
   } catch {

@@ -11,18 +11,28 @@ export type Boot = Record<string, unknown>
  * nothing in the page's globals. Resolves when the program ends; a program that
  * ends unasked has crashed. It finds `globals` in place of the page's own.
  */
-export async function run(module: WebAssembly.Module, boot: Boot, crossing: Crossing, globals: Record<string, unknown> = {}): Promise<void> {
-  const scope = Object.create(globalThis, Object.fromEntries(Object.entries({
-    portolan: boot,
-    // What insists on the real global as its this.
-    crypto: globalThis.crypto,
-    performance: globalThis.performance,
-    fetch: (...args: Parameters<typeof fetch>) => fetch(...args),
-    // Node's own are not for the module: Go's loader fills in harmless ones.
-    process: undefined,
-    fs: undefined,
-    ...globals,
-  }).map(([name, value]) => [name, { value, writable: true }])))
+export async function run(
+  module: WebAssembly.Module,
+  boot: Boot,
+  crossing: Crossing,
+  globals: Record<string, unknown> = {},
+): Promise<void> {
+  const scope = Object.create(
+    globalThis,
+    Object.fromEntries(
+      Object.entries({
+        portolan: boot,
+        // What insists on the real global as its this.
+        crypto: globalThis.crypto,
+        performance: globalThis.performance,
+        fetch: (...args: Parameters<typeof fetch>) => fetch(...args),
+        // Node's own are not for the module: Go's loader fills in harmless ones.
+        process: undefined,
+        fs: undefined,
+        ...globals,
+      }).map(([name, value]) => [name, { value, writable: true }]),
+    ),
+  )
   const go = new (loadGo(scope))()
   // Timers and callbacks of a program that has ended lead nowhere.
   const end = () => {
@@ -51,7 +61,9 @@ export async function run(module: WebAssembly.Module, boot: Boot, crossing: Cros
   try {
     const instance = await instantiate(module, { ...go.importObject, portolan: crossing.imports })
     go._resume = trapped(go._resume.bind(go))
-    const exports = Object.entries(instance.exports).map(([name, e]) => [name, typeof e === 'function' ? trapped(e as () => unknown) : e])
+    const exports = Object.entries(instance.exports).map((
+      [name, e],
+    ) => [name, typeof e === 'function' ? trapped(e as () => unknown) : e])
     crossing.enter(Object.fromEntries(exports), () => go._resume())
     await go.run(instance)
   } finally {

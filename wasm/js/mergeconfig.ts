@@ -4,7 +4,11 @@ import type { AuthConfig, ServerConfig } from './types.ts'
 /** A configuration after an accepted patch, as the module applies it (applyConfig of package api). */
 export function mergeConfig(old: ServerConfig | undefined, patch: Partial<ServerConfig>): ServerConfig {
   const moved = old && patch.url !== undefined && originOf(old.url) !== originOf(patch.url)
-  const merged: Record<string, unknown> = { ...old, ...(moved && { headers: undefined, auth: openAuth(old.auth) }), ...patch }
+  const merged: Record<string, unknown> = {
+    ...old,
+    ...(moved && { headers: undefined, auth: openAuth(old.auth) }),
+    ...patch,
+  }
   for (const key of ['headers', 'auth'] as const) {
     const kept = old?.[key] as Record<string, unknown> | undefined
     if (patch[key]) merged[key] = pick(patch[key], (k, v) => (v === '[redacted]' ? kept?.[k] : v))
@@ -15,7 +19,8 @@ export function mergeConfig(old: ServerConfig | undefined, patch: Partial<Server
 export const authSecrets = ['clientSecret', 'privateKey', 'assertion', 'idToken'] as const
 
 /** What of it may be stored in clear. */
-export const openAuth = (auth: AuthConfig | undefined): AuthConfig | undefined => auth && pick(auth, (k, v) => (isSecret(k) ? undefined : v))
+export const openAuth = (auth: AuthConfig | undefined): AuthConfig | undefined =>
+  auth && pick(auth, (k, v) => (isSecret(k) ? undefined : v))
 
 /** As it may be shown. */
 export const redactAuth = (auth: AuthConfig): AuthConfig => pick(auth, (k, v) => (isSecret(k) ? '[redacted]' : v))
@@ -23,4 +28,5 @@ export const redactAuth = (auth: AuthConfig): AuthConfig => pick(auth, (k, v) =>
 const isSecret = (k: string) => /^(assertion|clientSecret|idToken|privateKey)$/.test(k)
 
 /** A copy in which undefined is left out. */
-const pick = <T extends object>(o: T, value: (k: string, v: unknown) => unknown): T => JSON.parse(JSON.stringify(o, (k, v) => (k ? value(k, v) : v)))
+const pick = <T extends object>(o: T, value: (k: string, v: unknown) => unknown): T =>
+  JSON.parse(JSON.stringify(o, (k, v) => (k ? value(k, v) : v)))

@@ -15,7 +15,10 @@ export class Notary {
 
   /** Calls what the last but one argument names, and tells the last how it ended: a text, and what went wrong. */
   run(...args: unknown[]): void {
-    const [method, ended] = args.splice(-2) as ['hash' | 'makeKey' | 'jwt' | 'load' | 'save' | 'held', (text: string, wrong: string) => void]
+    const [method, ended] = args.splice(-2) as [
+      'hash' | 'makeKey' | 'jwt' | 'load' | 'save' | 'held',
+      (text: string, wrong: string) => void,
+    ]
     const work: (...args: never[]) => Promise<string | void> = this[method]
     work.apply(this, args as never[]).then((text) => ended(text ?? '', ''), (e: unknown) => ended('', String(e)))
   }
@@ -43,7 +46,9 @@ export class Notary {
     const text = `${encode(bytes(header))}.${encode(bytes(claims))}`
     const pair = this.#made.get(key) ?? (key.startsWith('dpop ') ? await (await this.#vault)?.key(key) : undefined)
     const own = pair?.privateKey ?? await imported(key, alg === 'RS256' ? rs256 : es256)
-    return `${text}.${encode(await crypto.subtle.sign(alg === 'RS256' ? rs256 : { name: 'ECDSA', hash: 'SHA-256' }, own, bytes(text)))}`
+    return `${text}.${
+      encode(await crypto.subtle.sign(alg === 'RS256' ? rs256 : { name: 'ECDSA', hash: 'SHA-256' }, own, bytes(text)))
+    }`
   }
 
   async load(key: string): Promise<string> {
@@ -60,10 +65,11 @@ export class Notary {
     const waits = new AbortController()
     let free = () => waits.abort()
     const held = new Promise<void>((resolve, reject) => {
-      navigator.locks.request(`portolan ${name}`, { signal: waits.signal }, () => new Promise<void>((release) => {
-        free = release
-        resolve()
-      })).catch(reject)
+      navigator.locks.request(`portolan ${name}`, { signal: waits.signal }, () =>
+        new Promise<void>((release) => {
+          free = release
+          resolve()
+        })).catch(reject)
     })
     held.catch(() => {}) // told to whoever asks
     this.#locks.set(id, { held, free: () => free() })
@@ -86,7 +92,14 @@ const encode = (data: ArrayBuffer | Uint8Array): string =>
   btoa(String.fromCharCode(...new Uint8Array(data))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
 
 function imported(key: string, algorithm: EcKeyImportParams | RsaHashedImportParams): Promise<CryptoKey> {
-  if (key.trim().startsWith('{')) return crypto.subtle.importKey('jwk', { ...JSON.parse(key), key_ops: ['sign'], use: undefined, alg: undefined }, algorithm, false, ['sign'])
+  if (key.trim().startsWith('{'))
+    return crypto.subtle.importKey(
+      'jwk',
+      { ...JSON.parse(key), key_ops: ['sign'], use: undefined, alg: undefined },
+      algorithm,
+      false,
+      ['sign'],
+    )
   const der = Uint8Array.from(atob(key.replace(/-----[^-]*-----|\s/g, '')), (c) => c.charCodeAt(0))
   return crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])
 }

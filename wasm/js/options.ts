@@ -15,12 +15,20 @@ const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunctio
 /** What each option must be; an option that is not here is unknown. */
 const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
-  integrity: [(v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v), "a digest as 'sha384-…'"],
+  integrity: [
+    (v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v),
+    "a digest as 'sha384-…'",
+  ],
   mode: [(v) => ['auto', 'shared', 'worker', 'main'].includes(v as string), "'auto', 'shared', 'worker' or 'main'"],
   host: [isFunction, "Host of 'portolan/worker'"],
   servers: [isObject, 'an object of server configurations by name'],
   proxy: [(v) => typeof v === 'string', 'a URL template'],
-  storage: [(v) => v === 'local' || v === 'memory' || (isObject(v) && (has(v, 'get', 'set', 'remove') || has(v, 'getItem', 'setItem', 'removeItem'))), "'local', 'memory', a Storage, or an object with get, set and remove"],
+  storage: [
+    (v) =>
+      v === 'local' || v === 'memory' ||
+      (isObject(v) && (has(v, 'get', 'set', 'remove') || has(v, 'getItem', 'setItem', 'removeItem'))),
+    "'local', 'memory', a Storage, or an object with get, set and remove",
+  ],
   rememberSecrets: [(v) => typeof v === 'boolean', 'a boolean'],
   failureThreshold: [whole, 'a whole number above 0'],
   cooldownMs: [positive, 'a number of milliseconds above 0'],
@@ -40,9 +48,28 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
 }
 
-const limitNames = ['responseBytes', 'eventBytes', 'errorBytes', 'definitionBytes', 'depth', 'pages',
-  'toolsPerServer', 'tools', 'listBytes', 'resultBytes', 'resultValues', 'eventsPerSecond', 'pingsPerSecond',
-  'messageBytes', 'memoryBytes', 'descriptionBytes', 'connects', 'schemaDepth', 'schemaNodes', 'enumValues']
+const limitNames = [
+  'responseBytes',
+  'eventBytes',
+  'errorBytes',
+  'definitionBytes',
+  'depth',
+  'pages',
+  'toolsPerServer',
+  'tools',
+  'listBytes',
+  'resultBytes',
+  'resultValues',
+  'eventsPerSecond',
+  'pingsPerSecond',
+  'messageBytes',
+  'memoryBytes',
+  'descriptionBytes',
+  'connects',
+  'schemaDepth',
+  'schemaNodes',
+  'enumValues',
+]
 
 /** Throws a RegistryError that names what is wrong with the options. */
 export function checkOptions(options: RegistryOptions): void {
@@ -53,10 +80,12 @@ export function checkOptions(options: RegistryOptions): void {
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }
   const { wasm } = options
-  if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL)) throw bad('integrity is for a module that is loaded from an address')
+  if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
+    throw bad('integrity is for a module that is loaded from an address')
   if (options.proxy !== undefined) checkProxy(options.proxy)
   const back = options.signIn?.redirectUrl
-  if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI)) throw bad('option "signIn.redirectUrl" is not an address')
+  if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
+    throw bad('option "signIn.redirectUrl" is not an address')
   for (const [key, value] of Object.entries(options.limits ?? {})) {
     if (!limitNames.includes(key)) throw bad(`unknown limit "${key}"`, `Known are ${limitNames.join(', ')}.`)
     if (!whole(value)) throw bad(`limit "${key}" is not a whole number above 0`)
@@ -83,12 +112,22 @@ export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
 }
 
 /** What of the options the module needs to know. */
-export function startOptions(o: RegistryOptions, hints: string | undefined, pins: Record<string, string>): StartOptions {
+export function startOptions(
+  o: RegistryOptions,
+  hints: string | undefined,
+  pins: Record<string, string>,
+): StartOptions {
   return {
-    proxy: o.proxy, failureThreshold: o.failureThreshold, cooldownMs: o.cooldownMs, timeoutMs: o.timeoutMs,
-    callTimeoutMs: o.callTimeoutMs, idleTimeoutMs: o.idleTimeoutMs,
+    proxy: o.proxy,
+    failureThreshold: o.failureThreshold,
+    cooldownMs: o.cooldownMs,
+    timeoutMs: o.timeoutMs,
+    callTimeoutMs: o.callTimeoutMs,
+    idleTimeoutMs: o.idleTimeoutMs,
     limits: o.limits as Record<string, number> | undefined,
-    elicit: !!o.onElicitation, hints, pins,
+    elicit: !!o.onElicitation,
+    hints,
+    pins,
     remember: o.rememberSecrets,
     ...JSON.parse(JSON.stringify(o.signIn ?? {})), // not its function
     redirectUrl: redirectUrl(o),

@@ -54,8 +54,12 @@ export class Others {
     const { storage } = this.store
     const number = async () => Number(await storage.get(numberKey)) || 0
     const { held } = await navigator.locks.query()
-    const last = Math.max(0, ...held!.map(({ name }) => (name!.startsWith(wrote) ? parseInt(name!.slice(wrote.length)) : 0)))
-    for (const until = performance.now() + patience / 3; await number() < last && performance.now() < until;) await new Promise((resolve) => setTimeout(resolve, 2))
+    const last = Math.max(
+      0,
+      ...held!.map(({ name }) => (name!.startsWith(wrote) ? parseInt(name!.slice(wrote.length)) : 0)),
+    )
+    for (const until = performance.now() + patience / 3; await number() < last && performance.now() < until;)
+      await new Promise((resolve) => setTimeout(resolve, 2))
     const result = await work()
     const mine = Math.max(last, await number()) + 1
     await storage.set(numberKey, String(mine))
@@ -82,7 +86,10 @@ export class Others {
     await this.store.saved
     for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.store.stored())) {
       const own = this.store.servers.get(name)
-      if (!own || this.options.servers?.[name] || own.url !== url || (own.trust === trust && own.holdNewTools === holdNewTools)) continue
+      if (
+        !own || this.options.servers?.[name] || own.url !== url ||
+        (own.trust === trust && own.holdNewTools === holdNewTools)
+      ) continue
       const config = { trust: trust ?? null, holdNewTools: holdNewTools ?? null } as Partial<ServerConfig>
       this.store.merge(name, config)
       this.tell({ method: 'updateServer', name, config })

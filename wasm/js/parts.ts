@@ -33,5 +33,7 @@ export async function part<K extends keyof Files>(name: K, host: RegistryOptions
 
 export const notLoaded = (file: string, cause: unknown) =>
   new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
-    hint: `Serve ${file} beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.`, cause,
+    hint:
+      `Serve ${file} beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.`,
+    cause,
   })

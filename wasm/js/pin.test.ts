@@ -5,7 +5,12 @@ import { test } from 'node:test'
 import { canonical, pinOf } from './pin.ts'
 import { sha256 } from './sha256.ts'
 
-interface Row { name: string; text: string; canonical: string; pin: string }
+interface Row {
+  name: string
+  text: string
+  canonical: string
+  pin: string
+}
 
 const rows: Row[] = JSON.parse(readFileSync(new URL('../../testdata/pins/pins.json', import.meta.url), 'utf8'))
 
@@ -29,10 +34,21 @@ test('digests are those of SHA-256, at every length around a block', () => {
 
 test('what pinning 5,000 tools costs', (t) => {
   const tools = Array.from({ length: 5000 }, (_, i) => ({
-    name: `tool_${i}`, description: 'What it does, in some words. '.repeat(10),
-    inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 8 }, (_, k) => [`p${k}`, { type: 'string', description: `parameter ${k} of ${i}, and what it is for` }])) },
+    name: `tool_${i}`,
+    description: 'What it does, in some words. '.repeat(10),
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(
+        Array.from(
+          { length: 8 },
+          (_, k) => [`p${k}`, { type: 'string', description: `parameter ${k} of ${i}, and what it is for` }],
+        ),
+      ),
+    },
   }))
   const began = performance.now()
   assert.equal(new Set(tools.map(pinOf)).size, tools.length)
-  t.diagnostic(`${(performance.now() - began).toFixed(0)} ms for ${(JSON.stringify(tools).length / 2 ** 20).toFixed(1)} MiB`)
+  t.diagnostic(
+    `${(performance.now() - began).toFixed(0)} ms for ${(JSON.stringify(tools).length / 2 ** 20).toFixed(1)} MiB`,
+  )
 })

@@ -10,7 +10,8 @@ const fields = ['name', 'title', 'description', 'inputSchema', 'outputSchema', '
 /** How many characters of a part's digest a pin has. */
 const short = 12
 
-const isUI = (key: string) => key === 'ui' || key.startsWith('ui/') || key.startsWith('openai/') || key.startsWith('io.modelcontextprotocol/ui')
+const isUI = (key: string) =>
+  key === 'ui' || key.startsWith('ui/') || key.startsWith('openai/') || key.startsWith('io.modelcontextprotocol/ui')
 
 /** The digest, and the start of the digest of each part, with a dot before each. */
 export function pinOf(tool: JsonObject): string {
@@ -29,7 +30,9 @@ export function pinOf(tool: JsonObject): string {
 const ordinary = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 const lone = /\p{Surrogate}/u
 
-const quoted = (s: string) => (ordinary.test(s) ? `"${s}"` : JSON.stringify(lone.test(s) ? s.replace(/\p{Surrogate}/gu, '\ufffd') : s))
+const quoted = (
+  s: string,
+) => (ordinary.test(s) ? `"${s}"` : JSON.stringify(lone.test(s) ? s.replace(/\p{Surrogate}/gu, '\ufffd') : s))
 
 /** JSON as RFC 8785 writes it; a number beyond the doubles is ±1e999. */
 export function canonical(v: unknown): string {
@@ -48,6 +51,7 @@ export function canonical(v: unknown): string {
       break
     }
   }
-  for (let i = 0; i < keys.length; i++) out += (i ? ',' : '') + quoted(keys[i]!) + ':' + canonical((v as JsonObject)[keys[i]!])
+  for (let i = 0; i < keys.length; i++)
+    out += (i ? ',' : '') + quoted(keys[i]!) + ':' + canonical((v as JsonObject)[keys[i]!])
   return `{${out}}`
 }

@@ -4,7 +4,8 @@
 import { finish, type Steps } from './steps.ts'
 
 /** What may have to go: controls, and what shows nothing or changes how other text shows. */
-const candidate = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|\r(?!\n)|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u
+const candidate =
+  /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|\r(?!\n)|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u
 
 const isHidden = (c: number) => c > 0 && candidate.test(String.fromCodePoint(c))
 
@@ -14,8 +15,34 @@ const within = (c: number, ...ranges: number[]) => {
 }
 
 /** Letters of scripts that are written with joiners. */
-const joins = (c: number) => within(c, 0x600, 0xdff, 0x1000, 0x109f, 0x1780, 0x18af, 0x1a20, 0x1aaf, 0x1b00, 0x1b7f, 0xa840, 0xa87f,
-  0xa980, 0xa9df, 0xaa60, 0xaa7f, 0xfb50, 0xfdff, 0xfe70, 0xfefc, 0x11000, 0x11fff, 0x1e900, 0x1e95f)
+const joins = (c: number) =>
+  within(
+    c,
+    0x600,
+    0xdff,
+    0x1000,
+    0x109f,
+    0x1780,
+    0x18af,
+    0x1a20,
+    0x1aaf,
+    0x1b00,
+    0x1b7f,
+    0xa840,
+    0xa87f,
+    0xa980,
+    0xa9df,
+    0xaa60,
+    0xaa7f,
+    0xfb50,
+    0xfdff,
+    0xfe70,
+    0xfefc,
+    0x11000,
+    0x11fff,
+    0x1e900,
+    0x1e95f,
+  )
 const isEmoji = (c: number) => within(c, 0x2190, 0x2bff, 0xfe0f, 0xfe0f, 0x1f000, 0x1faff)
 const isRTL = (c: number) => within(c, 0x590, 0x8ff, 0xfb1d, 0xfdff, 0xfe70, 0xfefc, 0x10800, 0x10fff, 0x1e800, 0x1efff)
 const isHan = (c: number) => within(c, 0x2e80, 0x9fff, 0xf900, 0xfaff, 0x20000, 0x3ffff)
@@ -26,14 +53,17 @@ function isWanted(c: number, before: number, after: number): boolean {
   if (c === 0x200d) return joins(before) || (isEmoji(before) && isEmoji(after))
   if (c === 0x200e || c === 0x200f || c === 0x61c) return isRTL(before) || isRTL(after)
   if (within(c, 0xfe00, 0xfe0f)) {
-    return (before >= 0x2000 && !isHidden(before)) || (c >= 0xfe0e && (within(before, 0x30, 0x39) || [0x23, 0x2a, 0xa9, 0xae].includes(before)))
+    return (before >= 0x2000 && !isHidden(before)) ||
+      (c >= 0xfe0e && (within(before, 0x30, 0x39) || [0x23, 0x2a, 0xa9, 0xae].includes(before)))
   }
   return within(c, 0xe0100, 0xe01ef) && isHan(before)
 }
 
 const flag = 0x1f3f4
 /** What makes the flags of England, Scotland and Wales of a black one. */
-const nations = ['gbeng', 'gbsct', 'gbwls'].map((tags) => [...tags].map((t) => String.fromCodePoint(0xe0000 + t.charCodeAt(0))).join('') + '\u{e007f}')
+const nations = ['gbeng', 'gbsct', 'gbwls'].map((tags) =>
+  [...tags].map((t) => String.fromCodePoint(0xe0000 + t.charCodeAt(0))).join('') + '\u{e007f}'
+)
 
 const ordinary = /^[\t\n\x20-\x7e]*$/
 
@@ -139,6 +169,13 @@ export function excerptAt(s: string, at: number): string {
   let from = 0
   for (let n = Math.max(0, at - 16); n > 0 && from < s.length; n--) from += isPair(s, from) ? 2 : 1
   const shown = Array.from(s.slice(from, from + 112)).slice(0, Math.min(at, 16) + 40)
-    .map((c) => (c === '\n' || c === '\t' || c === '\r' ? ' ' : isHidden(c.codePointAt(0)!) || c === '\0' ? `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩` : c)).join('')
+    .map((
+      c,
+    ) => (c === '\n' || c === '\t' || c === '\r'
+      ? ' '
+      : isHidden(c.codePointAt(0)!) || c === '\0'
+      ? `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
+      : c)
+    ).join('')
   return (from ? '…' : '') + (shown.length > 120 ? shown.slice(0, 119) + '…' : shown)
 }

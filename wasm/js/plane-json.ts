@@ -1,9 +1,9 @@
 // What the plane needs to know of JSON beyond JSON.parse.
 
-export type JsonObject = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>
 
 export function isObject(v: unknown): v is JsonObject {
-  return typeof v === 'object' && v !== null && !Array.isArray(v);
+  return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
 /**
@@ -11,29 +11,29 @@ export function isObject(v: unknown): v is JsonObject {
  * UTF-16 units, numbers 4. -1 if it nests deeper than `depth`.
  */
 export function measure(v: unknown, depth: number): number {
-  if (typeof v === 'string') return v.length + 2;
-  if (typeof v !== 'object' || v === null) return 4;
-  if (depth <= 0) return -1;
-  let size = 2;
+  if (typeof v === 'string') return v.length + 2
+  if (typeof v !== 'object' || v === null) return 4
+  if (depth <= 0) return -1
+  let size = 2
   if (Array.isArray(v)) {
     for (let i = 0; i < v.length; i++) {
-      const n = measure(v[i], depth - 1);
-      if (n < 0) return -1;
-      size += n + 1;
+      const n = measure(v[i], depth - 1)
+      if (n < 0) return -1
+      size += n + 1
     }
-    return size;
+    return size
   }
   for (const key in v) {
-    const n = measure((v as JsonObject)[key], depth - 1);
-    if (n < 0) return -1;
-    size += key.length + n + 4;
+    const n = measure((v as JsonObject)[key], depth - 1)
+    if (n < 0) return -1
+    size += key.length + n + 4
   }
-  return size;
+  return size
 }
 
 /** Whether a text may hold a number that a double cannot: cheap, and wrong only by saying yes. */
 export function mayLoseDigits(text: string): boolean {
-  return /\d{16}/.test(text);
+  return /\d{16}/.test(text)
 }
 
 /**
@@ -41,74 +41,74 @@ export function mayLoseDigits(text: string): boolean {
  * has none. `text` has to be valid JSON. The last of several counts, as for JSON.parse.
  */
 export function memberText(text: string, key: string): string | undefined {
-  let found: string | undefined;
-  let at = text.indexOf('{') + 1;
+  let found: string | undefined
+  let at = text.indexOf('{') + 1
   while (at > 0) {
-    at = skipSpace(text, at);
-    if (text[at] !== '"') break;
-    const nameEnd = skipString(text, at);
-    const name: unknown = JSON.parse(text.slice(at, nameEnd));
-    const from = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    const to = skipValue(text, from);
-    if (name === key) found = text.slice(from, to);
-    at = skipSpace(text, to);
-    if (text[at] !== ',') break;
-    at++;
+    at = skipSpace(text, at)
+    if (text[at] !== '"') break
+    const nameEnd = skipString(text, at)
+    const name: unknown = JSON.parse(text.slice(at, nameEnd))
+    const from = skipSpace(text, skipSpace(text, nameEnd) + 1)
+    const to = skipValue(text, from)
+    if (name === key) found = text.slice(from, to)
+    at = skipSpace(text, to)
+    if (text[at] !== ',') break
+    at++
   }
-  return found;
+  return found
 }
 
 /** The texts of the elements of the array that `text` is. `text` has to be valid JSON. */
 export function elementTexts(text: string): string[] {
-  const found: string[] = [];
-  let at = skipSpace(text, text.indexOf('[') + 1);
+  const found: string[] = []
+  let at = skipSpace(text, text.indexOf('[') + 1)
   while (at < text.length && text[at] !== ']') {
-    const to = skipValue(text, at);
-    found.push(text.slice(at, to));
-    at = skipSpace(text, to);
-    if (text[at] === ',') at = skipSpace(text, at + 1);
+    const to = skipValue(text, at)
+    found.push(text.slice(at, to))
+    at = skipSpace(text, to)
+    if (text[at] === ',') at = skipSpace(text, at + 1)
   }
-  return found;
+  return found
 }
 
 function skipSpace(text: string, at: number): number {
-  while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++;
-  return at;
+  while (at < text.length && ' \t\n\r'.includes(text[at]!)) at++
+  return at
 }
 
 // A string ends at the first quote that an even number of backslashes precedes.
 function skipString(text: string, at: number): number {
   for (;;) {
-    at = text.indexOf('"', at + 1);
-    if (at < 0) return text.length;
-    let slash = at;
-    while (text[slash - 1] === '\\') slash--;
-    if ((at - slash) % 2 === 0) return at + 1;
+    at = text.indexOf('"', at + 1)
+    if (at < 0) return text.length
+    let slash = at
+    while (text[slash - 1] === '\\') slash--
+    if ((at - slash) % 2 === 0) return at + 1
   }
 }
 
 function skipValue(text: string, at: number): number {
-  const structural = /["[\]{},]/g;
-  for (let depth = 0; at < text.length; ) {
-    structural.lastIndex = at;
-    const hit = structural.exec(text);
-    if (!hit) return text.length;
-    const c = hit[0];
+  const structural = /["[\]{},]/g
+  for (let depth = 0; at < text.length;) {
+    structural.lastIndex = at
+    const hit = structural.exec(text)
+    if (!hit) return text.length
+    const c = hit[0]
     if (c === '"') {
-      at = skipString(text, hit.index);
-      continue;
+      at = skipString(text, hit.index)
+      continue
     }
-    if (c === '{' || c === '[') depth++;
+    if (c === '{' || c === '[') depth++
     else if (c === ',') {
-      if (depth === 0) return trimEnd(text, hit.index);
-    } else if (depth === 0) return trimEnd(text, hit.index);
-    else depth--;
-    at = hit.index + 1;
+      if (depth === 0) return trimEnd(text, hit.index)
+    } else if (depth === 0) return trimEnd(text, hit.index)
+    else depth--
+    at = hit.index + 1
   }
-  return text.length;
+  return text.length
 }
 
 function trimEnd(text: string, at: number): number {
-  while (at > 0 && ' \t\n\r'.includes(text[at - 1]!)) at--;
-  return at;
+  while (at > 0 && ' \t\n\r'.includes(text[at - 1]!)) at--
+  return at
 }

@@ -1,97 +1,97 @@
 // The memory that response bodies are read into. It is used again, or given back at once, for
 // what the platform would give each time is collected late: seconds of a fast server are hundreds of MiB.
 
-const READ_BYTES = 256 << 10;
-const SEGMENT_BYTES = 128 << 10;
+const READ_BYTES = 256 << 10
+const SEGMENT_BYTES = 128 << 10
 
 /** What is kept for those who come later. */
-const SPARE_READS = 16;
+const SPARE_READS = 16
 
-const reads: ArrayBuffer[] = [];
+const reads: ArrayBuffer[] = []
 
 /** Reads a body. */
 export class BodyReader {
   /** How much of it has come, in bytes. */
-  size = 0;
+  size = 0
 
-  readonly #own: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  readonly #lent: ReadableStreamBYOBReader | undefined;
-  #buffer: ArrayBuffer | undefined;
+  readonly #own: ReadableStreamDefaultReader<Uint8Array> | undefined
+  readonly #lent: ReadableStreamBYOBReader | undefined
+  #buffer: ArrayBuffer | undefined
 
   /** `length`: how long the body says it is, NaN if it does not. */
   constructor(body: ReadableStream<Uint8Array>, length: number) {
     if (!(length <= READ_BYTES)) {
       try {
-        this.#lent = body.getReader({ mode: 'byob' });
-        this.#buffer = reads.pop() ?? new ArrayBuffer(READ_BYTES);
-        return;
+        this.#lent = body.getReader({ mode: 'byob' })
+        this.#buffer = reads.pop() ?? new ArrayBuffer(READ_BYTES)
+        return
       } catch {
         // Not everywhere, and not every body, can be read so.
       }
     }
-    this.#own = body.getReader();
+    this.#own = body.getReader()
   }
 
   /** The next bytes, there until it is called again; undefined: no more. */
   async read(): Promise<Uint8Array | undefined> {
-    const bytes = await this.#next();
-    this.size += bytes?.length ?? 0;
-    return bytes;
+    const bytes = await this.#next()
+    this.size += bytes?.length ?? 0
+    return bytes
   }
 
   async #next(): Promise<Uint8Array | undefined> {
-    if (this.#own) return (await this.#own.read()).value;
-    const buffer = this.#buffer;
-    if (!buffer) return undefined;
-    this.#buffer = undefined;
-    const { done, value } = await this.#lent!.read(new Uint8Array(buffer));
-    if (!done) this.#buffer = value.buffer as ArrayBuffer;
-    else if (value && reads.length < SPARE_READS) reads.push(value.buffer as ArrayBuffer);
-    return done ? undefined : value;
+    if (this.#own) return (await this.#own.read()).value
+    const buffer = this.#buffer
+    if (!buffer) return undefined
+    this.#buffer = undefined
+    const { done, value } = await this.#lent!.read(new Uint8Array(buffer))
+    if (!done) this.#buffer = value.buffer as ArrayBuffer
+    else if (value && reads.length < SPARE_READS) reads.push(value.buffer as ArrayBuffer)
+    return done ? undefined : value
   }
 
   async cancel(): Promise<void> {
-    await (this.#own ?? this.#lent!).cancel();
+    await (this.#own ?? this.#lent!).cancel()
   }
 }
 
 /** Bytes of one body that is on its way. */
 export class Gathered {
-  size = 0;
-  #segments: Uint8Array<ArrayBuffer>[] = [];
+  size = 0
+  #segments: Uint8Array<ArrayBuffer>[] = []
 
   add(bytes: Uint8Array): void {
     for (let from = 0; from < bytes.length;) {
-      const at = this.size % SEGMENT_BYTES;
-      if (at === 0) this.#segments.push(new Uint8Array(SEGMENT_BYTES));
-      const part = bytes.subarray(from, from + SEGMENT_BYTES - at);
-      this.#segments.at(-1)!.set(part, at);
-      from += part.length;
-      this.size += part.length;
+      const at = this.size % SEGMENT_BYTES
+      if (at === 0) this.#segments.push(new Uint8Array(SEGMENT_BYTES))
+      const part = bytes.subarray(from, from + SEGMENT_BYTES - at)
+      this.#segments.at(-1)!.set(part, at)
+      from += part.length
+      this.size += part.length
     }
   }
 
   /** All of them, in memory of their own. */
   take(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(this.size);
+    const bytes = new Uint8Array(this.size)
     this.#segments.forEach((segment, i) => {
-      const at = i * SEGMENT_BYTES;
-      bytes.set(segment.subarray(0, this.size - at), at);
-      free(segment.buffer);
-    });
-    this.#segments = [];
-    this.size = 0;
-    return bytes;
+      const at = i * SEGMENT_BYTES
+      bytes.set(segment.subarray(0, this.size - at), at)
+      free(segment.buffer)
+    })
+    this.#segments = []
+    this.size = 0
+    return bytes
   }
 
   clear(): void {
-    for (const segment of this.#segments) free(segment.buffer);
-    this.#segments = [];
-    this.size = 0;
+    for (const segment of this.#segments) free(segment.buffer)
+    this.#segments = []
+    this.size = 0
   }
 }
 
 /** Of memory that only the script knows nothing remains, where the platform can do that. */
 function free(bytes: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
-  bytes.transfer?.(0);
+  bytes.transfer?.(0)
 }

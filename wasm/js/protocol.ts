@@ -1,6 +1,18 @@
 import type { Answer } from './answer.ts'
 import type { WireError } from './errors.ts'
-import type { AuthorizeRequest, Flag, HeldTool, RedactedConfig, ServerConfig, ResultRange, ServerHealth, Snapshot, ToolDefinition, ToolProgress, ElicitationRequest } from './types.ts'
+import type {
+  AuthorizeRequest,
+  Flag,
+  HeldTool,
+  RedactedConfig,
+  ServerConfig,
+  ResultRange,
+  ServerHealth,
+  Snapshot,
+  ToolDefinition,
+  ToolProgress,
+  ElicitationRequest,
+} from './types.ts'
 
 /**
  * What page and host say to each other through a Channel. Requests carry an id
@@ -14,27 +26,29 @@ export type ToHost =
   /** Answers an `elicit` or `authorize` event: an ElicitationAnswer, or the address that a person came back to. */
   | { elicited: number; answer?: unknown; error?: string }
 
-export type Request = { id: number } & (
-  | { method: 'attach' }
-  | { method: 'addServer'; name: string; config: ServerConfig }
-  | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
-  | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
-  /** `resume` and the address that a person came back to complete what an earlier page began. */
-  | { method: 'signIn'; name: string; resume?: string; url?: string }
-  | { method: 'approveTools'; name: string; tools?: string[] }
-  /** What is approved at an endpoint, as the storage has it now. */
-  | { method: 'takePins'; key: string; pins: string }
-  /** To the owner of a registry that is served. */
-  | { method: 'approvals' }
-  | { method: 'forgetApprovals'; server?: string }
-  | { method: 'readResult'; handle: string; range: ResultRange }
-  | { method: 'setEnabled'; name: string; enabled: boolean }
-  | { method: 'discover'; names?: string[] }
-  | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
-  | { method: 'online'; online: boolean }
-  | { method: 'wake' }
-  | { method: 'close' }
-)
+export type Request =
+  & { id: number }
+  & (
+    | { method: 'attach' }
+    | { method: 'addServer'; name: string; config: ServerConfig }
+    | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
+    | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
+    /** `resume` and the address that a person came back to complete what an earlier page began. */
+    | { method: 'signIn'; name: string; resume?: string; url?: string }
+    | { method: 'approveTools'; name: string; tools?: string[] }
+    /** What is approved at an endpoint, as the storage has it now. */
+    | { method: 'takePins'; key: string; pins: string }
+    /** To the owner of a registry that is served. */
+    | { method: 'approvals' }
+    | { method: 'forgetApprovals'; server?: string }
+    | { method: 'readResult'; handle: string; range: ResultRange }
+    | { method: 'setEnabled'; name: string; enabled: boolean }
+    | { method: 'discover'; names?: string[] }
+    | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
+    | { method: 'online'; online: boolean }
+    | { method: 'wake' }
+    | { method: 'close' }
+  )
 
 export type ToPage =
   | { id: number; result: unknown }
@@ -52,10 +66,21 @@ export type ToPage =
  * What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key]
  * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
  */
-export interface PinsEvent { event: 'pins'; server: string; key: string; pins: string; fresh: string[]; byUser: boolean }
+export interface PinsEvent {
+  event: 'pins'
+  server: string
+  key: string
+  pins: string
+  fresh: string[]
+  byUser: boolean
+}
 
 /** What is approved of a server's tools, whose list came without pins; see givePins. */
-export interface PinnedEvent { event: 'pinned'; server: string; pins: string }
+export interface PinnedEvent {
+  event: 'pinned'
+  server: string
+  pins: string
+}
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
 export interface StateEvent {
@@ -74,12 +99,27 @@ export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last:
  * stands at `places[i]` in the text's `result.tools`; `marks` has what else is known of
  * tool i. What is in a text has no hidden characters.
  */
-export type ToolsPart = { tools: ListedTool[] } | { text: string; names: string[]; places: number[]; pins: string[]; marks: Record<number, Marks> }
+export type ToolsPart = { tools: ListedTool[] } | {
+  text: string
+  names: string[]
+  places: number[]
+  pins: string[]
+  marks: Record<number, Marks>
+}
 
-export interface ListedTool extends Marks { name: string; tool: string; definition: ToolDefinition; pin?: string }
+export interface ListedTool extends Marks {
+  name: string
+  tool: string
+  definition: ToolDefinition
+  pin?: string
+}
 
 /** Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it. */
-export interface Marks { withheld?: boolean; held?: Hold; flags?: Flag[] }
+export interface Marks {
+  withheld?: boolean
+  held?: Hold
+  flags?: Flag[]
+}
 
 /** `key` is that of PinsEvent. */
 export type Hold = Pick<HeldTool, 'reason' | 'renamedFrom' | 'changes' | 'before'> & { key?: string }
@@ -93,18 +133,32 @@ export interface AuthorizeState {
 }
 
 /** A person is to see a page; without a request, the answer to `ask` is not awaited any more. */
-export type AuthorizeEvent = { event: 'authorize'; ask: number; request?: Omit<AuthorizeRequest, 'signal'> & AuthorizeState }
+export type AuthorizeEvent = {
+  event: 'authorize'
+  ask: number
+  request?: Omit<AuthorizeRequest, 'signal'> & AuthorizeState
+}
 
 /** The answer to an `authorize` event. */
 export type Authorized = { url: string } | { error: string }
 
 /** Result of `attach`. */
-export interface Attached { version: string; resultBytes: number; callTimeoutMs: number }
+export interface Attached {
+  version: string
+  resultBytes: number
+  callTimeoutMs: number
+}
 
 /** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
 export type Called = Answer & {
-  server: string; tool: string; isError: boolean; durationMs: number
-  text?: string; truncated?: boolean; handle?: string; flags?: Flag[]
+  server: string
+  tool: string
+  isError: boolean
+  durationMs: number
+  text?: string
+  truncated?: boolean
+  handle?: string
+  flags?: Flag[]
 }
 
 /** What a host begins with, or takes over from one who comes later. */

@@ -14,7 +14,11 @@ import type * as types from './types.ts'
 import type { validateArguments } from './validate.ts'
 
 /** What a server lists: what models may call, and the rest. */
-export interface Lists { tools: types.ToolInfo[]; withheld: types.ToolInfo[]; held: types.HeldTool[] }
+export interface Lists {
+  tools: types.ToolInfo[]
+  withheld: types.ToolInfo[]
+  held: types.HeldTool[]
+}
 
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner extends Source {
@@ -98,7 +102,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
     checkName(name)
-    const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<types.ServerConfig>
+    const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<
+      types.ServerConfig
+    >
     checkConfig(config, name)
     await this.requests.ask({ method: 'updateServer', name, config })
     await this.owner.onConfig?.(name, config)
@@ -134,7 +140,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkName(server)
-    await this.requests.ask(tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server })
+    await this.requests.ask(
+      tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
+    )
     await this.owner.kept?.()
   }
 
@@ -143,7 +151,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   async forgetApprovals(server?: string): Promise<void> {
-    await (this.owner.trust?.().then((t) => t.forget(server)) ?? this.requests.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
+    await (this.owner.trust?.().then((t) => t.forget(server)) ??
+      this.requests.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
@@ -179,12 +188,17 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
     if (problems) {
       throw new RegistryError('invalid_arguments', `invalid arguments: ${problems}`, {
-        server: tool.server, hint: "Pass one JSON object that fits the tool's inputSchema.",
+        server: tool.server,
+        hint: "Pass one JSON object that fits the tool's inputSchema.",
       })
     }
   }
 
-  async dispatch(name: string, args: Record<string, unknown> | string, options?: types.DispatchOptions): Promise<string> {
+  async dispatch(
+    name: string,
+    args: Record<string, unknown> | string,
+    options?: types.DispatchOptions,
+  ): Promise<string> {
     return name === readTool ? this.readPart(args) : (await this.call(name, args, options)).text
   }
 
@@ -193,20 +207,40 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     return (await part('results', this.owner.host)).partText(await this.readResult(handle, range))
   }
 
-  call(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
+  call(
+    name: string,
+    args: Record<string, unknown> | string,
+    options: types.DispatchOptions = {},
+  ): Promise<types.ToolResult> {
     const run = (o: types.DispatchOptions) => this.run(name, args, o)
-    return this.activities ? this.activities.then((a) => a.call(this.find(name)?.server ?? '', String(name), options, run), () => run(options)) : run(options)
+    return this.activities
+      ? this.activities.then(
+        (a) => a.call(this.find(name)?.server ?? '', String(name), options, run),
+        () => run(options),
+      )
+      : run(options)
   }
 
-  private async run(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions): Promise<types.ToolResult> {
-    if (typeof name !== 'string') throw new RegistryError('invalid_arguments', 'the tool\'s name is not a string')
+  private async run(
+    name: string,
+    args: Record<string, unknown> | string,
+    options: types.DispatchOptions,
+  ): Promise<types.ToolResult> {
+    if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     const { timeoutMs, onProgress, signal } = options
-    if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
+    if (timeoutMs !== undefined && !(timeoutMs > 0))
+      throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     const sent = argumentText(args)
     if (this.owner.validate) this.validate(this.owner.validate, name, sent)
     const results = await this.made()
     if (this.owner.asks) {
-      const denied = await (await this.owner.trust!()).admit(() => this.find(name), name, sent, (server) => this.servers[server]?.config, signal)
+      const denied = await (await this.owner.trust!()).admit(
+        () => this.find(name),
+        name,
+        sent,
+        (server) => this.servers[server]?.config,
+        signal,
+      )
       if (signal?.aborted) throw aborted(signal)
       if (denied) throw fromWire(denied)
     }
@@ -216,7 +250,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     )
     const { server } = answer
     try {
-      return await results.take(answer, this.resultBytes, originOf(this.servers[server]?.config.url ?? ''), this.owner.scanner)
+      return await results.take(
+        answer,
+        this.resultBytes,
+        originOf(this.servers[server]?.config.url ?? ''),
+        this.owner.scanner,
+      )
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
     }
@@ -237,16 +276,18 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   private all<K extends keyof Lists>(which: K): Lists[K] {
-    return [...this.lists.keys()].sort().flatMap((server) => this.lists.get(server)![which] as types.HeldTool[]) as Lists[K]
+    return [...this.lists.keys()].sort().flatMap((server) =>
+      this.lists.get(server)![which] as types.HeldTool[]
+    ) as Lists[K]
   }
 
-  subscribe = (listener: () => void): (() => void) => {
+  subscribe = (listener: () => void): () => void => {
     const own = () => listener()
     this.listeners.add(own)
     return () => void this.listeners.delete(own)
   }
 
-  observe = (listener: (a: types.Activity) => void): (() => void) => {
+  observe = (listener: (a: types.Activity) => void): () => void => {
     const own = (a: types.Activity) => listener(a)
     this.observers.add(own)
     this.activities ??= part('activity', this.owner.host).then(({ Activities }) => new Activities(this.observers))
@@ -274,15 +315,25 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   down(e: RegistryError): void {
     this.lists.clear()
     this.index = this.offers = undefined
-    this.receive({ event: 'state', status: 'partial', servers: Object.fromEntries(Object.entries(this.servers).map(([name, s]) =>
-      [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint }])) })
+    this.receive({
+      event: 'state',
+      status: 'partial',
+      servers: Object.fromEntries(
+        Object.entries(this.servers).map(([name, s]) => [
+          name,
+          s.status === 'disabled'
+            ? s
+            : { ...s, status: 'error', toolCount: 0, lastError: e.message, errorCode: e.code, hint: e.hint },
+        ]),
+      ),
+    })
   }
 
   receive(m: Event): void {
     switch (m.event) {
       case 'state': {
         const servers = m.whole ? {} : { ...this.servers }
-        if (m.whole) for (const name of this.lists.keys()) if (!m.servers[name]) this.lists.delete(name)
+        if (m.whole) { for (const name of this.lists.keys()) if (!m.servers[name]) this.lists.delete(name) }
         for (const [name, s] of Object.entries(m.servers)) {
           if (s) servers[name] = s
           else delete servers[name]
@@ -308,18 +359,26 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
       case 'elicit':
         return void this.elicit(m.ask, m.request)
       case 'authorize':
-        return void this.owner.door?.().then((d) => d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer })))
+        return void this.owner.door?.().then((d) =>
+          d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer }))
+        )
     }
   }
 
   private receiveTools(m: ToolsEvent): void {
     let list = this.arriving.get(m.server)
-    if (m.first || !list) this.arriving.set(m.server, (list = { tools: [], withheld: [], held: [] }))
+    if (m.first || !list) this.arriving.set(m.server, list = { tools: [], withheld: [], held: [] })
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
       m.places.forEach((place, i) => {
         const definition = definitions[place]!
-        this.sort(list, m.server, { name: m.names[i]!, tool: definition.name, definition, pin: m.pins[i]!, ...m.marks[i] })
+        this.sort(list, m.server, {
+          name: m.names[i]!,
+          tool: definition.name,
+          definition,
+          pin: m.pins[i]!,
+          ...m.marks[i],
+        })
       })
     } else for (const t of m.tools) this.sort(list, m.server, t)
     if (!m.last) return

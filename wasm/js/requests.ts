@@ -69,7 +69,9 @@ export class Requests {
 
   /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
   start(signal?: AbortSignal): Promise<Opened> {
-    return this.starting ??= this.open(signal).finally(() => { this.starting = undefined })
+    return this.starting ??= this.open(signal).finally(() => {
+      this.starting = undefined
+    })
   }
 
   private async open(signal?: AbortSignal): Promise<Opened> {
@@ -107,7 +109,10 @@ export class Requests {
     if (!this.dead && (this.channel || this.starting)) this.ask(body).catch(() => {})
   }
 
-  ask<T>(body: Body, o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {}): Promise<T> {
+  ask<T>(
+    body: Body,
+    o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {},
+  ): Promise<T> {
     if (this.dead) return Promise.reject(this.dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
     if (!this.channel && !this.starting) {
@@ -130,7 +135,8 @@ export class Requests {
       this.waiting.set(id, {
         resolve: (v) => (done(), resolve(v as T)),
         reject: (e) => (done(), reject(e)),
-        leave, onProgress: o.onProgress,
+        leave,
+        onProgress: o.onProgress,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })
       if (o.giveUpMs !== undefined) this.watch()
@@ -155,7 +161,8 @@ export class Requests {
     if (this.dead) return false
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
     // A host that does not answer is left all the same.
-    const left = this.channel && /^(main|worker)$/.test(this.mode) && this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
+    const left = this.channel && /^(main|worker)$/.test(this.mode) &&
+      this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
     this.dead = closed
     this.unwatch?.()
     await left
@@ -184,8 +191,7 @@ export class Requests {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. One that misses them and says nothing hangs.
           if (this.heard < now - silence) this.died()
-        }
-        else if (w.until < Infinity) this.watch()
+        } else if (w.until < Infinity) this.watch()
       }
     }, look)
   }
@@ -217,8 +223,11 @@ export function shielded(fn: () => void): void {
   try {
     fn()
   } catch (e) {
-    queueMicrotask(() => { throw e })
+    queueMicrotask(() => {
+      throw e
+    })
   }
 }
 
-export const aborted = (signal: AbortSignal) => new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })
+export const aborted = (signal: AbortSignal) =>
+  new RegistryError('aborted', 'the caller cancelled', { cause: signal.reason })

@@ -14,10 +14,14 @@ export class Restarts {
   }
 }
 
-export const crashed = () => new RegistryError('runtime_crashed', 'the module has stopped', {
-  retryable: true, hint: 'It is started again by itself. The call may have run.',
-})
+export const crashed = () =>
+  new RegistryError('runtime_crashed', 'the module has stopped', {
+    retryable: true,
+    hint: 'It is started again by itself. The call may have run.',
+  })
 
-export const crashedForGood = () => new RegistryError('runtime_crashed', `the module has stopped more than ${most} times in a minute`, {
-  retryable: true, hint: 'retry(name) starts it again, and so does any request after a minute.',
-})
+export const crashedForGood = () =>
+  new RegistryError('runtime_crashed', `the module has stopped more than ${most} times in a minute`, {
+    retryable: true,
+    hint: 'retry(name) starts it again, and so does any request after a minute.',
+  })

@@ -24,25 +24,39 @@ export class Results {
     return 'message' in a ? inTurns(work) : finish(work)
   }
 
-  private* taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
+  private *taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
     const { server, tool, isError, durationMs } = a
     const { value, raw } = yield* opening(a, free)
-    const result = (typeof value === 'object' && value || {}) as { content?: ContentBlock[]; structuredContent?: unknown }
+    const result = (typeof value === 'object' && value || {}) as {
+      content?: ContentBlock[]
+      structuredContent?: unknown
+    }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
-    const { text, truncated, handle, flags } = a.text !== undefined ? { ...a, text: a.text } : yield* this.textOf(result, maxBytes, raw, scanner)
+    const { text, truncated, handle, flags } = a.text !== undefined
+      ? { ...a, text: a.text }
+      : yield* this.textOf(result, maxBytes, raw, scanner)
     return {
-      text, content: Array.isArray(result.content) ? result.content : [], isError, server, tool, durationMs, provenance,
+      text,
+      content: Array.isArray(result.content) ? result.content : [],
+      isError,
+      server,
+      tool,
+      durationMs,
+      provenance,
       ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),
-      ...(truncated && { truncated }), ...(handle && { handle }), ...(flags?.length && { flags }),
+      ...(truncated && { truncated }),
+      ...(handle && { handle }),
+      ...(flags?.length && { flags }),
     }
   }
 
-  private* textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
+  private *textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
     const said = textOf(result, raw)
     yield
     const { text, at } = yield* plainly(said)
     const flags: Flag[] = scanner?.result(result) ?? []
-    if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text')) flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
+    if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text'))
+      flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
     let handle = ''
     const short = cut(text, maxBytes, () => (handle = this.keep(text)))
     return { text: short.text, truncated: short.truncated, handle, flags }

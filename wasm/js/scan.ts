@@ -8,8 +8,15 @@ import type { Flag, ToolInfo } from './types.ts'
 
 const compile = (pattern: string) => new RegExp(pattern, 'i')
 const rules = source.rules.map(({ rule, pattern }) => ({ rule, pattern: compile(pattern) }))
-const [parameters, asking, asked, instructs] = [source.parameters, source.asking, source.asked, source.instructs].map(compile) as [RegExp, RegExp, RegExp, RegExp]
-const latin = new Map(source.lookalikes.split(' ').map((pair) => { const [from, to] = [...pair]; return [from!, to!] }))
+const [parameters, asking, asked, instructs] = [source.parameters, source.asking, source.asked, source.instructs].map(
+  compile,
+) as [RegExp, RegExp, RegExp, RegExp]
+const latin = new Map(
+  source.lookalikes.split(' ').map((pair) => {
+    const [from, to] = [...pair]
+    return [from!, to!]
+  }),
+)
 
 const maxText = 64 << 10, maxStrings = 2000, maxFlags = 20, maxDepth = 64
 
@@ -46,7 +53,8 @@ export class Scanner {
       this.names = new Map()
     }
     let names = this.names.get(server)
-    if (!names) this.names.set(server, (names = new Set(all.flatMap((t) => (t.server === server ? [] : [t.name, t.tool])))))
+    if (!names)
+      this.names.set(server, names = new Set(all.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
     return names
   }
 }
@@ -125,7 +133,10 @@ class Scan {
 
   private shadows(text: string): number {
     for (const { 0: name, index } of text.matchAll(/[A-Za-z][\w-]{4,}/g)) {
-      if (this.others.has(name) && (/[_-]/.test(name) || /[A-Z]/.test(name.slice(1))) && instructs.test(text.slice(Math.max(0, index - 80), index + name.length + 80))) return index
+      if (
+        this.others.has(name) && (/[_-]/.test(name) || /[A-Z]/.test(name.slice(1))) &&
+        instructs.test(text.slice(Math.max(0, index - 80), index + name.length + 80))
+      ) return index
     }
     return -1
   }

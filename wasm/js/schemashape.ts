@@ -50,7 +50,8 @@ export const hasShape = (kind: string, v: unknown) => checks[kind]?.(v) !== fals
 
 /** Sets a member, also one that JavaScript would take for the prototype. */
 export function set(o: Schema, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key === '__proto__')
+    Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
   else o[key] = value
 }
 

@@ -123,7 +123,10 @@ export function fold(c: Source, v: View, key: string): void {
     const needs = (w.required ?? []) as string[]
     required = required ? required.filter((name) => needs.includes(name)) : needs
     const properties = Object.entries((w.properties ?? {}) as Schema)
-    const names = [...needs, ...properties.map(([name]) => name).filter((name) => !needs.includes(name)).map((name) => name + '?')]
+    const names = [
+      ...needs,
+      ...properties.map(([name]) => name).filter((name) => !needs.includes(name)).map((name) => name + '?'),
+    ]
     forms.push(names.length ? names.join(', ') : json(w))
     for (const [name, p] of properties) added.set(name, [...(added.get(name) ?? []), p])
   }

@@ -22,10 +22,14 @@ export async function openVault(): Promise<Vault> {
   const bytes = (text: string) => new TextEncoder().encode(text)
   return {
     async text(name, context = name) {
-      const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(store(db, 'secrets', 'readonly').get(name))
+      const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(
+        store(db, 'secrets', 'readonly').get(name),
+      )
       if (!box) return ''
       try {
-        return new TextDecoder().decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: bytes(context) }, key, box.data))
+        return new TextDecoder().decode(
+          await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: bytes(context) }, key, box.data),
+        )
       } catch {
         return '' // of another context, or damaged
       }
@@ -33,7 +37,11 @@ export async function openVault(): Promise<Vault> {
     async setText(name, text, context = name) {
       if (!text) return void await request(store(db, 'secrets', 'readwrite').delete(name))
       const iv = crypto.getRandomValues(new Uint8Array(12))
-      const data = await crypto.subtle.encrypt({ name: 'AES-GCM', iv, additionalData: bytes(context) }, key, bytes(text))
+      const data = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv, additionalData: bytes(context) },
+        key,
+        bytes(text),
+      )
       await request(store(db, 'secrets', 'readwrite').put({ iv, data }, name))
     },
     key: (name) => request(store(db, 'keys', 'readonly').get(name)),
@@ -59,13 +67,19 @@ export async function openSecrets(): Promise<SecretStore> {
 }
 
 /** Header values, and the secrets of `auth` under names that no header has. */
-const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> =>
-  ({ ...headers, ...Object.fromEntries(authSecrets.filter((k) => auth?.[k]).map((k) => [`:${k}`, auth![k]!])) })
+const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> => ({
+  ...headers,
+  ...Object.fromEntries(authSecrets.filter((k) => auth?.[k]).map((k) => [`:${k}`, auth![k]!])),
+})
 
 function filled(config: ServerConfig, secrets: Record<string, string>): ServerConfig {
   const headers: Record<string, string> = {}, auth: Record<string, string> = {}
   for (const [k, v] of Object.entries(secrets)) (k[0] === ':' ? auth : headers)[k.replace(/^:/, '')] = v
-  return { ...config, ...(Object.keys(headers).length && { headers }), ...(config.auth && { auth: { ...config.auth, ...auth } }) }
+  return {
+    ...config,
+    ...(Object.keys(headers).length && { headers }),
+    ...(config.auth && { auth: { ...config.auth, ...auth } }),
+  }
 }
 
 async function open(): Promise<[IDBDatabase, CryptoKey]> {
@@ -74,7 +88,9 @@ async function open(): Promise<[IDBDatabase, CryptoKey]> {
     return [db, await masterKey(db)]
   } catch {
     throw {
-      code: 'invalid_option', message: 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', retryable: false,
+      code: 'invalid_option',
+      message: 'rememberSecrets needs IndexedDB and WebCrypto, which are not here',
+      retryable: false,
       hint: 'Use it in a page of a secure origin (https or localhost) that may store data.',
     } satisfies WireError
   }

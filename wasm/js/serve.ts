@@ -37,7 +37,11 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
       known = undefined
       update()
       stop = registry.subscribe(update)
-      return { version: registry.version, resultBytes: Number.MAX_SAFE_INTEGER, callTimeoutMs: 3_600_000 } satisfies Attached
+      return {
+        version: registry.version,
+        resultBytes: Number.MAX_SAFE_INTEGER,
+        callTimeoutMs: 3_600_000,
+      } satisfies Attached
     }
     const ends = new AbortController()
     running.set(m.id, ends)
@@ -52,7 +56,10 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
     const m = raw as ToHost
     if ('cancel' in m) return running.get(m.cancel)?.abort()
     if (!('id' in m)) return
-    answer(m).then((result) => post({ id: m.id, result: result ?? null }), (e: unknown) => post({ id: m.id, error: errors.toWire(e) }))
+    answer(m).then(
+      (result) => post({ id: m.id, result: result ?? null }),
+      (e: unknown) => post({ id: m.id, error: errors.toWire(e) }),
+    )
   }
   return () => {
     stop()
@@ -61,26 +68,59 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
   }
 }
 
-async function perform({ RegistryError }: Errors, registry: Registry, m: Request, signal: AbortSignal, onProgress: (p: types.ToolProgress) => void): Promise<unknown> {
+async function perform(
+  { RegistryError }: Errors,
+  registry: Registry,
+  m: Request,
+  signal: AbortSignal,
+  onProgress: (p: types.ToolProgress) => void,
+): Promise<unknown> {
   switch (m.method) {
-    case 'addServer': return registry.addServer(m.name, m.config)
-    case 'updateServer': return registry.updateServer(m.name, m.config)
-    case 'removeServer': return registry.removeServer(m.name)
-    case 'retry': return registry.retry(m.name)
-    case 'signIn': return registry.signIn(m.name, { signal })
-    case 'signOut': return registry.signOut(m.name)
-    case 'setEnabled': return registry.setEnabled(m.name, m.enabled)
-    case 'discover': return void await registry.discover(m.names, { signal })
-    case 'approveTools': return registry.approveTools(m.name, m.tools)
-    case 'approvals': return registry.approvals()
-    case 'forgetApprovals': return registry.forgetApprovals(m.server)
-    case 'readResult': return registry.readResult(m.handle, m.range)
+    case 'addServer':
+      return registry.addServer(m.name, m.config)
+    case 'updateServer':
+      return registry.updateServer(m.name, m.config)
+    case 'removeServer':
+      return registry.removeServer(m.name)
+    case 'retry':
+      return registry.retry(m.name)
+    case 'signIn':
+      return registry.signIn(m.name, { signal })
+    case 'signOut':
+      return registry.signOut(m.name)
+    case 'setEnabled':
+      return registry.setEnabled(m.name, m.enabled)
+    case 'discover':
+      return void await registry.discover(m.names, { signal })
+    case 'approveTools':
+      return registry.approveTools(m.name, m.tools)
+    case 'approvals':
+      return registry.approvals()
+    case 'forgetApprovals':
+      return registry.forgetApprovals(m.server)
+    case 'readResult':
+      return registry.readResult(m.handle, m.range)
     case 'call': {
       const { server, tool, isError, durationMs, text, truncated, handle, flags, content, structuredContent } =
-        await registry.call(m.name, m.args, { signal, timeoutMs: m.timeoutMs, onProgress: m.progress ? onProgress : undefined })
-      return { server, tool, isError, durationMs, text, truncated, handle, flags, value: { content, structuredContent } }
+        await registry.call(m.name, m.args, {
+          signal,
+          timeoutMs: m.timeoutMs,
+          onProgress: m.progress ? onProgress : undefined,
+        })
+      return {
+        server,
+        tool,
+        isError,
+        durationMs,
+        text,
+        truncated,
+        handle,
+        flags,
+        value: { content, structuredContent },
+      }
     }
-    default: throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
+    default:
+      throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
   }
 }
 
@@ -99,15 +139,24 @@ function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): 
   return changed
 }
 
-interface Marked { info: types.ToolInfo; list: 'tools' | 'withheld' | 'held' }
+interface Marked {
+  info: types.ToolInfo
+  list: 'tools' | 'withheld' | 'held'
+}
 
 function listed({ info, list }: Marked): ListedTool {
   const { name, tool, definition, pin } = info
   const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // not those that would be looked for now
   const { reason, renamedFrom, before, changes } = info as types.HeldTool
   return {
-    name, tool, definition, ...(pin && { pin }), ...(flags && { flags }), ...(list === 'withheld' && { withheld: true }),
-    ...(list === 'held' && { held: { reason, changes, ...(renamedFrom && { renamedFrom }), ...(before && { before }) } }),
+    name,
+    tool,
+    definition,
+    ...(pin && { pin }),
+    ...(flags && { flags }),
+    ...(list === 'withheld' && { withheld: true }),
+    ...(list === 'held' &&
+      { held: { reason, changes, ...(renamedFrom && { renamedFrom }), ...(before && { before }) } }),
   }
 }
 

@@ -13,6 +13,8 @@ import * as trust from './trust.ts'
 import * as validate from './validate.ts'
 import { Host } from './host.ts'
 
-Host.parts = { activity, asleep, integrity, results, scan, secrets, serve, signin, trust, validate } satisfies Partial<Parts>
+Host.parts = { activity, asleep, integrity, results, scan, secrets, serve, signin, trust, validate } satisfies Partial<
+  Parts
+>
 
 export { Host }

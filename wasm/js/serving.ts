@@ -12,11 +12,15 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
     channel.onmessage = null
   }
   let stopped = false
-  channel.onmessage = (m) => { early.push(m as ToHost) }
+  channel.onmessage = (m) => {
+    early.push(m as ToHost)
+  }
   part('serve', (registry as typeof registry & Partial<Pick<RegistryImage, 'host'>>).host).then(({ serve }) => {
     if (stopped) return
     stop = serve(registry, channel, { RegistryError, toWire })
     for (const m of early) channel.onmessage?.(m)
-  }).catch((e: unknown) => { for (const m of early) if ('id' in m) channel.post({ id: m.id, error: toWire(e) }) })
+  }).catch((e: unknown) => {
+    for (const m of early) if ('id' in m) channel.post({ id: m.id, error: toWire(e) })
+  })
   return () => stop()
 }

@@ -25,9 +25,23 @@ function compress(b: Uint8Array, at: number): void {
     const t1 = (hh + s1 + ((e & f) ^ (~e & g)) + k[i]! + w[i]!) | 0
     const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))
     const t2 = (s0 + ((a & b1) ^ (a & c) ^ (b1 & c))) | 0
-    hh = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b1; b1 = a; a = (t1 + t2) | 0
+    hh = g
+    g = f
+    f = e
+    e = (d + t1) | 0
+    d = c
+    c = b1
+    b1 = a
+    a = (t1 + t2) | 0
   }
-  h[0]! += a; h[1]! += b1; h[2]! += c; h[3]! += d; h[4]! += e; h[5]! += f; h[6]! += g; h[7]! += hh
+  h[0]! += a
+  h[1]! += b1
+  h[2]! += c
+  h[3]! += d
+  h[4]! += e
+  h[5]! += f
+  h[6]! += g
+  h[7]! += hh
 }
 
 const encoder = new TextEncoder()

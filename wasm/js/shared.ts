@@ -15,7 +15,12 @@ const script = () => new URL('./worker.js', import.meta.url)
 const nameOf = (url: URL) => `${sharedName}${version} ${url.href}`
 
 /** Joins the shared worker of this origin, and starts its module if nobody has. */
-export async function join(source: string | Response | BufferSource, integrity: string | undefined, report: Report, settings: Settings): Promise<Opened> {
+export async function join(
+  source: string | Response | BufferSource,
+  integrity: string | undefined,
+  report: Report,
+  settings: Settings,
+): Promise<Opened> {
   const [options, begin] = await settings
   const leaves = new AbortController()
   const lock = await holdLock('portolan-tab ', leaves.signal)
@@ -26,7 +31,10 @@ export async function join(source: string | Response | BufferSource, integrity: 
     const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
       const broken = (why: string) => reject(new RegistryError('worker_failed', why))
       const timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
-      worker.onerror = (e) => { e.preventDefault(); broken('the shared worker could not be started') }
+      worker.onerror = (e) => {
+        e.preventDefault()
+        broken('the shared worker could not be started')
+      }
       port.onmessage = async ({ data }: MessageEvent<Joined>) => {
         clearTimeout(timer)
         if ('progress' in data) return report(data.progress)
@@ -34,7 +42,9 @@ export async function join(source: string | Response | BufferSource, integrity: 
         if ('refused' in data) return reject(fromWire(data.refused))
         try {
           const bytes = source instanceof Response ? await source.arrayBuffer() : source
-          port.postMessage({ source: bytes, integrity, options, begin, progress: report !== ignore } satisfies SharedLaunch)
+          port.postMessage(
+            { source: bytes, integrity, options, begin, progress: report !== ignore } satisfies SharedLaunch,
+          )
         } catch (e) {
           reject(e)
         }
@@ -78,6 +88,8 @@ export function whenUp(up: () => void): () => void {
   const name = nameOf(script())
   const channel = new BroadcastChannel(name)
   channel.onmessage = up
-  navigator.locks.query().then(({ held }) => { if (held?.some((l) => l.name?.startsWith(name))) up() }).catch(() => {})
+  navigator.locks.query().then(({ held }) => {
+    if (held?.some((l) => l.name?.startsWith(name))) up()
+  }).catch(() => {})
   return () => channel.close()
 }

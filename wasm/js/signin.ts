@@ -8,7 +8,12 @@ import type { SignInOptions } from './types.ts'
 // the page. callback.ts is the page that both come back to.
 
 /** What a redirect leaves for the page that it comes back to, in sessionStorage. Without secrets. */
-export interface Left { server: string; state: string; back: string; url?: string }
+export interface Left {
+  server: string
+  state: string
+  back: string
+  url?: string
+}
 
 export const leftKey = 'portolan.signin'
 
@@ -54,7 +59,8 @@ export class Door {
     const { href, origin } = new URL(this.#redirectUrl)
     if (origin !== location.origin) {
       throw new this.#error('sign_in_failed', `people would come back to ${href}, which is not of this page's origin`, {
-        server, hint: "Serve callback.html of the package from the page's origin, and set signIn.redirectUrl to it.",
+        server,
+        hint: "Serve callback.html of the package from the page's origin, and set signIn.redirectUrl to it.",
       })
     }
     this.#visits.get(server)?.leave('another sign-in was begun')
@@ -101,7 +107,8 @@ export class Door {
         let closed = 0
         watch = setInterval(() => {
           if (!visit.window!.closed) closed = 0
-          else if (visit.ready ? (closed ||= Date.now()) < Date.now() - patience : true) reject(new Error('the window was closed'))
+          else if (visit.ready ? (closed ||= Date.now()) < Date.now() - patience : true)
+            reject(new Error('the window was closed'))
         }, 500)
         back.onmessage = ({ data }: MessageEvent<{ url?: unknown }>) => {
           if (typeof data?.url !== 'string') return
@@ -119,7 +126,9 @@ export class Door {
 
   /** The page leaves, and what it began is completed by the next one. */
   async #redirect({ server, url, state, resume }: Request): Promise<never> {
-    const vault = await openVault().catch(() => { throw new Error('the window was blocked; allow popups here') })
+    const vault = await openVault().catch(() => {
+      throw new Error('the window was blocked; allow popups here')
+    })
     await vault.setText(resumeKey, resume)
     sessionStorage.setItem(leftKey, JSON.stringify({ server, state, back: location.href } satisfies Left))
     location.assign(url)

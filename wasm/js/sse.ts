@@ -2,77 +2,77 @@
 // the bytes of a response. Each piece is decoded as a whole: a decoder that is called
 // for each event costs more than the event, and leaves garbage that Chromium collects late.
 
-const COLON = 58, SPACE = 32;
+const COLON = 58, SPACE = 32
 
 /** Splits one response into events. A scanner that has met its limit takes nothing more. */
 export class SseScanner {
   /** The id of the last whole event that had one. */
-  lastId = '';
+  lastId = ''
   /** The last retry field, in milliseconds; -1 if there was none. */
-  retry = -1;
+  retry = -1
   /** Set it to stop: what follows, in this chunk too, is ignored. */
-  stopped = false;
+  stopped = false
 
-  readonly #maxBytes: number;
-  readonly #onEvent: (event: string, data: string) => void;
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  #tail = ''; // the beginning of a line whose end has not come
-  #tailBytes = 0;
-  #data: string[] = [];
-  #bytes = 0; // kept in #tail and #data
-  #event = '';
-  #id: string | undefined;
-  #skipLf = false; // the last chunk ended with CR
-  #first = true;
+  readonly #maxBytes: number
+  readonly #onEvent: (event: string, data: string) => void
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  #tail = '' // the beginning of a line whose end has not come
+  #tailBytes = 0
+  #data: string[] = []
+  #bytes = 0 // kept in #tail and #data
+  #event = ''
+  #id: string | undefined
+  #skipLf = false // the last chunk ended with CR
+  #first = true
 
   /** `maxBytes` bounds one event. `onEvent` gets the event's name, '' if it has none, and its data. */
   constructor(maxBytes: number, onEvent: (event: string, data: string) => void) {
-    this.#maxBytes = maxBytes;
-    this.#onEvent = onEvent;
+    this.#maxBytes = maxBytes
+    this.#onEvent = onEvent
   }
 
   /** Takes the next bytes, which may be others after. False once an event is larger than allowed. */
   push(chunk: Uint8Array): boolean {
-    if (this.stopped) return this.#bytes <= this.#maxBytes;
-    const text = this.#decoder.decode(chunk, { stream: true });
-    const sizeOf = text.length === chunk.length ? lengthOf : bytesOf;
-    const end = text.length;
-    let from = 0;
+    if (this.stopped) return this.#bytes <= this.#maxBytes
+    const text = this.#decoder.decode(chunk, { stream: true })
+    const sizeOf = text.length === chunk.length ? lengthOf : bytesOf
+    const end = text.length
+    let from = 0
     if (this.#first && end > 0) {
-      this.#first = false;
-      if (text[0] === '\ufeff') from = 1;
+      this.#first = false
+      if (text[0] === '\ufeff') from = 1
     }
     if (this.#skipLf && end > 0) {
-      this.#skipLf = false;
-      if (text[0] === '\n') from = 1;
+      this.#skipLf = false
+      if (text[0] === '\n') from = 1
     }
-    let lf = text.indexOf('\n', from);
-    let cr = text.indexOf('\r', from);
+    let lf = text.indexOf('\n', from)
+    let cr = text.indexOf('\r', from)
     while (from < end && !this.stopped) {
-      const to = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
+      const to = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf
       if (to < 0) {
-        const rest = text.slice(from), size = sizeOf(rest);
-        this.#tail += rest;
-        this.#tailBytes += size;
-        this.#bytes += size;
-        break;
+        const rest = text.slice(from), size = sizeOf(rest)
+        this.#tail += rest
+        this.#tailBytes += size
+        this.#bytes += size
+        break
       }
-      if (this.#tail === '') this.#line(text, from, to, sizeOf);
-      else this.#ended(text.slice(from, to));
-      if (this.#bytes > this.#maxBytes) break;
-      from = to + 1;
+      if (this.#tail === '') this.#line(text, from, to, sizeOf)
+      else this.#ended(text.slice(from, to))
+      if (this.#bytes > this.#maxBytes) break
+      from = to + 1
       if (to === cr) {
-        if (from === end) this.#skipLf = true;
-        else if (text[from] === '\n') from++;
+        if (from === end) this.#skipLf = true
+        else if (text[from] === '\n') from++
       }
-      if (lf >= 0 && lf < from) lf = text.indexOf('\n', from);
-      if (cr >= 0 && cr < from) cr = text.indexOf('\r', from);
+      if (lf >= 0 && lf < from) lf = text.indexOf('\n', from)
+      if (cr >= 0 && cr < from) cr = text.indexOf('\r', from)
     }
-    if (this.#bytes <= this.#maxBytes) return true;
-    this.stopped = true;
-    this.#tail = '';
-    this.#data = [];
-    return false;
+    if (this.#bytes <= this.#maxBytes) return true
+    this.stopped = true
+    this.#tail = ''
+    this.#data = []
+    return false
   }
 
   /**
@@ -81,73 +81,73 @@ export class SseScanner {
    * does not count, so that resuming does not skip it.
    */
   end(): void {
-    if (this.stopped) return;
-    const rest = this.#decoder.decode();
-    if (this.#tail + rest !== '') this.#ended(rest);
-    this.#id = undefined;
-    this.#dispatch();
+    if (this.stopped) return
+    const rest = this.#decoder.decode()
+    if (this.#tail + rest !== '') this.#ended(rest)
+    this.#id = undefined
+    this.#dispatch()
   }
 
   /** The line that the tail begins ends with `rest`. */
   #ended(rest: string): void {
-    const line = this.#tail + rest;
-    this.#bytes -= this.#tailBytes;
-    this.#tail = '';
-    this.#tailBytes = 0;
-    this.#line(line, 0, line.length, bytesOf);
+    const line = this.#tail + rest
+    this.#bytes -= this.#tailBytes
+    this.#tail = ''
+    this.#tailBytes = 0
+    this.#line(line, 0, line.length, bytesOf)
   }
 
   #line(text: string, from: number, to: number, sizeOf: (text: string) => number): void {
-    if (from === to) return this.#dispatch();
-    let at = valueAt(text, from, to, 'data');
+    if (from === to) return this.#dispatch()
+    let at = valueAt(text, from, to, 'data')
     if (at >= 0) {
-      const value = text.slice(at, to);
-      this.#data.push(value);
-      this.#bytes += sizeOf(value) + 1;
+      const value = text.slice(at, to)
+      this.#data.push(value)
+      this.#bytes += sizeOf(value) + 1
     } else if ((at = valueAt(text, from, to, 'event')) >= 0) {
-      this.#event = text.slice(at, Math.min(to, at + 64));
+      this.#event = text.slice(at, Math.min(to, at + 64))
     } else if ((at = valueAt(text, from, to, 'id')) >= 0) {
-      const id = text.slice(at, Math.min(to, at + 4096));
-      if (!id.includes('\0')) this.#id = id;
+      const id = text.slice(at, Math.min(to, at + 4096))
+      if (!id.includes('\0')) this.#id = id
     } else if ((at = valueAt(text, from, to, 'retry')) >= 0) {
-      const digits = text.slice(at, Math.min(to, at + 16));
-      if (/^\d+$/.test(digits)) this.retry = Number(digits);
+      const digits = text.slice(at, Math.min(to, at + 16))
+      if (/^\d+$/.test(digits)) this.retry = Number(digits)
     }
   }
 
   #dispatch(): void {
-    const data = this.#data, event = this.#event;
-    if (this.#id !== undefined) this.lastId = this.#id;
-    this.#id = undefined;
-    this.#event = '';
-    if (data.length === 0) return;
-    this.#data = [];
-    this.#bytes = 0;
-    if (event !== '' && event !== 'message' && event !== 'endpoint') return;
-    const text = data.length === 1 ? data[0]! : data.join('\n');
-    if (text !== '') this.#onEvent(event, text);
+    const data = this.#data, event = this.#event
+    if (this.#id !== undefined) this.lastId = this.#id
+    this.#id = undefined
+    this.#event = ''
+    if (data.length === 0) return
+    this.#data = []
+    this.#bytes = 0
+    if (event !== '' && event !== 'message' && event !== 'endpoint') return
+    const text = data.length === 1 ? data[0]! : data.join('\n')
+    if (text !== '') this.#onEvent(event, text)
   }
 }
 
 /** Where the value begins if the line's field is `name`, else -1. */
 function valueAt(text: string, from: number, to: number, name: string): number {
-  const at = from + name.length;
-  if (at > to || !text.startsWith(name, from)) return -1;
-  if (at === to) return to;
-  if (text.charCodeAt(at) !== COLON) return -1;
-  return at + 1 < to && text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1;
+  const at = from + name.length
+  if (at > to || !text.startsWith(name, from)) return -1
+  if (at === to) return to
+  if (text.charCodeAt(at) !== COLON) return -1
+  return at + 1 < to && text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1
 }
 
 /** Of a text of one byte a character. */
 function lengthOf(text: string): number {
-  return text.length;
+  return text.length
 }
 
 function bytesOf(text: string): number {
-  let bytes = text.length;
+  let bytes = text.length
   for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (c > 0x7f) bytes += c > 0x7ff && (c & 0xf800) !== 0xd800 ? 2 : 1; // a half of a pair is two of four
+    const c = text.charCodeAt(i)
+    if (c > 0x7f) bytes += c > 0x7ff && (c & 0xf800) !== 0xd800 ? 2 : 1 // a half of a pair is two of four
   }
-  return bytes;
+  return bytes
 }

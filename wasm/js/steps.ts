@@ -16,7 +16,7 @@ export function finish<T>(work: Steps<T>): T {
 
 /** Does it in tasks of its own. */
 export async function inTurns<T>(work: Steps<T>): Promise<T> {
-  for (let began = performance.now(); ;) {
+  for (let began = performance.now();;) {
     const { done, value } = work.next()
     if (done) return value
     if (performance.now() - began < taskMs) continue

@@ -14,8 +14,11 @@ export function storageFor(option: RegistryOptions['storage'] = 'local'): Storag
   return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v), remove: (k) => void memory.delete(k) }
 }
 
-const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageAdapter =>
-  ({ get: (k) => s.getItem(k), set: (k, v) => s.setItem(k, v), remove: (k) => s.removeItem(k) })
+const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageAdapter => ({
+  get: (k) => s.getItem(k),
+  set: (k, v) => s.setItem(k, v),
+  remove: (k) => s.removeItem(k),
+})
 
 const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'
@@ -38,7 +41,11 @@ export class ConfigStore {
   saved: Promise<unknown> = Promise.resolve()
 
   /** `turn` runs work while nobody else changes the storage. */
-  constructor(storage: StorageAdapter, secrets?: SecretStore, turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work()) {
+  constructor(
+    storage: StorageAdapter,
+    secrets?: SecretStore,
+    turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+  ) {
     this.storage = storage
     this.#secrets = secrets
     this.#turn = turn
@@ -103,8 +110,10 @@ export class ConfigStore {
       const before = servers[name] as Record<string, unknown> | undefined
       if (config) {
         const { headers, auth, ...rest } = config
-        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as Stored & Record<string, unknown> // undefined is left out
-        if (patch && before?.url === whole.url) for (const key in patch) before[key] = whole[key]
+        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as
+          & Stored
+          & Record<string, unknown> // undefined is left out
+        if (patch && before?.url === whole.url) { for (const key in patch) before[key] = whole[key] }
         else servers[name] = whole
       } else delete servers[name]
     }

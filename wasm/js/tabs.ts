@@ -54,8 +54,15 @@ export function serveTabs(scope: SharedScope): void {
   async function launch(port: MessagePort, m: SharedLaunch): Promise<void> {
     launching = true
     try {
-      const module = await download(m.source, m.integrity, async () => mismatch, m.progress ? (progress) => post(port, { progress }) : ignore)
-        .catch((e: unknown) => { throw explainWasm(e) })
+      const module = await download(
+        m.source,
+        m.integrity,
+        async () => mismatch,
+        m.progress ? (progress) => post(port, { progress }) : ignore,
+      )
+        .catch((e: unknown) => {
+          throw explainWasm(e)
+        })
       const started = await Host.start(module, m.options, m.begin, lane)
       up = new AbortController()
       lock = await holdLock(scope.name + ' ', up.signal)

@@ -5,9 +5,18 @@ import { plain } from './plaintext.ts'
 import { memberText } from './plane-json.ts'
 import { cut, textOf as wholeText } from './text.ts'
 
-const textOf = (result: unknown, maxBytes: number, raw?: string, handle?: string) => cut(plain(wholeText(result, raw)).text, maxBytes, handle === undefined ? undefined : () => handle)
+const textOf = (result: unknown, maxBytes: number, raw?: string, handle?: string) =>
+  cut(plain(wholeText(result, raw)).text, maxBytes, handle === undefined ? undefined : () => handle)
 
-interface Case { name: string; result: unknown; maxBytes?: number; text: string; truncated?: boolean; raw?: boolean; handle?: string }
+interface Case {
+  name: string
+  result: unknown
+  maxBytes?: number
+  text: string
+  truncated?: boolean
+  raw?: boolean
+  handle?: string
+}
 
 const source = readFileSync(new URL('../../testdata/results/cases.json', import.meta.url), 'utf8')
 const cases: Case[] = JSON.parse(source)
@@ -24,11 +33,17 @@ cases.forEach((c, i) => {
 })
 
 test('what is no result has no output', () => {
-  for (const result of [null, undefined, 5, 'x', []]) assert.deepEqual(textOf(result, 0), { text: '(no output)', truncated: false })
+  for (const result of [null, undefined, 5, 'x', []])
+    assert.deepEqual(textOf(result, 0), { text: '(no output)', truncated: false })
 })
 
 test('sizes round as in Go', () => {
-  for (const [bytes, want] of [[1023, '1023 B'], [1024, '1.0 KB'], [1280, '1.3 KB'], [12595, '12.3 KB'], [1024 ** 2, '1.0 MB'], [5 * 1024 ** 2 + 3 * 2 ** 18, '5.8 MB']] as const) {
+  for (
+    const [bytes, want] of [[1023, '1023 B'], [1024, '1.0 KB'], [1280, '1.3 KB'], [12595, '12.3 KB'], [
+      1024 ** 2,
+      '1.0 MB',
+    ], [5 * 1024 ** 2 + 3 * 2 ** 18, '5.8 MB']] as const
+  ) {
     const data = 'A'.repeat(Math.floor((bytes * 4 + 2) / 3))
     assert.equal(textOf({ content: [{ type: 'image', data }] }, 0).text, `[image: ${want}]`)
   }

@@ -3,7 +3,16 @@
 
 import { memberText } from './plane-json.ts'
 
-interface Block { type?: unknown; text?: unknown; data?: unknown; mimeType?: unknown; uri?: unknown; name?: unknown; blob?: unknown; resource?: unknown }
+interface Block {
+  type?: unknown
+  text?: unknown
+  data?: unknown
+  mimeType?: unknown
+  uri?: unknown
+  name?: unknown
+  blob?: unknown
+  resource?: unknown
+}
 
 /** The text of a CallToolResult. `raw` is the result's JSON text, for when parsing has lost digits. */
 export function textOf(result: unknown, raw?: string): string {
@@ -39,7 +48,9 @@ function blockText(b: Block): [text: string, isText: boolean] {
       return [`[resource: ${str(b.name)} <${str(b.uri)}>]`, false]
     case 'resource': {
       const r = read(b.resource)
-      return str(r.text) ? [str(r.text), true] : [marker(type, str(r.uri), str(r.mimeType), base64Size(str(r.blob))), false]
+      return str(r.text)
+        ? [str(r.text), true]
+        : [marker(type, str(r.uri), str(r.mimeType), base64Size(str(r.blob))), false]
     }
   }
   return [`[${type}]`, false]
@@ -91,9 +102,13 @@ export function cut(text: string, maxBytes: number, keep?: () => string): { text
   }
   const most = String(text.length)
   const handle = keep?.()
-  const marker = (missing: string, offset: string) => `\n[cut: ${missing} characters missing${handle ? `; handle ${handle}, offset ${offset}` : ''}]\n`
+  const marker = (missing: string, offset: string) =>
+    `\n[cut: ${missing} characters missing${handle ? `; handle ${handle}, offset ${offset}` : ''}]\n`
   const room = maxBytes - marker(most, most).length
   if (room < 0) return { text: first(maxBytes), truncated: true }
   const head = first(Math.ceil((room * 2) / 3)), tail = last(Math.floor(room / 3))
-  return { text: head + marker(String(text.length - head.length - tail.length), String(head.length)) + tail, truncated: true }
+  return {
+    text: head + marker(String(text.length - head.length - tail.length), String(head.length)) + tail,
+    truncated: true,
+  }
 }

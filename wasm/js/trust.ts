@@ -2,7 +2,16 @@ import type { WireError } from './errors.ts'
 import type { Hold, PinsEvent } from './protocol.ts'
 import type { Lists } from './registry.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
-import type { Approval, Flag, HeldTool, RedactedConfig, RegistryOptions, RememberedApproval, ToolDefinition, ToolInfo } from './types.ts'
+import type {
+  Approval,
+  Flag,
+  HeldTool,
+  RedactedConfig,
+  RegistryOptions,
+  RememberedApproval,
+  ToolDefinition,
+  ToolInfo,
+} from './types.ts'
 
 const approvedKey = 'portolan.approved'
 const answersKey = 'portolan.approvals'
@@ -18,7 +27,9 @@ const mostGatherMs = 250
 const mostAnswers = 2000
 
 type Definitions = Record<string, ToolDefinition>
-interface Answer extends RememberedApproval { at: string }
+interface Answer extends RememberedApproval {
+  at: string
+}
 
 /** What is approved in common with others. */
 interface Shared {
@@ -75,17 +86,18 @@ export class Trust {
   /** Keeps the definitions of a server's tools that are approved. */
   define(server: string, tools: readonly ToolInfo[]): void {
     const key = this.keys.get(server)
-    if (key !== undefined) void this.write(async (t) => {
-      const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
-      const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
-      const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-      for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
-      let room = mostOfServer
-      const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
-      const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
-      while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
-      t.put(approvedKey, Object.fromEntries(all))
-    }, false)
+    if (key !== undefined)
+      void this.write(async (t) => {
+        const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
+        const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
+        const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
+        let room = mostOfServer
+        const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
+        const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
+        while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
+        t.put(approvedKey, Object.fromEntries(all))
+      }, false)
   }
 
   /** Reads what others have approved meanwhile. */
@@ -110,9 +122,13 @@ export class Trust {
   async before(server: string, held: readonly (HeldTool & Hold)[], was: Lists | undefined): Promise<HeldTool[]> {
     let stored: Definitions | undefined
     const known = async (tool: string) => {
-      const seen = was?.tools.find((t) => t.tool === tool)?.definition ?? was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
+      const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
+        was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
-      stored ??= parse<Definitions>((await this.read<Record<string, string>>(approvedKey, {}))[this.keys.get(server) ?? held[0]!.key ?? ''] ?? '', {})
+      stored ??= parse<Definitions>(
+        (await this.read<Record<string, string>>(approvedKey, {}))[this.keys.get(server) ?? held[0]!.key ?? ''] ?? '',
+        {},
+      )
       return stored[tool]
     }
     return Promise.all(held.map(async ({ key, ...h }) => {
@@ -123,25 +139,44 @@ export class Trust {
   }
 
   /** Why a call may not be made; undefined: the tool as it is now may be called. */
-  async admit(find: () => ToolInfo | undefined, name: string, args: string, configOf: (server: string) => RedactedConfig | undefined, signal: AbortSignal | undefined): Promise<WireError | undefined> {
+  async admit(
+    find: () => ToolInfo | undefined,
+    name: string,
+    args: string,
+    configOf: (server: string) => RedactedConfig | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<WireError | undefined> {
     for (;;) {
       const tool = find()
       const config = tool && configOf(tool.server)
-      if (!config) return { code: 'unknown_tool', message: `unknown tool: ${name.slice(0, 200)}`, hint: 'Use a name from getTools().' }
+      if (!config)
+        return {
+          code: 'unknown_tool',
+          message: `unknown tool: ${name.slice(0, 200)}`,
+          hint: 'Use a name from getTools().',
+        }
       const denied = await this.ask(tool, args, config, signal)
-      if (denied) return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
+      if (denied)
+        return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
       if (find()?.pin === tool.pin) return undefined
     }
   }
 
-  private async ask(tool: ToolInfo, args: string, config: RedactedConfig, signal: AbortSignal | undefined): Promise<string | undefined> {
+  private async ask(
+    tool: ToolInfo,
+    args: string,
+    config: RedactedConfig,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
     const trusted = config.trust === 'trust'
     const annotations = tool.definition.annotations ?? {}
     if (trusted && (!this.options.approveAll || annotations.readOnlyHint === true)) return undefined
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
-    const known = async () => (remembers && pin ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval : undefined)
+    const known = async () => (remembers && pin
+      ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval
+      : undefined)
     const earlier = await known()
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
     const ends = new AbortController()
@@ -155,10 +190,21 @@ export class Trust {
     this.open.add(look)
     let approval
     try {
-      approval = await Promise.race([this.options.onApprove!({
-        server: tool.server, tool: tool.tool, name: tool.name, args: JSON.parse(args), annotations, trusted, pin,
-        description: tool.definition.description ?? '', flags: (tool.flags ?? []) as Flag[], signal: ends.signal,
-      }), moot])
+      approval = await Promise.race([
+        this.options.onApprove!({
+          server: tool.server,
+          tool: tool.tool,
+          name: tool.name,
+          args: JSON.parse(args),
+          annotations,
+          trusted,
+          pin,
+          description: tool.definition.description ?? '',
+          flags: (tool.flags ?? []) as Flag[],
+          signal: ends.signal,
+        }),
+        moot,
+      ])
     } catch (e) {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
     } finally {
@@ -208,12 +254,16 @@ export class Trust {
         this.hurry = resolve
         setTimeout(resolve, this.gatherMs)
       })
-      this.turn = this.queue(() => gathered.then(() => this.shared.turn(async () => {
-        const t = new Turn(this.store.storage), began = performance.now()
-        for (const next of this.next.splice(0)) await next(t).catch(() => {})
-        if (await t.end()) this.shared.changed()
-        this.gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
-      })))
+      this.turn = this.queue(() =>
+        gathered.then(() =>
+          this.shared.turn(async () => {
+            const t = new Turn(this.store.storage), began = performance.now()
+            for (const next of this.next.splice(0)) await next(t).catch(() => {})
+            if (await t.end()) this.shared.changed()
+            this.gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
+          })
+        )
+      )
     }
     if (byUser) this.hurry()
     return this.turn
@@ -266,10 +316,13 @@ class Turn {
 /** By endpoint, as registry/pins.go writes them: a line for each tool, and one without a name. */
 type Pins = Record<string, string>
 
-const lines = (pins: string) => new Map(pins.split('\n').filter(Boolean).map((line) => {
-  const tab = line.indexOf('\t')
-  return [line.slice(0, tab), line.slice(tab + 1)]
-}))
+const lines = (pins: string) =>
+  new Map(
+    pins.split('\n').filter(Boolean).map((line) => {
+      const tab = line.indexOf('\t')
+      return [line.slice(0, tab), line.slice(tab + 1)]
+    }),
+  )
 
 /** The pins that are stored of an endpoint, with what is fresh in the module's. */
 function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): string {

@@ -12,7 +12,9 @@ export declare function createRegistry(options?: RegistryOptions): Promise<Regis
  * Downloads and compiles the module, for registries that start later from the same
  * address. Without it that happens when the first server is switched on.
  */
-export declare function preload(options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'host' | 'onProgress' | 'signal'>): Promise<void>
+export declare function preload(
+  options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'host' | 'onProgress' | 'signal'>,
+): Promise<void>
 /** Returns the registry that lives at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
 /** Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends it. */
@@ -128,7 +130,11 @@ export interface ModuleHost {
 }
 
 /** How far a phase (`download`, `start`, `ready`) has come, in bytes where it is a download. */
-export interface LoadProgress { loaded: number; total?: number; phase: string }
+export interface LoadProgress {
+  loaded: number
+  total?: number
+  phase: string
+}
 
 /** One MCP server, as a user configures it. */
 export interface ServerConfig {
@@ -301,13 +307,30 @@ export type Dialect = 'openai' | 'openai-responses' | 'anthropic' | 'gemini'
 /** A JSON Schema, as the server or the format has it. */
 export type JSONSchema = Record<string, unknown>
 /** A tool for Chat Completions and what is compatible with it. */
-export interface OpenAITool { type: 'function'; function: { name: string; description: string; parameters: JSONSchema } }
+export interface OpenAITool {
+  type: 'function'
+  function: { name: string; description: string; parameters: JSONSchema }
+}
 /** A tool for the Responses API. */
-export interface OpenAIResponsesTool { type: 'function'; name: string; description: string; parameters: JSONSchema; strict: false }
+export interface OpenAIResponsesTool {
+  type: 'function'
+  name: string
+  description: string
+  parameters: JSONSchema
+  strict: false
+}
 /** A tool for the Messages API. */
-export interface AnthropicTool { name: string; description: string; input_schema: JSONSchema }
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: JSONSchema
+}
 /** A function declaration for Gemini. */
-export interface GeminiTool { name: string; description: string; parameters?: JSONSchema }
+export interface GeminiTool {
+  name: string
+  description: string
+  parameters?: JSONSchema
+}
 /** A tool in one of the formats. */
 export type Tool = OpenAITool | OpenAIResponsesTool | AnthropicTool | GeminiTool
 
@@ -322,13 +345,21 @@ export interface DispatchOptions {
 }
 
 /** How far a call has come, in units of the server's own. */
-export interface ToolProgress { progress: number; total?: number; message?: string }
+export interface ToolProgress {
+  progress: number
+  total?: number
+  message?: string
+}
 
 /** A content block of the spec; which fields it has depends on its type. */
 export type ContentBlock =
   | { type: 'text'; text: string; [key: string]: unknown }
   | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: unknown }
-  | { type: 'resource'; resource: { uri: string; mimeType?: string; text?: string; blob?: string; [key: string]: unknown }; [key: string]: unknown }
+  | {
+    type: 'resource'
+    resource: { uri: string; mimeType?: string; text?: string; blob?: string; [key: string]: unknown }
+    [key: string]: unknown
+  }
   | { type: 'resource_link'; uri: string; name: string; [key: string]: unknown }
 
 /** A tool's answer, whole. */
@@ -353,12 +384,24 @@ export interface ToolResult {
 }
 
 /** Where an answer comes from. It is a stranger's word, whoever the server is. */
-export interface Provenance { server: string; tool: string; origin: string; untrusted: true }
+export interface Provenance {
+  server: string
+  tool: string
+  origin: string
+  untrusted: true
+}
 
 /** Which part of a text, in characters as JavaScript counts them; by default 20,000 from the start. */
-export interface ResultRange { offset?: number; length?: number }
+export interface ResultRange {
+  offset?: number
+  length?: number
+}
 /** A part of a text; `total` is the length of the whole. */
-export interface ResultPart { text: string; offset: number; total: number }
+export interface ResultPart {
+  text: string
+  offset: number
+  total: number
+}
 
 /** Something suspicious in what a server says. A hint: it may be harmless, and nothing is blocked for it. */
 export interface Flag {
@@ -391,7 +434,12 @@ export interface ApprovalRequest {
 /** What the user said. `always` and `never` are remembered, but for servers with `ask-always`. */
 export type Approval = 'once' | 'always' | 'deny' | 'never'
 /** An answer that is remembered, for a tool as it was then. */
-export interface RememberedApproval { server: string; tool: string; pin: string; approval: 'always' | 'never' }
+export interface RememberedApproval {
+  server: string
+  tool: string
+  pin: string
+  approval: 'always' | 'never'
+}
 
 /** How a server is doing. */
 export interface ServerHealth {
@@ -525,9 +573,17 @@ export interface Limits {
 }
 
 /** What a server asks the user during a call (`elicitation/create`). */
-export interface ElicitationRequest { server: string; message: string; requestedSchema?: JSONSchema; [key: string]: unknown }
+export interface ElicitationRequest {
+  server: string
+  message: string
+  requestedSchema?: JSONSchema
+  [key: string]: unknown
+}
 /** What the user said; `content` with `accept`, of the requested schema. */
-export interface ElicitationAnswer { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> }
+export interface ElicitationAnswer {
+  action: 'accept' | 'decline' | 'cancel'
+  content?: Record<string, unknown>
+}
 
 /** Keeps small texts by key. May answer later. */
 export interface StorageAdapter {
@@ -579,4 +635,10 @@ export declare class RegistryError extends Error {
   readonly retryable: boolean
 }
 /** What a {@link RegistryError} can be given beside code and message. */
-export interface RegistryErrorDetails { server?: string; status?: number; hint?: string; retryable?: boolean; cause?: unknown }
+export interface RegistryErrorDetails {
+  server?: string
+  status?: number
+  hint?: string
+  retryable?: boolean
+  cause?: unknown
+}

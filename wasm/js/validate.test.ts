@@ -5,21 +5,36 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { validateArguments } from './validate.ts'
 
-interface Group { description: string; schema: unknown; tests: { description: string; data: unknown; valid: boolean }[] }
-interface Case { name: string; schema: unknown; args: unknown }
+interface Group {
+  description: string
+  schema: unknown
+  tests: { description: string; data: unknown; valid: boolean }[]
+}
+interface Case {
+  name: string
+  schema: unknown
+  args: unknown
+}
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = `${root}registry/testdata/jsonschema`
 const suite = readdirSync(folder).filter((f) => f.endsWith('.json'))
   .map((file) => [file, JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Group[]] as const)
 
-const official: Case[] = suite.flatMap(([file, groups]) => groups.flatMap((g) => g.tests.map((c) => (
-  { name: `${file}: ${g.description}: ${c.description}`, schema: g.schema, args: c.data }))))
+const official: Case[] = suite.flatMap(([file, groups]) =>
+  groups.flatMap((g) =>
+    g.tests.map((c) => (
+      { name: `${file}: ${g.description}: ${c.description}`, schema: g.schema, args: c.data }
+    ))
+  )
+)
 
 test('what the official suite calls valid passes', () => {
   for (const [file, groups] of suite) {
     for (const g of groups) {
-      for (const c of g.tests) if (c.valid) assert.equal(validateArguments(g.schema, c.data), undefined, `${file}: ${g.description}: ${c.description}`)
+      for (const c of g.tests)
+        if (c.valid)
+          assert.equal(validateArguments(g.schema, c.data), undefined, `${file}: ${g.description}: ${c.description}`)
     }
   }
 })
@@ -27,31 +42,83 @@ test('what the official suite calls valid passes', () => {
 /** What registry.Validate finds in each case. */
 function inGo(cases: Case[]): (string | undefined)[] {
   const input = cases.map(({ schema, args }) => JSON.stringify({ schema, args })).join('\n')
-  const out = execFileSync('go', ['run', './testdata/validate'], { cwd: root, input, maxBuffer: 1 << 30, encoding: 'utf8' })
-  return out.trimEnd().split('\n').map((line) => (JSON.parse(line) as string).replace(/^invalid arguments: /, '') || undefined)
+  const out = execFileSync('go', ['run', './testdata/validate'], {
+    cwd: root,
+    input,
+    maxBuffer: 1 << 30,
+    encoding: 'utf8',
+  })
+  return out.trimEnd().split('\n').map((line) =>
+    (JSON.parse(line) as string).replace(/^invalid arguments: /, '') || undefined
+  )
 }
 
 const object = (properties: unknown, more = {}) => ({ type: 'object', properties, ...more })
-const nest = (n: number, wrap: (s: unknown) => unknown) => Array.from({ length: n }).reduce<unknown>((s) => wrap(s), { type: 'string' })
+const nest = (n: number, wrap: (s: unknown) => unknown) =>
+  Array.from({ length: n }).reduce<unknown>((s) => wrap(s), { type: 'string' })
 
 const places = object({
-  city: { type: 'string', minLength: 2 }, days: { type: 'integer', minimum: 1, maximum: 14 }, unit: { enum: ['C', 'F'] },
-  'a/b': { type: ['string', 'null'] }, points: { type: 'array', items: { $ref: '#/$defs/point' }, maxItems: 3 },
-}, { required: ['city', 'days'], additionalProperties: false, $defs: { point: { prefixItems: [{ type: 'number' }, { type: 'number' }], items: false } } })
+  city: { type: 'string', minLength: 2 },
+  days: { type: 'integer', minimum: 1, maximum: 14 },
+  unit: { enum: ['C', 'F'] },
+  'a/b': { type: ['string', 'null'] },
+  points: { type: 'array', items: { $ref: '#/$defs/point' }, maxItems: 3 },
+}, {
+  required: ['city', 'days'],
+  additionalProperties: false,
+  $defs: { point: { prefixItems: [{ type: 'number' }, { type: 'number' }], items: false } },
+})
 
 const rows: Case[] = [
-  { city: 'Bonn', days: 3 }, { days: 3 }, { city: 'B', days: 15 }, { city: 5, days: 1.5 }, { city: 'Bonn', days: 3, unit: 'K' },
-  { city: 'Bonn', days: 3, 'a/b': 1 }, { city: 'Bonn', days: 3, towns: 1 }, { city: 'é😀', days: 3, points: [[1, 2], [1, 'x'], [1, 2, 3], []] },
-  [], null, 'x', { city: 1, days: '', unit: 1, x: 1, y: 1, z: 1 }, { constructor: 1, toString: 2 }, JSON.parse('{"__proto__":{"a":1}}'),
+  { city: 'Bonn', days: 3 },
+  { days: 3 },
+  { city: 'B', days: 15 },
+  { city: 5, days: 1.5 },
+  { city: 'Bonn', days: 3, unit: 'K' },
+  { city: 'Bonn', days: 3, 'a/b': 1 },
+  { city: 'Bonn', days: 3, towns: 1 },
+  { city: 'é😀', days: 3, points: [[1, 2], [1, 'x'], [1, 2, 3], []] },
+  [],
+  null,
+  'x',
+  { city: 1, days: '', unit: 1, x: 1, y: 1, z: 1 },
+  { constructor: 1, toString: 2 },
+  JSON.parse('{"__proto__":{"a":1}}'),
 ].map((args) => ({ name: 'places', schema: places, args }))
 
 const hostile: Case[] = [
-  null, [], 5, 'x', { type: 5, required: 'a', properties: [], items: 3, enum: {}, anyOf: {}, minimum: '1', $ref: 'https://example.com/x' },
-  { $ref: '#' }, { $ref: '#/$defs/a', $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], not: { $ref: '#/$defs/a' } } } },
-  nest(500, (not) => ({ not })), nest(80, (s) => object({ a: s })), { properties: { a: { type: ['text'] } } }, { properties: { a: null } },
-  { required: ['a', 'constructor', '__proto__', 5] }, { enum: Array.from({ length: 30_000 }, (_, i) => i) }, { $ref: '#/%zz' },
-  object({ a: { type: 'string' } }, { propertyNames: { maxLength: 0 } }), { properties: { a: { type: [] } } }, { oneOf: [{ pattern: 'x' }, {}, true] },
-].flatMap((schema) => [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args })))
+  null,
+  [],
+  5,
+  'x',
+  {
+    type: 5,
+    required: 'a',
+    properties: [],
+    items: 3,
+    enum: {},
+    anyOf: {},
+    minimum: '1',
+    $ref: 'https://example.com/x',
+  },
+  { $ref: '#' },
+  {
+    $ref: '#/$defs/a',
+    $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], not: { $ref: '#/$defs/a' } } },
+  },
+  nest(500, (not) => ({ not })),
+  nest(80, (s) => object({ a: s })),
+  { properties: { a: { type: ['text'] } } },
+  { properties: { a: null } },
+  { required: ['a', 'constructor', '__proto__', 5] },
+  { enum: Array.from({ length: 30_000 }, (_, i) => i) },
+  { $ref: '#/%zz' },
+  object({ a: { type: 'string' } }, { propertyNames: { maxLength: 0 } }),
+  { properties: { a: { type: [] } } },
+  { oneOf: [{ pattern: 'x' }, {}, true] },
+].flatMap((schema) =>
+  [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args }))
+)
 
 /** Writes schemas and arguments out of few words, so that they often meet. */
 function* random(count: number): Generator<Case> {
@@ -64,20 +131,60 @@ function* random(count: number): Generator<Case> {
   const some = <T>(max: number, make: () => T): T[] => Array.from({ length: below(max + 1) }, make)
   const keys = ['a', 'b', 'a/b~c', '__proto__', 'constructor']
   const entries = (make: () => unknown) => Object.fromEntries(some(3, () => [pick(keys), make()]))
-  const value = (depth: number): unknown => pick([
-    () => pick(['', 'a', 'ab', 'é😀']), () => below(5), () => below(9) / 4 - 1, () => null, () => pick([true, false]),
-    () => (depth > 2 ? [] : some(3, () => value(depth + 1))), () => (depth > 2 ? {} : entries(() => value(depth + 1))),
-  ])()
+  const value = (depth: number): unknown =>
+    pick([
+      () => pick(['', 'a', 'ab', 'é😀']),
+      () => below(5),
+      () => below(9) / 4 - 1,
+      () => null,
+      () => pick([true, false]),
+      () => (depth > 2 ? [] : some(3, () => value(depth + 1))),
+      () => (depth > 2 ? {} : entries(() => value(depth + 1))),
+    ])()
   const keywords: Record<string, (d: number) => unknown> = {
-    type: () => pick(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null', ['integer', 'null'], ['string', 'object'], 'odd']),
-    const: () => value(1), enum: () => some(3, () => value(1)), nullable: () => pick([true, false]),
-    minimum: () => below(4), maximum: () => below(4), exclusiveMinimum: () => below(4) / 2, exclusiveMaximum: () => below(4), multipleOf: () => pick([1, 0.5, 0.1, 0, 3]),
-    minLength: () => below(3), maxLength: () => below(3), minItems: () => below(3), maxItems: () => below(3), uniqueItems: () => true,
-    minProperties: () => below(3), maxProperties: () => below(3), required: () => some(2, () => pick(keys)),
-    properties: (d) => entries(() => schema(d)), additionalProperties: (d) => schema(d), patternProperties: () => ({ a: true }),
-    items: (d) => (below(4) ? schema(d) : some(2, () => schema(d))), additionalItems: (d) => schema(d), prefixItems: (d) => some(2, () => schema(d)),
-    anyOf: (d) => some(3, () => schema(d)), oneOf: (d) => some(3, () => schema(d)), allOf: (d) => some(2, () => schema(d)), not: (d) => schema(d),
-    $ref: () => pick(['#', '#/$defs/a', '#/$defs/b', '#/$defs/none', '#/properties/a', '#/properties/a~1b~0c', '#/allOf/0', 'other']), format: () => 'uri',
+    type: () =>
+      pick(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null', ['integer', 'null'], [
+        'string',
+        'object',
+      ], 'odd']),
+    const: () => value(1),
+    enum: () => some(3, () => value(1)),
+    nullable: () => pick([true, false]),
+    minimum: () => below(4),
+    maximum: () => below(4),
+    exclusiveMinimum: () => below(4) / 2,
+    exclusiveMaximum: () => below(4),
+    multipleOf: () => pick([1, 0.5, 0.1, 0, 3]),
+    minLength: () => below(3),
+    maxLength: () => below(3),
+    minItems: () => below(3),
+    maxItems: () => below(3),
+    uniqueItems: () => true,
+    minProperties: () => below(3),
+    maxProperties: () => below(3),
+    required: () => some(2, () => pick(keys)),
+    properties: (d) => entries(() => schema(d)),
+    additionalProperties: (d) => schema(d),
+    patternProperties: () => ({ a: true }),
+    items: (d) => (below(4) ? schema(d) : some(2, () => schema(d))),
+    additionalItems: (d) => schema(d),
+    prefixItems: (d) => some(2, () => schema(d)),
+    anyOf: (d) => some(3, () => schema(d)),
+    oneOf: (d) => some(3, () => schema(d)),
+    allOf: (d) => some(2, () => schema(d)),
+    not: (d) => schema(d),
+    $ref: () =>
+      pick([
+        '#',
+        '#/$defs/a',
+        '#/$defs/b',
+        '#/$defs/none',
+        '#/properties/a',
+        '#/properties/a~1b~0c',
+        '#/allOf/0',
+        'other',
+      ]),
+    format: () => 'uri',
   }
   const names = Object.keys(keywords)
   const schema = (depth: number): unknown => {
@@ -110,17 +217,29 @@ test('Go and TypeScript find the same in the same arguments', () => {
 })
 
 test('digits that parsing loses refuse nothing', () => {
-  for (const [schema, args] of [
-    ['{"const":9007199254740993}', '9007199254740992'], ['{"exclusiveMinimum":9007199254740992}', '9007199254740993'],
-    ['{"uniqueItems":true}', '[9007199254740992,9007199254740993]'], ['{"type":"integer"}', '1' + '0'.repeat(400)],
-    ['{"not":{"const":9007199254740992}}', '9007199254740993'], ['{"oneOf":[{"const":9007199254740992},{"const":9007199254740993}]}', '9007199254740993'],
-  ] as const) {
+  for (
+    const [schema, args] of [
+      ['{"const":9007199254740993}', '9007199254740992'],
+      ['{"exclusiveMinimum":9007199254740992}', '9007199254740993'],
+      ['{"uniqueItems":true}', '[9007199254740992,9007199254740993]'],
+      ['{"type":"integer"}', '1' + '0'.repeat(400)],
+      ['{"not":{"const":9007199254740992}}', '9007199254740993'],
+      ['{"oneOf":[{"const":9007199254740992},{"const":9007199254740993}]}', '9007199254740993'],
+    ] as const
+  ) {
     assert.equal(validateArguments(JSON.parse(schema), JSON.parse(args)), undefined, schema)
   }
 })
 
 test('values stay out of the problems', () => {
-  const schema = { properties: { token: { type: 'integer' }, key: { enum: ['a'] }, pin: { maxLength: 1 }, id: { not: { type: 'string' } } } }
+  const schema = {
+    properties: {
+      token: { type: 'integer' },
+      key: { enum: ['a'] },
+      pin: { maxLength: 1 },
+      id: { not: { type: 'string' } },
+    },
+  }
   const problems = validateArguments(schema, { token: 'hunter2', key: 'hunter2', pin: 'hunter2', id: 'hunter2' })!
   assert.equal(problems.split('; ').length, 4)
   assert.ok(!problems.includes('hunter2'), problems)

@@ -11,9 +11,12 @@ const maxProblems = 5
 const comparable = 100
 
 // Checked here, or asserting nothing.
-const understood = new Set(('$ref type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength '
-  + 'minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items prefixItems '
-  + 'allOf anyOf oneOf not title description default examples deprecated readOnly writeOnly $schema $id $comment $defs definitions').split(' '))
+const understood = new Set(
+  ('$ref type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength ' +
+    'minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items prefixItems ' +
+    'allOf anyOf oneOf not title description default examples deprecated readOnly writeOnly $schema $id $comment $defs definitions')
+    .split(' '),
+)
 
 /**
  * Says what of the arguments does not fit the schema: up to five places, each by
@@ -44,7 +47,8 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     const types = typesOf(get(s, 'type'))
     // A type that nobody knows is fulfilled by everything.
     const fits = (t: string) => t === kind || !typeNames.includes(t) || (t === 'integer' && isWhole(value))
-    if (types.length && !types.some(fits)) return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
+    if (types.length && !types.some(fits))
+      return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
 
     if (Object.hasOwn(s, 'const') && !equal(s.const, value)) fail(path, 'want ' + json(s.const))
     const list = get(s, 'enum')
@@ -55,7 +59,8 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     if (isObject(value)) object(s, value, path, depth)
     else if (Array.isArray(value)) array(s, value, path, depth)
     else if (typeof value === 'number') number(s, value, path)
-    else if (typeof value === 'string' && ('minLength' in s || 'maxLength' in s)) count(s, 'Length', [...value].length, path, ' characters')
+    else if (typeof value === 'string' && ('minLength' in s || 'maxLength' in s))
+      count(s, 'Length', [...value].length, path, ' characters')
     combined(s, value, path, depth)
   }
 
@@ -98,7 +103,14 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     return false
   }
 
-  function limit(s: Schema, keyword: string, path: string, words: string, fits: (limit: number) => boolean, unit = ''): void {
+  function limit(
+    s: Schema,
+    keyword: string,
+    path: string,
+    words: string,
+    fits: (limit: number) => boolean,
+    unit = '',
+  ): void {
     const l = get(s, keyword)
     if (typeof l === 'number' && !fits(l)) fail(path, `want ${words} ${l}${unit}`)
   }
@@ -135,7 +147,12 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
       }
       const one = keyword === 'oneOf'
       if (!maybe || (one && surely > 1)) {
-        fail(path, `fits ${one ? Math.max(maybe, surely) : 'none'} of the ${alternatives.length} alternatives (${keyword})${one ? ', want 1' : ''}`)
+        fail(
+          path,
+          `fits ${one ? Math.max(maybe, surely) : 'none'} of the ${alternatives.length} alternatives (${keyword})${
+            one ? ', want 1' : ''
+          }`,
+        )
       }
     }
     if (isSchema(s.not)) {
@@ -172,7 +189,8 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => equal(e, b[i]))
     if (!isObject(a) || !isObject(b)) return a === b
     const names = Object.keys(a)
-    return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
+    return names.length === Object.keys(b).length &&
+      names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
   }
 
   check(schema, args, '', 0)

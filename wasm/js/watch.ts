@@ -11,7 +11,9 @@ export function watchPage(tell: Tell): () => void {
   addEventListener('online', () => tell({ method: 'online', online: true }), { signal })
   addEventListener('offline', () => tell({ method: 'online', online: false }), { signal })
   if (typeof document !== 'undefined') {
-    document.addEventListener('visibilitychange', () => { if (!document.hidden) tell({ method: 'wake' }) }, { signal })
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) tell({ method: 'wake' })
+    }, { signal })
   }
   return () => ends.abort()
 }

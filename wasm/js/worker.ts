@@ -31,7 +31,10 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
     scope.onmessage = null
     let answer: Launched
     try {
-      const [host, lock] = await Promise.all([Host.start(data.module, data.options, data.begin, lane), holdLock('portolan ')])
+      const [host, lock] = await Promise.all([
+        Host.start(data.module, data.options, data.begin, lane),
+        holdLock('portolan '),
+      ])
       host.attach(portChannel(scope))
       answer = { launched: true, lock, refused: host.refused }
     } catch (e) {

@@ -24,7 +24,11 @@ export async function makeApp(name: string, ...folders: string[]): Promise<strin
   await rm(dir, { recursive: true, force: true })
   await mkdir(dir, { recursive: true })
   await writeFile(join(dir, 'package.json'), '{ "private": true, "type": "module" }\n')
-  for (const folder of folders) await cp(join(root, folder), dir, { recursive: true, filter: (path) => !/node_modules|\.next$/.test(path) })
+  for (const folder of folders)
+    await cp(join(root, folder), dir, {
+      recursive: true,
+      filter: (path) => !/node_modules|\.next$/.test(path),
+    })
   await cp(await (packed ??= pack()), join(dir, 'node_modules/portolan'), { recursive: true })
   return dir
 }
@@ -32,26 +36,39 @@ export async function makeApp(name: string, ...folders: string[]): Promise<strin
 /** The environment of an app's commands: they find the programs that are installed, and tell nobody. */
 export const environment = {
   PATH: [programs, `${root}node_modules/.bin`, process.env.PATH].join(delimiter),
-  NEXT_TELEMETRY_DISABLED: '1', NO_COLOR: '1', CI: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NO_COLOR: '1',
+  CI: '1',
 }
 
 /** Runs a command in an app's folder and returns what it prints. */
 export async function runIn(dir: string, command: string): Promise<string> {
-  const child = spawn('sh', ['-ec', command], { cwd: dir, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'], timeout: 240_000 })
+  const child = spawn('sh', ['-ec', command], {
+    cwd: dir,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 240_000,
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => { output += chunk })
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
   const code = await new Promise((resolve) => child.on('close', resolve))
   if (code !== 0) throw new Error(`${command} ended with ${code}:\n${output}`)
   return output
 }
 
 export async function versionOf(name: string): Promise<string> {
-  return (JSON.parse(await readFile(join(here, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version
+  return (JSON.parse(await readFile(join(here, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
+    .version
 }
 
 /** Bytes of all files below a folder. */
 export async function bytesIn(dir: string): Promise<number> {
   const files = await readdir(dir, { recursive: true, withFileTypes: true })
-  const sizes = await Promise.all(files.filter((f) => f.isFile()).map(async (f) => (await stat(join(f.parentPath, f.name))).size))
+  const sizes = await Promise.all(
+    files.filter((f) => f.isFile()).map(async (f) => (await stat(join(f.parentPath, f.name))).size),
+  )
   return sizes.reduce((a, b) => a + b, 0)
 }

@@ -23,7 +23,11 @@ const said = `(() => {
   const card = document.querySelector('portolan-panel')?.shadowRoot?.querySelector('article')?.innerText ?? ''
   return { mode: main?.dataset.mode, answer: main?.querySelector('pre')?.textContent, card }
 })()`
-interface Said { mode?: string; answer?: string; card: string }
+interface Said {
+  mode?: string
+  answer?: string
+  card: string
+}
 
 const answered = ({ answer }: Said) => /tools\/call.*carrack/.test(answer ?? '')
 const shows = ({ card }: Said) => /remote[^]*Connected/.test(card)
@@ -37,8 +41,12 @@ export async function inChromium(browser: Browser, url: string, server: string, 
   const faults: string[] = []
   const wasm: string[] = []
   page.on('pageerror', (e) => faults.push(e.message))
-  page.on('console', (m) => { if (m.type() === 'error' && !expected.test(m.text() + m.location().url)) faults.push(m.text()) })
-  page.on('response', (r) => { if (/\.wasm(\?|$)/.test(r.url())) wasm.push(`${r.status()} ${r.headers()['content-type']}`) })
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !expected.test(m.text() + m.location().url)) faults.push(m.text())
+  })
+  page.on('response', (r) => {
+    if (/\.wasm(\?|$)/.test(r.url())) wasm.push(`${r.status()} ${r.headers()['content-type']}`)
+  })
   const at = (server: string, more = '') => `${url}/?server=${encodeURIComponent(server)}${more}`
   const open = async (to: string) => {
     await page.goto(to)
@@ -50,10 +58,14 @@ export async function inChromium(browser: Browser, url: string, server: string, 
   try {
     const mode = await open(at(server))
     const found = wasm.length === 1 && /^200 application\/wasm/.test(wasm[0]!)
-    const panel = await usePanel(page).then(() => true, (e: Error) => { faults.push(e.message) })
+    const panel = await usePanel(page).then(() => true, (e: Error) => {
+      faults.push(e.message)
+    })
     const shared = await open(at(server, '&mode=shared'))
     await page.goto(at(guarded))
-    const signIn = await useSignIn(page).then(() => true, (e: Error) => { faults.push(e.message) })
+    const signIn = await useSignIn(page).then(() => true, (e: Error) => {
+      faults.push(e.message)
+    })
     return { mode, wasm: found, panel: !!panel, shared, signIn: !!signIn, faults }
   } finally {
     await page.close()
@@ -87,7 +99,9 @@ export async function inFirefox(firefox: Firefox, app: string, server: string): 
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     if (!answered(last)) faults.push(`the page says ${last.answer}`)
-    const wasm = await page.evaluate<number>(`performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.wasm') && e.responseStatus === 200).length`)
+    const wasm = await page.evaluate<number>(
+      `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('.wasm') && e.responseStatus === 200).length`,
+    )
     return { mode: last.mode ?? 'none', wasm: wasm === 1, panel: shows(last) }
   }
   const { mode, wasm, panel } = await open(url)

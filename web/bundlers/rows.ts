@@ -25,7 +25,14 @@ export const rows: Row[] = [
   { name: 'Rsbuild', package: '@rsbuild/core', build: 'rsbuild build', output: 'dist', site: 'dist' },
   { name: 'Rollup', package: 'rollup', folder: 'rollup', build: 'rollup --config', output: 'dist' },
   { name: 'esbuild', package: 'esbuild', folder: 'esbuild', build: 'sh -e build.sh', output: 'dist' },
-  { name: 'Next, Turbopack', package: 'next', folder: 'next', build: 'next build', output: '.next/static', serve: 'exec next start --hostname 127.0.0.1 --port' },
+  {
+    name: 'Next, Turbopack',
+    package: 'next',
+    folder: 'next',
+    build: 'next build',
+    output: '.next/static',
+    serve: 'exec next start --hostname 127.0.0.1 --port',
+  },
   { name: 'import map, Chromium', folder: 'import-map' },
   { name: 'import map, Firefox', folder: 'import-map', firefox: true },
 ]

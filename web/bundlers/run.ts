@@ -6,19 +6,29 @@ import { bytesIn, environment, makeApp, runIn, versionOf } from './apps.ts'
 import { inChromium, inFirefox, type Seen } from './drive.ts'
 import { rows, type Row } from './rows.ts'
 
-interface Tried extends Partial<Seen> { row: Row; version: string; bytes?: number; warnings: number; seconds: number; ok: boolean }
+interface Tried extends Partial<Seen> {
+  row: Row
+  version: string
+  bytes?: number
+  warnings: number
+  seconds: number
+  ok: boolean
+}
 
 async function serve(row: Row, dir: string): Promise<Listening> {
   if (!row.serve) return serveFolder(`${dir}/${row.site ?? ''}`)
   const port = await freePort()
   const running = launch('sh', ['-c', `cd ${dir} && ${row.serve} ${port}`], environment)
   const url = `http://127.0.0.1:${port}`
-  await answering(url).catch((e) => { throw new Error(`${(e as Error).message}\n${running.output()}`) })
+  await answering(url).catch((e) => {
+    throw new Error(`${(e as Error).message}\n${running.output()}`)
+  })
   return { url, close: () => running.stop() }
 }
 
 /** Lines in which a bundler complains of the code. That a module is large is known. */
-const warnings = (output: string) => output.split('\n').filter((line) => /^warning in (?!asset size)|externalized|\(!\)|▲ \[warning\]/i.test(line)).length
+const warnings = (output: string) =>
+  output.split('\n').filter((line) => /^warning in (?!asset size)|externalized|\(!\)|▲ \[warning\]/i.test(line)).length
 
 const browser = await launchChromium()
 const server = await sdkServer()
@@ -28,17 +38,32 @@ let firefox: Firefox | undefined
 /** Builds, serves and drives one row; what does not work is in its faults. */
 async function attempt(row: Row): Promise<Tried> {
   const begun = Date.now()
-  const tried: Tried = { row, version: row.package ? await versionOf(row.package) : '', warnings: 0, seconds: 0, ok: false }
+  const tried: Tried = {
+    row,
+    version: row.package ? await versionOf(row.package) : '',
+    warnings: 0,
+    seconds: 0,
+    ok: false,
+  }
   let site: Listening | undefined
   try {
-    const dir = await makeApp(row.name.toLowerCase().replaceAll(/\W+/g, '-'), ...['app', ...row.folder ? [row.folder] : []].map((f) => `web/bundlers/${f}`))
+    const dir = await makeApp(
+      row.name.toLowerCase().replaceAll(/\W+/g, '-'),
+      ...['app', ...row.folder ? [row.folder] : []].map((f) => `web/bundlers/${f}`),
+    )
     if (row.build) tried.warnings = warnings(await runIn(dir, row.build))
     if (row.output) tried.bytes = await bytesIn(`${dir}/${row.output}`)
     site = await serve(row, dir)
     if (row.firefox) firefox ??= await launchFirefox()
-    Object.assign(tried, row.firefox ? await inFirefox(firefox!, site.url, server.url) : await inChromium(browser, site.url, server.url, guarded.url))
+    Object.assign(
+      tried,
+      row.firefox
+        ? await inFirefox(firefox!, site.url, server.url)
+        : await inChromium(browser, site.url, server.url, guarded.url),
+    )
     const { mode, shared, wasm, panel, signIn, faults } = tried
-    tried.ok = mode === 'worker' && shared === 'shared' && !!wasm && !!panel && (!!row.firefox || !!signIn) && !faults!.length && !tried.warnings
+    tried.ok = mode === 'worker' && shared === 'shared' && !!wasm && !!panel && (!!row.firefox || !!signIn) &&
+      !faults!.length && !tried.warnings
   } catch (e) {
     tried.faults = [(e as Error).message]
   } finally {
@@ -62,11 +87,35 @@ try {
 }
 
 const yes = (b?: boolean) => b === undefined ? '' : b ? 'yes' : 'no'
-const head = ['bundler', 'version', 'mode', 'shared', 'wasm', 'panel', 'sign-in', 'bytes', 'warnings', 'seconds', 'result']
+const head = [
+  'bundler',
+  'version',
+  'mode',
+  'shared',
+  'wasm',
+  'panel',
+  'sign-in',
+  'bytes',
+  'warnings',
+  'seconds',
+  'result',
+]
 const table = all.map((t) => [
-  t.row.name, t.version, t.mode ?? 'none', t.shared ?? 'none', yes(t.wasm), yes(t.panel), yes(t.signIn),
-  t.bytes?.toLocaleString('en') ?? '', String(t.warnings), t.seconds.toFixed(1), t.ok ? 'ok' : 'FAILED',
+  t.row.name,
+  t.version,
+  t.mode ?? 'none',
+  t.shared ?? 'none',
+  yes(t.wasm),
+  yes(t.panel),
+  yes(t.signIn),
+  t.bytes?.toLocaleString('en') ?? '',
+  String(t.warnings),
+  t.seconds.toFixed(1),
+  t.ok ? 'ok' : 'FAILED',
 ])
 const widths = head.map((h, i) => Math.max(h.length, ...table.map((r) => r[i]!.length)))
-for (const line of [head, ...table]) console.log(line.map((cell, i) => i >= 7 && i <= 9 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)).join('  ').trimEnd())
+for (const line of [head, ...table])
+  console.log(
+    line.map((cell, i) => i >= 7 && i <= 9 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)).join('  ').trimEnd(),
+  )
 process.exitCode = all.length && all.every((t) => t.ok) ? 0 : 1

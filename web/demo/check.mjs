@@ -9,10 +9,20 @@ const pictures = at > 0 ? process.argv[at + 1] : undefined
 let page
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  args: [
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
 })
-const picture = async (name) => { if (pictures) await page.screenshot({ path: `${pictures}/check-${name}.png` }) }
+const picture = async (name) => {
+  if (pictures) await page.screenshot({ path: `${pictures}/check-${name}.png` })
+}
 const step = (text) => console.log(`ok - ${text}`)
 try {
   page = await browser.newPage({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
@@ -42,7 +52,8 @@ try {
 
   const call = async (server, tool, args, answer) => {
     await panel.getByRole('tab', { name: /^Tools/ }).click()
-    await panel.locator('.group').filter({ has: page.getByRole('checkbox', { name: `All tools of ${server}` }) }).getByRole('button', { name: new RegExp(`^${tool} `) }).click()
+    await panel.locator('.group').filter({ has: page.getByRole('checkbox', { name: `All tools of ${server}` }) })
+      .getByRole('button', { name: new RegExp(`^${tool} `) }).click()
     await panel.locator('portolan-json', { hasText: `"${server}__${tool}"` }).first().waitFor()
     await panel.getByRole('tab', { name: 'Try it' }).click()
     for (const [name, value] of Object.entries(args)) await panel.getByLabel(name, { exact: true }).fill(value)

@@ -11,9 +11,11 @@ export abstract class DialogPiece extends Piece {
   protected abstract body(): TemplateResult
 
   protected override render(): TemplateResult {
-    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() => this.closed()}>
+    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() =>
+      this.closed()}>
       <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
-        <button type="button" class="quiet round" aria-label=${this.t('close')} @click=${() => this.close()}>${cross}</button></header>
+        <button type="button" class="quiet round" aria-label=${this.t('close')} @click=${() =>
+      this.close()}>${cross}</button></header>
       ${this.body()}
     </dialog>`
   }

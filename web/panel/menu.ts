@@ -2,7 +2,11 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { more } from './icons.ts'
 import { define, freshId, Piece } from './piece.ts'
 
-export interface MenuItem { label: string; act: () => void; danger?: boolean }
+export interface MenuItem {
+  label: string
+  act: () => void
+  danger?: boolean
+}
 
 /** A button that opens a menu, by the menu button pattern of the ARIA practices. */
 class Menu extends Piece {
@@ -12,16 +16,24 @@ class Menu extends Piece {
   declare private open: boolean
   private readonly list = freshId()
 
-  private get popoverElement(): HTMLElement { return this.querySelector('[popover]')! }
-  private get buttons(): HTMLElement[] { return [...this.querySelectorAll<HTMLElement>('[role=menuitem]')] }
+  private get popoverElement(): HTMLElement {
+    return this.querySelector('[popover]')!
+  }
+  private get buttons(): HTMLElement[] {
+    return [...this.querySelectorAll<HTMLElement>('[role=menuitem]')]
+  }
 
   protected override render(): TemplateResult {
     return html`
       <button type="button" class="quiet round" aria-label=${this.label} title=${this.label} aria-haspopup="menu" aria-controls=${this.list}
         aria-expanded="false" popovertarget=${this.list} @keydown=${this.openByKey}>${more}</button>
       <div id=${this.list} popover role="menu" aria-label=${this.label} class="menu" @beforetoggle=${this.opening} @toggle=${this.toggled} @keydown=${this.move}>
-        ${(this.open ? this.items() : []).map((item) => html`<button type="button" role="menuitem" tabindex="-1" class=${item.danger ? 'danger' : nothing}
-          @click=${() => this.choose(item)}>${item.label}</button>`)}
+        ${
+      (this.open ? this.items() : []).map((item) =>
+        html`<button type="button" role="menuitem" tabindex="-1" class=${item.danger ? 'danger' : nothing}
+          @click=${() => this.choose(item)}>${item.label}</button>`
+      )
+    }
       </div>`
   }
 

@@ -3,7 +3,13 @@ import { cross } from './icons.ts'
 import type { Words } from './words.ts'
 
 /** A sentence to the reader. `ends` is called when it has gone, unless it was undone. */
-export interface Notice { text: string; hint?: string | undefined; bad?: boolean; undo?: (() => void) | undefined; ends?: () => void }
+export interface Notice {
+  text: string
+  hint?: string | undefined
+  bad?: boolean
+  undo?: (() => void) | undefined
+  ends?: () => void
+}
 
 /** How long a sentence stays, in ms; one about a fault stays until it is dismissed. */
 const time = 8000
@@ -39,10 +45,19 @@ export class Notices {
 
   view(t: Words): TemplateResult {
     const { shown } = this
-    return html`<div class="notices" part="notices" role=${shown?.bad ? 'alert' : 'status'}>${shown ? html`<div class="notice ${shown.bad ? 'bad' : ''}" part="notice">
+    return html`<div class="notices" part="notices" role=${shown?.bad ? 'alert' : 'status'}>${
+      shown
+        ? html`<div class="notice ${shown.bad ? 'bad' : ''}" part="notice">
       <p><bdi>${shown.text}</bdi>${shown.hint ? html` <span class="hint"><bdi>${shown.hint}</bdi></span>` : nothing}</p>
-      ${shown.undo ? html`<button type="button" class="small" @click=${() => this.take()?.undo?.()}>${t('undo')}</button>` : nothing}
-      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() => this.dismiss()}>${cross}</button>
-    </div>` : nothing}</div>`
+      ${
+          shown.undo
+            ? html`<button type="button" class="small" @click=${() => this.take()?.undo?.()}>${t('undo')}</button>`
+            : nothing
+        }
+      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() =>
+          this.dismiss()}>${cross}</button>
+    </div>`
+        : nothing
+    }</div>`
   }
 }

@@ -31,8 +31,15 @@ const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], wi
 export class PortolanPanel extends LitElement implements types.PortolanPanel, Desk {
   static override styles = styles
   static override properties = {
-    registry: { attribute: false }, messages: { attribute: false }, locale: {}, view: { reflect: true },
-    catalogue: {}, budget: { type: Number }, dialog: { state: true }, localNetworks: { state: true }, now: { state: true },
+    registry: { attribute: false },
+    messages: { attribute: false },
+    locale: {},
+    view: { reflect: true },
+    catalogue: {},
+    budget: { type: Number },
+    dialog: { state: true },
+    localNetworks: { state: true },
+    now: { state: true },
   }
   declare registry: Registry
   declare messages: Messages | undefined
@@ -74,7 +81,8 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     void watchLocalNetwork((states) => {
       const before = this.localNetworks
       this.localNetworks = states
-      if (Object.entries(states).some(([range, state]) => state === 'granted' && before[range as keyof LocalNetworks])) this.retryLocal()
+      if (Object.entries(states).some(([range, state]) => state === 'granted' && before[range as keyof LocalNetworks]))
+        this.retryLocal()
     })
   }
 
@@ -120,7 +128,11 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
       if (waits !== (this.clock !== undefined)) {
         clearInterval(this.clock)
-        this.clock = waits ? setInterval(() => { this.now = Date.now() }, 1000) : undefined
+        this.clock = waits
+          ? setInterval(() => {
+            this.now = Date.now()
+          }, 1000)
+          : undefined
       }
       if (waits) this.now = Date.now()
     }
@@ -129,20 +141,38 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   protected override render(): TemplateResult {
     const { words: t, view } = this
     const servers = Object.keys(this.snapshot.servers).filter((name) => !this.removing.has(name))
-    const counts: Record<View, number | undefined> = { servers: servers.length, tools: this.snapshot.tools.length, activity: undefined }
+    const counts: Record<View, number | undefined> = {
+      servers: servers.length,
+      tools: this.snapshot.tools.length,
+      activity: undefined,
+    }
     return html`
       <div class="panel" part="panel" lang=${t.locale} dir=${direction(t.locale)}>
         <div class="bar" part="bar">
           <div role="tablist" aria-label=${t('panel')} @keydown=${this.moveTab}>
-            ${views.map((v) => html`<button type="button" role="tab" id="tab-${v}" aria-controls="view-${v}" aria-selected=${v === view} tabindex=${v === view ? 0 : -1}
-              @click=${() => this.go(v)}>${t(`view_${v}`)}${counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing}</button>`)}
+            ${
+      views.map((v) =>
+        html`<button type="button" role="tab" id="tab-${v}" aria-controls="view-${v}" aria-selected=${
+          v === view
+        } tabindex=${v === view ? 0 : -1}
+              @click=${() => this.go(v)}>${t(`view_${v}`)}${
+          counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing
+        }</button>`
+      )
+    }
           </div>
           <p class="summary" part="summary">${this.summary(servers)}</p>
         </div>
         <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
-          ${view === 'servers' ? this.serversView(servers)
-            : view === 'tools' ? html`<portolan-tools .desk=${this} .listed=${this.ledger.servers} .servers=${this.snapshot.servers} .known=${this.scales.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
-            : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`}
+          ${
+      view === 'servers'
+        ? this.serversView(servers)
+        : view === 'tools'
+        ? html`<portolan-tools .desk=${this} .listed=${this.ledger.servers} .servers=${this.snapshot.servers} .known=${
+          this.scales.version + this.flags.version
+        } .budget=${this.budget}></portolan-tools>`
+        : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`
+    }
         </div>
         ${this.dialogView()}
         ${this.askView()}
@@ -155,44 +185,75 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     if (!servers.length) return ''
     const connected = servers.filter((name) => snapshot.servers[name]!.status === 'connected').length
     const tokens = this.scales.total(offered(this.ledger))
-    return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])].join(' · ')
+    return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])]
+      .join(' · ')
   }
 
   private serversView(servers: string[]): TemplateResult {
     const { words: t } = this
     return html`
       <portolan-add .desk=${this} .servers=${this.snapshot.servers}></portolan-add>
-      ${servers.length ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${repeat(servers, (name) => name, (name) => this.card(name))}</ul>` : html`
+      ${
+      servers.length
+        ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${
+          repeat(servers, (name) => name, (name) => this.card(name))
+        }</ul>`
+        : html`
         <div class="empty" part="empty">${compass}
           <h2>${t('empty_title')}</h2><p>${t('empty_text')}</p>
           <div class="row center">
             <button type="button" class="primary" @click=${this.addDemo}>${t('add_demo')}</button>
             <button type="button" @click=${() => this.show({ kind: 'catalogue' })}>${t('browse')}</button>
           </div>
-        </div>`}`
+        </div>`
+    }`
   }
 
   private card(name: string): TemplateResult {
     const server = this.snapshot.servers[name]!
-    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${this.history.of(name)} .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
-      .now=${server.suspended ? this.now : 0} .tokens=${this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])} .signingIn=${this.signIns.waits(name)} .words=${this.words}></portolan-card></li>`
+    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${
+      this.history.of(name)
+    } .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
+      .now=${server.suspended ? this.now : 0} .tokens=${
+      this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])
+    } .signingIn=${this.signIns.waits(name)} .words=${this.words}></portolan-card></li>`
   }
 
   private dialogView(): TemplateResult | typeof nothing {
     const { dialog, snapshot } = this
     switch (dialog?.kind) {
-      case 'edit': return snapshot.servers[dialog.server] ? html`<portolan-edit .desk=${this} .name=${dialog.server} .server=${snapshot.servers[dialog.server]}></portolan-edit>` : nothing
-      case 'tool': return html`<portolan-tool .desk=${this} .name=${dialog.name} .tab=${dialog.tab ?? 'about'} .snapshot=${snapshot}></portolan-tool>`
-      case 'review': return html`<portolan-review .desk=${this} .server=${dialog.server} .held=${snapshot.held.filter((t) => t.server === dialog.server)}></portolan-review>`
-      case 'export': return html`<portolan-export .desk=${this} .server=${dialog.server}></portolan-export>`
-      case 'catalogue': return html`<portolan-catalogue .desk=${this} .base=${this.catalogue}></portolan-catalogue>`
+      case 'edit':
+        return snapshot.servers[dialog.server]
+          ? html`<portolan-edit .desk=${this} .name=${dialog.server} .server=${
+            snapshot.servers[dialog.server]
+          }></portolan-edit>`
+          : nothing
+      case 'tool':
+        return html`<portolan-tool .desk=${this} .name=${dialog.name} .tab=${
+          dialog.tab ?? 'about'
+        } .snapshot=${snapshot}></portolan-tool>`
+      case 'review':
+        return html`<portolan-review .desk=${this} .server=${dialog.server} .held=${
+          snapshot.held.filter((t) => t.server === dialog.server)
+        }></portolan-review>`
+      case 'export':
+        return html`<portolan-export .desk=${this} .server=${dialog.server}></portolan-export>`
+      case 'catalogue':
+        return html`<portolan-catalogue .desk=${this} .base=${this.catalogue}></portolan-catalogue>`
     }
     return nothing
   }
 
   private askView(): unknown {
     const { first, more } = this.asks
-    return first ? keyed(first, html`<portolan-approve .desk=${this} .request=${first.request} .more=${more} @said=${(e: CustomEvent<Approval>) => first.answer(e.detail)}></portolan-approve>`) : nothing
+    return first
+      ? keyed(
+        first,
+        html`<portolan-approve .desk=${this} .request=${first.request} .more=${more} @said=${(
+          e: CustomEvent<Approval>,
+        ) => first.answer(e.detail)}></portolan-approve>`,
+      )
+      : nothing
   }
 
   async approve(request: ApprovalRequest): Promise<Approval> {
@@ -208,7 +269,9 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     if (to === undefined) return
     event.preventDefault()
     this.go(views.at(to % views.length)!)
-    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus())
+    void this.updateComplete.then(() =>
+      this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
+    )
   }
 
   private go(view: View): void {
@@ -216,10 +279,11 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     this.emit('portolan-view', { view })
   }
 
-  private readonly addDemo = () => this.run(async () => {
-    await this.registry.addServer('demo', { url: 'builtin:demo' })
-    await this.registry.discover(['demo'])
-  })
+  private readonly addDemo = () =>
+    this.run(async () => {
+      await this.registry.addServer('demo', { url: 'builtin:demo' })
+      await this.registry.discover(['demo'])
+    })
 
   // What the panel does for its parts (Desk).
 
@@ -284,10 +348,10 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       if (s.status === 'error' && isLocal(s.config.url)) void this.registry?.retry(name).catch(() => {}) // health tells
     }
   }
-
 }
 
-const offered = ({ servers }: Ledger) => [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))
+const offered = ({ servers }: Ledger) =>
+  [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))
 
 const rtl = new Set(['ar', 'he', 'fa', 'ur', 'ps', 'dv', 'yi'])
 const direction = (locale: string) => (rtl.has(locale.split('-')[0]!) ? 'rtl' : 'ltr')

@@ -45,7 +45,10 @@ test('no hidden character comes through in random text', () => {
   const below = (n: number) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % n
   const hostile = [0x202e, 0x200b, 0x200d, 0xfe0f, 0xe0041, 0x1b, 0xd800, 0xdc00, 0x61, 0x1f600, 0x301, 0x0a]
   for (let i = 0; i < 5000; i++) {
-    const s = String.fromCodePoint(...Array.from({ length: below(12) }, () => (below(2) ? hostile[below(hostile.length)]! : below(0x11000))))
-    for (const c of clean(s)) assert.ok(!isHidden(c.codePointAt(0)!) || /[\u200c\u200d\ufe0e\ufe0f]/.test(c), JSON.stringify(s))
+    const s = String.fromCodePoint(
+      ...Array.from({ length: below(12) }, () => (below(2) ? hostile[below(hostile.length)]! : below(0x11000))),
+    )
+    for (const c of clean(s))
+      assert.ok(!isHidden(c.codePointAt(0)!) || /[\u200c\u200d\ufe0e\ufe0f]/.test(c), JSON.stringify(s))
   }
 })

@@ -35,9 +35,17 @@ export declare class PortolanPanel extends HTMLElement {
    */
   approve(request: ApprovalRequest): Promise<Approval>
   /** For the panel's own events. */
-  addEventListener<K extends keyof PortolanPanelEvents>(type: K, listener: (this: PortolanPanel, event: PortolanPanelEvents[K]) => void, options?: boolean | AddEventListenerOptions): void
+  addEventListener<K extends keyof PortolanPanelEvents>(
+    type: K,
+    listener: (this: PortolanPanel, event: PortolanPanelEvents[K]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void
   /** For every other event. */
-  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void
 }
 
 /** The views between which the panel's tabs choose. */
@@ -56,5 +64,7 @@ export interface PortolanPanelEvents {
 }
 
 declare global {
-  interface HTMLElementTagNameMap { 'portolan-panel': PortolanPanel }
+  interface HTMLElementTagNameMap {
+    'portolan-panel': PortolanPanel
+  }
 }

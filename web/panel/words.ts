@@ -28,7 +28,16 @@ export function wordsOf(tag: string, messages: Messages = {}): Words {
   const unit = (n: number, name: string, digits: number) => {
     const key = name + digits
     let format = units.get(key)
-    if (!format) units.set(key, format = new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits }))
+    if (!format)
+      units.set(
+        key,
+        format = new Intl.NumberFormat(locale, {
+          style: 'unit',
+          unit: name,
+          unitDisplay: 'short',
+          maximumFractionDigits: digits,
+        }),
+      )
     return format.format(n)
   }
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
@@ -45,10 +54,20 @@ export function wordsOf(tag: string, messages: Messages = {}): Words {
     locale,
     number: (n: number) => numbers.format(n),
     duration: (ms: number) =>
-      ms < 999.5 ? unit(ms, 'millisecond', ms < 10 ? 1 : 0) : ms < 59_950 ? unit(ms / 1000, 'second', 1) : unit(ms / 60_000, 'minute', 0),
+      ms < 999.5
+        ? unit(ms, 'millisecond', ms < 10 ? 1 : 0)
+        : ms < 59_950
+        ? unit(ms / 1000, 'second', 1)
+        : unit(ms / 60_000, 'minute', 0),
     ago: (at: number, now: number) => {
       const s = (at - now) / 1000
-      const [n, name] = s > -60 ? [s, 'second'] as const : s > -3600 ? [s / 60, 'minute'] as const : s > -86_400 ? [s / 3600, 'hour'] as const : [s / 86_400, 'day'] as const
+      const [n, name] = s > -60
+        ? [s, 'second'] as const
+        : s > -3600
+        ? [s / 60, 'minute'] as const
+        : s > -86_400
+        ? [s / 3600, 'hour'] as const
+        : [s / 86_400, 'day'] as const
       return relative.format(Math.round(n), name)
     },
     time: (at: number) => clock.format(at),

@@ -10,10 +10,21 @@ export const useMCP: typeof types.useMCP = (options) => {
   const { registry, error } = useSyncExternalStore(life.subscribe, life.get, life.get)
   const { tools, servers, status } = useRegistry(registry)
   const { dispatch, rediscover } = life
-  return { registry, error, tools, health: servers, status: error ? 'failed' : registry ? status : 'starting', dispatch, rediscover }
+  return {
+    registry,
+    error,
+    tools,
+    health: servers,
+    status: error ? 'failed' : registry ? status : 'starting',
+    dispatch,
+    rediscover,
+  }
 }
 
-interface State { registry?: Registry; error?: RegistryError }
+interface State {
+  registry?: Registry
+  error?: RegistryError
+}
 
 /** A registry between mounting and unmounting. */
 class Life {
@@ -28,7 +39,7 @@ class Life {
 
   get = (): State => this.state
 
-  subscribe = (listener: () => void): (() => void) => {
+  subscribe = (listener: () => void): () => void => {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
   }
@@ -53,7 +64,10 @@ class Life {
 
   private async create(signal: AbortSignal): Promise<void> {
     try {
-      const registry = await createRegistry({ ...this.options, signal: this.options?.signal ? AbortSignal.any([signal, this.options.signal]) : signal })
+      const registry = await createRegistry({
+        ...this.options,
+        signal: this.options?.signal ? AbortSignal.any([signal, this.options.signal]) : signal,
+      })
       if (signal.aborted) return await registry.close()
       this.set({ registry })
       await registry.discover()
@@ -72,7 +86,9 @@ class Life {
         return true
       }
       if (look()) return
-      const stop = this.subscribe(() => { if (look()) stop() })
+      const stop = this.subscribe(() => {
+        if (look()) stop()
+      })
     })
   }
 

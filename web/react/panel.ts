@@ -2,20 +2,28 @@ import { createElement, useEffect, useImperativeHandle, useRef, useState } from 
 import type { PanelMessages, PortolanPanel as PanelElement } from '../panel/types.ts'
 import type * as types from './types.ts'
 
-export const PortolanPanel: typeof types.PortolanPanel = ({ ref, registry, locale, messages, view, catalogue, budget, onView, onBudget, onError, ...rest }) => {
+export const PortolanPanel: typeof types.PortolanPanel = (
+  { ref, registry, locale, messages, view, catalogue, budget, onView, onBudget, onError, ...rest },
+) => {
   const element = useRef<PanelElement>(null)
   const [loaded, setLoaded] = useState(false)
   useImperativeHandle(ref, () => element.current!, [])
 
   // The latest handlers, so that new ones do not have to be registered.
   const handlers = useRef({ onView, onBudget, onError })
-  useEffect(() => { handlers.current = { onView, onBudget, onError } })
+  useEffect(() => {
+    handlers.current = { onView, onBudget, onError }
+  })
 
   useEffect(() => {
     let gone = false
     import('../panel/index.js').then(
-      () => { if (!gone) setLoaded(true) },
-      (e: Error) => { if (!gone) handlers.current.onError?.(e) },
+      () => {
+        if (!gone) setLoaded(true)
+      },
+      (e: Error) => {
+        if (!gone) handlers.current.onError?.(e)
+      },
     )
     const panel = element.current!
     const ends = new AbortController()
@@ -32,7 +40,14 @@ export const PortolanPanel: typeof types.PortolanPanel = ({ ref, registry, local
   // Properties are set when the element knows them; one that is not given stays as the panel has it.
   useEffect(() => {
     if (!loaded) return
-    const given = { registry: registry ?? undefined, locale, messages: messages as PanelMessages | undefined, view, catalogue, budget }
+    const given = {
+      registry: registry ?? undefined,
+      locale,
+      messages: messages as PanelMessages | undefined,
+      view,
+      catalogue,
+      budget,
+    }
     for (const [name, value] of Object.entries(given)) {
       if (value !== undefined || name === 'registry') Object.assign(element.current!, { [name]: value })
     }

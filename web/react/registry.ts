@@ -7,7 +7,11 @@ const empty: Snapshot = Object.freeze({ status: 'idle', version: 0, servers: {},
 const whole = (s: Snapshot): unknown => s
 const never = () => () => {}
 
-export const useRegistry = ((registry: Registry | null | undefined, select: (s: Snapshot) => unknown = whole, equal: (a: unknown, b: unknown) => boolean = alike): unknown => {
+export const useRegistry = ((
+  registry: Registry | null | undefined,
+  select: (s: Snapshot) => unknown = whole,
+  equal: (a: unknown, b: unknown) => boolean = alike,
+): unknown => {
   const committed = useRef<{ selection: unknown }>(undefined)
   const get = useMemo(() => {
     let from: Snapshot | undefined
@@ -23,7 +27,9 @@ export const useRegistry = ((registry: Registry | null | undefined, select: (s: 
     }
   }, [registry, select, equal])
   const selection = useSyncExternalStore(registry ? registry.subscribe : never, get, get)
-  useEffect(() => { committed.current = { selection } }, [selection])
+  useEffect(() => {
+    committed.current = { selection }
+  }, [selection])
   return selection
 }) as typeof types.useRegistry
 
@@ -32,5 +38,6 @@ function alike(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b || Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((k) => Object.hasOwn(b, k) && Object.is((a as never)[k], (b as never)[k]))
+  return keys.length === Object.keys(b).length &&
+    keys.every((k) => Object.hasOwn(b, k) && Object.is((a as never)[k], (b as never)[k]))
 }

@@ -1,6 +1,13 @@
 import type { HTMLAttributes, ReactElement, Ref } from 'react'
 import type { PanelMessages, PanelView, PortolanPanel as PanelElement } from '../panel/types.ts'
-import type { DispatchOptions, Registry, RegistryError, RegistryOptions, Snapshot, ToolInfo } from '../../wasm/js/types.ts'
+import type {
+  DispatchOptions,
+  Registry,
+  RegistryError,
+  RegistryOptions,
+  Snapshot,
+  ToolInfo,
+} from '../../wasm/js/types.ts'
 
 /**
  * The registry's state, or what `select` makes of it. The component renders when
@@ -8,7 +15,11 @@ import type { DispatchOptions, Registry, RegistryError, RegistryOptions, Snapsho
  * Without a registry the state is empty.
  */
 export declare function useRegistry(registry: Registry | null | undefined): Snapshot
-export declare function useRegistry<T>(registry: Registry | null | undefined, select: (snapshot: Snapshot) => T, equal?: (a: T, b: T) => boolean): T
+export declare function useRegistry<T>(
+  registry: Registry | null | undefined,
+  select: (snapshot: Snapshot) => T,
+  equal?: (a: T, b: T) => boolean,
+): T
 
 /**
  * A registry that lives as long as the component: made from the options of the

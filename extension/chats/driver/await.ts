@@ -34,10 +34,17 @@ export class Awaited {
   }
 
   /** Our turn, found anew at each look: pages make elements anew. */
-  get turn(): Turn | undefined { return this.#scene.turns.ours() }
+  get turn(): Turn | undefined {
+    return this.#scene.turns.ours()
+  }
 
   seen(): Partial<Seen> {
-    return { stopSeen: this.#completion.stopSeen, thinking: this.#state === 'thinking', answerLength: this.#reading.text.length, quietMs: Date.now() - this.#completion.changedAt }
+    return {
+      stopSeen: this.#completion.stopSeen,
+      thinking: this.#state === 'thinking',
+      answerLength: this.#reading.text.length,
+      quietMs: Date.now() - this.#completion.changedAt,
+    }
   }
 
   #look(): Completed | undefined {
@@ -47,10 +54,19 @@ export class Awaited {
     this.#reading.look(turn)
     if (!turn) this.#bringBack(now)
     const verdict = this.#completion.see({
-      now, turn: turn !== undefined, answer: (turn?.answers.length ?? 0) > 0, length: this.#reading.text.length, version: this.#reading.version,
-      stop: stopButtons(scene).length > 0, thinking: this.#within(turn, 'thinking'), skip: this.#within(turn, 'skip'), end: this.#ended(turn), idle: fieldEmpty(scene),
+      now,
+      turn: turn !== undefined,
+      answer: (turn?.answers.length ?? 0) > 0,
+      length: this.#reading.text.length,
+      version: this.#reading.version,
+      stop: stopButtons(scene).length > 0,
+      thinking: this.#within(turn, 'thinking'),
+      skip: this.#within(turn, 'skip'),
+      end: this.#ended(turn),
+      idle: fieldEmpty(scene),
     })
-    if (verdict.state === 'no response') throw new DriverFailure('STUCK', asked.noResponse(scene.profile.label), { kind: 'no response' })
+    if (verdict.state === 'no response')
+      throw new DriverFailure('STUCK', asked.noResponse(scene.profile.label), { kind: 'no response' })
     if (verdict.state === 'complete') return this.#read(turn, verdict.confidence, verdict.evidence)
     if (scene.handed) {
       scene.handed = false
@@ -68,7 +84,12 @@ export class Awaited {
     this.#reading.look(turn, true)
     const { text, truncated } = this.#reading
     if (turn) return { answer: text, truncated, confidence, evidence }
-    return { answer: text, truncated, confidence: confidence === 'high' ? 'medium' : 'low', evidence: [...evidence, 'turn no longer on the page: as last read'] }
+    return {
+      answer: text,
+      truncated,
+      confidence: confidence === 'high' ? 'medium' : 'low',
+      evidence: [...evidence, 'turn no longer on the page: as last read'],
+    }
   }
 
   #tell(now: number): void {
@@ -87,8 +108,12 @@ export class Awaited {
     if (!turn) return false
     const { deep, layout } = this.#scene
     const counts = (el: Element) => el.checkVisibility() && !contains(turn.user, el)
-    return turn.region.some((part) => deep.first(layout.end, counts, part).length > 0
-      || (layout.endWords !== undefined && deep.all('button, [role="button"]', part).some((el) => visible(el) && counts(el) && layout.endWords!.includes(nameOf(el)))))
+    return turn.region.some((part) =>
+      deep.first(layout.end, counts, part).length > 0 ||
+      (layout.endWords !== undefined && deep.all('button, [role="button"]', part).some((el) =>
+        visible(el) && counts(el) && layout.endWords!.includes(nameOf(el))
+      ))
+    )
   }
 
   /** The page took our turn away: its end, where it may be, is scrolled to. */

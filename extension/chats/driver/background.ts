@@ -6,13 +6,22 @@ import type { Times } from './times.ts'
 
 declare global {
   /** In the page. */
-  var driverPort: { post(m: unknown): void; onmessage: ((m: unknown) => void) | null; onclose: (() => void) | null; close(): void }
+  var driverPort: {
+    post(m: unknown): void
+    onmessage: ((m: unknown) => void) | null
+    onclose: (() => void) | null
+    close(): void
+  }
   var driver: { drive(port: typeof driverPort, window: Window, times: Partial<Times>): void }
   var told: (message: string) => void
   var ticking: ReturnType<typeof setInterval>
 }
 
-export interface Outcome { answer: Answer | undefined; failure: Failure | undefined; messages: FromDriver[] }
+export interface Outcome {
+  answer: Answer | undefined
+  failure: Failure | undefined
+  messages: FromDriver[]
+}
 
 /** Tabs that are used again: a new one costs half a second of a processor. */
 export class Tabs {
@@ -56,7 +65,13 @@ export class Driven {
 
   /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
   /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
-  static async in(tabs: Tabs, site: Site, url: string, script: string, o: { times?: Partial<Times>; slow?: boolean } = {}): Promise<Driven> {
+  static async in(
+    tabs: Tabs,
+    site: Site,
+    url: string,
+    script: string,
+    o: { times?: Partial<Times>; slow?: boolean } = {},
+  ): Promise<Driven> {
     const page = await tabs.take()
     const driven = new Driven(page, site, () => tabs.give(page))
     tabs.told.set(page, (message) => {
@@ -64,10 +79,16 @@ export class Driven {
       for (const wake of driven.#waiting.splice(0)) wake()
     })
     await page.goto(url, { waitUntil: 'commit' })
-    const hidden = 'const setTimeout = (f, ms) => globalThis.setTimeout(f, Math.ceil(ms / 1000) * 1000 + 1000), requestAnimationFrame = () => 0;'
+    const hidden =
+      'const setTimeout = (f, ms) => globalThis.setTimeout(f, Math.ceil(ms / 1000) * 1000 + 1000), requestAnimationFrame = () => 0;'
     await page.evaluate(o.slow ? `{ ${hidden}\n${script} }` : script)
     await page.evaluate(([times]) => {
-      const port: typeof driverPort = globalThis.driverPort = { post: (m: unknown) => told(JSON.stringify(m)), onmessage: null, onclose: null, close() {} }
+      const port: typeof driverPort = globalThis.driverPort = {
+        post: (m: unknown) => told(JSON.stringify(m)),
+        onmessage: null,
+        onclose: null,
+        close() {},
+      }
       driver.drive(port, window, times!)
       globalThis.ticking = setInterval(() => port.onmessage?.({ type: 'tick', now: Date.now() }), 250)
     }, [o.times ?? {}] as const)
@@ -88,7 +109,19 @@ export class Driven {
 
   async start(prompt: string, order: Partial<Order> = {}): Promise<void> {
     this.messages = []
-    await this.tell({ type: 'start', profile: profiles[this.site], order: { id: '1', prompt, mode: 'auto', deadline: Date.now() + 30_000, continues: false, trustedInput: false, ...order } })
+    await this.tell({
+      type: 'start',
+      profile: profiles[this.site],
+      order: {
+        id: '1',
+        prompt,
+        mode: 'auto',
+        deadline: Date.now() + 30_000,
+        continues: false,
+        trustedInput: false,
+        ...order,
+      },
+    })
   }
 
   /** The first message that is wanted, past ones included. */
@@ -101,7 +134,10 @@ export class Driven {
       if (left <= 0) throw new Error(`not told in ${ms} ms; told: ${JSON.stringify(this.messages).slice(0, 2000)}`)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left)
-        this.#waiting.push(() => { clearTimeout(timer); resolve() })
+        this.#waiting.push(() => {
+          clearTimeout(timer)
+          resolve()
+        })
       })
     }
   }
@@ -111,8 +147,15 @@ export class Driven {
   }
 
   async outcome(ms?: number): Promise<Outcome> {
-    const end = await this.message((m): m is Extract<FromDriver, { type: 'done' | 'failed' }> => m.type === 'done' || m.type === 'failed', ms)
-    return { answer: end.type === 'done' ? end.answer : undefined, failure: end.type === 'failed' ? end.failure : undefined, messages: this.messages }
+    const end = await this.message(
+      (m): m is Extract<FromDriver, { type: 'done' | 'failed' }> => m.type === 'done' || m.type === 'failed',
+      ms,
+    )
+    return {
+      answer: end.type === 'done' ? end.answer : undefined,
+      failure: end.type === 'failed' ? end.failure : undefined,
+      messages: this.messages,
+    }
   }
 
   async ask(prompt: string, order: Partial<Order> = {}): Promise<Outcome> {

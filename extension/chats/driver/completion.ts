@@ -70,27 +70,42 @@ export class Completion {
     const gone = now - this.#goneAt
     const done = sight.thinking || sight.skip ? undefined : this.#decide(sight, quiet, gone)
     if (done) return { state: 'complete', ...done }
-    return { state: sight.length > 0 && !sight.thinking && !sight.skip ? 'answering' : sight.thinking || sight.skip ? 'thinking' : 'waiting' }
+    return {
+      state: sight.length > 0 && !sight.thinking && !sight.skip
+        ? 'answering'
+        : sight.thinking || sight.skip
+        ? 'thinking'
+        : 'waiting',
+    }
   }
 
   /** By falling certainty. */
-  #decide(sight: Sight, quiet: number, gone: number): { confidence: Answer['confidence']; evidence: string[] } | undefined {
+  #decide(
+    sight: Sight,
+    quiet: number,
+    gone: number,
+  ): { confidence: Answer['confidence']; evidence: string[] } | undefined {
     const t = this.#times
     const stop = this.stopSeen ? 'stop gone' : 'stop never seen'
     if (sight.length === 0 && !(sight.end && !sight.stop && quiet >= t.empty)) return undefined
     if (sight.end && sight.stop) {
       const since = Math.min(quiet, sight.now - this.#endAt!)
-      return since >= t.frozen ? { confidence: 'low', evidence: ['feedback buttons', 'stop button stays', `text stable ${seconds(quiet)}`] } : undefined
+      return since >= t.frozen
+        ? { confidence: 'low', evidence: ['feedback buttons', 'stop button stays', `text stable ${seconds(quiet)}`] }
+        : undefined
     }
     if (sight.length === 0) return { confidence: 'low', evidence: [stop, 'feedback buttons', 'no text'] }
     if (sight.end && quiet >= t.quietEnd) {
       if (this.stopSeen) return { confidence: 'high', evidence: [stop, 'feedback buttons'] }
       // What never was seen at work may only look complete; its marks must have stayed a moment.
-      if (sight.now - this.#endAt! >= 2 * t.quietEnd) return { confidence: 'high', evidence: ['feedback buttons', stop] }
+      if (sight.now - this.#endAt! >= 2 * t.quietEnd)
+        return { confidence: 'high', evidence: ['feedback buttons', stop] }
     }
     const stable = `text stable ${seconds(quiet)}`
-    if (this.stopSeen && sight.idle && gone >= t.quietGone && quiet >= t.quietGone) return { confidence: 'medium', evidence: [stop, 'field empty', stable] }
-    if (sight.idle && gone >= t.quietUnseen && quiet >= t.quietUnseen) return { confidence: 'low', evidence: [stop, 'field empty', stable] }
+    if (this.stopSeen && sight.idle && gone >= t.quietGone && quiet >= t.quietGone)
+      return { confidence: 'medium', evidence: [stop, 'field empty', stable] }
+    if (sight.idle && gone >= t.quietUnseen && quiet >= t.quietUnseen)
+      return { confidence: 'low', evidence: [stop, 'field empty', stable] }
     if (gone >= t.quietLast && quiet >= t.quietLast) return { confidence: 'low', evidence: [stop, stable] }
     return undefined
   }

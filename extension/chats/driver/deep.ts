@@ -19,7 +19,8 @@ export class Deep {
     for (let top = rest.pop(); top; top = rest.pop()) {
       if (top instanceof Element && top.shadowRoot) this.#add(top.shadowRoot, rest)
       const walker = this.document.createTreeWalker(top, NodeFilter.SHOW_ELEMENT)
-      for (let el = walker.nextNode() as Element | null; el; el = walker.nextNode() as Element | null) if (el.shadowRoot) this.#add(el.shadowRoot, rest)
+      for (let el = walker.nextNode() as Element | null; el; el = walker.nextNode() as Element | null)
+        if (el.shadowRoot) this.#add(el.shadowRoot, rest)
     }
   }
 
@@ -42,11 +43,12 @@ export class Deep {
     for (const part of selector.split('>>>')) {
       const found = new Set<Element>()
       let trees = 0
-      for (const s of scopes) for (const tree of this.trees(s)) {
-        const before = found.size
-        for (const el of tree.querySelectorAll(part)) found.add(el)
-        if (found.size > before) trees++
-      }
+      for (const s of scopes)
+        for (const tree of this.trees(s)) {
+          const before = found.size
+          for (const el of tree.querySelectorAll(part)) found.add(el)
+          if (found.size > before) trees++
+        }
       scopes = trees > 1 ? [...found].sort(order) : [...found]
     }
     return scopes as Element[]

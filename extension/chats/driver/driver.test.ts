@@ -3,12 +3,27 @@ import { describe, test } from 'node:test'
 import { answer as wholeAnswer } from '../../../testdata/pages/answer.ts'
 import { Scenario } from '../../../testdata/pages/scenario.ts'
 import type { FromDriver } from '../wire.ts'
-import { aistudio, article, gemini, layouts, phases, plain, right, runs, Sites, thorough, token, turnKey } from './site.ts'
+import {
+  aistudio,
+  article,
+  gemini,
+  layouts,
+  phases,
+  plain,
+  right,
+  runs,
+  Sites,
+  thorough,
+  token,
+  turnKey,
+} from './site.ts'
 
 const sites = new Sites()
 
 /** The backend's Markdown in the form that a page's elements have. */
-const asRead = (text: string, origin: string) => text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of').replaceAll('](/images', `](${origin}/images`)
+const asRead = (text: string, origin: string) =>
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
+    .replaceAll('](/images', `](${origin}/images`)
 
 describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
   for (const [nth, on] of layouts.entries()) {
@@ -18,12 +33,20 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       const prompt = `A question on token:${about}\n\n- with lines\n\tand "spaces"  <b>&amp;</b> — ü 漢字 😀`
       const outcome = await driven.ask(prompt)
       const answer = right(outcome, plain(about))
-      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text.replace(/\t| {2}/g, ' ')), [prompt.replace(/\t| {2}/g, ' ')])
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text.replace(/\t| {2}/g, ' ')), [
+        prompt.replace(/\t| {2}/g, ' '),
+      ])
       assert.deepEqual([answer.layout, answer.confidence, answer.truncated], [on.layout, 'high', false])
       assert.deepEqual(answer.evidence, ['stop gone', 'feedback buttons'])
       assert.ok(answer.conversationId && answer.url.includes(answer.conversationId))
       assert.deepEqual(Object.keys(answer.timings), ['waitInputMs', 'inputMs', 'sendMs', 'waitResponseMs', 'totalMs'])
-      assert.deepEqual(phases(outcome.messages).filter((p) => p !== 'answering'), ['opening', 'input', 'sending', 'waiting', 'reading'])
+      assert.deepEqual(phases(outcome.messages).filter((p) => p !== 'answering'), [
+        'opening',
+        'input',
+        'sending',
+        'waiting',
+        'reading',
+      ])
       driven.close()
     })
 
@@ -31,7 +54,10 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       const about = token('all')
       const prompt = `[[markdown]] [[think ms=700 skip=1]] token:${about}`
       const outcome = await sites.ask(on, prompt)
-      right(outcome, asRead(wholeAnswer(prompt, new Scenario(prompt), 'en', 1), new URL(sites.pages.httpUrl(on.site)).origin))
+      right(
+        outcome,
+        asRead(wholeAnswer(prompt, new Scenario(prompt), 'en', 1), new URL(sites.pages.httpUrl(on.site)).origin),
+      )
       assert.ok(phases(outcome.messages).includes('thinking'))
     })
 
@@ -50,17 +76,26 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       const outcome = await sites.ask(on, prompt)
       right(outcome, wholeAnswer(prompt, new Scenario(prompt), 'en', 1))
       const partials = outcome.messages.flatMap((m) => m.type === 'partial' ? [m.text] : [])
-      assert.ok(partials.length >= 1 && partials.every((text) => Buffer.byteLength(text) <= 64 << 10 && text.includes(about)))
+      assert.ok(
+        partials.length >= 1 && partials.every((text) => Buffer.byteLength(text) <= 64 << 10 && text.includes(about)),
+      )
     })
 
     test(`${on.name}: an old conversation with the same prompt is never the answer`, async () => {
       for (const old of [0, 800]) {
         // The stale conversation was asked exactly this.
         const prompt = 'Earlier question 2: token:stale-2'
-        const outcome = await sites.ask({ ...on, query: { ...on.query, old }, times: old ? { settle: 500 } : {} }, prompt)
+        const outcome = await sites.ask(
+          { ...on, query: { ...on.query, old }, times: old ? { settle: 500 } : {} },
+          prompt,
+        )
         assert.equal(outcome.failure, undefined)
         // Answer 2 is the stale one; ours is the third there, or the first of a chat that the page had not filled yet.
-        assert.match(outcome.answer!.answer, /answer (?:3|1) of this conversation, and it ends with \*\*stale-2\*\*/, `old=${old}`)
+        assert.match(
+          outcome.answer!.answer,
+          /answer (?:3|1) of this conversation, and it ends with \*\*stale-2\*\*/,
+          `old=${old}`,
+        )
       }
     })
 
@@ -79,10 +114,11 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       driven.close()
     })
 
-    if (thorough || nth % 2) test(`${on.name}: a turn whose elements are made anew while it streams`, async () => {
-      const about = token('remount')
-      right(await sites.ask(on, `[[remount]] [[slow ms=800]] token:${about}`), plain(about))
-    })
+    if (thorough || nth % 2)
+      test(`${on.name}: a turn whose elements are made anew while it streams`, async () => {
+        const about = token('remount')
+        right(await sites.ask(on, `[[remount]] [[slow ms=800]] token:${about}`), plain(about))
+      })
 
     test(`${on.name}: no wrong or stale answer`, async () => {
       const driven = await sites.open(on)
@@ -93,17 +129,23 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       driven.close()
     })
 
-    if (thorough || nth % 2 === 0) test(`${on.name}: timers of a hidden page`, async () => {
-      const about = token('hidden')
-      const driven = await sites.open({ ...on, slow: true })
-      right(await driven.ask(`[[slow ms=700]] token:${about}`), plain(about))
-      driven.close()
-    })
+    if (thorough || nth % 2 === 0)
+      test(`${on.name}: timers of a hidden page`, async () => {
+        const about = token('hidden')
+        const driven = await sites.open({ ...on, slow: true })
+        right(await driven.ask(`[[slow ms=700]] token:${about}`), plain(about))
+        driven.close()
+      })
   }
 
   for (const locale of ['ja', 'de', 'fr', 'es', 'zh'] as const) {
     // Two layouts have nothing but words for some marks.
-    for (const on of [...thorough ? layouts : [turnKey, ...locale === 'ja' ? [gemini] : locale === 'zh' ? [aistudio] : []], { ...article, name: 'ChatGPT without test ids', query: { ...article.query, noTestIds: true } }]) {
+    for (
+      const on of [
+        ...thorough ? layouts : [turnKey, ...locale === 'ja' ? [gemini] : locale === 'zh' ? [aistudio] : []],
+        { ...article, name: 'ChatGPT without test ids', query: { ...article.query, noTestIds: true } },
+      ]
+    ) {
       test(`${on.name}: the page speaks ${locale}`, async () => {
         const about = token(locale)
         const prompt = `[[think ms=700 skip=1]] token:${about}`
@@ -117,20 +159,21 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
 })
 
 // By themselves, for what is measured is time.
-for (const on of layouts) test(`${on.name}: an answer is captured soon after its completion`, async () => {
-  const driven = await sites.open({ ...on, slow: on === turnKey })
-  const delays: number[] = []
-  for (let n = 1; n <= 2; n++) {
-    const about = token('delay')
-    await driven.page.evaluate(watchEnd)
-    right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
-    delays.push(Math.round(await driven.page.evaluate(() => globalThis.doneAt! - globalThis.endAt!)))
-  }
-  driven.close()
-  console.log(`# ${on.name}: captured ${delays.join(', ')} ms after completion`)
-  // The goal is 500; others use the machine too.
-  assert.ok(Math.min(...delays) < 5000, 'it waits for what is not to come')
-})
+for (const on of layouts)
+  test(`${on.name}: an answer is captured soon after its completion`, async () => {
+    const driven = await sites.open({ ...on, slow: on === turnKey })
+    const delays: number[] = []
+    for (let n = 1; n <= 2; n++) {
+      const about = token('delay')
+      await driven.page.evaluate(watchEnd)
+      right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
+      delays.push(Math.round(await driven.page.evaluate(() => globalThis.doneAt! - globalThis.endAt!)))
+    }
+    driven.close()
+    console.log(`# ${on.name}: captured ${delays.join(', ')} ms after completion`)
+    // The goal is 500; others use the machine too.
+    assert.ok(Math.min(...delays) < 5000, 'it waits for what is not to come')
+  })
 
 declare global {
   /** In the page: when the marks of completion came, and when the driver told. */
@@ -140,8 +183,11 @@ declare global {
 
 /** Runs in the page: notes when there are more marks of completion than before, and when the driver tells. */
 function watchEnd(): void {
-  const count = (root: ParentNode): number => root.querySelectorAll('[data-testid="good-response-turn-action-button"], [data-turn-key] > [role="group"], img[alt="thumb_up"], button[iconname="thumb_up"]').length
-    + [...root.querySelectorAll('*')].reduce((sum, el) => sum + (el.shadowRoot ? count(el.shadowRoot) : 0), 0)
+  const count = (root: ParentNode): number =>
+    root.querySelectorAll(
+      '[data-testid="good-response-turn-action-button"], [data-turn-key] > [role="group"], img[alt="thumb_up"], button[iconname="thumb_up"]',
+    ).length +
+    [...root.querySelectorAll('*')].reduce((sum, el) => sum + (el.shadowRoot ? count(el.shadowRoot) : 0), 0)
   const before = count(document)
   const told = globalThis.driverPort.post
   globalThis.endAt = undefined

@@ -1,6 +1,7 @@
 const blocks = new Set(['P', 'DIV', 'LI', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'PRE', 'BLOCKQUOTE'])
 
-const isTextarea = (el: Element): el is HTMLTextAreaElement => el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
+const isTextarea = (el: Element): el is HTMLTextAreaElement =>
+  el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
 
 /** What is written in a field, by its lines: `innerText` differs between editors, and needs a layout. */
 export function fieldText(field: Element): string {
@@ -82,7 +83,16 @@ function pieces(text: string): string[] {
 
 export function enter(field: HTMLElement, how: KeyboardEventInit = {}): void {
   focus(field)
-  const key: KeyboardEventInit = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, bubbles: true, composed: true, cancelable: true, ...how }
+  const key: KeyboardEventInit = {
+    key: 'Enter',
+    code: 'Enter',
+    keyCode: 13,
+    which: 13,
+    bubbles: true,
+    composed: true,
+    cancelable: true,
+    ...how,
+  }
   if (field.dispatchEvent(new KeyboardEvent('keydown', key))) field.dispatchEvent(new KeyboardEvent('keypress', key))
   field.dispatchEvent(new KeyboardEvent('keyup', key))
 }

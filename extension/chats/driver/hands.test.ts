@@ -12,7 +12,10 @@ const isPaused = (m: FromDriver): m is Extract<FromDriver, { type: 'paused' }> =
 const fieldOf = { chatgpt: '#prompt-textarea', gemini: '.ql-editor', aistudio: 'textarea[formcontrolname]' } as const
 const field = (driven: Driven) => driven.page.locator(fieldOf[driven.site])
 const submit = (driven: Driven) => driven.page.keyboard.press(driven.site === 'aistudio' ? 'Control+Enter' : 'Enter')
-const written = async (driven: Driven) => driven.site === 'aistudio' ? field(driven).inputValue() : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
+const written = async (driven: Driven) =>
+  driven.site === 'aistudio'
+    ? field(driven).inputValue()
+    : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
 
 describe('the means of the driver and the hands of the person', { concurrency: 8, timeout: 120_000 }, () => {
   const several = 'First line of\nseveral\n\nlines, token:'
@@ -48,12 +51,15 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     })
   }
 
-  for (const on of [article, gemini, aistudio]) test(`a prompt of 2,000 lines, ${on.name}`, async () => {
-    const about = token('lines')
-    const prompt = `token:${about}\n` + Array.from({ length: 2000 }, (_, n) => n % 7 ? `Line ${n} has a few words, — ${'ü漢😀'.repeat(5)}` : '').join('\n') + 'end'
-    right(await sites.ask(on, prompt), plain(about))
-    assert.ok(sites.received(on.site, about)[0]!.text === prompt)
-  })
+  for (const on of [article, gemini, aistudio])
+    test(`a prompt of 2,000 lines, ${on.name}`, async () => {
+      const about = token('lines')
+      const prompt = `token:${about}\n` + Array.from({ length: 2000 }, (_, n) =>
+        n % 7 ? `Line ${n} has a few words, — ${'ü漢😀'.repeat(5)}` : '').join('\n') +
+        'end'
+      right(await sites.ask(on, prompt), plain(about))
+      assert.ok(sites.received(on.site, about)[0]!.text === prompt)
+    })
 
   for (const on of some(layouts, 0)) {
     test(`Enter where the click does nothing, sent once, ${on.name}`, async () => {
@@ -64,7 +70,10 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
 
     test(`a send button that is disabled for a while, a field that comes late, ${on.name}`, async () => {
       const about = token('late')
-      right(await sites.ask({ ...on, query: { ...on.query, late: 1200 } }, `[[disabled ms=900]] token:${about}`), plain(about))
+      right(
+        await sites.ask({ ...on, query: { ...on.query, late: 1200 } }, `[[disabled ms=900]] token:${about}`),
+        plain(about),
+      )
     })
 
     test(`a draft is there again afterwards, ${on.name}`, async () => {
@@ -74,7 +83,12 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
       await driven.page.keyboard.type('Dear aunt, I never')
       right(await driven.ask(`token:${about}`), plain(about))
       assert.equal(await written(driven), 'Dear aunt, I never')
-      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`token:${about}`])
+      assert.deepEqual(
+        sites.received(on.site, about).map(({ text }) =>
+          text
+        ),
+        [`token:${about}`],
+      )
       driven.close()
     })
   }
@@ -110,7 +124,10 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     await driven.page.waitForTimeout(800)
     await driven.tell({ type: 'handover' })
     const { answer } = await driven.outcome(3000)
-    assert.ok(answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) && answer!.answer.length < plain(about).length)
+    assert.ok(
+      answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) &&
+        answer!.answer.length < plain(about).length,
+    )
     assert.deepEqual(answer!.evidence, ['handed over by the person'])
     driven.close()
   })
@@ -123,23 +140,24 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     driven.close()
   })
 
-  for (const on of some(layouts, 2)) test(`the person takes over before it is sent, and gives it back, ${on.name}`, async () => {
-    const about = token('pause')
-    const driven = await sites.open(on)
-    await driven.start(`[[disabled ms=1000]] token:${about}`)
-    await driven.phase('sending')
-    await driven.page.mouse.click(600, 20)
-    await driven.message(isPaused)
-    await driven.page.waitForTimeout(1500)
-    assert.equal(sites.received(on.site, about).length, 0, 'nothing is sent during the pause')
-    await field(driven).click()
-    await driven.page.keyboard.type('mine ')
-    await driven.tell({ type: 'resume' })
-    right(await driven.outcome(), plain(about))
-    assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
-    assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
-    driven.close()
-  })
+  for (const on of some(layouts, 2))
+    test(`the person takes over before it is sent, and gives it back, ${on.name}`, async () => {
+      const about = token('pause')
+      const driven = await sites.open(on)
+      await driven.start(`[[disabled ms=1000]] token:${about}`)
+      await driven.phase('sending')
+      await driven.page.mouse.click(600, 20)
+      await driven.message(isPaused)
+      await driven.page.waitForTimeout(1500)
+      assert.equal(sites.received(on.site, about).length, 0, 'nothing is sent during the pause')
+      await field(driven).click()
+      await driven.page.keyboard.type('mine ')
+      await driven.tell({ type: 'resume' })
+      right(await driven.outcome(), plain(about))
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
+      assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
+      driven.close()
+    })
 
   test('the person sends it during the pause: it is not sent again', async () => {
     const about = token('self')
@@ -188,7 +206,9 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     await driven.phase('answering')
     await driven.page.mouse.wheel(0, 200)
     await driven.page.keyboard.press('Control')
-    await driven.page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true })))
+    await driven.page.evaluate(() =>
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))
+    )
     right(await driven.outcome(), plain(about))
     assert.equal(driven.messages.some(isPaused), false)
     assert.deepEqual(phases(driven.messages).at(-1), 'reading')
@@ -198,12 +218,19 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
   test('model and temperature of AI Studio', async () => {
     const about = token('warm')
     right(await sites.ask(aistudio, `token:${about}`, { model: 'gemini-1.5-flash', temperature: 0.35 }), plain(about))
-    assert.deepEqual(sites.received('aistudio', about).map(({ model, temperature }) => [model, temperature]), [['gemini-1.5-flash', 0.35]])
+    assert.deepEqual(sites.received('aistudio', about).map(({ model, temperature }) => [model, temperature]), [[
+      'gemini-1.5-flash',
+      0.35,
+    ]])
   })
 
   test('a preferred model that the page does not offer is left as it is, and said', async () => {
     const about = token('preferred')
-    const { answer } = await sites.ask(aistudio, `token:${about}`, { model: 'gemini-0.1-raft', temperature: 0.35, preferred: ['model', 'temperature'] })
+    const { answer } = await sites.ask(aistudio, `token:${about}`, {
+      model: 'gemini-0.1-raft',
+      temperature: 0.35,
+      preferred: ['model', 'temperature'],
+    })
     assert.ok(answer?.evidence.includes("model: the page's own"), JSON.stringify(answer))
     assert.equal(sites.received('aistudio', about)[0]?.temperature, 0.35)
   })
@@ -216,7 +243,9 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     await driven.phase('answering')
     const scroller = driven.page.locator('[data-app-action-timeline-scroll]')
     for (let n = 0; n < 8; n++) {
-      await scroller.evaluate((el) => { el.scrollTop = -3000 })
+      await scroller.evaluate((el) => {
+        el.scrollTop = -3000
+      })
       await driven.page.waitForTimeout(200)
     }
     right(await driven.outcome(), plain(about, 13))
@@ -225,8 +254,13 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
 
   test('turns that stand in the document newest first', async () => {
     const id = sites.pages.seed('chatgpt', 5)
-    const driven = await sites.open({ ...layouts[1]!, query: { layout: 'turn-key', newestFirst: true }, path: sites.pages.path('chatgpt', id) })
-    for (const n of [6, 7]) right(await driven.ask('the same words, token:newest', { continues: true }), plain('newest', n))
+    const driven = await sites.open({
+      ...layouts[1]!,
+      query: { layout: 'turn-key', newestFirst: true },
+      path: sites.pages.path('chatgpt', id),
+    })
+    for (const n of [6, 7])
+      right(await driven.ask('the same words, token:newest', { continues: true }), plain('newest', n))
     driven.close()
   })
 })

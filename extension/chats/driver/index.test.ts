@@ -6,7 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { launch } from './inpage.ts'
 
 const { outputFiles } = await build({
-  entryPoints: [fileURLToPath(new URL('./index.ts', import.meta.url))], bundle: true, format: 'iife', target: 'es2022', minify: true, legalComments: 'none', write: false,
+  entryPoints: [fileURLToPath(new URL('./index.ts', import.meta.url))],
+  bundle: true,
+  format: 'iife',
+  target: 'es2022',
+  minify: true,
+  legalComments: 'none',
+  write: false,
 })
 const code = outputFiles[0]!.text
 
@@ -21,7 +27,17 @@ test('put into a tab twice it listens once', async () => {
   const page = await browser.newPage()
   const listeners = await page.evaluate((code) => {
     let listeners = 0
-    Object.assign(globalThis, { chrome: { runtime: { onConnect: { addListener: () => { listeners++ } } } } })
+    Object.assign(globalThis, {
+      chrome: {
+        runtime: {
+          onConnect: {
+            addListener: () => {
+              listeners++
+            },
+          },
+        },
+      },
+    })
     for (let n = 0; n < 2; n++) new Function(code)()
     return listeners
   }, code)

@@ -20,7 +20,11 @@ export async function fill(scene: Scene): Promise<void> {
   ]
   // A thousand lines inserted by command would hold the page for a minute.
   if (order.prompt.length > long) means.reverse()
-  if (order.trustedInput) means.push((field) => { focus(field); return scene.trusted(order.prompt) })
+  if (order.trustedInput)
+    means.push((field) => {
+      focus(field)
+      return scene.trusted(order.prompt)
+    })
   // Editors take their time over long texts.
   const applied = times.applied + order.prompt.length / 50
   for (const put of means) {

@@ -17,10 +17,12 @@ export function chosen(deep: Deep, profile: SiteProfile): Layout | undefined {
 }
 
 /** The field for the prompt, as the page has it now. */
-export const field = (deep: Deep, layout: Layout): HTMLElement | undefined => deep.first(layout.input, visible)[0] as HTMLElement | undefined
+export const field = (deep: Deep, layout: Layout): HTMLElement | undefined =>
+  deep.first(layout.input, visible)[0] as HTMLElement | undefined
 
 /** By layout, then mark: how many elements match. */
-export const health = (deep: Deep, profile: SiteProfile): Health => Object.fromEntries(profile.layouts.map((layout) => [layout.name, count(deep, layout)]))
+export const health = (deep: Deep, profile: SiteProfile): Health =>
+  Object.fromEntries(profile.layouts.map((layout) => [layout.name, count(deep, layout)]))
 
 function count(deep: Deep, layout: Layout): Record<string, number> {
   const input = field(deep, layout)
@@ -28,9 +30,19 @@ function count(deep: Deep, layout: Layout): Record<string, number> {
   const of = (selectors: string[] | undefined) => selectors ? deep.first(selectors).length : 0
   return {
     present: layout.present.filter((selector) => deep.all(selector).length > 0).length,
-    input: input ? 1 : 0, send: marked(deep, layout.send, near).length, stop: marked(deep, layout.stop, near).length,
-    turn: of(layout.turn?.selector), userTurn: of(layout.userTurn), userText: of(layout.userText), answer: of(layout.answer), answerText: of(layout.answerText),
-    thinking: marked(deep, layout.thinking, null).length, skip: marked(deep, layout.skip, null).length, end: of(layout.end), scroller: of(layout.scroller),
-    model: of(layout.model?.open), temperature: of(layout.temperature),
+    input: input ? 1 : 0,
+    send: marked(deep, layout.send, near).length,
+    stop: marked(deep, layout.stop, near).length,
+    turn: of(layout.turn?.selector),
+    userTurn: of(layout.userTurn),
+    userText: of(layout.userText),
+    answer: of(layout.answer),
+    answerText: of(layout.answerText),
+    thinking: marked(deep, layout.thinking, null).length,
+    skip: marked(deep, layout.skip, null).length,
+    end: of(layout.end),
+    scroller: of(layout.scroller),
+    model: of(layout.model?.open),
+    temperature: of(layout.temperature),
   }
 }

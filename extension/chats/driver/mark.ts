@@ -24,7 +24,12 @@ export function nameOf(el: Element): string {
  * The visible elements of a mark: by selector in `scope`, else by name. Names count in
  * `near` only: a chat in the sidebar may be called "Stop".
  */
-export function marked(deep: Deep, mark: Mark | undefined, near: Element | null, scope: Document | Element = deep.document): Element[] {
+export function marked(
+  deep: Deep,
+  mark: Mark | undefined,
+  near: Element | null,
+  scope: Document | Element = deep.document,
+): Element[] {
   if (!mark) return []
   const found = deep.first(mark.selector, visible, scope)
   if (found.length || !mark.words?.length || !near) return found

@@ -11,14 +11,22 @@ export async function open(stage: Stage): Promise<{ layout: Layout; turns: Turns
   const { label } = profile
   await pulse.until(() => deep.document.readyState === 'complete', times.ready, signal)
   let seen: { code: Trouble['code']; at: number } | undefined
-  let layout = await pulse.until(() => {
-    const found = chosen(deep, profile)
-    const code = troubleNow(stage, found)
-    // Pages show their log-in buttons for a moment before they know who is there.
-    if (code && code === seen?.code && Date.now() - seen.at >= times.settle) throw new DriverFailure(code, troubled[code](label))
-    if (code !== seen?.code) seen = code && { code, at: Date.now() }
-    return code ? undefined : found
-  }, times.input, signal)
+  let layout = await pulse.until(
+    () => {
+      const found = chosen(deep, profile)
+      const code = troubleNow(stage, found)
+      // Pages show their log-in buttons for a moment before they know who is there.
+      if (code && code === seen?.code && Date.now() - seen.at >= times.settle)
+        throw new DriverFailure(
+          code,
+          troubled[code](label),
+        )
+      if (code !== seen?.code) seen = code && { code, at: Date.now() }
+      return code ? undefined : found
+    },
+    times.input,
+    signal,
+  )
   if (layout) {
     await pulse.rest(times.settle, signal)
     layout = await pulse.until(() => chosen(deep, profile), times.input, signal)
@@ -32,8 +40,10 @@ export async function open(stage: Stage): Promise<{ layout: Layout; turns: Turns
 /** Waits until the chat itself can go on: its turns are there, and no earlier answer is under way. */
 export async function ready(scene: Scene): Promise<void> {
   const { pulse, profile: { label }, times, signal, order, turns } = scene
-  if (order.continues && !await pulse.until(() => turns.any, times.turns, signal)) throw new DriverFailure('UNKNOWN', asked.conversation(label))
-  if (!await pulse.until(() => stopButtons(scene).length === 0, times.stop, signal)) throw new DriverFailure('STUCK', asked.stopButton(label), { kind: 'stop button' })
+  if (order.continues && !await pulse.until(() => turns.any, times.turns, signal))
+    throw new DriverFailure('UNKNOWN', asked.conversation(label))
+  if (!await pulse.until(() => stopButtons(scene).length === 0, times.stop, signal))
+    throw new DriverFailure('STUCK', asked.stopButton(label), { kind: 'stop button' })
 }
 
 function troubleNow({ deep, profile, order }: Stage, layout: Layout | undefined): Trouble['code'] | undefined {

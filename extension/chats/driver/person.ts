@@ -18,7 +18,8 @@ export class Person {
       this.paused = true
       took()
     }
-    for (const type of ['keydown', 'mousedown', 'touchstart', 'paste']) window.addEventListener(type, seen, { capture: true, passive: true, signal })
+    for (const type of ['keydown', 'mousedown', 'touchstart', 'paste'])
+      window.addEventListener(type, seen, { capture: true, passive: true, signal })
   }
 
   resume(): void {

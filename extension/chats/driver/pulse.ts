@@ -1,11 +1,32 @@
 import type { Deep } from './deep.ts'
 
 const observed: MutationObserverInit = {
-  childList: true, subtree: true, characterData: true, attributes: true,
-  attributeFilter: ['class', 'style', 'hidden', 'disabled', 'aria-disabled', 'aria-label', 'aria-busy', 'fonticon', 'data-testid', 'data-mat-icon-name', 'data-state', 'data-turn-key'],
+  childList: true,
+  subtree: true,
+  characterData: true,
+  attributes: true,
+  attributeFilter: [
+    'class',
+    'style',
+    'hidden',
+    'disabled',
+    'aria-disabled',
+    'aria-label',
+    'aria-busy',
+    'fonticon',
+    'data-testid',
+    'data-mat-icon-name',
+    'data-state',
+    'data-turn-key',
+  ],
 }
 
-interface Wait { probe(): unknown; end: number; settle(value: unknown): void; fail(reason: unknown): void }
+interface Wait {
+  probe(): unknown
+  end: number
+  settle(value: unknown): void
+  fail(reason: unknown): void
+}
 
 /**
  * Waits, by what changes in the page and by the background's ticks. A hidden page's
@@ -81,9 +102,16 @@ export class Pulse {
         signal.removeEventListener('abort', aborted)
       }
       const wait: Wait = {
-        probe, end: Date.now() + ms,
-        settle: (value) => { leave(); resolve(value as NonNullable<T> | undefined) },
-        fail: (reason) => { leave(); reject(reason) },
+        probe,
+        end: Date.now() + ms,
+        settle: (value) => {
+          leave()
+          resolve(value as NonNullable<T> | undefined)
+        },
+        fail: (reason) => {
+          leave()
+          reject(reason)
+        },
       }
       const aborted = () => wait.fail(signal.reason)
       // In case nobody ticks any more.

@@ -34,7 +34,9 @@ export class Reading {
       return within.length ? within : answer.matches(this.#layout.answerText.join(',')) ? [answer] : []
     })
     const read = parts.length ? parts : turn.answers
-    const raw = read.flatMap((el) => this.#deep.trees(el)).map((tree) => `${tree.textContent}\u0000${tree.querySelectorAll('img').length}`).join('\u0000')
+    const raw = read.flatMap((el) => this.#deep.trees(el)).map((tree) =>
+      `${tree.textContent}\u0000${tree.querySelectorAll('img').length}`
+    ).join('\u0000')
     if (raw !== this.#raw) {
       this.#raw = raw
       this.version++

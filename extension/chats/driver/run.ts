@@ -50,10 +50,18 @@ export class Run {
     this.#awaited = new Awaited(scene, Date.now())
     const completed = await this.#awaited.complete()
     mark('waitResponseMs')
-    const id = () => new RegExp(stage.profile.conversation).exec(deep.document.location.pathname + deep.document.location.search)?.[1]
+    const id = () =>
+      new RegExp(stage.profile.conversation).exec(deep.document.location.pathname + deep.document.location.search)?.[1]
     const conversationId = await pulse.until(id, 400, signal) ?? null
     const timings = Object.fromEntries(marks.map(([name, at], i) => [name, at - (marks[i - 1]?.[1] ?? this.#begun)]))
-    return { ...completed, evidence: [...completed.evidence, ...stage.notes], url: deep.document.location.href.replace(/#.*/s, ''), conversationId, timings: { ...timings, totalMs: Date.now() - this.#begun }, layout: scene.layout.name }
+    return {
+      ...completed,
+      evidence: [...completed.evidence, ...stage.notes],
+      url: deep.document.location.href.replace(/#.*/s, ''),
+      conversationId,
+      timings: { ...timings, totalMs: Date.now() - this.#begun },
+      layout: scene.layout.name,
+    }
   }
 
   /** On each tick: what ends a run from the outside. */
@@ -62,7 +70,8 @@ export class Run {
     const scene = this.#scene
     if (Date.now() >= order.deadline) {
       if (person.paused) return new DriverFailure('PAUSED_BY_USER', asked.paused(profile.label))
-      if (scene && order.mode === 'assist' && !this.#sent) return new DriverFailure('TIMEOUT', asked.handover(profile.label))
+      if (scene && order.mode === 'assist' && !this.#sent)
+        return new DriverFailure('TIMEOUT', asked.handover(profile.label))
       return new DriverFailure('TIMEOUT', asked.timeout(profile.label, this.#words()))
     }
     if (!scene) return undefined
@@ -87,14 +96,23 @@ export class Run {
   /** The field is left as the person had it. */
   leave(failed: boolean): void {
     const scene = this.#scene
-    if (scene && this.#touched && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || scene.draft)) restore(scene)
+    if (scene && this.#touched && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || scene.draft))
+      restore(scene)
   }
 
   seen(phase: Seen['phase']): Seen {
     const scene = this.#scene
     return {
-      phase, layout: scene?.layout.name ?? '', stopSeen: false, stopVisible: scene ? stopButtons(scene).length > 0 : false, thinking: false,
-      sendEnabled: scene ? sendButtons(scene).some(enabled) : false, turnFound: scene?.turns.ours() !== undefined, answerLength: 0, quietMs: 0, ...this.#awaited?.seen(),
+      phase,
+      layout: scene?.layout.name ?? '',
+      stopSeen: false,
+      stopVisible: scene ? stopButtons(scene).length > 0 : false,
+      thinking: false,
+      sendEnabled: scene ? sendButtons(scene).some(enabled) : false,
+      turnFound: scene?.turns.ours() !== undefined,
+      answerLength: 0,
+      quietMs: 0,
+      ...this.#awaited?.seen(),
     }
   }
 

@@ -11,9 +11,10 @@ export async function send(scene: Scene): Promise<void> {
   const ready = () => sendButtons(scene).find(enabled)
   const gone = () => sent(scene)
   let press: Element | undefined
-  for (let paused = false; ;) {
+  for (let paused = false;;) {
     const there = await pulse.until(() => sendButtons(scene)[0] ?? gone(), times.button, signal)
-    if (there && !await pulse.until(() => ready() ?? gone(), times.send, signal)) throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
+    if (there && !await pulse.until(() => ready() ?? gone(), times.send, signal))
+      throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
     const again = await person.hold(signal)
     if (gone()) return
     paused ||= again

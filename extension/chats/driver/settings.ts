@@ -8,11 +8,13 @@ export async function set(stage: Scene): Promise<void> {
   if (order.model === undefined && order.temperature === undefined) return
   await person.hold(signal)
   if (order.model !== undefined && !await choose(stage, order.model)) unsettable(stage, 'model', order.model)
-  if (order.temperature !== undefined && !await warm(stage, order.temperature)) unsettable(stage, 'temperature', String(order.temperature))
+  if (order.temperature !== undefined && !await warm(stage, order.temperature))
+    unsettable(stage, 'temperature', String(order.temperature))
 }
 
 function unsettable({ order, notes, profile }: Scene, what: 'model' | 'temperature', value: string): void {
-  if (!order.preferred?.includes(what)) throw new DriverFailure('UNKNOWN', asked.setting(profile.label, what, value.slice(0, 100)))
+  if (!order.preferred?.includes(what))
+    throw new DriverFailure('UNKNOWN', asked.setting(profile.label, what, value.slice(0, 100)))
   notes.push(`${what}: the page's own`)
 }
 
@@ -28,7 +30,10 @@ async function choose({ deep, layout, pulse, signal, times }: Scene, model: stri
   if (item) pressable(item).click()
   if (item && await pulse.until(says, 5 * times.applied, signal)) return true
   const within = deep.document.activeElement
-  if (within && within !== deep.document.body) within.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', code: 'Escape', bubbles: true, composed: true, cancelable: true }))
+  if (within && within !== deep.document.body)
+    within.dispatchEvent(
+      new KeyboardEvent('keydown', { key: 'Escape', code: 'Escape', bubbles: true, composed: true, cancelable: true }),
+    )
   return false
 }
 

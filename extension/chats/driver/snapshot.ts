@@ -14,15 +14,22 @@ export function snapshot(document: Document, profile: SiteProfile): Snapshot {
   deep.learn(document)
   const written = profile.layouts.flatMap(({ input, userText, answerText }) => [...input, ...userText, ...answerText])
   const closed = new Set(written.flatMap((selector) => deep.all(selector)))
-  const words = new Set(profile.layouts.flatMap((l) => [l.send, l.stop, l.thinking, l.skip].flatMap((mark) => mark?.words ?? []).concat(l.endWords ?? [])))
+  const words = new Set(
+    profile.layouts.flatMap((l) =>
+      [l.send, l.stop, l.thinking, l.skip].flatMap((mark) => mark?.words ?? []).concat(l.endWords ?? [])
+    ),
+  )
   const lines: string[] = []
   let length = 0
   let truncated = false
   const walk = (node: Node, depth: number): void => {
     for (const child of children(node)) {
-      if (!(child instanceof Element) || /^(?:script|style|template|noscript|link|meta|path)$/.test(child.localName)) continue
+      if (!(child instanceof Element) || /^(?:script|style|template|noscript|link|meta|path)$/.test(child.localName))
+        continue
       const shut = closed.has(child)
-      const line = `${' '.repeat(depth)}${child.localName}${attributes(child, words)}${child.shadowRoot ? ' #shadow' : ''}${shut ? ` (${child.querySelectorAll('*').length} elements)` : ''}`
+      const line = `${' '.repeat(depth)}${child.localName}${attributes(child, words)}${
+        child.shadowRoot ? ' #shadow' : ''
+      }${shut ? ` (${child.querySelectorAll('*').length} elements)` : ''}`
       length += line.length + 1
       if (length > maxLength || depth > maxDepth) {
         truncated = true
@@ -37,6 +44,8 @@ export function snapshot(document: Document, profile: SiteProfile): Snapshot {
   return {
     url: place(document.location.href, document.baseURI),
     title: title === profile.label || title === '' ? title : `(${title.length} characters)`,
-    health: health(deep, profile), dom: lines.join('\n'), truncated,
+    health: health(deep, profile),
+    dom: lines.join('\n'),
+    truncated,
   }
 }

@@ -46,8 +46,10 @@ const composerOf = (scene: Pick<Scene, 'deep' | 'layout'>) => {
   return input ? composer(input, scene.deep) : null
 }
 
-export const stopButtons = (scene: Pick<Scene, 'deep' | 'layout'>) => marked(scene.deep, scene.layout.stop, composerOf(scene))
-export const sendButtons = (scene: Pick<Scene, 'deep' | 'layout'>) => marked(scene.deep, scene.layout.send, composerOf(scene))
+export const stopButtons = (scene: Pick<Scene, 'deep' | 'layout'>) =>
+  marked(scene.deep, scene.layout.stop, composerOf(scene))
+export const sendButtons = (scene: Pick<Scene, 'deep' | 'layout'>) =>
+  marked(scene.deep, scene.layout.send, composerOf(scene))
 
 /** Whether the field holds the whole prompt and nothing else. */
 export function holdsPrompt(scene: Scene): boolean {

@@ -3,20 +3,36 @@ import { test } from 'node:test'
 import { bare, cutBytes, normalised, samePrompt, spoken, tail } from './text.ts'
 
 test('what editors make of spaces is one form, lines stay', () => {
-  for (const [text, want] of [
-    ['a\r\nb', 'a\nb'], ['  a  b ', 'a b'], ['a\u00a0b\u200b', 'a b'], ['a\tb', 'a b'], ['a \n b\n\n c', 'a\nb\n\nc'], ['e\u0301', '\u00e9'], ['a\n', 'a'],
-  ] as const) assert.equal(normalised(text), want)
+  for (
+    const [text, want] of [
+      ['a\r\nb', 'a\nb'],
+      ['  a  b ', 'a b'],
+      ['a\u00a0b\u200b', 'a b'],
+      ['a\tb', 'a b'],
+      ['a \n b\n\n c', 'a\nb\n\nc'],
+      ['e\u0301', '\u00e9'],
+      ['a\n', 'a'],
+    ] as const
+  ) assert.equal(normalised(text), want)
   assert.notEqual(normalised('a\nb'), normalised('a b'))
   assert.equal(bare('a b\nc\u00a0d'), 'abcd')
   assert.equal(spoken('  Stop\n generating… '), 'stop generating')
 })
 
-test('a turn is the prompt\'s: as sent, laid out anew, cut, with a few words around it', () => {
+test("a turn is the prompt's: as sent, laid out anew, cut, with a few words around it", () => {
   const long = 'Tell me about the harbours of the northern coast, one by one, with their depths and lights. '.repeat(5)
   const rows: [string, string, boolean][] = [
-    ['Hello', 'Hello', true], ['Hello\n\nyou', 'Hello you', true], ['Hello', 'Hello you', false], ['Hello', '', false], ['OK', 'Is that OK', false],
-    [long, long.slice(0, 200) + '…', true], [long, long.slice(0, 30), false], [long, 'You said: ' + long, true], [long, long + long, false],
-    ['Name the tides', 'You said: Name the tides', true], ['Name the tides', 'Name the tides of the western approaches in all twelve months', false],
+    ['Hello', 'Hello', true],
+    ['Hello\n\nyou', 'Hello you', true],
+    ['Hello', 'Hello you', false],
+    ['Hello', '', false],
+    ['OK', 'Is that OK', false],
+    [long, long.slice(0, 200) + '…', true],
+    [long, long.slice(0, 30), false],
+    [long, 'You said: ' + long, true],
+    [long, long + long, false],
+    ['Name the tides', 'You said: Name the tides', true],
+    ['Name the tides', 'Name the tides of the western approaches in all twelve months', false],
   ]
   for (const [prompt, turn, same] of rows) assert.equal(samePrompt(prompt, turn), same, `${prompt} / ${turn}`)
 })

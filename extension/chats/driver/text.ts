@@ -38,4 +38,5 @@ export function cutBytes(text: string, max: number): string {
 }
 
 /** The last `max` units, not from the middle of a character. */
-export const tail = (text: string, max: number) => text.length <= max ? text : text.slice(-max).replace(/^[\udc00-\udfff]/, '')
+export const tail = (text: string, max: number) =>
+  text.length <= max ? text : text.slice(-max).replace(/^[\udc00-\udfff]/, '')

@@ -36,8 +36,23 @@ export interface Times {
 export function timesFor(site: Site): Times {
   const slow = site === 'chatgpt'
   return {
-    ready: 30_000, input: slow ? 30_000 : 15_000, settle: 500, turns: 10_000, stop: 5000, applied: 600, inserted: 10_000,
-    button: 10_000, send: 60_000, turn: slow ? 15_000 : 8000, response: 30_000, working: 90_000,
-    quietEnd: 100, quietGone: 4000, quietUnseen: 5000, quietLast: 10_000, frozen: 15_000, empty: 3000,
+    ready: 30_000,
+    input: slow ? 30_000 : 15_000,
+    settle: 500,
+    turns: 10_000,
+    stop: 5000,
+    applied: 600,
+    inserted: 10_000,
+    button: 10_000,
+    send: 60_000,
+    turn: slow ? 15_000 : 8000,
+    response: 30_000,
+    working: 90_000,
+    quietEnd: 100,
+    quietGone: 4000,
+    quietUnseen: 5000,
+    quietLast: 10_000,
+    frozen: 15_000,
+    empty: 3000,
   }
 }

@@ -4,7 +4,11 @@ import { visible } from './mark.ts'
 import { spoken } from './text.ts'
 
 /** The first trouble that the page tells of, in an element that counts. */
-export function trouble(deep: Deep, profile: SiteProfile, counts: (el: Element) => boolean): Trouble['code'] | undefined {
+export function trouble(
+  deep: Deep,
+  profile: SiteProfile,
+  counts: (el: Element) => boolean,
+): Trouble['code'] | undefined {
   const { pathname, search } = deep.document.location
   for (const { code, selector, words, url } of profile.trouble) {
     if (url && !new RegExp(url).test(pathname + search)) continue

@@ -34,7 +34,9 @@ export class Turns {
     this.#prompt = prompt
   }
 
-  get any(): boolean { return this.#users().length > 0 }
+  get any(): boolean {
+    return this.#users().length > 0
+  }
 
   /** What is on the page before our prompt is sent. */
   record(): void {
@@ -53,8 +55,8 @@ export class Turns {
     const exact = strange.filter((user) => this.#says(user))
     const fresh = exact.length || !this.#edited ? exact : strange
     // A page that makes an old turn's element anew shows no more of them than before.
-    const more = !this.#same || fresh.includes(this.#accepted!) || fresh.some((user) => this.#key(user) !== null)
-      || users.filter((user) => this.#known.has(user) && this.#says(user)).length + fresh.length > this.#same
+    const more = !this.#same || fresh.includes(this.#accepted!) || fresh.some((user) => this.#key(user) !== null) ||
+      users.filter((user) => this.#known.has(user) && this.#says(user)).length + fresh.length > this.#same
     if (!fresh.length || !more) return undefined
     const user = fresh.length === 1 ? fresh[0]! : fresh.reduce((a, b) => top(b) >= top(a) ? b : a)
     this.#accepted = user
@@ -72,7 +74,8 @@ export class Turns {
 
   #container = (user: Element) => this.#layout.turn ? closest(user, this.#layout.turn.selector.join(',')) : null
 
-  #key = (user: Element) => this.#layout.turn ? this.#container(user)?.getAttribute(this.#layout.turn.key) ?? null : null
+  #key = (user: Element) =>
+    this.#layout.turn ? this.#container(user)?.getAttribute(this.#layout.turn.key) ?? null : null
 
   #says(user: Element): boolean {
     const texts = this.#deep.first(this.#layout.userText, undefined, user)
@@ -82,9 +85,16 @@ export class Turns {
 
   #turn(user: Element, users: Element[]): Turn {
     const container = this.#container(user)
-    if (container) return { user, answers: outermost(this.#deep.first(this.#layout.answer, undefined, container)), region: [container] }
+    if (container)
+      return {
+        user,
+        answers: outermost(this.#deep.first(this.#layout.answer, undefined, container)),
+        region: [container],
+      }
     const next = users.filter((other) => order(user, other) < 0 && !contains(user, other)).sort(order)[0]
-    const answers = outermost(this.#deep.first(this.#layout.answer, (el) => order(user, el) < 0 && (!next || order(el, next) < 0)))
+    const answers = outermost(
+      this.#deep.first(this.#layout.answer, (el) => order(user, el) < 0 && (!next || order(el, next) < 0)),
+    )
     return { user, answers, region: answers }
   }
 }

@@ -3,12 +3,25 @@ import type { Channel, Registry, ServerConfig } from '../../../wasm/js/types.ts'
 import { states } from './state.ts'
 
 /** What a page's port and the background's are, over a MessageChannel. */
-interface End { post(message: unknown): void; close(): void; onmessage: ((message: unknown) => void) | null; onclose: (() => void) | null }
+interface End {
+  post(message: unknown): void
+  close(): void
+  onmessage: ((message: unknown) => void) | null
+  onclose: (() => void) | null
+}
 
 function ends(): [End, End] {
   const { port1, port2 } = new MessageChannel()
   const end = (raw: MessagePort): End => {
-    const e: End = { onmessage: null, onclose: null, post: (message) => raw.postMessage({ message }), close: () => { raw.postMessage({ close: true }); setTimeout(() => raw.close()) } }
+    const e: End = {
+      onmessage: null,
+      onclose: null,
+      post: (message) => raw.postMessage({ message }),
+      close: () => {
+        raw.postMessage({ close: true })
+        setTimeout(() => raw.close())
+      },
+    }
     raw.onmessage = ({ data }: MessageEvent<{ message?: unknown; close?: boolean }>) => {
       if (!data.close) return e.onmessage?.(data.message)
       raw.close()
@@ -112,24 +125,42 @@ export class Background {
 /** What becomes of the state. Pairing goes on when a test says so. */
 function changed(s: State, m: ToBackground): Partial<State> {
   switch (m.method) {
-    case 'pair': return { pairing: { step: 'connecting', address: m.params.address, error: null } }
-    case 'cancelPairing': return { pairing: null }
-    case 'unpair': return { link: { ...s.link, status: 'unpaired' } }
-    case 'setLabel': return { install: { ...s.install, label: m.params.label } }
-    case 'setChat': return { chats: { ...s.chats, [m.params.site]: { ...s.chats[m.params.site], ...m.params.patch } } }
-    case 'setOptions': return { options: { ...s.options, ...m.params } }
-    case 'approve': return { approvals: s.approvals.filter((a) => a.id !== m.params.id) }
-    case 'forgetClient': return { clients: s.clients.filter((c) => c.key !== m.params.client) }
-    case 'setGrant': return { clients: s.clients.map((c) => {
-      if (c.key !== m.params.client) return c
-      const { [m.params.tool]: _, ...grants } = c.grants
-      return { ...c, grants: m.params.grant ? { ...grants, [m.params.tool]: m.params.grant } : grants }
-    }) }
-    case 'approveOrigin': return { origins: m.params.approved ? [...s.origins, m.params.origin] : s.origins.filter((o) => o !== m.params.origin) }
-    case 'stop': return { stopped: true, link: { ...s.link, status: 'stopped' }, runs: [] }
-    case 'go': return { stopped: false, link: { ...s.link, status: 'connecting' } }
-    case 'clearActivity': return { activity: [] }
-    case 'cancelRun': return { runs: s.runs.filter((r) => r.id !== m.params.id) }
+    case 'pair':
+      return { pairing: { step: 'connecting', address: m.params.address, error: null } }
+    case 'cancelPairing':
+      return { pairing: null }
+    case 'unpair':
+      return { link: { ...s.link, status: 'unpaired' } }
+    case 'setLabel':
+      return { install: { ...s.install, label: m.params.label } }
+    case 'setChat':
+      return { chats: { ...s.chats, [m.params.site]: { ...s.chats[m.params.site], ...m.params.patch } } }
+    case 'setOptions':
+      return { options: { ...s.options, ...m.params } }
+    case 'approve':
+      return { approvals: s.approvals.filter((a) => a.id !== m.params.id) }
+    case 'forgetClient':
+      return { clients: s.clients.filter((c) => c.key !== m.params.client) }
+    case 'setGrant':
+      return {
+        clients: s.clients.map((c) => {
+          if (c.key !== m.params.client) return c
+          const { [m.params.tool]: _, ...grants } = c.grants
+          return { ...c, grants: m.params.grant ? { ...grants, [m.params.tool]: m.params.grant } : grants }
+        }),
+      }
+    case 'approveOrigin':
+      return {
+        origins: m.params.approved ? [...s.origins, m.params.origin] : s.origins.filter((o) => o !== m.params.origin),
+      }
+    case 'stop':
+      return { stopped: true, link: { ...s.link, status: 'stopped' }, runs: [] }
+    case 'go':
+      return { stopped: false, link: { ...s.link, status: 'connecting' } }
+    case 'clearActivity':
+      return { activity: [] }
+    case 'cancelRun':
+      return { runs: s.runs.filter((r) => r.id !== m.params.id) }
   }
   return {}
 }

@@ -30,15 +30,26 @@ class StandIn {
       permissions: {
         bookmarks: permissions.includes('bookmarks') ? on : state.permissions.bookmarks,
         debugger: permissions.includes('debugger') ? on : state.permissions.debugger,
-        origins: on ? [...state.permissions.origins, ...origins] : state.permissions.origins.filter((o) => !origins.includes(o)),
+        origins: on
+          ? [...state.permissions.origins, ...origins]
+          : state.permissions.origins.filter((o) => !origins.includes(o)),
       },
-      chats: Object.fromEntries(Object.entries(state.chats).map(([site, c]) => [site, { ...c, granted: c.matches.every((p) => origins.includes(p)) ? on : c.granted }])) as typeof state.chats,
+      chats: Object.fromEntries(
+        Object.entries(state.chats).map(([site, c]) => [site, {
+          ...c,
+          granted: c.matches.every((p) => origins.includes(p))
+            ? on
+            : c.granted,
+        }]),
+      ) as typeof state.chats,
     })
   }
 }
 
 declare global {
-  interface Window { standin: StandIn }
+  interface Window {
+    standin: StandIn
+  }
 }
 const standin = window.standin = new StandIn()
 

@@ -41,7 +41,9 @@ export class Chat {
 
   /** The turn that has the stop button. */
   get running(): Turn | undefined {
-    return this.turns.findLast((turn) => turn.frozen || (['waiting', 'thinking', 'answering'].includes(turn.phase) && !turn.lull))
+    return this.turns.findLast((turn) =>
+      turn.frozen || (['waiting', 'thinking', 'answering'].includes(turn.phase) && !turn.lull)
+    )
   }
 
   async send(prompt: string, settings: Partial<Posted> = {}): Promise<void> {
@@ -77,19 +79,36 @@ export class Chat {
         turn.id = event.turn
         this.id = event.conversation
         break
-      case 'thinking': Object.assign(turn, { phase: 'thinking', skippable: event.skippable }); break
-      case 'thought': Object.assign(turn, { phase: 'waiting', skippable: false, thought: { seconds: event.seconds, text: event.text } }); break
+      case 'thinking':
+        Object.assign(turn, { phase: 'thinking', skippable: event.skippable })
+        break
+      case 'thought':
+        Object.assign(turn, {
+          phase: 'waiting',
+          skippable: false,
+          thought: { seconds: event.seconds, text: event.text },
+        })
+        break
       case 'delta':
         if (turn.phase === 'stopped') return
         turn.phase = 'answering'
         turn.answer += event.text
         // Sites name the conversation in the address once its first answer begins.
-        if (location.pathname !== conversationPath[boot.site](this.id!)) history.pushState({}, '', conversationPath[boot.site](this.id!) + location.search)
+        if (location.pathname !== conversationPath[boot.site](this.id!))
+          history.pushState({}, '', conversationPath[boot.site](this.id!) + location.search)
         break
-      case 'replace': turn.answer = event.text; break
-      case 'lull': turn.lull = event.on; break
-      case 'remount': turn.mount++; break
-      case 'silent': turn.phase = 'silent'; return this.changed()
+      case 'replace':
+        turn.answer = event.text
+        break
+      case 'lull':
+        turn.lull = event.on
+        break
+      case 'remount':
+        turn.mount++
+        break
+      case 'silent':
+        turn.phase = 'silent'
+        return this.changed()
       case 'done':
         if (turn.phase !== 'stopped' && turn.phase !== 'silent') turn.phase = 'done'
         turn.frozen = event.frozen !== undefined
@@ -109,7 +128,11 @@ function kept(turn: StoredTurn): Turn {
 }
 
 function post(what: string, body: unknown): Promise<Response> {
-  return fetch(`/backend/${what}${location.search}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  return fetch(`/backend/${what}${location.search}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 }
 
 async function* events(response: Response): AsyncGenerator<Event> {

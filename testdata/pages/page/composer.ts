@@ -18,16 +18,25 @@ export class Composer {
   #enabledAt = 0
   #disabledFor = ''
 
-  constructor(chat: Chat, editor: Editor, show: () => void, settings: () => { model?: string; temperature?: number } = () => ({})) {
+  constructor(
+    chat: Chat,
+    editor: Editor,
+    show: () => void,
+    settings: () => { model?: string; temperature?: number } = () => ({}),
+  ) {
     this.#chat = chat
     this.#editor = editor
     this.#show = show
     this.#settings = settings
   }
 
-  get hasText(): boolean { return this.#editor.text().trim() !== '' }
+  get hasText(): boolean {
+    return this.#editor.text().trim() !== ''
+  }
 
-  get enabled(): boolean { return this.hasText && performance.now() >= this.#enabledAt }
+  get enabled(): boolean {
+    return this.hasText && performance.now() >= this.#enabledAt
+  }
 
   /** The editor's text has changed. */
   edited(): void {
@@ -37,7 +46,9 @@ export class Composer {
       const ms = scenario.number('disabled', 'ms', 2000)
       this.#enabledAt = performance.now() + ms
       this.#disabledFor = text
-      setTimeout(() => { this.#show() }, ms + 5)
+      setTimeout(() => {
+        this.#show()
+      }, ms + 5)
     } else if (!scenario.has('disabled')) {
       this.#disabledFor = ''
       this.#enabledAt = 0
@@ -45,9 +56,13 @@ export class Composer {
     this.#show()
   }
 
-  clicked(): void { this.#submit(['nosend', 'deaf']) }
+  clicked(): void {
+    this.#submit(['nosend', 'deaf'])
+  }
 
-  entered(): void { this.#submit(['deaf']) }
+  entered(): void {
+    this.#submit(['deaf'])
+  }
 
   #submit(ignoredFor: ('nosend' | 'deaf')[]): void {
     const text = this.#editor.text()

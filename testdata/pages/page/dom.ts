@@ -2,7 +2,11 @@ type Attributes = Record<string, string | boolean | undefined>
 export type Child = Node | string | undefined | false
 
 /** An element. An attribute of `true` is there without a value, one of `false` or `undefined` is not there. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes?: Attributes, ...children: Child[]): HTMLElementTagNameMap[K]
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes?: Attributes,
+  ...children: Child[]
+): HTMLElementTagNameMap[K]
 export function h(tag: string, attributes?: Attributes, ...children: Child[]): HTMLElement
 export function h(tag: string, attributes: Attributes = {}, ...children: Child[]): HTMLElement {
   const element = document.createElement(tag)
@@ -13,7 +17,8 @@ export function h(tag: string, attributes: Attributes = {}, ...children: Child[]
 
 export function set(element: Element, name: string, value: string | boolean | undefined): void {
   if (value === undefined || value === false) element.removeAttribute(name)
-  else if (element.getAttribute(name) !== String(value === true ? '' : value)) element.setAttribute(name, value === true ? '' : value)
+  else if (element.getAttribute(name) !== String(value === true ? '' : value))
+    element.setAttribute(name, value === true ? '' : value)
 }
 
 export function on<E extends Element>(element: E, event: string, act: (event: never) => void): E {
@@ -25,7 +30,9 @@ export function on<E extends Element>(element: E, event: string, act: (event: ne
 export function fill(parent: ParentNode & Node, ...children: Child[]): void {
   const wanted = children.filter((child): child is Node => child instanceof Node)
   for (const child of [...parent.childNodes]) if (!wanted.includes(child)) child.remove()
-  wanted.forEach((child, n) => { if (parent.childNodes[n] !== child) parent.insertBefore(child, parent.childNodes[n] ?? null) })
+  wanted.forEach((child, n) => {
+    if (parent.childNodes[n] !== child) parent.insertBefore(child, parent.childNodes[n] ?? null)
+  })
 }
 
 /** An open shadow root with the page's looks. */

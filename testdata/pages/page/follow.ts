@@ -8,5 +8,7 @@ export function follow(scroller: HTMLElement): () => void {
     follows = scrollTop >= last && (follows || scrollHeight - scrollTop - clientHeight < 80)
     last = scrollTop
   })
-  return () => { if (follows) scroller.scrollTop = scroller.scrollHeight }
+  return () => {
+    if (follows) scroller.scrollTop = scroller.scrollHeight
+  }
 }

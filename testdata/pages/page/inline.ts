@@ -6,7 +6,10 @@ const marks: [RegExp, (match: RegExpExecArray, dress: Dress) => Child][] = [
   [/^\$([^$\n]+)\$/, ([, tex], dress) => dress.math(tex!, false)],
   [/^!\[([^\]]*)\]\(([^)]+)\)/, ([, alt, source], dress) => dress.image(alt!, source!)],
   [/^\[\^(\w+)\]/, ([, label], dress) => dress.citation(label!)],
-  [/^\[([^\]]+)\]\(([^)]+)\)/, ([, text, href], dress) => h('a', { href, target: '_blank', rel: 'noopener' }, ...inline(text!, dress))],
+  [
+    /^\[([^\]]+)\]\(([^)]+)\)/,
+    ([, text, href], dress) => h('a', { href, target: '_blank', rel: 'noopener' }, ...inline(text!, dress)),
+  ],
   [/^\*\*([^*]+)\*\*/, ([, text], dress) => h('strong', {}, ...inline(text!, dress))],
   [/^\*([^*]+)\*/, ([, text], dress) => h('em', {}, ...inline(text!, dress))],
 ]
@@ -17,7 +20,8 @@ export function inline(text: string, dress: Dress): Child[] {
   let plain = ''
   for (let at = 0; at < text.length;) {
     const rest = text.slice(at)
-    const found = /^[`$![*]/.test(rest) && marks.map(([mark, make]) => ({ match: mark.exec(rest), make })).find(({ match }) => match)
+    const found = /^[`$![*]/.test(rest) &&
+      marks.map(([mark, make]) => ({ match: mark.exec(rest), make })).find(({ match }) => match)
     if (found) {
       if (plain) made.push(plain)
       plain = ''

@@ -17,8 +17,12 @@ export function katex(tex: string, display: boolean): HTMLElement {
   const math = document.createElementNS(mathml, 'math')
   if (display) math.setAttribute('display', 'block')
   math.append(semantics)
-  const inner = h('span', { class: 'katex' }, h('span', { class: 'katex-mathml' }, math),
-    h('span', { class: 'katex-html', 'aria-hidden': 'true' }, h('span', { class: 'base' }, glyphs(tex))))
+  const inner = h(
+    'span',
+    { class: 'katex' },
+    h('span', { class: 'katex-mathml' }, math),
+    h('span', { class: 'katex-html', 'aria-hidden': 'true' }, h('span', { class: 'base' }, glyphs(tex))),
+  )
   return display ? h('span', { class: 'katex-display' }, inner) : inner
 }
 

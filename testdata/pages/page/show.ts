@@ -23,7 +23,11 @@ export class Timeline {
   #mounted: (turns: Turn[]) => Turn[]
 
   /** `mounted` says which of the turns have elements; `place` puts those where they belong. */
-  constructor(make: (turn: Turn) => TurnView, place: (shown: { turn: Turn; elements: HTMLElement[] }[]) => void, mounted = (turns: Turn[]): Turn[] => turns) {
+  constructor(
+    make: (turn: Turn) => TurnView,
+    place: (shown: { turn: Turn; elements: HTMLElement[] }[]) => void,
+    mounted = (turns: Turn[]): Turn[] => turns,
+  ) {
     this.#make = make
     this.#place = place
     this.#mounted = mounted
@@ -35,7 +39,10 @@ export class Timeline {
     for (const key of this.#views.keys()) if (!keys.has(key)) this.#views.delete(key)
     for (const turn of turns) this.#view(turn).update(turn)
     this.#place(turns.map((turn) => ({ turn, elements: this.#view(turn).elements })))
-    if (!this.#frame) this.#frame = requestAnimationFrame(() => { this.#paint(chat) })
+    if (!this.#frame)
+      this.#frame = requestAnimationFrame(() => {
+        this.#paint(chat)
+      })
   }
 
   #paint(chat: Chat): void {

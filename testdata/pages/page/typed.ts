@@ -12,13 +12,22 @@ export function spoilInput(editor: Editor): { edited(): void } {
   let announced = false
   let key = false
   let spent = false
-  const put = (text: string): void => { editor.set(text); before = editor.text() }
+  const put = (text: string): void => {
+    editor.set(text)
+    before = editor.text()
+  }
   const field = editor.element
-  field.addEventListener('keydown', (event) => { key = event.isTrusted }, true)
-  field.addEventListener('keyup', () => { key = false }, true)
+  field.addEventListener('keydown', (event) => {
+    key = event.isTrusted
+  }, true)
+  field.addEventListener('keyup', () => {
+    key = false
+  }, true)
   field.addEventListener('beforeinput', (event) => {
     announced = true
-    setTimeout(() => { announced = false })
+    setTimeout(() => {
+      announced = false
+    })
     if (kind === 'all' && event.inputType.startsWith('insert') && !key) event.preventDefault()
   }, true)
   field.addEventListener('paste', (event) => {
@@ -33,7 +42,15 @@ export function spoilInput(editor: Editor): { edited(): void } {
     spent = kind === 'once'
     // The editor reads its document after this event.
     const was = before
-    queueMicrotask(() => { put(kind === 'newlines' ? editor.text().replace(/\s*\n\s*/g, ' ') : was) })
+    queueMicrotask(() => {
+      put(kind === 'newlines' ? editor.text().replace(/\s*\n\s*/g, ' ') : was)
+    })
   }, true)
-  return { edited: () => { queueMicrotask(() => { before = editor.text() }) } }
+  return {
+    edited: () => {
+      queueMicrotask(() => {
+        before = editor.text()
+      })
+    },
+  }
 }

@@ -6,14 +6,32 @@ import { Timeline, type TurnView } from './show.ts'
 
 /** A chat that works and has none of the marks that anybody knows: tomorrow's generation of the page. */
 export function unknownPage(chat: Chat): void {
-  const field = h('div', { class: 'x7f', contenteditable: 'plaintext-only', style: 'border: 1px solid; padding: 8px; white-space: pre-wrap' })
-  const composer = new Composer(chat, { element: field, text: () => field.innerText, set: (text) => { field.innerText = text } }, show)
-  const send = on(h('span', { class: 'x9k', tabindex: '0' }, '➤'), 'click', () => { composer.clicked() })
-  const stop = on(h('span', { class: 'x9q', tabindex: '0' }, '◼'), 'click', () => { chat.stop() })
+  const field = h('div', {
+    class: 'x7f',
+    contenteditable: 'plaintext-only',
+    style: 'border: 1px solid; padding: 8px; white-space: pre-wrap',
+  })
+  const composer = new Composer(chat, {
+    element: field,
+    text: () => field.innerText,
+    set: (text) => {
+      field.innerText = text
+    },
+  }, show)
+  const send = on(h('span', { class: 'x9k', tabindex: '0' }, '➤'), 'click', () => {
+    composer.clicked()
+  })
+  const stop = on(h('span', { class: 'x9q', tabindex: '0' }, '◼'), 'click', () => {
+    chat.stop()
+  })
   const place = h('div', { class: 'x3' })
   const buttons = h('div', { class: 'x4' })
-  const timeline = new Timeline(turnView, (shown) => { fill(place, ...shown.flatMap(({ elements }) => elements)) })
-  on(field, 'input', () => { composer.edited() })
+  const timeline = new Timeline(turnView, (shown) => {
+    fill(place, ...shown.flatMap(({ elements }) => elements))
+  })
+  on(field, 'input', () => {
+    composer.edited()
+  })
   on(field, 'keydown', (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
@@ -24,7 +42,15 @@ export function unknownPage(chat: Chat): void {
     fill(buttons, chat.running ? stop : send)
   }
   chat.changed = show
-  document.body.append(h('div', { class: 'x1', style: 'max-width: 700px; margin: 24px auto; font-family: system-ui' }, place, field, buttons))
+  document.body.append(
+    h(
+      'div',
+      { class: 'x1', style: 'max-width: 700px; margin: 24px auto; font-family: system-ui' },
+      place,
+      field,
+      buttons,
+    ),
+  )
   arrive(show)
 }
 
@@ -33,7 +59,13 @@ function turnView(turn: Turn): TurnView {
   const answer = h('div', { class: 'xb', style: 'white-space: pre-wrap; margin: 8px 0 24px' })
   return {
     elements: [prompt, answer],
-    update(turn) { if (turn.error) answer.textContent = { network: words.network, ratelimit: words.rateLimited, expired: words.expired }[turn.error] },
-    paint(turn) { if (!turn.error) answer.textContent = turn.answer },
+    update(turn) {
+      if (turn.error)
+        answer.textContent =
+          { network: words.network, ratelimit: words.rateLimited, expired: words.expired }[turn.error]
+    },
+    paint(turn) {
+      if (!turn.error) answer.textContent = turn.answer
+    },
   }
 }

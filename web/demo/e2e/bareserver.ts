@@ -17,7 +17,10 @@ export async function bareServer(): Promise<Listening & { arrived(path: string):
       for await (const chunk of req) up += (chunk as Buffer).length
       const down = Number(searchParams.get('down') ?? 0)
       if (down === 0) return void res.writeHead(200, { 'content-type': 'application/json' }).end(String(up))
-      res.writeHead(200, { 'content-type': 'application/json', ...(searchParams.has('chunked') ? {} : { 'content-length': down }) })
+      res.writeHead(200, {
+        'content-type': 'application/json',
+        ...(searchParams.has('chunked') ? {} : { 'content-length': down }),
+      })
       for (let left = down, part = Buffer.alloc(65536, ' '); left > 0; left -= part.length) {
         if (!res.write(part.subarray(0, left))) await once(res, 'drain')
       }

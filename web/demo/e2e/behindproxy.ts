@@ -7,7 +7,9 @@ export async function behindProxy() {
   const plain = await sdkServer([], { cors: false })
   const proxy = await startProxy(site.url)
   return {
-    site, plain, proxy,
+    site,
+    plain,
+    proxy,
     async close() {
       await proxy.stop()
       await plain.close()

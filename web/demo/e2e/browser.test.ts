@@ -5,7 +5,11 @@ import type { Registry } from '../../../wasm/js/types.ts'
 import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
-declare global { interface Window { registry: Registry } }
+declare global {
+  interface Window {
+    registry: Registry
+  }
+}
 
 let browser: Browser
 let site: Listening
@@ -27,13 +31,20 @@ const probes = /CORS policy|Failed to load resource|TrustedScriptURL/
 /** A page of nothing, under a policy, that imports the package from `from`. */
 async function bare(policy: string, from = ''): Promise<{ page: Page; close(): Promise<void> }> {
   const empty = await listen(async (req, res) => {
-    if (req.url !== '/') return void res.writeHead(307, { location: `${site.url}${req.url}`, 'access-control-allow-origin': '*' }).end()
+    if (req.url !== '/')
+      return void res.writeHead(307, { location: `${site.url}${req.url}`, 'access-control-allow-origin': '*' }).end()
     res.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
     res.end(`<!doctype html><script type="module" src="${from || site.url}/entry.js"></script>`)
   })
   const page = await browser.newPage()
   await page.goto(`${empty.url}/`)
-  return { page, close: async () => { await page.close(); await empty.close() } }
+  return {
+    page,
+    close: async () => {
+      await page.close()
+      await empty.close()
+    },
+  }
 }
 
 test('the demo page does the main job', async () => {
@@ -47,7 +58,9 @@ test('the demo page does the main job', async () => {
   await panel.getByRole('article', { name: 'steered' }).getByText('Connected').waitFor()
   await panel.getByRole('tab', { name: /^Tools/ }).click()
   await panel.getByRole('button', { name: /^raw/ }).click()
-  for (const [format, key] of [['openai', 'parameters'], ['anthropic', 'input_schema'], ['openai-responses', 'strict']]) {
+  for (
+    const [format, key] of [['openai', 'parameters'], ['anthropic', 'input_schema'], ['openai-responses', 'strict']]
+  ) {
     await panel.getByLabel('As seen by').selectOption(format!)
     await panel.getByText(`${key}:`).first().waitFor()
   }
@@ -74,21 +87,29 @@ test('header values are nowhere in the clear, and stay when they may', async () 
     const { createRegistry } = await import('/portolan/index.js')
     return createRegistry({ rememberSecrets: remember })
   }`
-  const dump = () => page.evaluate(async () => {
-    let all = JSON.stringify(Object.entries(localStorage)) + JSON.stringify(Object.entries(sessionStorage)) + document.documentElement.outerHTML
-    for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise<IDBDatabase>((resolve) => { const o = indexedDB.open(name!); o.onsuccess = () => resolve(o.result) })
-      for (const store of db.objectStoreNames) {
-        const rows = await new Promise<unknown[]>((resolve) => { const g = db.transaction(store).objectStore(store).getAll(); g.onsuccess = () => resolve(g.result) })
-        for (const row of rows) {
-          if (row instanceof CryptoKey) all += `extractable: ${row.extractable}`
-          else all += new TextDecoder('latin1').decode((row as { data: ArrayBuffer }).data)
+  const dump = () =>
+    page.evaluate(async () => {
+      let all = JSON.stringify(Object.entries(localStorage)) + JSON.stringify(Object.entries(sessionStorage)) +
+        document.documentElement.outerHTML
+      for (const { name } of await indexedDB.databases()) {
+        const db = await new Promise<IDBDatabase>((resolve) => {
+          const o = indexedDB.open(name!)
+          o.onsuccess = () => resolve(o.result)
+        })
+        for (const store of db.objectStoreNames) {
+          const rows = await new Promise<unknown[]>((resolve) => {
+            const g = db.transaction(store).objectStore(store).getAll()
+            g.onsuccess = () => resolve(g.result)
+          })
+          for (const row of rows) {
+            if (row instanceof CryptoKey) all += `extractable: ${row.extractable}`
+            else all += new TextDecoder('latin1').decode((row as { data: ArrayBuffer }).data)
+          }
         }
+        db.close()
       }
-      db.close()
-    }
-    return all
-  })
+      return all
+    })
   server.headers.length = 0
   await page.evaluate(`(async () => {
     const r = await (${open})(true)
@@ -118,13 +139,19 @@ test('header values are nowhere in the clear, and stay when they may', async () 
     await r.discover()
     await r.close()
   })()`)
-  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === undefined), 'not without being asked')
+  assert.ok(
+    server.headers.length > 0 && server.headers.every((h) => h.authorization === undefined),
+    'not without being asked',
+  )
   await context.close()
 })
 
 test('under Trusted Types there are workers, too, and several registries', async () => {
   const page = await browser.newPage()
-  const strict = await serveFolder(`${root}dist/demo`, { 'content-security-policy': "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types portolan lit-html" })
+  const strict = await serveFolder(`${root}dist/demo`, {
+    'content-security-policy':
+      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types portolan lit-html",
+  })
   await page.goto(`${strict.url}/`)
   const modes = await page.evaluate(`(async () => {
     const { createRegistry } = await import('/portolan/index.js')
@@ -140,7 +167,9 @@ test('under Trusted Types there are workers, too, and several registries', async
 
 test('a script from another origin still gets a worker', async () => {
   const cors = await serveFolder(`${root}dist/demo`, { 'access-control-allow-origin': '*' })
-  const { page, close } = await bare("script-src 'self' 'wasm-unsafe-eval' http://127.0.0.1:* blob:; worker-src blob: http://127.0.0.1:*")
+  const { page, close } = await bare(
+    "script-src 'self' 'wasm-unsafe-eval' http://127.0.0.1:* blob:; worker-src blob: http://127.0.0.1:*",
+  )
   const mode = await page.evaluate(`(async () => {
     const { createRegistry } = await import('${cors.url}/portolan/index.js')
     const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
@@ -182,38 +211,47 @@ test('a policy without wasm is named by its right name', async () => {
   await cors.close()
 })
 
-for (const [what, happens] of Object.entries({
-  'the network': "dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'))",
-  'the user': "document.dispatchEvent(new Event('visibilitychange'))", // in a page that is visible
-})) test(`a paused server is tried as soon as ${what} comes back`, async () => {
-  let down = true
-  const flaky = await listen((req, res) => {
-    res.setHeader('access-control-allow-origin', '*')
-    res.setHeader('access-control-allow-headers', '*')
-    if (down && req.method !== 'OPTIONS') return void res.writeHead(503).end()
-    res.writeHead(req.method === 'OPTIONS' ? 204 : 405).end()
+for (
+  const [what, happens] of Object.entries({
+    'the network': "dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'))",
+    'the user': "document.dispatchEvent(new Event('visibilitychange'))", // in a page that is visible
   })
-  const page = await openPage(browser, `${site.url}/`, probes)
-  const health = () => page.evaluate(() => window.registry.getHealth().flaky!)
-  await page.waitForFunction(() => !!window.registry)
-  await page.evaluate(async (url) => {
-    await window.registry.addServer('flaky', { url })
-    for (let i = 0; i < 3; i++) await window.registry.discover(['flaky'])
-  }, flaky.url)
-  const { suspended, retryAt } = await health()
-  assert.equal(suspended, true)
-  down = false
-  await page.evaluate(happens)
-  await page.waitForFunction(() => window.registry.getHealth().flaky!.lastError?.includes('405'))
-  assert.ok(Date.now() < retryAt!, 'it was tried before its time')
-  await page.close()
-  await flaky.close()
-})
+)
+  test(`a paused server is tried as soon as ${what} comes back`, async () => {
+    let down = true
+    const flaky = await listen((req, res) => {
+      res.setHeader('access-control-allow-origin', '*')
+      res.setHeader('access-control-allow-headers', '*')
+      if (down && req.method !== 'OPTIONS') return void res.writeHead(503).end()
+      res.writeHead(req.method === 'OPTIONS' ? 204 : 405).end()
+    })
+    const page = await openPage(browser, `${site.url}/`, probes)
+    const health = () => page.evaluate(() => window.registry.getHealth().flaky!)
+    await page.waitForFunction(() => !!window.registry)
+    await page.evaluate(async (url) => {
+      await window.registry.addServer('flaky', { url })
+      for (let i = 0; i < 3; i++) await window.registry.discover(['flaky'])
+    }, flaky.url)
+    const { suspended, retryAt } = await health()
+    assert.equal(suspended, true)
+    down = false
+    await page.evaluate(happens)
+    await page.waitForFunction(() => window.registry.getHealth().flaky!.lastError?.includes('405'))
+    assert.ok(Date.now() < retryAt!, 'it was tried before its time')
+    await page.close()
+    await flaky.close()
+  })
 
 test('five thousand tools reach the page in short tasks', async () => {
   const many = Array.from({ length: 5000 }, (_, i) => ({
-    name: `tool_${i}`, description: 'x'.repeat(400),
-    inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 6 }, (_, k) => [`p${k}`, { type: 'string', description: 'y'.repeat(40) }])) },
+    name: `tool_${i}`,
+    description: 'x'.repeat(400),
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(
+        Array.from({ length: 6 }, (_, k) => [`p${k}`, { type: 'string', description: 'y'.repeat(40) }]),
+      ),
+    },
   }))
   const big = await sdkServer(many)
   const page = await openPage(browser, `${site.url}/`, probes)

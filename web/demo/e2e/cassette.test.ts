@@ -10,13 +10,22 @@ import { sdkServer } from './sdkserver.ts'
 // Recorded against real servers, replayed without any.
 
 let server: Awaited<ReturnType<typeof sdkServer>>
-before(async () => { server = await sdkServer() })
+before(async () => {
+  server = await sdkServer()
+})
 after(() => server.close())
 
 const secret = 'Bearer canary-1234567'
-const servers = (): RegistryOptions['servers'] => ({ demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: secret, 'X-Pin': '42' } } })
+const servers = (): RegistryOptions['servers'] => ({
+  demo: { url: 'builtin:demo' },
+  s: { url: server.url, headers: { Authorization: secret, 'X-Pin': '42' } },
+})
 
-async function using(cassette: Cassette, options: RegistryOptions, body: (r: Registry) => Promise<void>): Promise<void> {
+async function using(
+  cassette: Cassette,
+  options: RegistryOptions,
+  body: (r: Registry) => Promise<void>,
+): Promise<void> {
   const r = await createRegistry({ storage: 'memory', cassette, ...options })
   try {
     await body(r)
@@ -48,13 +57,22 @@ async function session(r: Registry): Promise<unknown[]> {
     await r.dispatch('s__raw', { same: true }),
     await r.call('s__nope', {}).catch((e: RegistryError) => [e.code, e.message, e.hint]),
   ]
-  return [...all, progress, Object.fromEntries(Object.entries(r.getHealth()).map(([n, h]) => [n, [h.status, h.toolCount, h.serverInfo]]))]
+  return [
+    ...all,
+    progress,
+    Object.fromEntries(Object.entries(r.getHealth()).map(([n, h]) => [n, [h.status, h.toolCount, h.serverInfo]])),
+  ]
 }
 
-async function recorded(options?: RecordOptions, body: (r: Registry) => Promise<unknown> = session): Promise<{ text: string; seen: unknown }> {
+async function recorded(
+  options?: RecordOptions,
+  body: (r: Registry) => Promise<unknown> = session,
+): Promise<{ text: string; seen: unknown }> {
   const tape = record(options)
   let seen: unknown
-  await using(tape, { servers: servers() }, async (r) => { seen = await body(r) })
+  await using(tape, { servers: servers() }, async (r) => {
+    seen = await body(r)
+  })
   return { text: tape.text(), seen }
 }
 
@@ -62,8 +80,13 @@ test('what was recorded is replayed the same, without module or network', async 
   const { text, seen } = await recorded()
   await server.close()
   const { fetch, WebAssembly: wasm } = globalThis
-  const offline = () => { throw new Error('offline') }
-  Object.assign(globalThis, { fetch: offline, WebAssembly: { Module: class {}, compile: offline, instantiate: offline } })
+  const offline = () => {
+    throw new Error('offline')
+  }
+  Object.assign(globalThis, {
+    fetch: offline,
+    WebAssembly: { Module: class {}, compile: offline, instantiate: offline },
+  })
   try {
     for (let i = 0; i < 2; i++) {
       await using(replay(text), { servers: servers() }, async (r) => {
@@ -81,8 +104,14 @@ test('a call is found by its arguments, whatever their order, as often as it was
   const { text } = await recorded()
   await using(replay(text), { servers: servers() }, async (r) => {
     await r.discover()
-    await assert.rejects(r.dispatch('s__raw', '{"a":{"x":2,"y":1},"z":1,"n":12345678901234567891}'), fails('cassette_miss', /s__raw with arguments [0-9a-f]{16} is not on the cassette Record/))
-    assert.match(await r.dispatch('s__raw', '{ "a": {"x": 2, "y": 1}, "z":1, "n": 12345678901234567890 }'), /12345678901234567890/)
+    await assert.rejects(
+      r.dispatch('s__raw', '{"a":{"x":2,"y":1},"z":1,"n":12345678901234567891}'),
+      fails('cassette_miss', /s__raw with arguments [0-9a-f]{16} is not on the cassette Record/),
+    )
+    assert.match(
+      await r.dispatch('s__raw', '{ "a": {"x": 2, "y": 1}, "z":1, "n": 12345678901234567890 }'),
+      /12345678901234567890/,
+    )
     for (let i = 0; i < 2; i++) await r.dispatch('s__raw', { same: true })
     await assert.rejects(r.dispatch('s__raw', { same: true }), fails('cassette_miss', /so often/))
   })
@@ -115,7 +144,13 @@ test('secrets are not on it, and are not needed to replay it', async () => {
     await r.updateServer('s', { headers: { Authorization: 'Bearer another-7654321', 'X-Pin': '42' } })
     await r.discover()
     return [
-      await r.dispatch('s__raw', { token: secret, pin: '42', year: '1942', inside: 'say canary-1234567 aloud', password: 'hunter2hunter2' }),
+      await r.dispatch('s__raw', {
+        token: secret,
+        pin: '42',
+        year: '1942',
+        inside: 'say canary-1234567 aloud',
+        password: 'hunter2hunter2',
+      }),
       await r.dispatch('demo__echo', { text: 'another-7654321' }),
     ]
   }
@@ -162,7 +197,8 @@ test('in Chromium: recorded in a worker, replayed offline', async () => {
   const browser = await launchChromium()
   const site = await serveFolder(`${root}dist/npm`)
   const blank = await openPage(browser, `${site.url}/package.json`, /status of 400/)
-  const script = (cassette: string) => `(async () => {
+  const script = (cassette: string) =>
+    `(async () => {
     const [{ createRegistry }, { record, replay }] = await Promise.all([import('/index.js'), import('/cassette.js')])
     const cassette = ${cassette}
     const r = await createRegistry({ storage: 'memory', cassette, servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}' } } })
@@ -173,7 +209,12 @@ test('in Chromium: recorded in a worker, replayed offline', async () => {
     const fetched = performance.getEntriesByType('resource').map((e) => new URL(e.name).pathname)
     return { texts, mode, fetched, text: cassette.text?.() }
   })()`
-  interface Seen { texts: string[]; mode: string; fetched: string[]; text?: string }
+  interface Seen {
+    texts: string[]
+    mode: string
+    fetched: string[]
+    text?: string
+  }
   const first = await blank.evaluate(script('record()')) as Seen
   assert.equal(first.mode, 'worker')
   await blank.close()

@@ -1,6 +1,13 @@
 /** Chromium's DevTools protocol, as far as the tests need it: a library would attach to workers, which keeps them alive. */
 
-interface Message { id?: number; method?: string; params?: Record<string, unknown>; result?: unknown; error?: { message: string }; sessionId?: string }
+interface Message {
+  id?: number
+  method?: string
+  params?: Record<string, unknown>
+  result?: unknown
+  error?: { message: string }
+  sessionId?: string
+}
 
 export class Cdp {
   private readonly socket: WebSocket
@@ -25,7 +32,10 @@ export class Cdp {
 
   static async connect(url: string): Promise<Cdp> {
     const socket = new WebSocket(url)
-    await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = () => reject(new Error(`cannot connect to ${url}`)) })
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve
+      socket.onerror = () => reject(new Error(`cannot connect to ${url}`))
+    })
     return new Cdp(socket)
   }
 
@@ -68,8 +78,13 @@ export class CdpPage {
 
   /** Runs a function in the page, or an expression, which may be asynchronous, and returns its result by value. */
   async evaluate<A extends unknown[], R>(fn: string | ((...args: A) => R), ...args: A): Promise<Awaited<R>> {
-    const { result, exceptionDetails } = await this.send<{ result: { value: Awaited<R> }; exceptionDetails?: { text: string; exception?: { description?: string } } }>('Runtime.evaluate', {
-      expression: typeof fn === 'string' ? fn : `(${fn})(...${JSON.stringify(args)})`, awaitPromise: true, returnByValue: true, userGesture: true,
+    const { result, exceptionDetails } = await this.send<
+      { result: { value: Awaited<R> }; exceptionDetails?: { text: string; exception?: { description?: string } } }
+    >('Runtime.evaluate', {
+      expression: typeof fn === 'string' ? fn : `(${fn})(...${JSON.stringify(args)})`,
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
     })
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
     return result.value
@@ -93,13 +108,18 @@ export class CdpPage {
 
   /** A click of the mouse in the middle of an element: the browser takes it for a person's. */
   async click(expression: string): Promise<void> {
-    const at = await this.until((e) => {
-      const element = (0, eval)(e) as Element | null
-      element?.scrollIntoView({ block: 'center' })
-      const r = element?.getBoundingClientRect()
-      return r?.width ? { x: r.x + r.width / 2, y: r.y + r.height / 2 } : undefined
-    }, [expression], `click ${expression}`)
-    for (const type of ['mousePressed', 'mouseReleased']) await this.send('Input.dispatchMouseEvent', { type, ...at, button: 'left', clickCount: 1 })
+    const at = await this.until(
+      (e) => {
+        const element = (0, eval)(e) as Element | null
+        element?.scrollIntoView({ block: 'center' })
+        const r = element?.getBoundingClientRect()
+        return r?.width ? { x: r.x + r.width / 2, y: r.y + r.height / 2 } : undefined
+      },
+      [expression],
+      `click ${expression}`,
+    )
+    for (const type of ['mousePressed', 'mouseReleased'])
+      await this.send('Input.dispatchMouseEvent', { type, ...at, button: 'left', clickCount: 1 })
   }
 
   async screenshot(): Promise<Buffer> {

@@ -52,27 +52,49 @@ window.visit = async (url, mode) => {
   return seen
 }`
 
-interface Seen { mode?: string; demo?: string; other?: string; panel?: string; dialog?: boolean; error?: string; violations: string[] }
+interface Seen {
+  mode?: string
+  demo?: string
+  other?: string
+  panel?: string
+  dialog?: boolean
+  error?: string
+  violations: string[]
+}
 
 /** Serves the package, under the policy or none. */
-const packaged = (policed: boolean) => listen(async (req, res) => {
-  const path = new URL(req.url!, 'http://x').pathname
-  if (policed) res.setHeader('content-security-policy', policy)
-  else res.setHeader('access-control-allow-origin', '*')
-  if (path === '/' && policed) {
-    return void res.writeHead(200, { 'content-type': 'text/html' })
-      .end(`<!doctype html><html lang="en"><title>csp</title>${map}<script type="module" nonce="bm9uY2U" src="page.js"></script><body>`)
-  }
-  if (path === '/page.js' && policed) return void res.writeHead(200, { 'content-type': types.js }).end(script.replaceAll('FROM', from))
-  const file = path.startsWith('/npm/') && !path.includes('..') ? await readFile(`${root}dist${path}`).catch(() => undefined) : undefined
-  if (!file) return void res.writeHead(404).end()
-  res.writeHead(200, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(file)
-})
+const packaged = (policed: boolean) =>
+  listen(async (req, res) => {
+    const path = new URL(req.url!, 'http://x').pathname
+    if (policed) res.setHeader('content-security-policy', policy)
+    else res.setHeader('access-control-allow-origin', '*')
+    if (path === '/' && policed) {
+      return void res.writeHead(200, { 'content-type': 'text/html' })
+        .end(
+          `<!doctype html><html lang="en"><title>csp</title>${map}<script type="module" nonce="bm9uY2U" src="page.js"></script><body>`,
+        )
+    }
+    if (path === '/page.js' && policed)
+      return void res.writeHead(200, { 'content-type': types.js }).end(script.replaceAll('FROM', from))
+    const file = path.startsWith('/npm/') && !path.includes('..')
+      ? await readFile(`${root}dist${path}`).catch(() => undefined)
+      : undefined
+    if (!file) return void res.writeHead(404).end()
+    res.writeHead(200, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(file)
+  })
 
 before(async () => {
-  [browser, firefox, server, site, cdn] = await Promise.all([launchChromium(), launchFirefox(), sdkServer(), packaged(true), packaged(false)])
+  ;[browser, firefox, server, site, cdn] = await Promise.all([
+    launchChromium(),
+    launchFirefox(),
+    sdkServer(),
+    packaged(true),
+    packaged(false),
+  ])
 })
-after(async () => { await Promise.all([browser.close(), firefox.close(), server.close(), site.close(), cdn.close()]) })
+after(async () => {
+  await Promise.all([browser.close(), firefox.close(), server.close(), site.close(), cdn.close()])
+})
 
 async function chromiumSees(url: string, visit: string): Promise<Seen> {
   const tab = await browser.newPage()
@@ -85,10 +107,16 @@ async function chromiumSees(url: string, visit: string): Promise<Seen> {
 
 /** What is seen in both browsers under a header. */
 async function under(header: string, mode = 'auto'): Promise<{ chromium: Seen; firefox: Seen }> {
-  policy = header.replace(/^Content-Security-Policy: /, '').replaceAll('https://mcp.example.com', new URL(server.url).origin).replaceAll('https://cdn.example', cdn.url)
+  policy = header.replace(/^Content-Security-Policy: /, '').replaceAll(
+    'https://mcp.example.com',
+    new URL(server.url).origin,
+  ).replaceAll('https://cdn.example', cdn.url)
   from = header.includes('https://cdn.example') ? cdn.url : '.'
   const visit = `visit('${server.url}', '${mode}')`
-  const [inChromium, inFirefox] = await Promise.all([chromiumSees(site.url, visit), firefox.open(site.url).then((tab) => tab.evaluate<Seen>(visit))])
+  const [inChromium, inFirefox] = await Promise.all([
+    chromiumSees(site.url, visit),
+    firefox.open(site.url).then((tab) => tab.evaluate<Seen>(visit)),
+  ])
   return { chromium: inChromium, firefox: inFirefox }
 }
 
@@ -105,14 +133,19 @@ for (const { at, words: [mode], text } of headers) {
 }
 
 test('mode shared works under the least header', async () => {
-  for (const [name, { violations: _, ...seen }] of Object.entries(await under(least!, 'shared'))) assert.deepEqual(seen, { mode: 'shared', ...whole }, name)
+  for (const [name, { violations: _, ...seen }] of Object.entries(await under(least!, 'shared')))
+    assert.deepEqual(seen, { mode: 'shared', ...whole }, name)
 })
 
 /** What the page's tables say of a missing part, and what is seen then. */
 const without: [part: string, header: string, chromium: Partial<Seen> | RegExp, firefox?: RegExp][] = [
   ["'wasm-unsafe-eval'", least!.replace(" 'wasm-unsafe-eval'", ''), /^csp: /],
   ["'self'` in `connect-src", least!.replace("connect-src 'self'", 'connect-src'), /^load_failed: /],
-  ['https://mcp.example.com', least!.replace(' https://mcp.example.com', ''), { mode: 'worker', ...whole, other: 'network' }],
+  ['https://mcp.example.com', least!.replace(' https://mcp.example.com', ''), {
+    mode: 'worker',
+    ...whole,
+    other: 'network',
+  }],
   ["worker-src 'none'", `${least}; worker-src 'none'`, { mode: 'main', ...whole }],
   ['portolan', shut!.replace('portolan lit-html', 'lit-html'), { mode: 'main', ...whole }],
   ['lit-html', shut!.replace('portolan lit-html', 'portolan'), /^TypeError: .*lit-html/],
@@ -120,7 +153,10 @@ const without: [part: string, header: string, chromium: Partial<Seen> | RegExp, 
 
 for (const [part, header, chromium, inFirefox] of without) {
   test(`without ${part}`, async () => {
-    assert.ok(textOf(page).split('\n').some((line) => line.startsWith('|') && line.includes(`\`${part}\``)), `${page} says nothing of it`)
+    assert.ok(
+      textOf(page).split('\n').some((line) => line.startsWith('|') && line.includes(`\`${part}\``)),
+      `${page} says nothing of it`,
+    )
     const seen = await under(header)
     for (const [name, wanted] of [['chromium', chromium], ['firefox', inFirefox ?? chromium]] as const) {
       const { violations: _, ...rest } = seen[name]
@@ -138,12 +174,14 @@ test('what the page says in passing', async () => {
     [`${elsewhere}; require-trusted-types-for 'script'`, 'main'],
   ]
   for (const [header, mode] of variants) {
-    for (const [name, { violations: _, ...seen }] of Object.entries(await under(header))) assert.deepEqual(seen, { mode, ...whole }, `${name}: ${header}`)
+    for (const [name, { violations: _, ...seen }] of Object.entries(await under(header)))
+      assert.deepEqual(seen, { mode, ...whole }, `${name}: ${header}`)
   }
 })
 
 test('mode shared is a worker of its own under Trusted Types', async () => {
-  for (const [name, { violations: _, ...seen }] of Object.entries(await under(shut!, 'shared'))) assert.deepEqual(seen, { mode: 'worker', ...whole }, name)
+  for (const [name, { violations: _, ...seen }] of Object.entries(await under(shut!, 'shared')))
+    assert.deepEqual(seen, { mode: 'worker', ...whole }, name)
 })
 
 test('a worker obeys the policy that it was sent with', async () => {
@@ -170,7 +208,11 @@ test('an import map pins scripts', async () => {
   const digest = digestOf(await readFile(`${root}dist/npm/index.js`))
   for (const [integrity, wanted] of [[digest, undefined], [digestOf(Buffer.from('other')), /^TypeError: /]] as const) {
     map = `<script type="importmap" nonce="bm9uY2U">{ "integrity": { "./npm/index.js": "${integrity}" } }</script>`
-    for (const [name, seen] of Object.entries(await under(least!.replace("script-src 'self'", "script-src 'self' 'nonce-bm9uY2U'")))) {
+    for (
+      const [name, seen] of Object.entries(
+        await under(least!.replace("script-src 'self'", "script-src 'self' 'nonce-bm9uY2U'")),
+      )
+    ) {
       if (wanted) assert.match(seen.error ?? '', wanted, name)
       else assert.equal(seen.error, undefined, name)
     }

@@ -1,6 +1,6 @@
 // A reporter of Node's test runner: the test files in which something failed, a line for each. Where
 // a test says that it stands may be a helper's file; so it counts for the file that is being run.
-export default async function* (events) {
+export default async function*(events) {
   const files = new Set()
   let running
   for await (const { type, data } of events) {

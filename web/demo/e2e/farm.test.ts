@@ -12,7 +12,7 @@ let site: Listening
 let browser: Browser
 let page: Page
 before(async () => {
-  [browser, site, farm] = await Promise.all([launchChromium(), serveFolder(`${root}dist/npm`), startFarm()])
+  ;[browser, site, farm] = await Promise.all([launchChromium(), serveFolder(`${root}dist/npm`), startFarm()])
   page = await openPage(browser, `${site.url}/package.json`, /./)
 })
 after(async () => {
@@ -30,12 +30,28 @@ test('Chromium', { timeout: 300_000 }, async (t) => {
     globalThis.compiled = await WebAssembly.compileStreaming(fetch('/portolan.wasm'))
     globalThis.visitOf = ${visit}
   })()`)
-  const verdicts = await visitAll(farm, farm.cases.filter((c) => wanted.test(c.name)), atOnce, 'chromium', (c, run) =>
-    page.evaluate(`visitOf(registryOf, compiled, ${JSON.stringify(taskOf(farm, c, run, 'Chromium'))})`) as Promise<Outcome>)
+  const verdicts = await visitAll(
+    farm,
+    farm.cases.filter((c) => wanted.test(c.name)),
+    atOnce,
+    'chromium',
+    (c, run) =>
+      page.evaluate(`visitOf(registryOf, compiled, ${JSON.stringify(taskOf(farm, c, run, 'Chromium'))})`) as Promise<
+        Outcome
+      >,
+  )
   for (const { c, problems } of verdicts) {
     if (problems.length) await t.test(`${c.area}: ${c.name}`, () => assert.deepEqual(problems, []))
   }
   const open = verdicts.map((v) => v.openMs).sort((a, b) => b - a)
-  t.diagnostic(`exchanges were open after the end for at most ${open[0]} ms, for more than 250 ms in ${open.filter((ms) => ms > 250).length} cases`)
-  t.diagnostic(`${verdicts.filter((v) => !v.problems.length).length} of ${verdicts.length}; latest after a deadline, in ms: ${JSON.stringify(latest(verdicts))}`)
+  t.diagnostic(
+    `exchanges were open after the end for at most ${open[0]} ms, for more than 250 ms in ${
+      open.filter((ms) => ms > 250).length
+    } cases`,
+  )
+  t.diagnostic(
+    `${verdicts.filter((v) => !v.problems.length).length} of ${verdicts.length}; latest after a deadline, in ms: ${
+      JSON.stringify(latest(verdicts))
+    }`,
+  )
 })

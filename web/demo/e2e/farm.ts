@@ -15,7 +15,16 @@ export interface FarmCase {
   url: string
 }
 
-interface Use { transport?: 'sse'; timeoutMs: number; limits?: Partial<Limits>; args?: string; lingerMs?: number; cancelMs?: number; calls?: number; validate?: boolean }
+interface Use {
+  transport?: 'sse'
+  timeoutMs: number
+  limits?: Partial<Limits>
+  args?: string
+  lingerMs?: number
+  cancelMs?: number
+  calls?: number
+  validate?: boolean
+}
 
 export interface Farm {
   control: string
@@ -33,24 +42,61 @@ export async function startFarm(): Promise<Farm> {
     child.on('exit', (code) => reject(new Error(`the farm ended with ${code}`)))
   })
   ended.catch(() => {})
-  const line = await Promise.race([ended, new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve))])
+  const line = await Promise.race([
+    ended,
+    new Promise<string>((resolve) => createInterface(child.stdout).once('line', resolve)),
+  ])
   return { ...JSON.parse(line) as Omit<Farm, 'close'>, close: () => void child.stdin.end() }
 }
 
-export interface Task extends Use { bad: string; good: string; secret: string; realm: string; mode?: 'main' }
+export interface Task extends Use {
+  bad: string
+  good: string
+  secret: string
+  realm: string
+  mode?: 'main'
+}
 
-export const taskOf = (farm: Farm, c: FarmCase, run: string, realm: string): Task =>
-  ({ ...c.use, bad: c.url.replace('RUN', run), good: farm.good, secret: farm.secret, realm })
+export const taskOf = (farm: Farm, c: FarmCase, run: string, realm: string): Task => ({
+  ...c.use,
+  bad: c.url.replace('RUN', run),
+  good: farm.good,
+  secret: farm.secret,
+  realm,
+})
 
 /** What a client made of a case: Outcome of the Go package. */
-export interface Outcome { fault: string; late: Record<string, number>; goodMs: number[]; [key: string]: unknown }
+export interface Outcome {
+  fault: string
+  late: Record<string, number>
+  goodMs: number[]
+  [key: string]: unknown
+}
 
 /** Uses both servers at once. It may run in a page, so it refers to nothing outside. */
-export async function visit(createRegistry: (o: RegistryOptions) => Promise<Registry>, wasm: RegistryOptions['wasm'], t: Task): Promise<Outcome> {
+export async function visit(
+  createRegistry: (o: RegistryOptions) => Promise<Registry>,
+  wasm: RegistryOptions['wasm'],
+  t: Task,
+): Promise<Outcome> {
   const o = {
-    realm: t.realm, fault: '', health: '', lastError: '', tools: [] as string[], warnings: [] as string[], calls: [] as string[],
-    longestError: 0, textBytes: 0, controls: false, told: false, polluted: false,
-    goodCalls: 0, goodErrors: 0, goodError: '', late: {} as Record<string, number>, goodMs: [] as number[],
+    realm: t.realm,
+    fault: '',
+    health: '',
+    lastError: '',
+    tools: [] as string[],
+    warnings: [] as string[],
+    calls: [] as string[],
+    longestError: 0,
+    textBytes: 0,
+    controls: false,
+    told: false,
+    polluted: false,
+    goodCalls: 0,
+    goodErrors: 0,
+    goodError: '',
+    late: {} as Record<string, number>,
+    goodMs: [] as number[],
   }
   const timed = async <T>(what: string, deadlineMs: number, work: Promise<T>): Promise<T> => {
     const began = performance.now()
@@ -67,9 +113,18 @@ export async function visit(createRegistry: (o: RegistryOptions) => Promise<Regi
     o.controls ||= /[\x00-\x08\x0b-\x1f\x7f]/.test(text ?? '')
   }
   const r = await createRegistry({
-    storage: 'memory', validate: !!t.validate, ...(wasm && { wasm }), ...(t.limits && { limits: t.limits }), ...(t.mode && { mode: t.mode }),
+    storage: 'memory',
+    validate: !!t.validate,
+    ...(wasm && { wasm }),
+    ...(t.limits && { limits: t.limits }),
+    ...(t.mode && { mode: t.mode }),
     servers: {
-      bad: { url: t.bad, timeoutMs: t.timeoutMs, headers: { 'X-Api-Key': t.secret }, ...(t.transport && { transport: t.transport }) },
+      bad: {
+        url: t.bad,
+        timeoutMs: t.timeoutMs,
+        headers: { 'X-Api-Key': t.secret },
+        ...(t.transport && { transport: t.transport }),
+      },
       good: { url: t.good },
     },
   })
@@ -90,7 +145,9 @@ export async function visit(createRegistry: (o: RegistryOptions) => Promise<Regi
   /** Uses the good server as long as the work goes on, and once at least. */
   const meanwhile = async (work: Promise<unknown>) => {
     let done = false
-    const end = work.finally(() => { done = true })
+    const end = work.finally(() => {
+      done = true
+    })
     end.catch(() => {})
     do {
       await good()
@@ -106,18 +163,29 @@ export async function visit(createRegistry: (o: RegistryOptions) => Promise<Regi
     o.warnings = health.warnings ?? []
     for (const text of [health.lastError, health.serverInfo?.name, ...o.warnings]) shown(text)
     o.tools = r.getSnapshot().tools.filter((x) => x.server === 'bad').map((x) => x.name)
-    for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const) JSON.stringify(r.getTools({ format }))
+    for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const)
+      JSON.stringify(r.getTools({ format }))
     if (t.lingerMs) await meanwhile(new Promise((resolve) => setTimeout(resolve, t.lingerMs)))
     for (let i = 0; i < (t.calls ?? 1) && o.tools.length; i++) {
       const signal = t.cancelMs ? AbortSignal.timeout(t.cancelMs) : undefined
-      await meanwhile(timed('call', t.cancelMs ?? t.timeoutMs, r.call(o.tools[0]!, t.args ?? '{}', { timeoutMs: t.timeoutMs, ...(signal && { signal }), onProgress: () => {} })).then(({ text }) => {
-        o.textBytes = Math.max(o.textBytes, new TextEncoder().encode(text).length)
-        o.calls.push(`text:${text.slice(0, 300)}`)
-      }, (e: { code: string; message: string; hint?: string }) => {
-        shown(e.message)
-        shown(e.hint)
-        o.calls.push(`code:${e.code ?? e.message}`)
-      }))
+      await meanwhile(
+        timed(
+          'call',
+          t.cancelMs ?? t.timeoutMs,
+          r.call(o.tools[0]!, t.args ?? '{}', {
+            timeoutMs: t.timeoutMs,
+            ...(signal && { signal }),
+            onProgress: () => {},
+          }),
+        ).then(({ text }) => {
+          o.textBytes = Math.max(o.textBytes, new TextEncoder().encode(text).length)
+          o.calls.push(`text:${text.slice(0, 300)}`)
+        }, (e: { code: string; message: string; hint?: string }) => {
+          shown(e.message)
+          shown(e.hint)
+          o.calls.push(`code:${e.code ?? e.message}`)
+        }),
+      )
     }
     await good()
     const last: ServerHealth = r.getHealth().bad!
@@ -134,16 +202,35 @@ export async function visit(createRegistry: (o: RegistryOptions) => Promise<Regi
 }
 
 /** What was wrong with it, and how long exchanges stayed open after the end, in ms. */
-export async function judge(farm: Farm, c: FarmCase, run: string, outcome: Outcome): Promise<{ problems: string[]; openMs: number }> {
+export async function judge(
+  farm: Farm,
+  c: FarmCase,
+  run: string,
+  outcome: Outcome,
+): Promise<{ problems: string[]; openMs: number }> {
   const at = (verb: string) => `${farm.control}/${verb}/${encodeURIComponent(c.name)}/${run}`
   const { ms } = await (await fetch(at('open'))).json() as { ms: number }
-  return { openMs: ms, problems: await (await fetch(at('judge'), { method: 'POST', body: JSON.stringify(outcome) })).json() as string[] }
+  return {
+    openMs: ms,
+    problems: await (await fetch(at('judge'), { method: 'POST', body: JSON.stringify(outcome) })).json() as string[],
+  }
 }
 
-export interface Verdict { c: FarmCase; problems: string[]; outcome?: Outcome; openMs: number }
+export interface Verdict {
+  c: FarmCase
+  problems: string[]
+  outcome?: Outcome
+  openMs: number
+}
 
 /** Visits all cases, so many at once. */
-export async function visitAll(farm: Farm, cases: FarmCase[], atOnce: number, run: string, use: (c: FarmCase, run: string) => Promise<Outcome>): Promise<Verdict[]> {
+export async function visitAll(
+  farm: Farm,
+  cases: FarmCase[],
+  atOnce: number,
+  run: string,
+  use: (c: FarmCase, run: string) => Promise<Outcome>,
+): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   const left = [...cases]
   await Promise.all(Array.from({ length: atOnce }, async () => {
@@ -163,7 +250,8 @@ export async function visitAll(farm: Farm, cases: FarmCase[], atOnce: number, ru
 export function latest(verdicts: Verdict[]): Record<string, number> {
   const late: Record<string, number> = {}
   for (const { outcome } of verdicts) {
-    for (const [what, ms] of Object.entries(outcome?.late ?? {})) late[what] = Math.max(late[what] ?? -Infinity, Math.round(ms))
+    for (const [what, ms] of Object.entries(outcome?.late ?? {}))
+      late[what] = Math.max(late[what] ?? -Infinity, Math.round(ms))
   }
   return late
 }

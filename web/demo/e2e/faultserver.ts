@@ -34,11 +34,14 @@ export const tool = (name = 't', inputSchema: unknown = { type: 'object' }) => (
 export const result = (a: Asked, value: unknown): void =>
   json(a, JSON.stringify({ jsonrpc: '2.0', id: a.message.id, result: value }))
 
-export const json = (a: Asked, text: string): void => void a.res.writeHead(200, { 'content-type': 'application/json' }).end(text)
+export const json = (a: Asked, text: string): void =>
+  void a.res.writeHead(200, { 'content-type': 'application/json' }).end(text)
 
 /** Writes text again and again until the other side has gone. */
 export function forever(res: ServerResponse, text: string, everyMs: number): void {
-  const timer = setInterval(() => { if (!res.writableNeedDrain) res.write(text) }, everyMs)
+  const timer = setInterval(() => {
+    if (!res.writableNeedDrain) res.write(text)
+  }, everyMs)
   res.on('close', () => clearInterval(timer))
 }
 
@@ -46,7 +49,11 @@ const usual: Record<string, Step> = {
   'server/discover': (a) => void a.res.writeHead(400).end(),
   initialize(a) {
     a.res.setHeader('mcp-session-id', `session-${a.nth}`)
-    result(a, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'faulty', version: '1' } })
+    result(a, {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'faulty', version: '1' },
+    })
   },
   'tools/list': (a) => result(a, { tools: [tool()] }),
   'tools/call': (a) => result(a, { content: [{ type: 'text', text: `call ${a.nth}` }] }),
@@ -55,7 +62,8 @@ const usual: Record<string, Step> = {
 }
 
 const modern: Record<string, Step> = {
-  'server/discover': (a) => result(a, { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+  'server/discover': (a) =>
+    result(a, { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
 }
 
 /** A server on a real socket that does what the script says, right or wrong. Pages of any origin may use it. */
@@ -64,7 +72,8 @@ export async function faultServer(script: Script): Promise<FaultServer> {
   const open = new Map<ServerResponse, string>()
   let idle = () => {}
   const listening = await listen(async (req, res) => {
-    for (const [name, value] of Object.entries({ origin: '*', headers: '*', methods: 'GET, POST, DELETE' })) res.setHeader(`access-control-allow-${name}`, value)
+    for (const [name, value] of Object.entries({ origin: '*', headers: '*', methods: 'GET, POST, DELETE' }))
+      res.setHeader(`access-control-allow-${name}`, value)
     res.setHeader('access-control-expose-headers', 'mcp-session-id')
     if (req.method === 'OPTIONS') return void res.writeHead(204).end()
     open.set(res, req.method!)
@@ -94,7 +103,10 @@ export async function faultServer(script: Script): Promise<FaultServer> {
       if (open.size) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, ms)
-          idle = () => { clearTimeout(timer); resolve() }
+          idle = () => {
+            clearTimeout(timer)
+            resolve()
+          }
         })
       }
       return [...open.values()]

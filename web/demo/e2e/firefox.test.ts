@@ -7,7 +7,7 @@ let firefox: Firefox
 let { site, plain, proxy, close } = {} as Awaited<ReturnType<typeof behindProxy>>
 
 before(async () => {
-  ({ site, plain, proxy, close } = await behindProxy())
+  ;({ site, plain, proxy, close } = await behindProxy())
   firefox = await launchFirefox()
 })
 
@@ -19,9 +19,13 @@ after(async () => {
 for (const mode of ['worker', 'main']) {
   test(`the main job in Firefox, in mode ${mode}`, async () => {
     const page = await firefox.open(site.url)
-    const seen = await page.evaluate<{ mode: string; servers: Record<string, string>; text: string; sum: string; progress: number[] }>(`(async () => {
+    const seen = await page.evaluate<
+      { mode: string; servers: Record<string, string>; text: string; sum: string; progress: number[] }
+    >(`(async () => {
       const { createRegistry } = await import('/portolan/index.js')
-      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: ${JSON.stringify(proxy.template)} })
+      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: ${
+      JSON.stringify(proxy.template)
+    } })
       await registry.addServer('demo', { url: 'builtin:demo' })
       await registry.addServer('plain', { url: ${JSON.stringify(plain.url)}, proxy: 'auto' })
       const { servers } = await registry.discover()

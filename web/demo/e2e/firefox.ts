@@ -18,14 +18,29 @@ type Answer = { id?: number; type: string; result?: unknown; error?: string; mes
 
 export async function launchFirefox(): Promise<Firefox> {
   const profile = await mkdtemp(join(tmpdir(), 'portolan-firefox-'))
-  await writeFile(join(profile, 'user.js'), [
-    'app.update.enabled', 'app.normandy.enabled', 'datareporting.policy.dataSubmissionEnabled', 'browser.shell.checkDefaultBrowser',
-    'network.captive-portal-service.enabled', 'network.connectivity-service.enabled', 'extensions.getAddons.cache.enabled',
-  ].map((name) => `user_pref("${name}", false);\n`).join(''))
-  const running = await start(process.env.FIREFOX ?? 'firefox-esr', ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
-    /WebDriver BiDi listening on (ws:\S+)/, { HOME: profile })
+  await writeFile(
+    join(profile, 'user.js'),
+    [
+      'app.update.enabled',
+      'app.normandy.enabled',
+      'datareporting.policy.dataSubmissionEnabled',
+      'browser.shell.checkDefaultBrowser',
+      'network.captive-portal-service.enabled',
+      'network.connectivity-service.enabled',
+      'extensions.getAddons.cache.enabled',
+    ].map((name) => `user_pref("${name}", false);\n`).join(''),
+  )
+  const running = await start(
+    process.env.FIREFOX ?? 'firefox-esr',
+    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
+    /WebDriver BiDi listening on (ws:\S+)/,
+    { HOME: profile },
+  )
   const socket = new WebSocket(`${running.ready[1]}/session`)
-  await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = () => reject(new Error('Firefox does not take the connection')) })
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve
+    socket.onerror = () => reject(new Error('Firefox does not take the connection'))
+  })
   let last = 0
   const asked = new Map<number, (a: Answer) => void>()
   socket.onmessage = ({ data }) => {
@@ -47,9 +62,14 @@ export async function launchFirefox(): Promise<Firefox> {
       await send('browsingContext.navigate', { context, url, wait: 'complete' })
       return {
         async evaluate<T>(expression: string): Promise<T> {
-          const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>('script.evaluate', {
-            expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`, target: { context }, awaitPromise: true,
-          })
+          const outcome = await send<{ type: string; result: { value: string }; exceptionDetails?: { text: string } }>(
+            'script.evaluate',
+            {
+              expression: `Promise.resolve(${expression}).then((v) => JSON.stringify(v ?? null))`,
+              target: { context },
+              awaitPromise: true,
+            },
+          )
           if (outcome.type === 'exception') throw new Error(outcome.exceptionDetails!.text)
           return JSON.parse(outcome.result.value) as T
         },

@@ -10,11 +10,22 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** The flags under which Debian's Chromium runs headless here, as root too. */
-export const chromiumFlags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync']
+export const chromiumFlags = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 
 export function launchChromium(extra: string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: [...chromiumFlags, ...extra] })
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [...chromiumFlags, ...extra],
+  })
 }
 
 /** A page that fails the test when anything in it goes wrong unnoticed. */
@@ -22,17 +33,27 @@ export async function openPage(browser: Browser, url: string, allow?: RegExp): P
   const page = await browser.newPage() as Page & { faults: string[] }
   page.faults = []
   page.on('pageerror', (e) => page.faults.push(`page error: ${e.message}`))
-  page.on('console', (m) => { if (m.type() === 'error' && !allow?.test(m.text())) page.faults.push(`console: ${m.text()}`) })
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !allow?.test(m.text())) page.faults.push(`console: ${m.text()}`)
+  })
   await page.goto(url)
   return page
 }
 
 const types: Record<string, string> = {
-  '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml',
-  '.wasm': 'application/wasm', '.json': 'application/json',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.json': 'application/json',
 }
 
-export interface Listening { url: string; close(): Promise<void> }
+export interface Listening {
+  url: string
+  close(): Promise<void>
+}
 
 export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<Listening> {
   const server: Server = createServer(handler)
@@ -40,7 +61,11 @@ export async function listen(handler: (req: IncomingMessage, res: ServerResponse
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    close: () => new Promise((resolve) => { server.closeAllConnections(); server.close(() => resolve()) }),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
   }
 }
 
@@ -51,7 +76,11 @@ export function serveFolder(dir: string, headers: Record<string, string> = {}): 
     const file = join(dir, path.endsWith('/') ? `${path}index.html` : path)
     const found = await stat(file).catch(() => undefined)
     if (!found?.isFile() || !file.startsWith(dir)) return void res.writeHead(404).end()
-    res.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream', 'content-length': found.size, ...headers })
+    res.writeHead(200, {
+      'content-type': types[extname(file)] ?? 'application/octet-stream',
+      'content-length': found.size,
+      ...headers,
+    })
     createReadStream(file).pipe(res)
   })
 }
@@ -65,18 +94,39 @@ export async function freePort(): Promise<number> {
 }
 
 /** A program that a test has started and stops. */
-export interface Running { pid: number; output(): string; exited: Promise<number | null>; stop(signal?: NodeJS.Signals): Promise<void> }
+export interface Running {
+  pid: number
+  output(): string
+  exited: Promise<number | null>
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
 
 export function launch(command: string, args: string[], env: Record<string, string> = {}): Running {
-  const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
   let output = ''
-  child.stdout.on('data', (chunk) => { output += chunk })
-  child.stderr.on('data', (chunk) => { output += chunk })
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
   const exited = new Promise<number | null>((resolve) => {
     child.on('exit', resolve)
-    child.on('error', (e) => { output += e.message; resolve(-1) })
+    child.on('error', (e) => {
+      output += e.message
+      resolve(-1)
+    })
   })
-  const signal = (name: NodeJS.Signals) => { try { process.kill(-child.pid!, name) } catch { /* gone already */ } }
+  const signal = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-child.pid!, name)
+    } catch { /* gone already */ }
+  }
   return {
     pid: child.pid!,
     output: () => output,
@@ -92,10 +142,17 @@ export function launch(command: string, args: string[], env: Record<string, stri
 }
 
 /** Starts a program and waits until its output matches. */
-export async function start(command: string, args: string[], ready: RegExp, env: Record<string, string> = {}): Promise<Running & { ready: RegExpMatchArray }> {
+export async function start(
+  command: string,
+  args: string[],
+  ready: RegExp,
+  env: Record<string, string> = {},
+): Promise<Running & { ready: RegExpMatchArray }> {
   const running = launch(command, args, env)
   let code: number | null | undefined
-  running.exited.then((c) => { code = c })
+  running.exited.then((c) => {
+    code = c
+  })
   for (let i = 0; i < 600; i++) {
     const m = running.output().match(ready)
     if (m) return { ...running, ready: m }
@@ -121,8 +178,17 @@ export async function answering(url: string): Promise<void> {
 }
 
 /** Starts `portolan proxy` for pages of an origin and servers on this machine. */
-export async function startProxy(origin: string, ...args: string[]): Promise<Running & { url: string; template: string }> {
+export async function startProxy(
+  origin: string,
+  ...args: string[]
+): Promise<Running & { url: string; template: string }> {
   const hosts = args.length ? args : ['--host', '127.0.0.1']
-  const running = await start(`${root}dist/bin/portolan`, ['proxy', '--origin', origin, '--insecure-allow-private', ...hosts], /proxy is at (http:\S+)/)
+  const running = await start(`${root}dist/bin/portolan`, [
+    'proxy',
+    '--origin',
+    origin,
+    '--insecure-allow-private',
+    ...hosts,
+  ], /proxy is at (http:\S+)/)
   return { ...running, url: running.ready[1]!, template: `${running.ready[1]}?url={href}` }
 }

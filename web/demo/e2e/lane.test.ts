@@ -8,7 +8,9 @@ import { launchChromium, openPage, root, serveFolder } from './harness.ts'
 
 let browser: Browser
 let farm: Farm
-before(async () => { [browser, farm] = await Promise.all([launchChromium(), startFarm()]) })
+before(async () => {
+  ;[browser, farm] = await Promise.all([launchChromium(), startFarm()])
+})
 after(async () => {
   await browser.close()
   farm.close()
@@ -33,17 +35,31 @@ const strict = { 'content-security-policy': "require-trusted-types-for 'script';
 
 const blobSeconds = 15
 
-for (const [name, { headers, elsewhere = false, wait = 0 }] of Object.entries<{ headers?: Record<string, string>; elsewhere?: boolean; wait?: number }>({
-  'a page': {},
-  'a page with Trusted Types': { headers: strict },
-  'a package from elsewhere, once the blob of the first worker has gone': { elsewhere: true, wait: blobSeconds + 1 },
-})) {
+for (
+  const [name, { headers, elsewhere = false, wait = 0 }] of Object.entries<
+    { headers?: Record<string, string>; elsewhere?: boolean; wait?: number }
+  >({
+    'a page': {},
+    'a page with Trusted Types': { headers: strict },
+    'a package from elsewhere, once the blob of the first worker has gone': { elsewhere: true, wait: blobSeconds + 1 },
+  })
+) {
   test(`large bodies are read in a worker of their own: ${name}`, async () => {
-    const [site, cdn] = await Promise.all([serveFolder(`${root}dist/npm`, headers), serveFolder(`${root}dist/npm`, { 'access-control-allow-origin': '*' })])
+    const [site, cdn] = await Promise.all([
+      serveFolder(`${root}dist/npm`, headers),
+      serveFolder(`${root}dist/npm`, { 'access-control-allow-origin': '*' }),
+    ])
     // A first attempt that the policy blocks is told in the console, and so is that there is no favicon.
     const page = await openPage(browser, `${site.url}/package.json`, /404|TrustedScriptURL/)
-    const { bad, good } = taskOf(farm, farm.cases.find((c) => c.name === 'a text of 12 MB')!, `lane-${name.replace(/\W/g, '-')}`, 'Chromium')
-    const used = await page.evaluate(`(${use})(${JSON.stringify({ from: elsewhere ? cdn.url : site.url, bad, good, wait: wait * 1000 })})`) as { says: [number, string][]; mode: string }
+    const { bad, good } = taskOf(
+      farm,
+      farm.cases.find((c) => c.name === 'a text of 12 MB')!,
+      `lane-${name.replace(/\W/g, '-')}`,
+      'Chromium',
+    )
+    const used = await page.evaluate(
+      `(${use})(${JSON.stringify({ from: elsewhere ? cdn.url : site.url, bad, good, wait: wait * 1000 })})`,
+    ) as { says: [number, string][]; mode: string }
     assert.equal(used.mode, 'worker')
     for (const [chars, text] of used.says) {
       assert.ok(chars > 11_000_000)

@@ -27,9 +27,17 @@ class Provider extends DemoInMemoryAuthProvider {
 }
 
 /** The official SDK's authorization server, and an MCP server behind it on the same origin. */
-export async function oauthServer(): Promise<Listening & { issued: string[]; readonly pages: number; calls: string[] }> {
+export async function oauthServer(): Promise<
+  Listening & { issued: string[]; readonly pages: number; calls: string[] }
+> {
   // express, which is the SDK's own, is not ours to import the types of.
-  const { default: express } = await import('express' as string) as { default(): { use(...args: unknown[]): void; all(...args: unknown[]): void; listen(port: number, host: string): { close(done: () => void): void; closeAllConnections(): void } } }
+  const { default: express } = await import('express' as string) as {
+    default(): {
+      use(...args: unknown[]): void
+      all(...args: unknown[]): void
+      listen(port: number, host: string): { close(done: () => void): void; closeAllConnections(): void }
+    }
+  }
   const probe = createServer()
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
   const { port } = probe.address() as AddressInfo
@@ -39,31 +47,75 @@ export async function oauthServer(): Promise<Listening & { issued: string[]; rea
   const provider = new Provider()
   const inner = await sdkServer()
   const app = express()
-  app.use(mcpAuthRouter({ provider, issuerUrl: url, resourceServerUrl: endpoint, authorizationOptions: { rateLimit: false }, tokenOptions: { rateLimit: false }, clientRegistrationOptions: { rateLimit: false } }))
-  const guard = requireBearerAuth({ verifier: provider, resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(endpoint) })
-  interface Req { method: string; headers: Record<string, string>; on: unknown }
-  interface Res { setHeader(name: string, value: string): void; writeHead(status: number, headers?: Record<string, string>): Res; write(chunk: Uint8Array): void; end(): void }
-  app.all('/mcp', (_: Req, res: Res, next: () => void) => {
-    for (const [name, value] of Object.entries({ 'allow-origin': '*', 'allow-headers': '*, authorization', 'allow-methods': 'GET, POST, DELETE', 'expose-headers': 'mcp-session-id, www-authenticate' })) res.setHeader(`access-control-${name}`, value)
-    next()
-  }, (req: Req, res: Res, next: () => void) => (req.method === 'OPTIONS' ? res.writeHead(204).end() : next()), guard, async (req: Req, res: Res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req as unknown as AsyncIterable<Buffer>) chunks.push(chunk)
-    const gone = new AbortController()
-    ;(res as unknown as { on(event: string, fn: () => void): void }).on('close', () => gone.abort())
-    const { host: _, 'content-length': __, connection: ___, ...headers } = req.headers
-    const answer = await fetch(inner.url, { method: req.method, headers, signal: gone.signal, ...(chunks.length && { body: Buffer.concat(chunks) }) }).catch(() => undefined)
-    if (!answer) return
-    const { 'content-encoding': ____, 'content-length': _____, ...out } = Object.fromEntries(answer.headers)
-    res.writeHead(answer.status, out)
-    try {
-      for await (const chunk of answer.body ?? []) res.write(chunk)
-    } catch { /* who asked has gone */ }
-    res.end()
+  app.use(
+    mcpAuthRouter({
+      provider,
+      issuerUrl: url,
+      resourceServerUrl: endpoint,
+      authorizationOptions: { rateLimit: false },
+      tokenOptions: { rateLimit: false },
+      clientRegistrationOptions: { rateLimit: false },
+    }),
+  )
+  const guard = requireBearerAuth({
+    verifier: provider,
+    resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(endpoint),
   })
+  interface Req {
+    method: string
+    headers: Record<string, string>
+    on: unknown
+  }
+  interface Res {
+    setHeader(name: string, value: string): void
+    writeHead(status: number, headers?: Record<string, string>): Res
+    write(chunk: Uint8Array): void
+    end(): void
+  }
+  app.all(
+    '/mcp',
+    (_: Req, res: Res, next: () => void) => {
+      for (
+        const [name, value] of Object.entries({
+          'allow-origin': '*',
+          'allow-headers': '*, authorization',
+          'allow-methods': 'GET, POST, DELETE',
+          'expose-headers': 'mcp-session-id, www-authenticate',
+        })
+      ) res.setHeader(`access-control-${name}`, value)
+      next()
+    },
+    (req: Req, res: Res, next: () => void) => (req.method === 'OPTIONS' ? res.writeHead(204).end() : next()),
+    guard,
+    async (req: Req, res: Res) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req as unknown as AsyncIterable<Buffer>) chunks.push(chunk)
+      const gone = new AbortController()
+      ;(res as unknown as { on(event: string, fn: () => void): void }).on('close', () => gone.abort())
+      const { host: _, 'content-length': __, connection: ___, ...headers } = req.headers
+      const answer = await fetch(inner.url, {
+        method: req.method,
+        headers,
+        signal: gone.signal,
+        ...(chunks.length && { body: Buffer.concat(chunks) }),
+      }).catch(() => undefined)
+      if (!answer) return
+      const { 'content-encoding': ____, 'content-length': _____, ...out } = Object.fromEntries(answer.headers)
+      res.writeHead(answer.status, out)
+      try {
+        for await (const chunk of answer.body ?? []) res.write(chunk)
+      } catch { /* who asked has gone */ }
+      res.end()
+    },
+  )
   const server = app.listen(port, '127.0.0.1')
   return {
-    url: endpoint.href, issued: provider.issued, get pages() { return provider.pages }, calls: inner.calls,
+    url: endpoint.href,
+    issued: provider.issued,
+    get pages() {
+      return provider.pages
+    },
+    calls: inner.calls,
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(resolve))

@@ -15,7 +15,9 @@ export const transports = ['json', 'events', 'legacy'] as const
  * when it saw the one before. late is how long each took, in ms; ended are the
  * sessions that were deleted, watched those for which a stream was opened.
  */
-export async function pacedServer(events: number): Promise<Listening & { late: number[]; ended: string[]; watched: string[] }> {
+export async function pacedServer(
+  events: number,
+): Promise<Listening & { late: number[]; ended: string[]; watched: string[] }> {
   const late: number[] = []
   const ended: string[] = []
   const watched: string[] = []
@@ -23,12 +25,20 @@ export async function pacedServer(events: number): Promise<Listening & { late: n
 
   function program(streams: boolean): Server {
     const server = new Server({ name: 'paced', version: '1' }, { capabilities: { tools: { listChanged: true } } })
-    server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' as const } }] }))
+    server.setRequestHandler(
+      ListToolsRequestSchema,
+      () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' as const } }] }),
+    )
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification }) => {
       for (let i = 1; streams && i <= events; i++) {
-        const arrival = new Promise<number>((resolve) => { seen = resolve })
+        const arrival = new Promise<number>((resolve) => {
+          seen = resolve
+        })
         const flushed = Date.now()
-        await sendNotification({ method: 'notifications/progress', params: { progressToken: params._meta!.progressToken!, progress: i, total: events } })
+        await sendNotification({
+          method: 'notifications/progress',
+          params: { progressToken: params._meta!.progressToken!, progress: i, total: events },
+        })
         late.push(await arrival - flushed)
       }
       return { content: [{ type: 'text' as const, text: String(params.arguments!.text) }] }
@@ -58,7 +68,11 @@ export async function pacedServer(events: number): Promise<Listening & { late: n
     if (!transport) {
       if (id !== undefined) return void res.writeHead(404).end()
       const json = url.pathname === '/json'
-      transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, enableJsonResponse: json, onsessioninitialized: (s) => void streamable.set(s, transport!) })
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        enableJsonResponse: json,
+        onsessioninitialized: (s) => void streamable.set(s, transport!),
+      })
       await program(!json).connect(transport as never)
     }
     await transport.handleRequest(req, res)

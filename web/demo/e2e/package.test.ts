@@ -18,16 +18,25 @@ before(async () => {
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', dir, join(root, 'dist/npm')])
   tarball = join(dir, stdout.trim().split('\n').at(-1)!)
   await writeFile(join(dir, 'package.json'), '{"type":"module","private":true}')
-  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--offline', '--omit=peer', tarball], { cwd: dir })
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--offline', '--omit=peer', tarball], {
+    cwd: dir,
+  })
   await symlink(join(root, 'node_modules/react'), join(dir, 'node_modules/react')) // the app's own
 })
 after(() => rm(dir, { recursive: true, force: true }))
 
-interface Manifest { exports: Record<string, string | { types: string; default: string }>; sideEffects: string[] }
-const manifest = async () => JSON.parse(await readFile(join(dir, 'node_modules/portolan/package.json'), 'utf8')) as Manifest
+interface Manifest {
+  exports: Record<string, string | { types: string; default: string }>
+  sideEffects: string[]
+}
+const manifest = async () =>
+  JSON.parse(await readFile(join(dir, 'node_modules/portolan/package.json'), 'utf8')) as Manifest
 
 /** Its tools need the Node that they were made for. */
-const tool = (name: string, ...args: string[]) => run(join(root, 'node_modules/.bin', name), args, { env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` } })
+const tool = (name: string, ...args: string[]) =>
+  run(join(root, 'node_modules/.bin', name), args, {
+    env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env.PATH}` },
+  })
 
 test('publint has nothing to say', async () => {
   const { stdout } = await tool('publint', 'run', '--strict', tarball)
@@ -36,7 +45,18 @@ test('publint has nothing to say', async () => {
 
 test('attw finds every type', async () => {
   // Not looked at: require() of what is ESM only (esm-only), and files that have no types.
-  await tool('attw', tarball, '--profile', 'esm-only', '--exclude-entrypoints', 'portolan.wasm', 'portolan-sdk.wasm', './locales/*', 'callback.html', 'callback.js')
+  await tool(
+    'attw',
+    tarball,
+    '--profile',
+    'esm-only',
+    '--exclude-entrypoints',
+    'portolan.wasm',
+    'portolan-sdk.wasm',
+    './locales/*',
+    'callback.html',
+    'callback.js',
+  )
 })
 
 test('every file that the manifest names is there', async () => {
@@ -53,8 +73,9 @@ for (const node of nodes) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
   if (Number(version.slice(1).split('.')[0]) < 20) continue // package.json: engines
   test(`imported in Node ${version}, no entry does anything`, async () => {
-    const entries = Object.entries((await manifest()).exports).filter(([, target]) => typeof target === 'object').map(([entry]) =>
-      entry.replace('*', 'ar').replace(/^\./, 'portolan'))
+    const entries = Object.entries((await manifest()).exports).filter(([, target]) => typeof target === 'object').map((
+      [entry],
+    ) => entry.replace('*', 'ar').replace(/^\./, 'portolan'))
     for (const entry of entries) {
       const program = `const before = Object.getOwnPropertyNames(globalThis)
         const exported = await import('${entry}')
@@ -64,7 +85,10 @@ for (const node of nodes) {
         for (let i = 0; i < 100 && process.getActiveResourcesInfo().length; i++) await new Promise((resolve) => setImmediate(resolve)) // files being closed
         const handles = process.getActiveResourcesInfo().filter((name) => name !== 'Immediate')
         if (handles.length) throw new Error('handles: ' + handles)`
-      await assert.doesNotReject(run(node, ['--input-type=module', '-e', program], { cwd: dir, timeout: 20_000 }), entry)
+      await assert.doesNotReject(
+        run(node, ['--input-type=module', '-e', program], { cwd: dir, timeout: 20_000 }),
+        entry,
+      )
     }
   })
 }

@@ -5,13 +5,19 @@ import { behindProxy } from './behindproxy.ts'
 import { launchChromium, listen, openPage, startProxy } from './harness.ts'
 
 /** What became of one server, seen from a page. */
-interface Outcome { status: string; code: string | undefined; hint: string | undefined; error: string | null; text: string }
+interface Outcome {
+  status: string
+  code: string | undefined
+  hint: string | undefined
+  error: string | null
+  text: string
+}
 
 let browser: Browser
 let { site, plain, proxy, close } = {} as Awaited<ReturnType<typeof behindProxy>>
 
 before(async () => {
-  ({ site, plain, proxy, close } = await behindProxy())
+  ;({ site, plain, proxy, close } = await behindProxy())
   browser = await launchChromium()
 })
 
@@ -41,7 +47,11 @@ const blocked = /CORS policy|Failed to load resource|ERR_/
 
 test('a server without CORS works through the proxy, and not without', async () => {
   const page = await openPage(browser, site.url, blocked)
-  const through = await tried(page, proxy.template, { url: plain.url, proxy: true, headers: { Authorization: 'Bearer x' } })
+  const through = await tried(page, proxy.template, {
+    url: plain.url,
+    proxy: true,
+    headers: { Authorization: 'Bearer x' },
+  })
   assert.equal(through.status, 'connected', JSON.stringify(through))
   assert.match(through.text, /"ahoy"/)
   assert.ok(plain.headers.some((h) => h.authorization === 'Bearer x'))
@@ -56,7 +66,11 @@ test("proxy: 'auto' finds out that the proxy is needed, unless a secret would go
   assert.match(found.text, /"ahoy"/)
 
   plain.headers.length = 0
-  const secret = await tried(page, proxy.template, { url: plain.url, proxy: 'auto', headers: { Authorization: 'Bearer y' } })
+  const secret = await tried(page, proxy.template, {
+    url: plain.url,
+    proxy: 'auto',
+    headers: { Authorization: 'Bearer y' },
+  })
   assert.equal(secret.status, 'error')
   assert.match(`${secret.error}`, /does not let this page in/)
   assert.match(`${secret.hint}`, /proxy: true/)
@@ -73,7 +87,7 @@ test("proxy: 'auto' says what is wrong with a server that nothing reaches", asyn
   assert.match(`${down.error}`, /nothing listens there \(down\)/)
 })
 
-test('a refusal of the proxy is the proxy\'s, with its hint', async () => {
+test("a refusal of the proxy is the proxy's, with its hint", async () => {
   const elsewhere = await startProxy(site.url, '--host', 'mcp.example.com')
   try {
     const page = await openPage(browser, site.url, blocked)

@@ -5,8 +5,16 @@ import { join } from 'node:path'
 import { Cdp, CdpPage } from './cdp.ts'
 
 const flags = [
-  '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync', '--remote-debugging-port=0', '--window-size=1400,1000',
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--remote-debugging-port=0',
+  '--window-size=1400,1000',
 ]
 
 /**
@@ -36,8 +44,13 @@ export class RawChromium {
 
   async start(): Promise<void> {
     await rm(join(this.profile, 'DevToolsActivePort'), { force: true })
-    this.child = spawn(process.env.CHROMIUM ?? '/usr/bin/chromium', [...flags, `--user-data-dir=${this.profile}`, ...this.args, 'about:blank'], { stdio: process.env.CHROMIUM_LOG ? 'inherit' : 'ignore', detached: true })
-    for (let i = 0; ; i++) {
+    this.child = spawn(process.env.CHROMIUM ?? '/usr/bin/chromium', [
+      ...flags,
+      `--user-data-dir=${this.profile}`,
+      ...this.args,
+      'about:blank',
+    ], { stdio: process.env.CHROMIUM_LOG ? 'inherit' : 'ignore', detached: true })
+    for (let i = 0;; i++) {
       const text = await readFile(join(this.profile, 'DevToolsActivePort'), 'utf8').catch(() => '')
       const [port, path] = text.split('\n')
       if (port && path) {
@@ -53,7 +66,11 @@ export class RawChromium {
   async open(url: string, options: { background?: boolean; newWindow?: boolean } = {}): Promise<CdpPage> {
     const { targetId } = await this.cdp.send<{ targetId: string }>('Target.createTarget', { url, ...options })
     const page = await CdpPage.attach(this.cdp, targetId)
-    await page.until((url) => (location.href !== 'about:blank' && document.readyState !== 'loading') || url === 'about:blank', [url], `${url} is open`)
+    await page.until(
+      (url) => (location.href !== 'about:blank' && document.readyState !== 'loading') || url === 'about:blank',
+      [url],
+      `${url} is open`,
+    )
     return page
   }
 

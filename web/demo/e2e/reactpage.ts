@@ -29,7 +29,8 @@ async function until(what: () => unknown): Promise<void> {
   throw new Error(`waited in vain for ${what}`)
 }
 
-const demo = (): Promise<Registry> => createRegistry({ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+const demo = (): Promise<Registry> =>
+  createRegistry({ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
 
 /** Renders of components that select, before and after changes that concern them or not. */
 export async function renders(): Promise<unknown> {
@@ -43,21 +44,33 @@ export async function renders(): Promise<unknown> {
   }
   const names = (s: Snapshot) => s.tools.map((t) => t.name)
   const { root, at } = mount()
-  root.render(h('div', null,
-    h(View, { name: 'names', select: names }),
-    h(View, { name: 'inline', select: (s) => ({ first: s.tools[0]?.name }) }),
-    h(View, { name: 'status', select: (s) => s.servers.demo?.status }),
-    h(View, { name: 'latency', select: (s) => s.servers.demo?.lastSuccessful }),
-    h(View, { name: 'whole' }),
-  ))
+  root.render(
+    h(
+      'div',
+      null,
+      h(View, { name: 'names', select: names }),
+      h(View, { name: 'inline', select: (s) => ({ first: s.tools[0]?.name }) }),
+      h(View, { name: 'status', select: (s) => s.servers.demo?.status }),
+      h(View, {
+        name: 'latency',
+        select: (s) => s.servers.demo?.lastSuccessful,
+      }),
+      h(View, { name: 'whole' }),
+    ),
+  )
   await until(() => at.querySelector('#whole'))
   const first = { ...counts }
   const { version } = r.getSnapshot()
   await r.call('demo__echo', { text: 'x' })
-  await until(() => r.getSnapshot().version > version && at.querySelector('#whole')!.textContent!.includes(`"version":${r.getSnapshot().version}`))
+  await until(() =>
+    r.getSnapshot().version > version &&
+    at.querySelector('#whole')!.textContent!.includes(`"version":${r.getSnapshot().version}`)
+  )
   const afterCall = { ...counts }
   await r.setEnabled('demo', false)
-  await until(() => at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]')
+  await until(() =>
+    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]'
+  )
   const afterSwitch = { ...counts }
   root.unmount()
   await r.close()
@@ -93,7 +106,10 @@ export async function tearing(strict: boolean): Promise<unknown> {
     await r.addServer(`s${i}`, { url: 'builtin:demo', enabled: false })
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  await until(() => at.querySelectorAll('i').length === 60 && [...at.querySelectorAll('i')].every((e) => e.textContent === String(r.getSnapshot().version)))
+  await until(() =>
+    at.querySelectorAll('i').length === 60 &&
+    [...at.querySelectorAll('i')].every((e) => e.textContent === String(r.getSnapshot().version))
+  )
   root.unmount()
   await r.close()
   return torn
@@ -121,7 +137,10 @@ export async function lifetime(): Promise<unknown> {
   const health = mcp.health.demo!.status
   root.unmount()
   let closed = ''
-  const ask = () => registry!.dispatch('demo__echo', {}).catch((e: { code: string }) => { closed = e.code })
+  const ask = () =>
+    registry!.dispatch('demo__echo', {}).catch((e: { code: string }) => {
+      closed = e.code
+    })
   await until(() => (void ask(), closed))
   return { seen, early, text, status, stable, health, workers: made.length, closed }
 }
@@ -146,7 +165,13 @@ export async function panel(): Promise<unknown> {
   const r = await demo()
   const views: string[] = []
   const App = ({ view, budget }: { view?: 'tools' | 'activity'; budget?: number }) =>
-    h(PortolanPanel, { registry: r, className: 'mine', view, budget, onView: (v: string) => views.push(`${v} ${budget}`) })
+    h(PortolanPanel, {
+      registry: r,
+      className: 'mine',
+      view,
+      budget,
+      onView: (v: string) => views.push(`${v} ${budget}`),
+    })
   const { root, at } = mount()
   root.render(h(App, { view: 'tools' }))
   await until(() => at.querySelector('portolan-panel')?.shadowRoot?.childElementCount)

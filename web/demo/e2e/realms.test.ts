@@ -12,13 +12,24 @@ import { sdkServer } from './sdkserver.ts'
 
 let browser: Browser
 let server: Awaited<ReturnType<typeof sdkServer>>
-before(async () => { [browser, server] = await Promise.all([launchChromium(), sdkServer()]) })
-after(async () => { await Promise.all([browser.close(), server.close()]) })
+before(async () => {
+  ;[browser, server] = await Promise.all([launchChromium(), sdkServer()])
+})
+after(async () => {
+  await Promise.all([browser.close(), server.close()])
+})
 
-interface Report { mode: string; status: string; tools: string[]; text: string; raw: string }
+interface Report {
+  mode: string
+  status: string
+  tools: string[]
+  text: string
+  raw: string
+}
 
 /** Discovers the demo and a real server and calls both; made of text so that it runs in any realm. */
-const visit = (options: string) => `(async () => {
+const visit = (options: string) =>
+  `(async () => {
   const r = await createRegistry(${options})
   await r.addServer('demo', { url: 'builtin:demo' })
   await r.addServer('steered', { url: '${server.url}', timeoutMs: 5000 })
@@ -29,7 +40,17 @@ const visit = (options: string) => `(async () => {
   return { mode: r.mode, status, tools: tools.map((t) => t.name), text, raw }
 })()`
 
-const tools = ['demo__echo', 'demo__add', 'demo__count', 'demo__picture', 'demo__weather', 'demo__fail', 'steered__raw', 'steered__wait', 'steered__steps']
+const tools = [
+  'demo__echo',
+  'demo__add',
+  'demo__count',
+  'demo__picture',
+  'demo__weather',
+  'demo__fail',
+  'steered__raw',
+  'steered__wait',
+  'steered__steps',
+]
 
 function whole(report: Report, mode: string): void {
   const { raw, ...rest } = report
@@ -59,21 +80,31 @@ const types: Record<string, string> = { js: 'text/javascript', wasm: 'applicatio
 const probes = /status of 400/
 
 /** A page on a site with the package under /portolan/ and the given texts beside it. */
-async function open(t: TestContext, files: Record<string, [type: string, text: string]>): Promise<Page & { faults: string[] }> {
+async function open(
+  t: TestContext,
+  files: Record<string, [type: string, text: string]>,
+): Promise<Page & { faults: string[] }> {
   const site = await listen(async (req, res) => {
     const built = req.url!.match(/^\/portolan\/([a-z-]+\.(js|wasm))$/)
-    const [type, text] = built ? [types[built[2]!]!, await readFile(`${root}dist/npm/${built[1]}`)] : files[req.url!] ?? ['text/plain', '']
+    const [type, text] = built
+      ? [types[built[2]!]!, await readFile(`${root}dist/npm/${built[1]}`)]
+      : files[req.url!] ?? ['text/plain', '']
     // Open to all: a sandboxed frame is of no origin.
-    res.writeHead(type === 'text/plain' ? 404 : 200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(text)
+    res.writeHead(type === 'text/plain' ? 404 : 200, { 'content-type': type, 'access-control-allow-origin': '*' }).end(
+      text,
+    )
   })
   const page = await openPage(browser, site.url, probes)
   t.after(() => Promise.all([page.close(), site.close()]))
   return page
 }
 
-const html = (body: string): [string, string] => ['text/html', `<!doctype html><title>realm</title><link rel="icon" href="data:,">${body}`]
+const html = (
+  body: string,
+): [string, string] => ['text/html', `<!doctype html><title>realm</title><link rel="icon" href="data:,">${body}`]
 
-const inServiceWorker = (page: Page, script: string): Promise<unknown> => page.evaluate(`(async () => {
+const inServiceWorker = (page: Page, script: string): Promise<unknown> =>
+  page.evaluate(`(async () => {
   await navigator.serviceWorker.register('${script}', { type: 'module' })
   const { active } = await navigator.serviceWorker.ready
   return new Promise((resolve) => {
@@ -82,9 +113,17 @@ const inServiceWorker = (page: Page, script: string): Promise<unknown> => page.e
   })
 })()`)
 
-const serviceWorker = (imports: string, options: string): [string, string] => ['text/javascript', `import { createRegistry } from './portolan/index.js'
+const serviceWorker = (
+  imports: string,
+  options: string,
+): [string, string] => [
+  'text/javascript',
+  `import { createRegistry } from './portolan/index.js'
   ${imports}
-  onmessage = (e) => e.waitUntil(${visit(options)}.then((r) => e.source.postMessage(r), (f) => e.source.postMessage({ code: f.code, hint: f.hint ?? String(f) })))`]
+  onmessage = (e) => e.waitUntil(${
+    visit(options)
+  }.then((r) => e.source.postMessage(r), (f) => e.source.postMessage({ code: f.code, hint: f.hint ?? String(f) })))`,
+]
 
 test('in a service worker, which has no import()', async (t) => {
   const page = await open(t, {

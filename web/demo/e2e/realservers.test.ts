@@ -9,9 +9,19 @@ import { launchChromium, openPage, root, serveFolder, startProxy, type Listening
 import { startServers, type RealServer } from './servers.ts'
 
 /** What one run found about a server: the part that must be the same in every realm. */
-interface Found { status: string; transport: string | undefined; protocolVersion: string | undefined; tools: string[]; text: string }
+interface Found {
+  status: string
+  transport: string | undefined
+  protocolVersion: string | undefined
+  tools: string[]
+  text: string
+}
 
-declare global { interface Window { registry: Registry } }
+declare global {
+  interface Window {
+    registry: Registry
+  }
+}
 
 let servers: RealServer[]
 let stop: () => Promise<void>
@@ -21,7 +31,7 @@ let browser: Browser
 const found = new Map<string, Record<string, Found>>()
 
 before(async () => {
-  ({ servers, stop } = await startServers())
+  ;({ servers, stop } = await startServers())
   site = await serveFolder(`${root}dist/demo`)
   proxy = await startProxy(site.url)
   browser = await launchChromium()
@@ -36,7 +46,8 @@ after(async () => {
 
 /** The main job, written once: it runs in Node, and as text in a page. */
 async function mainJob(registry: Registry, servers: RealServer[], proxied: boolean): Promise<Record<string, Found>> {
-  for (const s of servers) await registry.addServer(s.name, { url: s.url, headers: s.headers, proxy: proxied && !s.cors })
+  for (const s of servers)
+    await registry.addServer(s.name, { url: s.url, headers: s.headers, proxy: proxied && !s.cors })
   await registry.discover()
   // Some servers add tools once they have heard that the client is initialized,
   // which Portolan does not wait for: the second list has them.
@@ -46,8 +57,16 @@ async function mainJob(registry: Registry, servers: RealServer[], proxied: boole
     const health = snapshot.servers[s.name]!
     const tools = snapshot.tools.filter((t) => t.server === s.name)
     const tool = tools.find((t) => t.tool === s.call.tool)
-    const text = tool ? await registry.dispatch(tool.name, s.call.args).catch((e) => `${e.code}: ${e.message}`) : 'no such tool'
-    out[s.name] = { status: health.status, transport: health.transport, protocolVersion: health.protocolVersion, tools: tools.map((t) => t.name), text }
+    const text = tool
+      ? await registry.dispatch(tool.name, s.call.args).catch((e) => `${e.code}: ${e.message}`)
+      : 'no such tool'
+    out[s.name] = {
+      status: health.status,
+      transport: health.transport,
+      protocolVersion: health.protocolVersion,
+      tools: tools.map((t) => t.name),
+      text,
+    }
   }
   return out
 }
@@ -77,7 +96,11 @@ test('eight servers of others, from Node', async () => {
 for (const mode of ['worker', 'main']) {
   test(`eight servers of others, from Chromium, in mode ${mode}`, async () => {
     // A refused preflight is how a browser learns that a server is of an older era, or lacks a stream.
-    const page = await openPage(browser, `${site.url}/?mode=${mode}`, /CORS policy|Failed to load resource|TrustedScriptURL/)
+    const page = await openPage(
+      browser,
+      `${site.url}/?mode=${mode}`,
+      /CORS policy|Failed to load resource|TrustedScriptURL/,
+    )
     await page.waitForFunction(() => !!window.registry)
     assert.equal(await page.evaluate(() => window.registry.mode), mode)
     // As text, for the page's own policy forbids eval.
@@ -102,7 +125,10 @@ test('eight servers of others, natively, from the command line', async () => {
   const portolan = (...args: string[]) => promisify(execFile)(`${root}dist/bin/portolan`, args, { maxBuffer: 64 << 20 })
   const auth = ['--header', 'Authorization: Bearer e2e-token']
   const { stdout } = await portolan('tools', ...servers.map((s) => s.url), ...auth, '--json')
-  const listed = JSON.parse(stdout) as { servers: Record<string, { url: string; status: string; transport: string; protocolVersion: string }>; tools: { server: string; tool: string }[] }
+  const listed = JSON.parse(stdout) as {
+    servers: Record<string, { url: string; status: string; transport: string; protocolVersion: string }>
+    tools: { server: string; tool: string }[]
+  }
   for (const s of servers) {
     const [name, server] = Object.entries(listed.servers).find(([, v]) => v.url === s.url)!
     assert.equal(server.status, 'connected', s.name)
@@ -110,7 +136,10 @@ test('eight servers of others, natively, from the command line', async () => {
     assert.equal(server.protocolVersion, found.get('node')![s.name]!.protocolVersion, s.name)
     const tools = listed.tools.filter((t) => t.server === name)
     assert.equal(tools.length, found.get('node')![s.name]!.tools.length, s.name)
-    const call = await portolan('call', s.url, s.call.tool, JSON.stringify(s.call.args), ...auth).then((r) => r.stdout, (e) => `server_error: ${e.stderr}`)
+    const call = await portolan('call', s.url, s.call.tool, JSON.stringify(s.call.args), ...auth).then(
+      (r) => r.stdout,
+      (e) => `server_error: ${e.stderr}`,
+    )
     assert.match(call, s.call.want, s.name)
   }
 })

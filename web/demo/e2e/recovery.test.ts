@@ -8,13 +8,19 @@ import { sdkServer } from './sdkserver.ts'
 // The real module is crashed: it exits, or traps on memory that was overwritten.
 
 let server: Awaited<ReturnType<typeof sdkServer>>
-before(async () => { server = await sdkServer() })
+before(async () => {
+  server = await sdkServer()
+})
 after(() => server.close())
 
-interface Inside { instance?: { exit(): void } }
+interface Inside {
+  instance?: { exit(): void }
+}
 
 /** A registry, and what ends its module as a crash does. */
-async function crashing(options: RegistryOptions): Promise<{ r: Registry; crash(): Promise<void>; current(): unknown }> {
+async function crashing(
+  options: RegistryOptions,
+): Promise<{ r: Registry; crash(): Promise<void>; current(): unknown }> {
   let inside!: Inside
   const host = { start: async (...args: [WebAssembly.Module, never]) => (inside = await Host.start(...args) as Inside) }
   const r = await createRegistry({ storage: 'memory', host: Object.assign(() => {}, host) as never, ...options })
@@ -34,7 +40,9 @@ const fails = (code: string, text?: RegExp) => (e: unknown) => {
 }
 
 test('a module that ends is replaced, with all it had', async (t) => {
-  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } } })
+  const { r, crash } = await crashing({
+    servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } },
+  })
   await r.addServer('late', { url: 'builtin:demo' })
   await r.addServer('gone', { url: 'builtin:demo' })
   await r.addServer('off', { url: 'builtin:demo' })
@@ -47,14 +55,19 @@ test('a module that ends is replaced, with all it had', async (t) => {
 
   const inFlight = r.call('s__wait', {})
   inFlight.catch(() => {})
-  for (let i = 0; i < 1000 && !server.calls.includes('wait'); i++) await new Promise((resolve) => setTimeout(resolve, 1))
+  for (let i = 0; i < 1000 && !server.calls.includes('wait'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 1))
   const began = performance.now()
   await crash()
   await assert.rejects(inFlight, (e) => fails('runtime_crashed', /started again/)(e) && (e as RegistryError).retryable)
   const noticed = performance.now() - began
   assert.ok(r.has('s__raw'), 'the list stays while the module comes back')
   assert.match(await r.dispatch('s__raw', { again: true }), /again/)
-  t.diagnostic(`noticed after ${Math.round(noticed)} ms (goal 1,000), back after ${Math.round(performance.now() - began)} (goal 2,000)`)
+  t.diagnostic(
+    `noticed after ${Math.round(noticed)} ms (goal 1,000), back after ${
+      Math.round(performance.now() - began)
+    } (goal 2,000)`,
+  )
 
   await r.discover()
   const now = r.getSnapshot()
@@ -74,7 +87,9 @@ test('what was approved outlives a module', async () => {
   tools[0]!.description = 'two'
   await crash()
   const { held } = await r.discover()
-  assert.deepEqual(held.map((h) => [h.tool, h.reason, h.before?.description, h.changes]), [['once', 'changed', 'one', ['description']]])
+  assert.deepEqual(held.map((h) => [h.tool, h.reason, h.before?.description, h.changes]), [['once', 'changed', 'one', [
+    'description',
+  ]]])
   assert.equal(r.has('s__once'), false)
   await r.close()
   await steered.close()
@@ -82,11 +97,18 @@ test('what was approved outlives a module', async () => {
 
 test('what does not come back leaves the list', async () => {
   const fleeting = await sdkServer()
-  const { r, crash } = await crashing({ timeoutMs: 1000, servers: { demo: { url: 'builtin:demo' }, s: { url: fleeting.url } } })
+  const { r, crash } = await crashing({
+    timeoutMs: 1000,
+    servers: { demo: { url: 'builtin:demo' }, s: { url: fleeting.url } },
+  })
   await r.discover()
   assert.ok(r.has('s__raw'))
   await fleeting.close()
-  const left = new Promise<void>((resolve) => { r.subscribe(() => { if (!r.has('s__raw')) resolve() }) })
+  const left = new Promise<void>((resolve) => {
+    r.subscribe(() => {
+      if (!r.has('s__raw')) resolve()
+    })
+  })
   await crash()
   assert.equal(await r.dispatch('demo__echo', { text: 'x' }), 'x', 'the others do not wait for it')
   await left
@@ -115,7 +137,10 @@ test('after three restarts in a minute it stays down until it is wanted', async 
 })
 
 test('a module that has grown too large is replaced while nobody waits for it', async () => {
-  const { r, current } = await crashing({ limits: { memoryBytes: 1 }, servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } } })
+  const { r, current } = await crashing({
+    limits: { memoryBytes: 1 },
+    servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } },
+  })
   const first = current()
   const slow = r.call('demo__count', { to: 3, delayMs: 20 }).catch((e: RegistryError) => e.code) // its tool is not listed yet
   await r.discover()

@@ -23,7 +23,13 @@ let last = 0
 const browsers: Record<string, () => Promise<Firefox>> = {
   Chromium: async () => {
     const browser = await launchChromium()
-    return { close: () => browser.close(), open: async (url) => { const page = await openPage(browser, url); return { evaluate: (text) => page.evaluate(text) } } }
+    return {
+      close: () => browser.close(),
+      open: async (url) => {
+        const page = await openPage(browser, url)
+        return { evaluate: (text) => page.evaluate(text) }
+      },
+    }
   },
   Firefox: launchFirefox,
 }
@@ -55,13 +61,16 @@ const through = (proxy: Runtime, url: string) => `${proxy.url}?url=${encodeURICo
 async function sessions(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
   paced.late.length = 0
   paced.ended.length = 0
-  const seen = await page.evaluate<Record<string, { transport: string; text: string; progress: number[] }>>(`(async () => {
+  const seen = await page.evaluate<Record<string, { transport: string; text: string; progress: number[] }>>(
+    `(async () => {
     const { createRegistry } = await import('/portolan/index.js')
     const registry = await createRegistry({ storage: 'memory', proxy: ${json(`${proxy.url}?url={href}`)} })
     const seen = {}
     try {
       for (const name of ${json(transports)}) {
-        await registry.addServer(name, { url: ${json(paced.url)} + '/' + name, proxy: true, transport: name === 'legacy' ? 'sse' : 'streamable-http' })
+        await registry.addServer(name, { url: ${
+      json(paced.url)
+    } + '/' + name, proxy: true, transport: name === 'legacy' ? 'sse' : 'streamable-http' })
       }
       const { servers } = await registry.discover()
       for (const name of ${json(transports)}) {
@@ -76,7 +85,8 @@ async function sessions(page: FirefoxPage, proxy: Runtime, say: (text: string) =
       await registry.close()
     }
     return seen
-  })()`)
+  })()`,
+  )
   const steps = Array.from({ length: events }, (_, i) => i + 1)
   assert.deepEqual(seen, {
     json: { transport: 'streamable-http', text: 'héllo, 日本 json', progress: [] },
@@ -92,7 +102,9 @@ async function idle(page: FirefoxPage, proxy: Runtime): Promise<void> {
   const status = await page.evaluate<number | string>(`(async () => {
     const gone = new AbortController()
     const late = new Promise((resolve) => setTimeout(resolve, 5000, 'nothing'))
-    const response = fetch(${json(through(proxy, `${bare.url}/idle`))}, { headers: { accept: 'text/event-stream' }, signal: gone.signal }).then((r) => r.status)
+    const response = fetch(${
+    json(through(proxy, `${bare.url}/idle`))
+  }, { headers: { accept: 'text/event-stream' }, signal: gone.signal }).then((r) => r.status)
     const first = await Promise.race([response, late])
     gone.abort()
     await response.catch(() => {})
@@ -111,7 +123,9 @@ async function manyServers(page: FirefoxPage, proxy: Runtime): Promise<void> {
   await page.evaluate(`(async () => {
     const { createRegistry } = await import('/portolan/index.js')
     window.registry = await createRegistry({ storage: 'memory', proxy: ${json(`${proxy.url}?url={href}`)},
-      servers: Object.fromEntries(${json(names)}.map((name) => [name, { url: ${json(`${paced.url}/json`)}, proxy: true }])) })
+      servers: Object.fromEntries(${json(names)}.map((name) => [name, { url: ${
+    json(`${paced.url}/json`)
+  }, proxy: true }])) })
     await registry.discover()
   })()`)
   for (let i = 0; paced.watched.length < 2; i++) {
@@ -123,17 +137,23 @@ async function manyServers(page: FirefoxPage, proxy: Runtime): Promise<void> {
   assert.equal(paced.watched.length, 2)
 }
 
-const message = `method: 'POST', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }`
+const message =
+  `method: 'POST', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }`
 
 /** Sends much both ways. A page knows the length of what it sends. */
 async function manyBytes(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
-  const exchange = (path: string, body: string) => page.evaluate<number>(`fetch(${json(through(proxy, bare.url + path))}, { ${message}, body: ${body} })
-    .then(async (r) => { let n = 0; for (const reader = r.body.getReader(); ;) { const { done, value } = await reader.read(); if (done) return ${path === '/bytes' ? 'r.status' : 'n'}; n += value.length } })`)
-  for (const [name, path, body, want] of [
-    ['up', '/bytes', `new Blob([new Uint8Array(${bytes})])`, 200],
-    ['down', `/bytes?down=${bytes}`, `'{}'`, bytes],
-    ['down, chunked', `/bytes?down=${bytes}&chunked`, `'{}'`, bytes],
-  ] as const) {
+  const exchange = (path: string, body: string) =>
+    page.evaluate<number>(`fetch(${json(through(proxy, bare.url + path))}, { ${message}, body: ${body} })
+    .then(async (r) => { let n = 0; for (const reader = r.body.getReader(); ;) { const { done, value } = await reader.read(); if (done) return ${
+      path === '/bytes' ? 'r.status' : 'n'
+    }; n += value.length } })`)
+  for (
+    const [name, path, body, want] of [
+      ['up', '/bytes', `new Blob([new Uint8Array(${bytes})])`, 200],
+      ['down', `/bytes?down=${bytes}`, `'{}'`, bytes],
+      ['down, chunked', `/bytes?down=${bytes}&chunked`, `'{}'`, bytes],
+    ] as const
+  ) {
     await peak(proxy.pid)
     const from = await peak(proxy.pid)
     assert.equal(await exchange(path, body), want, name)
@@ -143,9 +163,13 @@ async function manyBytes(page: FirefoxPage, proxy: Runtime, say: (text: string) 
 
 /** Leaves before the answer, and in the middle of one. */
 async function abort(page: FirefoxPage, proxy: Runtime, say: (text: string) => void): Promise<void> {
-  for (const [stage, path, init] of [
-    ['before the answer', '/silent', `${message}, body: '{}'`], ['an idle answer', '/idle', `${message}, body: '{}'`], ['an idle stream', '/idle', `headers: { accept: 'text/event-stream' }`],
-  ] as const) {
+  for (
+    const [stage, path, init] of [
+      ['before the answer', '/silent', `${message}, body: '{}'`],
+      ['an idle answer', '/idle', `${message}, body: '{}'`],
+      ['an idle stream', '/idle', `headers: { accept: 'text/event-stream' }`],
+    ] as const
+  ) {
     const url = `${path}?${++last}`
     await page.evaluate(`(() => {
       window.gone = new AbortController()
@@ -176,7 +200,10 @@ for (const runtime of Object.keys(runtimes)) {
   for (const browser of Object.keys(browsers)) {
     test(`${browser} through ${runtime}`, { timeout: 120_000 }, async (t) => {
       for (const [name, part] of Object.entries({ sessions, idle, manyServers, manyBytes, abort })) {
-        await t.test(name, () => part(pages[browser]!, running[runtime]!, (text) => console.log(`# ${browser}, ${runtime}: ${text}`)))
+        await t.test(
+          name,
+          () => part(pages[browser]!, running[runtime]!, (text) => console.log(`# ${browser}, ${runtime}: ${text}`)),
+        )
       }
     })
   }

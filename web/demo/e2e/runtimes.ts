@@ -19,7 +19,11 @@ export interface Runtime {
 }
 
 const environment = (origin: string) => ({
-  ALLOWED_ORIGINS: origin, ALLOWED_HOSTS: '127.0.0.1', ALLOWED_PORTS: '*', ALLOW_HTTP: 'true', ALLOW_PRIVATE: 'true',
+  ALLOWED_ORIGINS: origin,
+  ALLOWED_HOSTS: '127.0.0.1',
+  ALLOWED_PORTS: '*',
+  ALLOW_HTTP: 'true',
+  ALLOW_PRIVATE: 'true',
 })
 
 export const runtimes: Record<string, (origin: string) => Promise<Runtime>> = {
@@ -33,12 +37,36 @@ async function wranglerDev(origin: string): Promise<Runtime> {
   const dir = await mkdtemp(join(tmpdir(), 'portolan-wrangler-'))
   const vars = join(dir, 'vars')
   await writeFile(vars, Object.entries(environment(origin)).map(([name, value]) => `${name}="${value}"\n`).join(''))
-  const running = await start(join(root, 'node_modules/.bin/node'), [
-    join(root, 'proxy-worker/node_modules/wrangler/bin/wrangler.js'), 'dev', '--cwd', join(root, 'proxy-worker'), '--local', '--ip', '127.0.0.1',
-    '--port', '0', '--inspector-port', '0', '--env-file', vars, '--persist-to', dir, '--show-interactive-dev-session=false',
-  ], /Ready on (http:\S+)/, {
-    XDG_CONFIG_HOME: dir, WRANGLER_LOG_PATH: dir, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', CI: 'true', NO_COLOR: '1',
-  })
+  const running = await start(
+    join(root, 'node_modules/.bin/node'),
+    [
+      join(root, 'proxy-worker/node_modules/wrangler/bin/wrangler.js'),
+      'dev',
+      '--cwd',
+      join(root, 'proxy-worker'),
+      '--local',
+      '--ip',
+      '127.0.0.1',
+      '--port',
+      '0',
+      '--inspector-port',
+      '0',
+      '--env-file',
+      vars,
+      '--persist-to',
+      dir,
+      '--show-interactive-dev-session=false',
+    ],
+    /Ready on (http:\S+)/,
+    {
+      XDG_CONFIG_HOME: dir,
+      WRANGLER_LOG_PATH: dir,
+      WRANGLER_SEND_METRICS: 'false',
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      CI: 'true',
+      NO_COLOR: '1',
+    },
+  )
   return {
     url: `${running.ready[1]}/`,
     pid: await member(running.pid, 'workerd'),

@@ -11,7 +11,10 @@ const schema = { type: 'object', properties: {} } as const
  * raw (says its arguments as they arrived), wait (until it is cancelled), steps
  * (progress). It notes what it was asked, and is open to pages of any origin unless `cors` is false.
  */
-export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
+export async function sdkServer(
+  tools: unknown[] = [],
+  { cors = true } = {},
+): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
   const headers: Record<string, string | undefined>[] = []
@@ -33,13 +36,19 @@ export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Pr
         return text('too late')
       }
       if (params.name === 'ask') { // for who lists it
-        const answer = await sendRequest({ method: 'elicitation/create', params: { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } } }, ElicitResultSchema)
+        const answer = await sendRequest({
+          method: 'elicitation/create',
+          params: { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+        }, ElicitResultSchema)
         return text(String(answer.content?.name))
       }
       const { steps, everyMs } = params.arguments as { steps: number; everyMs: number }
       for (let i = 1; i <= steps; i++) {
         await new Promise((resolve) => setTimeout(resolve, everyMs))
-        await sendNotification({ method: 'notifications/progress', params: { progressToken: params._meta!.progressToken!, progress: i, total: steps } })
+        await sendNotification({
+          method: 'notifications/progress',
+          params: { progressToken: params._meta!.progressToken!, progress: i, total: steps },
+        })
       }
       return text('done')
     })
@@ -64,7 +73,10 @@ export async function sdkServer(tools: unknown[] = [], { cors = true } = {}): Pr
     let transport = id === undefined ? undefined : sessions.get(id)
     if (!transport) {
       if (id !== undefined) return void res.writeHead(404).end()
-      transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (s) => void sessions.set(s, transport!) })
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (s) => void sessions.set(s, transport!),
+      })
       await program().connect(transport as never)
     }
     await transport.handleRequest(req, res, body ? JSON.parse(body) : undefined)

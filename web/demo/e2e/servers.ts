@@ -27,7 +27,12 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
   const run = async (command: string, args: string[], url: string, env: Record<string, string> = {}) => {
     const r = launch(command, args, env)
     running.push(r)
-    await Promise.race([answering(url), r.exited.then((code) => { throw new Error(`${command} ${args[0]} ended with ${code}:\n${r.output()}`) })])
+    await Promise.race([
+      answering(url),
+      r.exited.then((code) => {
+        throw new Error(`${command} ${args[0]} ended with ${code}:\n${r.output()}`)
+      }),
+    ])
   }
   const everything = join(root, 'testdata/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js')
   const echo = { tool: 'echo', args: { message: 'ahoy' }, want: /ahoy/ }
@@ -47,45 +52,103 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
     },
     async () => {
       const port = await freePort()
-      await run(node, [bin('supergateway'), '--stdio', files, '--outputTransport', 'streamableHttp', '--port', String(port)], local(port, '/mcp'))
+      await run(node, [
+        bin('supergateway'),
+        '--stdio',
+        files,
+        '--outputTransport',
+        'streamableHttp',
+        '--port',
+        String(port),
+      ], local(port, '/mcp'))
       return { name: 'files', url: local(port, '/mcp'), cors: false, transport: 'streamable-http', call: readFile }
     },
     async () => {
       const port = await freePort()
-      await run(node, [bin('supergateway'), '--stdio', files, '--outputTransport', 'sse', '--cors', '--port', String(port)], local(port, '/sse'))
+      await run(node, [
+        bin('supergateway'),
+        '--stdio',
+        files,
+        '--outputTransport',
+        'sse',
+        '--cors',
+        '--port',
+        String(port),
+      ], local(port, '/sse'))
       return { name: 'files-sse', url: local(port, '/sse'), cors: true, transport: 'sse', call: readFile }
     },
     async () => {
       const port = await freePort()
       const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
-      await run(node, [bin('playwright-mcp'), '--port', String(port), '--host', '127.0.0.1', '--allowed-hosts', '*', '--headless', '--isolated', '--no-sandbox', '--executable-path', chromium], local(port, '/mcp'))
+      await run(node, [
+        bin('playwright-mcp'),
+        '--port',
+        String(port),
+        '--host',
+        '127.0.0.1',
+        '--allowed-hosts',
+        '*',
+        '--headless',
+        '--isolated',
+        '--no-sandbox',
+        '--executable-path',
+        chromium,
+      ], local(port, '/mcp'))
       return {
-        name: 'playwright', url: local(port, '/mcp'), cors: false, transport: 'streamable-http',
+        name: 'playwright',
+        url: local(port, '/mcp'),
+        cors: false,
+        transport: 'streamable-http',
         call: { tool: 'browser_tabs', args: { action: 'list' }, want: /./ },
       }
     },
     async () => {
       const port = await freePort()
-      await run(node, [bin('notion-mcp-server'), '--transport', 'http', '--port', String(port), '--auth-token', 'e2e-token'], local(port, '/mcp'), { NOTION_TOKEN: 'ntn_none' })
+      await run(
+        node,
+        [bin('notion-mcp-server'), '--transport', 'http', '--port', String(port), '--auth-token', 'e2e-token'],
+        local(port, '/mcp'),
+        { NOTION_TOKEN: 'ntn_none' },
+      )
       return {
-        name: 'notion', url: local(port, '/mcp'), headers: { Authorization: 'Bearer e2e-token' }, cors: false, transport: 'streamable-http',
+        name: 'notion',
+        url: local(port, '/mcp'),
+        headers: { Authorization: 'Bearer e2e-token' },
+        cors: false,
+        transport: 'streamable-http',
         // Its backend is out of reach here: the error is its own answer.
         call: { tool: 'API-get-self', args: {}, want: /^server_error: / },
       }
     },
     async () => {
       const port = await freePort()
-      await run('go', ['run', 'github.com/modelcontextprotocol/go-sdk/examples/http', '-host', '127.0.0.1', '-port', String(port), 'server'], local(port, '/'))
+      await run('go', [
+        'run',
+        'github.com/modelcontextprotocol/go-sdk/examples/http',
+        '-host',
+        '127.0.0.1',
+        '-port',
+        String(port),
+        'server',
+      ], local(port, '/'))
       return {
-        name: 'go-sdk', url: local(port, '/'), cors: false, transport: 'streamable-http',
+        name: 'go-sdk',
+        url: local(port, '/'),
+        cors: false,
+        transport: 'streamable-http',
         call: { tool: 'cityTime', args: { city: 'nyc' }, want: /New York|time/i },
       }
     },
     async () => {
       const port = await freePort()
-      await run('go', ['run', 'github.com/mark3labs/mcp-go/examples/conformance@v1.2.1'], local(port, '/mcp'), { CONFORMANCE_ADDR: `127.0.0.1:${port}` })
+      await run('go', ['run', 'github.com/mark3labs/mcp-go/examples/conformance@v1.2.1'], local(port, '/mcp'), {
+        CONFORMANCE_ADDR: `127.0.0.1:${port}`,
+      })
       return {
-        name: 'mcp-go', url: local(port, '/mcp'), cors: false, transport: 'streamable-http',
+        name: 'mcp-go',
+        url: local(port, '/mcp'),
+        cors: false,
+        transport: 'streamable-http',
         call: { tool: 'test_simple_text', args: {}, want: /simple text response/ },
       }
     },

@@ -5,7 +5,13 @@ import type { Registry } from '../../../wasm/js/types.ts'
 import { launchChromium, listen, root, serveFolder, type Listening } from './harness.ts'
 import { signInServer, type SignInServer } from './signinserver.ts'
 
-declare global { interface Window { registry: Registry; signing: Promise<string>; state(): { signIn?: string; signInHost?: string; errorCode?: string; status: string } } }
+declare global {
+  interface Window {
+    registry: Registry
+    signing: Promise<string>
+    state(): { signIn?: string; signInHost?: string; errorCode?: string; status: string }
+  }
+}
 
 let browser: Browser
 let files: Listening
@@ -34,7 +40,10 @@ before(async () => {
     }
     if (missing === at.pathname) return void res.writeHead(404).end()
     const answer = await fetch(files.url + at.pathname.replace('/portolan', ''))
-    res.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain', ...(policy && { 'content-security-policy': policy }) })
+    res.writeHead(answer.status, {
+      'content-type': answer.headers.get('content-type') ?? 'text/plain',
+      ...(policy && { 'content-security-policy': policy }),
+    })
     res.end(Buffer.from(await answer.arrayBuffer()))
   })
   browser = await launchChromium()
@@ -56,21 +65,32 @@ afterEach(async () => {
 
 async function open(options: object = {}): Promise<Page> {
   const page = await context.newPage()
-  await page.goto(`${site.url}/?${encodeURIComponent(JSON.stringify({ servers: { s: { url: server.url } }, ...options }))}`)
+  await page.goto(
+    `${site.url}/?${encodeURIComponent(JSON.stringify({ servers: { s: { url: server.url } }, ...options }))}`,
+  )
   await ready(page)
   return page
 }
 
 const ready = (page: Page) => page.waitForFunction(() => document.title === 'ready', undefined, { timeout: 30_000 })
-const discover = (page: Page) => page.evaluate(async () => { await window.registry.discover(); return window.state() })
-const echo = (page: Page) => page.evaluate(() => window.registry.dispatch('s__echo', { a: 1 }).catch((e) => e.code as string))
+const discover = (page: Page) =>
+  page.evaluate(async () => {
+    await window.registry.discover()
+    return window.state()
+  })
+const echo = (page: Page) =>
+  page.evaluate(() => window.registry.dispatch('s__echo', { a: 1 }).catch((e) => e.code as string))
 
 /** Clicks, and allows what the popup asks. */
 async function signIn(page: Page): Promise<Page> {
   const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('button')])
   await popup.waitForSelector('#allow')
   assert.equal(new URL(popup.url()).origin, server.issuer)
-  assert.equal(await popup.evaluate(() => window.opener), null, 'the authorization page reaches the page that opened it')
+  assert.equal(
+    await popup.evaluate(() => window.opener),
+    null,
+    'the authorization page reaches the page that opened it',
+  )
   await Promise.all([popup.waitForEvent('close'), popup.click('#allow')])
   assert.equal(await page.evaluate(() => window.signing), 'done')
   return popup
@@ -81,7 +101,10 @@ async function traces(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const rows: unknown[] = []
     for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise<IDBDatabase>((resolve) => { const r = indexedDB.open(name!); r.onsuccess = () => resolve(r.result) })
+      const db = await new Promise<IDBDatabase>((resolve) => {
+        const r = indexedDB.open(name!)
+        r.onsuccess = () => resolve(r.result)
+      })
       for (const store of db.objectStoreNames) {
         await new Promise<void>((resolve) => {
           const all = db.transaction(store).objectStore(store).openCursor()
@@ -96,14 +119,24 @@ async function traces(page: Page): Promise<string> {
       }
       db.close()
     }
-    return JSON.stringify([rows, { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML, window.registry.getSnapshot()])
+    return JSON.stringify([
+      rows,
+      { ...localStorage },
+      { ...sessionStorage },
+      document.documentElement.outerHTML,
+      window.registry.getSnapshot(),
+    ])
   })
 }
 
 test('a popup, once, without an opener; then calls work', async () => {
   const page = await open()
   const before = await discover(page)
-  assert.deepEqual([before.signIn, before.signInHost, before.errorCode], ['needed', new URL(server.issuer).host, 'sign_in_needed'])
+  assert.deepEqual([before.signIn, before.signInHost, before.errorCode], [
+    'needed',
+    new URL(server.issuer).host,
+    'sign_in_needed',
+  ])
   assert.equal(server.counts.authorize, undefined)
   await signIn(page)
   const now = await page.evaluate(() => window.state())
@@ -130,14 +163,20 @@ test('a window that is closed, or asked for again, ends the sign-in; the next on
 test('where popups are blocked the page goes itself, and the next one completes', async () => {
   const page = await open()
   await discover(page)
-  await page.evaluate(() => { window.open = () => null })
+  await page.evaluate(() => {
+    window.open = () => null
+  })
   await page.click('button')
   await page.waitForSelector('#allow')
   assert.equal(new URL(page.url()).origin, server.issuer)
   await page.click('#allow')
   await page.waitForURL(`${site.url}/?**`)
   await ready(page)
-  await page.waitForFunction(() => window.state().signIn === 'signed-in' && window.state().status === 'connected', undefined, { timeout: 20_000 })
+  await page.waitForFunction(
+    () => window.state().signIn === 'signed-in' && window.state().status === 'connected',
+    undefined,
+    { timeout: 20_000 },
+  )
   assert.equal(await echo(page), '{"a":1}')
   assert.equal(server.counts.authorize, 1)
   const seen = await traces(page)
@@ -148,7 +187,9 @@ test('who turns back from a redirect can sign in again', async () => {
   const page = await open()
   await discover(page)
   const home = page.url()
-  await page.evaluate(() => { window.open = () => null })
+  await page.evaluate(() => {
+    window.open = () => null
+  })
   await page.click('button')
   await page.waitForSelector('#allow')
   await page.goto(home)
@@ -216,7 +257,9 @@ test('the callback page works as one file, and where its host refuses inline scr
 
 test('the callback page shows nothing of its address', async () => {
   const page = await context.newPage()
-  await page.goto(`${site.url}/portolan/callback.html?state=<img src=x>&error=%3Cscript%3Ealert(1)%3C/script%3E&code=hush`)
+  await page.goto(
+    `${site.url}/portolan/callback.html?state=<img src=x>&error=%3Cscript%3Ealert(1)%3C/script%3E&code=hush`,
+  )
   await page.waitForFunction(() => /gone/.test(document.body.textContent ?? ''), undefined, { timeout: 10_000 })
   assert.equal(await page.evaluate(() => document.querySelectorAll('img').length), 0)
   assert.equal(await page.evaluate(() => document.scripts.length), 2, 'its own')

@@ -16,7 +16,11 @@ export interface Block {
 }
 
 /** The documents whose blocks run here; bundlers.md's run in web/bundlers. */
-export const documents = ['README.md', ...readdirSync(`${root}docs`).filter((f) => f.endsWith('.md') && f !== 'bundlers.md').map((f) => `docs/${f}`), 'CHANGELOG.md']
+export const documents = [
+  'README.md',
+  ...readdirSync(`${root}docs`).filter((f) => f.endsWith('.md') && f !== 'bundlers.md').map((f) => `docs/${f}`),
+  'CHANGELOG.md',
+]
 
 export const textOf = (file: string): string => readFileSync(root + file, 'utf8')
 
@@ -29,7 +33,14 @@ export function blocksOf(file: string): Block[] {
       blocks.push(open)
       open = undefined
     } else if (fence) {
-      open = { at: `${file}:${i + 1}`, file, section, lang: fence[1]!, words: fence[2]!.split(/\s+/).filter(Boolean), text: '' }
+      open = {
+        at: `${file}:${i + 1}`,
+        file,
+        section,
+        lang: fence[1]!,
+        words: fence[2]!.split(/\s+/).filter(Boolean),
+        text: '',
+      }
     } else if (open) {
       open.text += `${line}\n`
     } else if (line.startsWith('#')) {
@@ -41,7 +52,8 @@ export function blocksOf(file: string): Block[] {
 }
 
 /** The lines that a program is said to print: `// → 42` behind the statement, or `# → 42`. */
-export const said = (text: string): string[] => [...text.matchAll(/(?:\/\/|#) → (.*)$/gm)].map(([, line]) => line!.trim())
+export const said = (text: string): string[] =>
+  [...text.matchAll(/(?:\/\/|#) → (.*)$/gm)].map(([, line]) => line!.trim())
 
 /** The name of the file that a block is, if it is one. */
 export const nameOf = (b: Block): string | undefined => b.words.find((w) => /^[\w-]+\.\w+$/.test(w))

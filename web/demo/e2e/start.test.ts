@@ -17,8 +17,14 @@ before(async () => {
   wasm = await readFile(`${root}dist/npm/portolan.wasm`)
   site = await listen(async (req, res) => {
     const built = req.url!.match(/^\/([a-z-]+\.js)$/)
-    if (built) return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(await readFile(`${root}dist/npm/${built[1]}`))
-    if (!req.url!.endsWith('.wasm')) return void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>start</title><link rel="icon" href="data:,">')
+    if (built)
+      return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(
+        await readFile(`${root}dist/npm/${built[1]}`),
+      )
+    if (!req.url!.endsWith('.wasm'))
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+        '<!doctype html><title>start</title><link rel="icon" href="data:,">',
+      )
     asked.push(req.url!)
     if (broken) return void res.writeHead(503).end()
     res.writeHead(200, { 'content-type': 'application/wasm' }).end(wasm)
@@ -44,23 +50,38 @@ const digest = (algorithm: string) => `${algorithm}-${createHash(algorithm).upda
 
 test('nothing is downloaded before the first server is on', async () => {
   const url = address()
-  const kept = new Map([['portolan.servers', '{"version":1,"servers":{"stored":{"url":"https://s.example/mcp","enabled":false,"headers":["X-Key"],"tools":{"deny":["a"]}}}}']])
-  const storage: StorageAdapter = { get: (k) => kept.get(k), set: (k, v) => void kept.set(k, v), remove: (k) => void kept.delete(k) }
+  const kept = new Map([[
+    'portolan.servers',
+    '{"version":1,"servers":{"stored":{"url":"https://s.example/mcp","enabled":false,"headers":["X-Key"],"tools":{"deny":["a"]}}}}',
+  ]])
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => void kept.set(k, v),
+    remove: (k) => void kept.delete(k),
+  }
   const r = await createRegistry({ wasm: url, storage, servers: { demo: { url: 'builtin:demo', enabled: false } } })
   let heard = 0
-  r.subscribe(() => { heard++ })
+  r.subscribe(() => {
+    heard++
+  })
   assert.equal(r.mode, 'main')
   assert.match(r.version, /^\d/)
   const { status, servers, tools } = r.getSnapshot()
   assert.deepEqual([status, Object.keys(servers).sort(), tools], ['idle', ['demo', 'stored'], []])
-  assert.deepEqual(servers.stored!.config, { url: 'https://s.example/mcp', proxy: false, enabled: false, tools: { deny: ['a'] } })
+  assert.deepEqual(servers.stored!.config, {
+    url: 'https://s.example/mcp',
+    proxy: false,
+    enabled: false,
+    tools: { deny: ['a'] },
+  })
   assert.equal(r.getHealth().demo!.status, 'disabled')
   assert.equal((await r.discover()).status, 'ready')
   assert.deepEqual(r.getTools(), [])
   assert.equal(r.has('demo__echo'), false)
   await assert.rejects(r.call('demo__echo', {}), fails('unknown_tool', /getTools/))
   await assert.rejects(r.retry('demo'), fails('disabled', /setEnabled/))
-  for (const wrong of [r.retry('gone'), r.removeServer('gone'), r.setEnabled('gone', true), r.discover(['gone'])]) await assert.rejects(wrong, fails('unknown_server'))
+  for (const wrong of [r.retry('gone'), r.removeServer('gone'), r.setEnabled('gone', true), r.discover(['gone'])])
+    await assert.rejects(wrong, fails('unknown_server'))
   await r.setEnabled('demo', false)
   await r.removeServer('stored')
   await Promise.resolve()
@@ -85,19 +106,69 @@ test('what is wrong with a configuration is said the same with and without the m
   const url = 'https://s.example/mcp'
   const off = { url, enabled: false }
   const configs: unknown[] = [
-    { url: 7 }, { url: 'ftp://s.example' }, { url: 'https:///x' }, { url: 'https://u:p@s.example' }, { url: 'https://s.example/a b' }, { url: 'HTTPS://s.example?x' },
-    { url, colour: 1 }, { url, headers: 'x' }, { url, headers: { A: 1 } }, { url, headers: { '': 'x' } }, { url, headers: { 'A B': 'x' } }, { url, headers: { 'user-agent': 'x' } },
-    { url, headers: { A: 'é' } }, { url, headers: { A: '[redacted]' } }, { url, headers: null }, { url, proxy: 'yes' }, { url, proxy: 'auto' }, { url, enabled: 'no' }, { url, transport: 3 },
-    { url, transport: 'carrier pigeon' }, { url, transport: 'sse' }, { url, timeoutMs: 0 }, { url, timeoutMs: 1e9 }, { url, timeoutMs: '5' }, { url, tools: [] }, { url, tools: { allow: 'a' } },
-    { url, tools: { alow: [] } }, { url, tools: { deny: ['a'], allow: null } }, { url, tools: null }, { url: 'builtin:demo' }, {}, 7,
-    { url, auth: 'x' }, { url, auth: null }, { url, auth: {} }, { url, auth: { colour: 1 } }, { url, auth: { clientId: 1 } }, { url, auth: { clientId: 'a', clientSecret: 'hush', scopes: ['a'] } },
-    { url, auth: { clientSecret: '[redacted]' } }, { auth: { clientId: 'b', clientSecret: '[redacted]' } }, { url: 'https://t.example/mcp', auth: { clientSecret: '[redacted]' } },
-    { url, auth: { flow: 'magic' } }, { url, auth: { flow: 'client-credentials', clientId: 'a\nb' } }, { url, auth: { signingAlgorithm: 'none' } }, { url, auth: { issuer: 'ftp://x' } },
-    { url, auth: { clientMetadataUrl: 'builtin:demo' } }, { url, auth: { idpTokenUrl: 'https://u@x' } }, { url, auth: { scopes: 'a' } }, { url, auth: { scopes: ['a b'] } }, { url, auth: { scopes: ['é'] } },
+    { url: 7 },
+    { url: 'ftp://s.example' },
+    { url: 'https:///x' },
+    { url: 'https://u:p@s.example' },
+    { url: 'https://s.example/a b' },
+    { url: 'HTTPS://s.example?x' },
+    { url, colour: 1 },
+    { url, headers: 'x' },
+    { url, headers: { A: 1 } },
+    { url, headers: { '': 'x' } },
+    { url, headers: { 'A B': 'x' } },
+    { url, headers: { 'user-agent': 'x' } },
+    { url, headers: { A: 'é' } },
+    { url, headers: { A: '[redacted]' } },
+    { url, headers: null },
+    { url, proxy: 'yes' },
+    { url, proxy: 'auto' },
+    { url, enabled: 'no' },
+    { url, transport: 3 },
+    { url, transport: 'carrier pigeon' },
+    { url, transport: 'sse' },
+    { url, timeoutMs: 0 },
+    { url, timeoutMs: 1e9 },
+    { url, timeoutMs: '5' },
+    { url, tools: [] },
+    { url, tools: { allow: 'a' } },
+    { url, tools: { alow: [] } },
+    { url, tools: { deny: ['a'], allow: null } },
+    { url, tools: null },
+    { url: 'builtin:demo' },
+    {},
+    7,
+    { url, auth: 'x' },
+    { url, auth: null },
+    { url, auth: {} },
+    { url, auth: { colour: 1 } },
+    { url, auth: { clientId: 1 } },
+    { url, auth: { clientId: 'a', clientSecret: 'hush', scopes: ['a'] } },
+    { url, auth: { clientSecret: '[redacted]' } },
+    { auth: { clientId: 'b', clientSecret: '[redacted]' } },
+    { url: 'https://t.example/mcp', auth: { clientSecret: '[redacted]' } },
+    { url, auth: { flow: 'magic' } },
+    { url, auth: { flow: 'client-credentials', clientId: 'a\nb' } },
+    { url, auth: { signingAlgorithm: 'none' } },
+    { url, auth: { issuer: 'ftp://x' } },
+    { url, auth: { clientMetadataUrl: 'builtin:demo' } },
+    { url, auth: { idpTokenUrl: 'https://u@x' } },
+    { url, auth: { scopes: 'a' } },
+    { url, auth: { scopes: ['a b'] } },
+    { url, auth: { scopes: ['é'] } },
   ].map((c) => (typeof c === 'object' ? { enabled: false, ...c } : c))
   const names = ['', 'x'.repeat(65), 'é'.repeat(64), 'a\u0007', 'ok', 'kept']
-  const outcome = (work: Promise<unknown>) => work.then(() => 'ok', ({ code, message, hint, server, retryable }: RegistryError) => ({ code, message, hint, server, retryable }))
-  const make = (awake: boolean) => createRegistry({ storage: 'memory', servers: { kept: { ...off, headers: { A: 'secret' } }, ...(awake && { demo: { url: 'builtin:demo' } }) }, wasm: awake ? undefined : address() })
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => 'ok',
+      ({ code, message, hint, server, retryable }: RegistryError) => ({ code, message, hint, server, retryable }),
+    )
+  const make = (awake: boolean) =>
+    createRegistry({
+      storage: 'memory',
+      servers: { kept: { ...off, headers: { A: 'secret' } }, ...(awake && { demo: { url: 'builtin:demo' } }) },
+      wasm: awake ? undefined : address(),
+    })
   const said: unknown[][] = []
   for (const awake of [false, true]) {
     const r = await make(awake)
@@ -126,7 +197,11 @@ test('a registry that never started closes', async () => {
 test('a discovered registry refreshes the first server that comes', async () => {
   const r = await createRegistry({ storage: 'memory' })
   await r.discover()
-  const listed = new Promise<void>((resolve) => { r.subscribe(() => { if (r.has('demo__echo')) resolve() }) })
+  const listed = new Promise<void>((resolve) => {
+    r.subscribe(() => {
+      if (r.has('demo__echo')) resolve()
+    })
+  })
   await r.addServer('demo', { url: 'builtin:demo' })
   await listed
   await r.close()
@@ -138,7 +213,9 @@ test('preload loads what registries then share', async () => {
   await preload({ wasm: url, onProgress: (p) => phases.push(p) })
   assert.equal(asked.length, 1)
   assert.ok(phases.some((p) => p.phase === 'download' && p.loaded === wasm.length), JSON.stringify(phases.at(-1)))
-  const registries = await Promise.all([1, 2].map(() => createRegistry({ wasm: url, storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })))
+  const registries = await Promise.all(
+    [1, 2].map(() => createRegistry({ wasm: url, storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })),
+  )
   assert.equal(asked.length, 1)
   for (const r of registries) await r.close()
   await assert.rejects(preload({ wasm: `${site.url}/none` }), fails('load_failed'))
@@ -149,11 +226,15 @@ test('integrity admits the file it names, and no other', async () => {
   const servers = { demo: { url: 'builtin:demo' } }
   const file = new URL(`file://${root}dist/npm/portolan.wasm`)
   for (const integrity of [digest('sha256'), digest('sha384'), `sha256-AAAA ${digest('sha512')}`]) {
-    for (const wasm of [address(), file]) await (await createRegistry({ wasm, integrity, storage: 'memory', servers })).close()
+    for (const wasm of [address(), file])
+      await (await createRegistry({ wasm, integrity, storage: 'memory', servers })).close()
   }
   const other = `sha384-${createHash('sha384').update('other').digest('base64')}`
   for (const wasm of [address(), file]) {
-    await assert.rejects(createRegistry({ wasm, integrity: other, storage: 'memory', servers }), (e) => fails('integrity_failed', /unchanged/)(e) && (e as Error).message.includes(digest('sha384')))
+    await assert.rejects(
+      createRegistry({ wasm, integrity: other, storage: 'memory', servers }),
+      (e) => fails('integrity_failed', /unchanged/)(e) && (e as Error).message.includes(digest('sha384')),
+    )
   }
   await assert.rejects(createRegistry({ integrity: 'md5-abc' }), fails('invalid_option', /sha384/))
   await assert.rejects(createRegistry({ integrity: other, wasm }), fails('invalid_option', /address/))

@@ -8,7 +8,14 @@ import { sdkServer } from './sdkserver.ts'
 
 // Workers that die and workers that tabs share, in Chromium, on the built package.
 
-declare global { interface Window { r: Registry; workers: Worker[]; log: unknown[]; slow: Promise<unknown> } }
+declare global {
+  interface Window {
+    r: Registry
+    workers: Worker[]
+    log: unknown[]
+    slow: Promise<unknown>
+  }
+}
 
 let browser: Browser
 let site: Listening
@@ -25,14 +32,22 @@ before(async () => {
   server = await sdkServer()
   site = await listen(async (req, res) => {
     const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []
-    if (!file) return void res.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>tab</title><link rel="icon" href="data:,">')
+    if (!file)
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+        '<!doctype html><title>tab</title><link rel="icon" href="data:,">',
+      )
     if (type === 'wasm') downloads++
     const body = await readFile(`${root}dist/npm/${file}`)
-    res.writeHead(200, { 'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript', 'cache-control': 'no-store' })
+    res.writeHead(200, {
+      'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript',
+      'cache-control': 'no-store',
+    })
     res.end(file === 'worker.js' ? spy + body : body)
   })
 })
-after(async () => { await Promise.all([browser.close(), site.close(), server.close()]) })
+after(async () => {
+  await Promise.all([browser.close(), site.close(), server.close()])
+})
 
 /** Tabs that know nothing of other tests' tabs. */
 async function fresh(t: TestContext): Promise<BrowserContext> {
@@ -57,7 +72,8 @@ async function tab(context: BrowserContext, options: string): Promise<Page> {
 const until = (page: Page, what: string) => page.waitForFunction(what, null, { timeout: 10_000 })
 
 /** Crashes while a call is under way: how it ended, when, and when the next call was answered, in ms. */
-const crash = (page: Page, how: string) => page.evaluate(`(async () => {
+const crash = (page: Page, how: string) =>
+  page.evaluate(`(async () => {
   const inFlight = r.call('s__wait', {}).then(() => 'answered', (e) => e.code + ' ' + e.retryable)
   await new Promise((resolve) => setTimeout(resolve, 100))
   const began = performance.now()
@@ -69,7 +85,8 @@ const crash = (page: Page, how: string) => page.evaluate(`(async () => {
   return { ended, noticed, listed, again: text.includes('again'), back: performance.now() - began }
 })()`) as Promise<{ ended: string; noticed: number; listed: boolean; again: boolean; back: number }>
 
-const withServers = (mode: string) => `{ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}', headers: { Authorization: 'Bearer kept' } } } }`
+const withServers = (mode: string) =>
+  `{ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}', headers: { Authorization: 'Bearer kept' } } } }`
 
 test('a worker that is terminated is replaced, with all it had', async (t) => {
   const context = await fresh(t)
@@ -118,38 +135,47 @@ test('a worker that hangs is replaced when it misses a deadline by far', async (
   assert.equal(await page.evaluate('workers.length'), 2)
 })
 
-for (const mode of ['worker', 'main']) test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
-  const context = await fresh(t)
-  const page = await tab(context, withServers(mode))
-  await page.evaluate('r.discover()')
-  const overwrite = 'new Uint8Array(self.memory.buffer).fill(0xff)'
-  if (mode === 'main') {
-    const { noticed, back, ...rest } = await crash(page, `${overwrite}; r.call('demo__echo', {}).catch(() => {})`)
-    assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
-    assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
-  } else {
-    const crashed = crash(page, `await new Promise((resolve) => { window.overwritten = resolve }); r.call('demo__echo', {}).catch(() => {})`)
-    await until(page, 'window.overwritten')
-    await page.workers()[0]!.evaluate(overwrite)
-    await page.evaluate('overwritten()')
-    const { noticed: _, back: __, ...rest } = await crashed
-    assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
-    assert.equal(await page.evaluate('workers.length'), 1, 'the worker itself lives on')
-  }
-  await page.evaluate('r.close()')
-})
+for (const mode of ['worker', 'main'])
+  test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
+    const context = await fresh(t)
+    const page = await tab(context, withServers(mode))
+    await page.evaluate('r.discover()')
+    const overwrite = 'new Uint8Array(self.memory.buffer).fill(0xff)'
+    if (mode === 'main') {
+      const { noticed, back, ...rest } = await crash(page, `${overwrite}; r.call('demo__echo', {}).catch(() => {})`)
+      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+      assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
+    } else {
+      const crashed = crash(
+        page,
+        `await new Promise((resolve) => { window.overwritten = resolve }); r.call('demo__echo', {}).catch(() => {})`,
+      )
+      await until(page, 'window.overwritten')
+      await page.workers()[0]!.evaluate(overwrite)
+      await page.evaluate('overwritten()')
+      const { noticed: _, back: __, ...rest } = await crashed
+      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+      assert.equal(await page.evaluate('workers.length'), 1, 'the worker itself lives on')
+    }
+    await page.evaluate('r.close()')
+  })
 
 test('tabs share one module and one state', async (t) => {
   const context = await fresh(t)
   downloads = 0
-  const [a, b] = await Promise.all([1, 2].map(() => tab(context, `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`)))
+  const [a, b] = await Promise.all(
+    [1, 2].map(() => tab(context, `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`)),
+  )
   assert.deepEqual(await Promise.all([a, b].map((p) => p!.evaluate('r.mode'))), ['shared', 'shared'])
   assert.equal(downloads, 1)
-  await a!.evaluate(`r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer given in a' } }).then(() => r.discover())`)
+  await a!.evaluate(
+    `r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer given in a' } }).then(() => r.discover())`,
+  )
   await until(b!, "r.has('s__raw')")
   const state = (p: Page) => p.evaluate(() => JSON.stringify({ ...window.r.getSnapshot(), version: 0 }))
   let [sa, sb] = ['', '']
-  for (let i = 0; i < 100 && (!sa || sa !== sb); i++) [sa, sb] = await Promise.all([state(a!), state(b!)]) as [string, string]
+  for (let i = 0; i < 100 && (!sa || sa !== sb); i++)
+    [sa, sb] = await Promise.all([state(a!), state(b!)]) as [string, string]
   assert.equal(sa, sb)
   assert.match(await b!.evaluate(`r.dispatch('s__raw', { from: 'b' })`) as string, /from/)
   server.headers.length = 0
@@ -167,10 +193,12 @@ test('tabs share one module and one state', async (t) => {
   server.calls.length = 0
   await c.evaluate(`void (window.slow = r.call('s__wait', {}).catch(() => {}))`)
   await a!.evaluate(`void (window.slow = r.call('s__wait', {}).then(() => 'answered', (e) => e.code))`)
-  for (let i = 0; i < 500 && server.calls.filter((x) => x === 'wait').length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let i = 0; i < 500 && server.calls.filter((x) => x === 'wait').length < 2; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   server.calls.length = 0
   await c.close()
-  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
   assert.deepEqual(server.calls, ['cancelled'], 'the call of the closed tab, and no other')
   assert.match(await b!.evaluate(`r.dispatch('s__raw', { still: 1 })`) as string, /still/)
   await b!.evaluate('r.close()')
@@ -180,18 +208,25 @@ test('tabs share one module and one state', async (t) => {
 
   // What the tabs have changed was stored, each change once.
   const d = await tab(context, `{ mode: 'shared' }`)
-  assert.deepEqual(await d.evaluate(() => Object.entries(window.r.getSnapshot().servers).map(([n, s]) => [n, s.config.enabled, s.config.timeoutMs]).sort()), [['demo', false, undefined], ['s', true, 9000]])
+  assert.deepEqual(
+    await d.evaluate(() =>
+      Object.entries(window.r.getSnapshot().servers).map(([n, s]) => [n, s.config.enabled, s.config.timeoutMs]).sort()
+    ),
+    [['demo', false, undefined], ['s', true, 9000]],
+  )
 })
 
 test('a question goes to the tab whose call brought it up', async (t) => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const context = await fresh(t)
-  const options = (name: string) => `{ mode: 'shared', storage: 'memory', servers: { s: { url: '${asks.url}' } }, onElicitation: () => ({ action: 'accept', content: { name: '${name}' } }) }`
+  const options = (name: string) =>
+    `{ mode: 'shared', storage: 'memory', servers: { s: { url: '${asks.url}' } }, onElicitation: () => ({ action: 'accept', content: { name: '${name}' } }) }`
   const tabs = [await tab(context, options('a')), await tab(context, options('b')), await tab(context, options('c'))]
   await tabs[0]!.evaluate('r.discover()')
   await until(tabs[2]!, "r.has('s__ask')")
   // Three at once: a browser has six connections to an HTTP/1.1 server, and answers need some.
-  for (const _ of [1, 2]) assert.deepEqual(await Promise.all(tabs.map((page) => page.evaluate(`r.dispatch('s__ask', {})`))), ['a', 'b', 'c'])
+  for (const _ of [1, 2])
+    assert.deepEqual(await Promise.all(tabs.map((page) => page.evaluate(`r.dispatch('s__ask', {})`))), ['a', 'b', 'c'])
   await asks.close()
 })
 
@@ -227,7 +262,12 @@ test('a shared worker that dies is replaced for all tabs', async (t) => {
   server.headers.length = 0
   // It may not have heard yet: then it hears by this call, which it may repeat.
   const again = `r.dispatch('s__raw', { again: 1 })`
-  assert.match(await b!.evaluate(`${again}.catch((e) => e.code === 'runtime_crashed' && e.retryable ? ${again} : Promise.reject(e))`) as string, /again/)
+  assert.match(
+    await b!.evaluate(
+      `${again}.catch((e) => e.code === 'runtime_crashed' && e.retryable ? ${again} : Promise.reject(e))`,
+    ) as string,
+    /again/,
+  )
   assert.match(await a!.evaluate(`r.dispatch('s__raw', { again: 2 })`) as string, /again/)
   assert.equal(await a!.evaluate(`r.dispatch('demo__echo', { text: 'x' })`), 'x')
   assert.ok(server.headers.some((h) => h.authorization === 'Bearer of a'))

@@ -7,7 +7,13 @@ import { sdkServer } from './sdkserver.ts'
 let server: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {
   server = await sdkServer([{
-    name: 'strict', inputSchema: { type: 'object', properties: { steps: { type: 'integer' } }, required: ['steps'], additionalProperties: false },
+    name: 'strict',
+    inputSchema: {
+      type: 'object',
+      properties: { steps: { type: 'integer' } },
+      required: ['steps'],
+      additionalProperties: false,
+    },
   }])
 })
 after(() => server.close())
@@ -21,13 +27,16 @@ async function open(validate?: boolean): Promise<Registry> {
 
 test('arguments that do not fit the schema are refused before they are sent', async () => {
   const r = await open(true)
-  await assert.rejects(r.call('s__strict', '{"city":"Bonn"}'), (e: Error & { code: string; server: string; hint: string }) => {
-    assert.equal(e.message, 'invalid arguments: /steps: is required; /city: there is no such property')
-    assert.equal(e.code, 'invalid_arguments')
-    assert.equal(e.server, 's')
-    assert.match(e.hint, /inputSchema/)
-    return true
-  })
+  await assert.rejects(
+    r.call('s__strict', '{"city":"Bonn"}'),
+    (e: Error & { code: string; server: string; hint: string }) => {
+      assert.equal(e.message, 'invalid arguments: /steps: is required; /city: there is no such property')
+      assert.equal(e.code, 'invalid_arguments')
+      assert.equal(e.server, 's')
+      assert.match(e.hint, /inputSchema/)
+      return true
+    },
+  )
   assert.deepEqual(server.calls, [])
   assert.equal(r.getHealth().s!.consecutiveFailures, 0)
   assert.equal(await r.dispatch('s__strict', { steps: 0 }), 'done')

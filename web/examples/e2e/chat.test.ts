@@ -12,16 +12,27 @@ let steered: Awaited<ReturnType<typeof sdkServer>>
 before(async () => {
   const dir = await makeApp('vite-react', 'web/examples/vite-react')
   await runIn(dir, 'npm run build')
-  ;[browser, site, steered, model] = await Promise.all([launchChromium(), serveFolder(`${dir}/dist`), sdkServer(), scriptedModel('sesame', {
-    'How much is 40 and 2?': ([sum]) => sum === undefined ? { content: 'Let me see. ', calls: [['demo__add', '{"a": 40, "b": 2}']] } : { content: `40 and 2 is ${sum}.` },
-    'Do three things.': ([sum, echo, none]) => sum === undefined
-      ? { calls: [['demo__add', '{"a": 1, "b": 1}'], ['demo__echo', '{"text": "land ahoy"}'], ['demo__sail', '{}']] }
-      : { content: `${sum}, ${echo}, and ${none}` },
-    'Never stop.': () => ({ calls: [['demo__echo', '{"text": "again"}']] }),
-    'Wait.': () => ({ calls: [['steered__wait', '{}']] }),
-    'Tell a story.': () => ({ content: 'Once upon a time … and they sailed home.' }),
-    'Thank you.': () => ({ content: 'You are welcome.' }),
-  })])
+  ;[browser, site, steered, model] = await Promise.all([
+    launchChromium(),
+    serveFolder(`${dir}/dist`),
+    sdkServer(),
+    scriptedModel('sesame', {
+      'How much is 40 and 2?': ([sum]) =>
+        sum === undefined
+          ? { content: 'Let me see. ', calls: [['demo__add', '{"a": 40, "b": 2}']] }
+          : { content: `40 and 2 is ${sum}.` },
+      'Do three things.': ([sum, echo, none]) =>
+        sum === undefined
+          ? {
+            calls: [['demo__add', '{"a": 1, "b": 1}'], ['demo__echo', '{"text": "land ahoy"}'], ['demo__sail', '{}']],
+          }
+          : { content: `${sum}, ${echo}, and ${none}` },
+      'Never stop.': () => ({ calls: [['demo__echo', '{"text": "again"}']] }),
+      'Wait.': () => ({ calls: [['steered__wait', '{}']] }),
+      'Tell a story.': () => ({ content: 'Once upon a time … and they sailed home.' }),
+      'Thank you.': () => ({ content: 'You are welcome.' }),
+    }),
+  ])
 })
 after(async () => {
   await browser?.close()
@@ -33,20 +44,32 @@ const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
   return page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run({
+    const { violations } = await (window as unknown as {
+      axe: {
+        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
+      }
+    }).axe.run({
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
     })
-    return violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`))
+    return violations.flatMap((v) =>
+      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
+    )
   })
 }
 
 /** Opens the page as somebody who has it for the first time, and tells it where the model is. */
-async function openChat({ key = 'sesame', streaming = true, ...context }: BrowserContextOptions & { key?: string; streaming?: boolean } = {}): Promise<Page & { faults: string[] }> {
-  const page = await (await browser.newContext({ viewport: { width: 900, height: 800 }, ...context })).newPage() as Page & { faults: string[] }
+async function openChat(
+  { key = 'sesame', streaming = true, ...context }: BrowserContextOptions & { key?: string; streaming?: boolean } = {},
+): Promise<Page & { faults: string[] }> {
+  const page = await (await browser.newContext({ viewport: { width: 900, height: 800 }, ...context })).newPage() as
+    & Page
+    & { faults: string[] }
   page.setDefaultTimeout(15_000)
   page.faults = []
   page.on('pageerror', (e) => page.faults.push(e.message))
-  page.on('console', (m) => { if (m.type() === 'error' && !/status of 40[0-9]/.test(m.text())) page.faults.push(m.text()) })
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !/status of 40[0-9]/.test(m.text())) page.faults.push(m.text())
+  })
   await page.goto(site.url)
   await page.getByRole('button', { name: 'Choose a model' }).click()
   await page.getByLabel('Base URL').fill(model.url)
@@ -70,21 +93,22 @@ const close = async (page: Page & { faults: string[] }) => {
 const answer = (page: Page) => page.getByRole('article').last()
 const call = (page: Page, tool: string) => page.getByRole('log').locator('details', { hasText: tool })
 
-for (const streaming of [true, false]) test(`a tool is called and its result told, ${streaming ? 'streaming' : 'at once'}`, async () => {
-  const page = await openChat({ streaming })
-  model.asked.length = 0
-  await page.getByRole('button', { name: 'How much is 40 and 2?' }).click()
-  await answer(page).getByText('40 and 2 is 42.').waitFor()
-  const shown = call(page, 'demo__add')
-  assert.match(await shown.locator('summary').innerText(), /Done\s+(< )?\d+ ms/)
-  await shown.locator('summary').click()
-  assert.match(await shown.innerText(), /"a": 40,\s+"b": 2\s+}\s+Result\s+42/)
-  assert.equal(model.asked.length, 2)
-  assert.ok(model.asked[0]!.tools!.some((t) => t.function.name === 'demo__add'))
-  assert.equal(model.asked[0]!.stream, streaming)
-  assert.deepEqual(model.asked[1]!.messages.map((m) => m.role), ['user', 'assistant', 'tool'])
-  await close(page)
-})
+for (const streaming of [true, false])
+  test(`a tool is called and its result told, ${streaming ? 'streaming' : 'at once'}`, async () => {
+    const page = await openChat({ streaming })
+    model.asked.length = 0
+    await page.getByRole('button', { name: 'How much is 40 and 2?' }).click()
+    await answer(page).getByText('40 and 2 is 42.').waitFor()
+    const shown = call(page, 'demo__add')
+    assert.match(await shown.locator('summary').innerText(), /Done\s+(< )?\d+ ms/)
+    await shown.locator('summary').click()
+    assert.match(await shown.innerText(), /"a": 40,\s+"b": 2\s+}\s+Result\s+42/)
+    assert.equal(model.asked.length, 2)
+    assert.ok(model.asked[0]!.tools!.some((t) => t.function.name === 'demo__add'))
+    assert.equal(model.asked[0]!.stream, streaming)
+    assert.deepEqual(model.asked[1]!.messages.map((m) => m.role), ['user', 'assistant', 'tool'])
+    await close(page)
+  })
 
 test('calls of one round run side by side, and one that fails is told to the model and shown', async () => {
   const page = await openChat()
@@ -121,7 +145,8 @@ test('a server added in the panel is there for the model, and a call is cancelle
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Cancelled.', { exact: true }).waitFor()
   assert.match(await call(page, 'wait').innerText(), /Cancelled/)
-  for (const until = Date.now() + 5000; !steered.calls.includes('cancelled') && Date.now() < until;) await page.waitForTimeout(50)
+  for (const until = Date.now() + 5000; !steered.calls.includes('cancelled') && Date.now() < until;)
+    await page.waitForTimeout(50)
   assert.deepEqual(steered.calls, ['wait', 'cancelled'])
   await ask(page, 'Thank you.')
   await answer(page).getByText('You are welcome.').waitFor()
@@ -180,29 +205,36 @@ test('everything works from the keyboard, and focus comes back', async () => {
 })
 
 const looks: Record<string, BrowserContextOptions> = {
-  light: { colorScheme: 'light' }, dark: { colorScheme: 'dark' }, 'forced colours': { forcedColors: 'active' },
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  'forced colours': { forcedColors: 'active' },
   narrow: { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
 }
-for (const [look, context] of Object.entries(looks)) test(`axe finds nothing, and nothing is cut off: ${look}`, async () => {
-  const page = await openChat(context)
-  const check = async (state: string) => {
-    assert.deepEqual(await violations(page), [], state)
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${state}: scrolls sideways`)
-    // For whoever wants to look at them.
-    if (process.env.SCREENSHOTS) await page.screenshot({ path: `${process.env.SCREENSHOTS}/chat-${look.replace(' ', '-')}-${state}.png` })
-  }
-  await check('empty')
-  await ask(page, 'How much is 40 and 2?')
-  await answer(page).getByText('40 and 2 is 42.').waitFor()
-  await call(page, 'demo__add').locator('summary').click()
-  await ask(page, 'Do three things.')
-  await answer(page).getByText(/^2, /).waitFor()
-  await check('calls')
-  for (const dialog of ['Servers', 'Model scripted']) {
-    await page.getByRole('button', { name: dialog }).click()
-    if (dialog === 'Servers') await page.getByRole('article', { name: 'demo' }).getByText('Connected').waitFor()
-    await check(dialog.split(' ')[0]!.toLowerCase())
-    await page.keyboard.press('Escape')
-  }
-  await close(page)
-})
+for (const [look, context] of Object.entries(looks))
+  test(`axe finds nothing, and nothing is cut off: ${look}`, async () => {
+    const page = await openChat(context)
+    const check = async (state: string) => {
+      assert.deepEqual(await violations(page), [], state)
+      assert.ok(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        `${state}: scrolls sideways`,
+      )
+      // For whoever wants to look at them.
+      if (process.env.SCREENSHOTS)
+        await page.screenshot({ path: `${process.env.SCREENSHOTS}/chat-${look.replace(' ', '-')}-${state}.png` })
+    }
+    await check('empty')
+    await ask(page, 'How much is 40 and 2?')
+    await answer(page).getByText('40 and 2 is 42.').waitFor()
+    await call(page, 'demo__add').locator('summary').click()
+    await ask(page, 'Do three things.')
+    await answer(page).getByText(/^2, /).waitFor()
+    await check('calls')
+    for (const dialog of ['Servers', 'Model scripted']) {
+      await page.getByRole('button', { name: dialog }).click()
+      if (dialog === 'Servers') await page.getByRole('article', { name: 'demo' }).getByText('Connected').waitFor()
+      await check(dialog.split(' ')[0]!.toLowerCase())
+      await page.keyboard.press('Escape')
+    }
+    await close(page)
+  })

@@ -14,7 +14,16 @@ test('docs/bundlers.md shows files that run', async () => {
 
 test('docs/bundlers.md names the versions that are tried', async () => {
   const text = await read('docs/bundlers.md')
-  for (const [row, name] of Object.entries({ Vite: 'vite', webpack: 'webpack', Rsbuild: '@rsbuild/core', Next: 'next', Rollup: 'rollup', esbuild: 'esbuild' })) {
+  for (
+    const [row, name] of Object.entries({
+      Vite: 'vite',
+      webpack: 'webpack',
+      Rsbuild: '@rsbuild/core',
+      Next: 'next',
+      Rollup: 'rollup',
+      esbuild: 'esbuild',
+    })
+  ) {
     const version = bundlers.devDependencies[name]!
     assert.match(text, new RegExp(`^\\| ${row}.*\\| ${version.replaceAll('.', '\\.')} \\|`, 'm'))
   }
@@ -22,7 +31,10 @@ test('docs/bundlers.md names the versions that are tried', async () => {
 
 test('examples ask for what is installed to try them', async () => {
   for (const name of ['vite-react', 'next', 'webpack']) {
-    const { dependencies, devDependencies } = JSON.parse(await read(`web/examples/${name}/package.json`)) as Record<string, Record<string, string>>
+    const { dependencies, devDependencies } = JSON.parse(await read(`web/examples/${name}/package.json`)) as Record<
+      string,
+      Record<string, string>
+    >
     for (const [wanted, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       if (wanted !== 'portolan') assert.equal(version, bundlers.devDependencies[wanted], `${name}: ${wanted}`)
     }

@@ -7,7 +7,9 @@ import { launchFirefox } from '../../demo/e2e/firefox.ts'
 import { answering, freePort, launch, launchChromium, openPage, root, serveFolder } from '../../demo/e2e/harness.ts'
 
 let browser: Browser
-before(async () => { browser = await launchChromium() })
+before(async () => {
+  browser = await launchChromium()
+})
 after(() => browser?.close())
 
 type Opened = Awaited<ReturnType<typeof openPage>>
@@ -45,7 +47,8 @@ test('an import map and ten lines', async (t) => {
   t.after(() => firefox.close())
   const page = await firefox.open(`${site.url}/`)
   const card = `document.querySelector('portolan-panel')?.shadowRoot.querySelector('article')?.innerText ?? ''`
-  for (const until = Date.now() + 20_000; !/Connected/.test(await page.evaluate<string>(card)) && Date.now() < until;) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (const until = Date.now() + 20_000; !/Connected/.test(await page.evaluate<string>(card)) && Date.now() < until;)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   assert.match(await page.evaluate<string>(card), /demo[^]*Connected/)
 })
 

@@ -1,7 +1,9 @@
 import type { Activity } from '../../../wasm/js/types.ts'
 
 /** One call or connection, from its first event to its last. */
-export interface Row extends Omit<Activity, 'phase'> { over: boolean }
+export interface Row extends Omit<Activity, 'phase'> {
+  over: boolean
+}
 
 /** Rows kept; older ones go. */
 const kept = 10_000
@@ -57,5 +59,13 @@ export class ActivityLog {
 /** The rows as JSON. Events hold no arguments, results or header values; URLs in messages lose their queries. */
 export function exportRows(rows: readonly Row[]): string {
   const bare = (text: string) => text.replace(/(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[^\s]*/g, '$1$2')
-  return JSON.stringify(rows.map(({ over: _, id: __, message, ...row }) => ({ ...row, at: new Date(row.at).toISOString(), ...(message && { message: bare(message) }) })), null, 1)
+  return JSON.stringify(
+    rows.map(({ over: _, id: __, message, ...row }) => ({
+      ...row,
+      at: new Date(row.at).toISOString(),
+      ...(message && { message: bare(message) }),
+    })),
+    null,
+    1,
+  )
 }

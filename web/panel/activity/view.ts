@@ -14,7 +14,13 @@ const rowHeight = 34, spare = 12
 /** The timeline: the newest row first, of which only those in sight are made. */
 class ActivityView extends Piece {
   static override properties = {
-    ...Piece.properties, log: { attribute: false }, query: { state: true }, kind: { state: true }, held: { state: true }, top: { state: true }, chosen: { state: true },
+    ...Piece.properties,
+    log: { attribute: false },
+    query: { state: true },
+    kind: { state: true },
+    held: { state: true },
+    top: { state: true },
+    chosen: { state: true },
   }
   declare log: ActivityLog
   declare private query: string
@@ -66,8 +72,10 @@ class ActivityView extends Piece {
     if (this.found.of === of) return this.found.rows
     const q = this.query.trim().toLowerCase()
     const rows = source.filter((r) =>
-      (this.kind === 'all' || (this.kind === 'failed' ? r.outcome !== undefined && r.outcome !== 'ok' : r.kind === this.kind)) &&
-      (!q || r.server.toLowerCase().includes(q) || !!r.tool?.toLowerCase().includes(q) || !!r.errorCode?.includes(q))).reverse()
+      (this.kind === 'all' ||
+        (this.kind === 'failed' ? r.outcome !== undefined && r.outcome !== 'ok' : r.kind === this.kind)) &&
+      (!q || r.server.toLowerCase().includes(q) || !!r.tool?.toLowerCase().includes(q) || !!r.errorCode?.includes(q))
+    ).reverse()
     this.found = { of, rows }
     return rows
   }
@@ -80,28 +88,53 @@ class ActivityView extends Piece {
     return html`
       <div class="filters">
         <div class="field grow"><label for=${ids.search}>${this.t('search_activity')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(e: Event) => { this.query = (e.target as HTMLInputElement).value }}></div>
+          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
+      e: Event,
+    ) => {
+      this.query = (e.target as HTMLInputElement).value
+    }}></div>
         <div class="field"><label for=${ids.kind}>${this.t('show')}</label>
-          <select id=${ids.kind} @change=${(e: Event) => { this.kind = (e.target as HTMLSelectElement).value as Kind }}>${kinds.map((k) => html`<option value=${k} ?selected=${k === this.kind}>${this.t(`activity_${k}`)}</option>`)}</select></div>
+          <select id=${ids.kind} @change=${(e: Event) => {
+      this.kind = (e.target as HTMLSelectElement).value as Kind
+    }}>${
+      kinds.map((k) => html`<option value=${k} ?selected=${k === this.kind}>${this.t(`activity_${k}`)}</option>`)
+    }</select></div>
         <div class="row">
-          <button type="button" aria-pressed=${!!this.held} @click=${() => { this.held = this.held ? undefined : [...this.log.rows] }}>${this.t('pause')}</button>
-          <button type="button" @click=${() => { this.held = this.chosen = undefined; this.log.clear() }}>${this.t('clear')}</button>
-          <button type="button" ?disabled=${!rows.length} @click=${() => download('portolan-activity.json', exportRows(rows))}>${this.t('export')}</button>
+          <button type="button" aria-pressed=${!!this.held} @click=${() => {
+      this.held = this.held ? undefined : [...this.log.rows]
+    }}>${this.t('pause')}</button>
+          <button type="button" @click=${() => {
+      this.held = this.chosen = undefined
+      this.log.clear()
+    }}>${this.t('clear')}</button>
+          <button type="button" ?disabled=${!rows.length} @click=${() =>
+      download('portolan-activity.json', exportRows(rows))}>${this.t('export')}</button>
         </div>
       </div>
-      ${rows.length ? html`<div class="timeline" part="timeline" role="region" aria-label=${this.t('view_activity')} tabindex="0" @scroll=${this.scrolled}>
+      ${
+      rows.length
+        ? html`<div class="timeline" part="timeline" role="region" aria-label=${
+          this.t('view_activity')
+        } tabindex="0" @scroll=${this.scrolled}>
         <div role="table" aria-rowcount=${rows.length + 1} aria-label=${this.t('view_activity')}>
-          <div role="row" aria-rowindex="1" class="line heads">${(['time', 'what', 'outcome', 'took'] as const).map((h) => html`<span role="columnheader">${this.t(`column_${h}`)}</span>`)}</div>
+          <div role="row" aria-rowindex="1" class="line heads">${
+          (['time', 'what', 'outcome', 'took'] as const).map((h) =>
+            html`<span role="columnheader">${this.t(`column_${h}`)}</span>`
+          )
+        }</div>
           <div class="space" style-height=${first}></div>
           ${repeat(shown, (r) => r.id, (r, i) => this.row(r, first + i))}
           <div class="space" style-height=${rows.length - first - shown.length}></div>
-        </div></div>` : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`}
+        </div></div>`
+        : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`
+    }
       ${this.chosen ? this.details(this.chosen) : nothing}`
   }
 
   protected override updated(): void {
     // A style attribute would need 'unsafe-inline'; the property does not.
-    for (const space of this.querySelectorAll<HTMLElement>('.space')) space.style.blockSize = `${Number(space.getAttribute('style-height')) * rowHeight}px`
+    for (const space of this.querySelectorAll<HTMLElement>('.space'))
+      space.style.blockSize = `${Number(space.getAttribute('style-height')) * rowHeight}px`
   }
 
   private readonly scrolled = (e: Event) => {
@@ -111,9 +144,15 @@ class ActivityView extends Piece {
 
   private row(r: Row, i: number): TemplateResult {
     const what = r.kind === 'call' ? clean(r.tool ?? '', 80) : this.t('connection_to', { name: clean(r.server, 60) })
-    return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${r.over ? r.outcome ?? 'ok' : 'running'}>
+    return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${
+      r.over ? r.outcome ?? 'ok' : 'running'
+    }>
       <span role="cell" class="dim">${this.desk.words.time(r.at)}</span>
-      <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${this.chosen?.id === r.id} @click=${() => { this.chosen = this.chosen?.id === r.id ? undefined : r }}><bdi>${what}</bdi></button></span>
+      <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
+      this.chosen?.id === r.id
+    } @click=${() => {
+      this.chosen = this.chosen?.id === r.id ? undefined : r
+    }}><bdi>${what}</bdi></button></span>
       <span role="cell">${this.t(r.over ? `outcome_${r.outcome ?? 'ok'}` : 'outcome_running')}</span>
       <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.desk.words.duration(r.durationMs)}</span>
     </div>`
@@ -123,20 +162,38 @@ class ActivityView extends Piece {
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
     return html`<section class="card" aria-label=${this.t('details')}>
       <dl class="pairs">
-        <dt>${this.t('column_what')}</dt><dd class="mono"><bdi>${clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })}</bdi></dd>
+        <dt>${this.t('column_what')}</dt><dd class="mono"><bdi>${
+      clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
+    }</bdi></dd>
         <dt>${this.t('server')}</dt><dd><bdi>${clean(r.server, 80)}</bdi></dd>
         <dt>${this.t('column_time')}</dt><dd>${this.desk.words.time(r.at)}</dd>
-        ${r.durationMs === undefined ? nothing : html`<dt>${this.t('column_took')}</dt><dd>${this.desk.words.duration(r.durationMs)}</dd>`}
+        ${
+      r.durationMs === undefined
+        ? nothing
+        : html`<dt>${this.t('column_took')}</dt><dd>${this.desk.words.duration(r.durationMs)}</dd>`
+    }
         ${r.errorCode ? html`<dt>${this.t('error_code')}</dt><dd class="mono">${clean(r.errorCode, 60)}</dd>` : nothing}
         ${r.message ? html`<dt>${this.t('message')}</dt><dd><bdi>${clean(r.message, 500)}</bdi></dd>` : nothing}
       </dl>
-      ${r.parts?.length ? html`<ul class="phases">${r.parts.map((p) => html`<li><span>${this.phase(p.name)}</span>
-        <meter min="0" max=${sum} value=${p.ms} aria-label=${this.phase(p.name)}></meter><span class="dim">${this.desk.words.duration(p.ms)}</span></li>`)}</ul>` : nothing}
+      ${
+      r.parts?.length
+        ? html`<ul class="phases">${
+          r.parts.map((p) =>
+            html`<li><span>${this.phase(p.name)}</span>
+        <meter min="0" max=${sum} value=${p.ms} aria-label=${this.phase(p.name)}></meter><span class="dim">${
+              this.desk.words.duration(p.ms)
+            }</span></li>`
+          )
+        }</ul>`
+        : nothing
+    }
     </section>`
   }
 
   private phase(name: string): string {
-    return name === 'waiting' || name === 'server' || name === 'connect' || name === 'list' ? this.t(`phase_${name}`) : clean(name, 30)
+    return name === 'waiting' || name === 'server' || name === 'connect' || name === 'list'
+      ? this.t(`phase_${name}`)
+      : clean(name, 30)
   }
 }
 

@@ -37,14 +37,25 @@ class AddBox extends Piece {
     return html`<div class="add" part="add">
       <div class="row">
         <div class="field grow"><label for=${id}>${this.t('add_server')}</label>
-          <textarea id=${id} rows=${Math.min(8, text.split('\n', 8).length)} dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
-            .value=${text} @input=${(e: Event) => { this.text = (e.target as HTMLTextAreaElement).value }} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
+          <textarea id=${id} rows=${
+      Math.min(8, text.split('\n', 8).length)
+    } dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
+            .value=${text} @input=${(e: Event) => {
+      this.text = (e.target as HTMLTextAreaElement).value
+    }} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
         <button type="button" @click=${() => this.desk.show({ kind: 'catalogue' })}>${this.t('browse')}</button>
-        <button type="button" @click=${() => this.desk.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers).length}>${this.t('export')}</button>
+        <button type="button" @click=${() => this.desk.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers)
+      .length}>${this.t('export')}</button>
       </div>
       <p id="${id}-help" class="dim">${this.t('add_help')}</p>
       <div role="status">${this.found(reading)}</div>
-      ${reading.entries.length ? html`<portolan-preview .desk=${this.desk} .entries=${reading.entries} .servers=${this.servers} @added=${() => { this.text = '' }}></portolan-preview>` : nothing}
+      ${
+      reading.entries.length
+        ? html`<portolan-preview .desk=${this.desk} .entries=${reading.entries} .servers=${this.servers} @added=${() => {
+          this.text = ''
+        }}></portolan-preview>`
+        : nothing
+    }
     </div>`
   }
 
@@ -52,9 +63,13 @@ class AddBox extends Piece {
     if (problem) {
       const { code, line, column, limit } = problem
       const where = line ? ` ${this.t('at_line', { n: line, column: column ?? 1 })}` : ''
-      return html`<p class="hint ${entries.length ? 'warn' : 'bad'}">${this.t(`problem_${code}` as Key, limit ? { n: limit } : {})}${where}</p>`
+      return html`<p class="hint ${entries.length ? 'warn' : 'bad'}">${
+        this.t(`problem_${code}` as Key, limit ? { n: limit } : {})
+      }${where}</p>`
     }
-    return kind === 'empty' ? nothing : html`<p class="dim">${this.t('read_as', { what: this.t(`kind_${kind}` as Key), n: entries.length })}</p>`
+    return kind === 'empty'
+      ? nothing
+      : html`<p class="dim">${this.t('read_as', { what: this.t(`kind_${kind}` as Key), n: entries.length })}</p>`
   }
 
   /** Enter adds, if there is nothing left to ask. */

@@ -7,22 +7,49 @@ import type { Entry } from '../config/types.ts'
 export type Clash = 'rename' | 'overwrite' | 'skip'
 
 /** What is to become of an entry. */
-export interface Plan { entry: Entry; chosen: boolean; name: string; clash: Clash; values: Record<string, string> }
+export interface Plan {
+  entry: Entry
+  chosen: boolean
+  name: string
+  clash: Clash
+  values: Record<string, string>
+}
 
 /** What is there already, the same but for its secrets, is skipped. */
 export function plansOf(entries: readonly Entry[], servers: Record<string, { config: RedactedConfig }>): Plan[] {
-  const found = conflicts(Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config])), entries)
-  return entries.map((entry, i) => ({ entry, chosen: !!entry.config, name: entry.name, clash: found[i] === 'same' ? 'skip' : 'rename', values: {} }))
+  const found = conflicts(
+    Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config])),
+    entries,
+  )
+  return entries.map((entry, i) => ({
+    entry,
+    chosen: !!entry.config,
+    name: entry.name,
+    clash: found[i] === 'same' ? 'skip' : 'rename',
+    values: {},
+  }))
 }
 
 /** The plans that can be carried out now. */
 export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[] {
-  return plans.filter((p) => p.chosen && p.entry.config && p.name.trim() && !missing(p.entry, p.values).length &&
-    !p.entry.lints.some((l) => l.level === 'error') && !(taken.has(p.name) && p.clash === 'skip'))
+  return plans.filter((p) =>
+    p.chosen && p.entry.config && p.name.trim() && !missing(p.entry, p.values).length &&
+    !p.entry.lints.some((l) => l.level === 'error') && !(taken.has(p.name) && p.clash === 'skip')
+  )
 }
 
 /** A field that an overwritten server had, and its new configuration has not, takes its default. */
-const bare: { [K in keyof Required<Omit<ServerConfig, 'url'>>]: undefined } = { headers: undefined, proxy: undefined, enabled: undefined, transport: undefined, timeoutMs: undefined, tools: undefined, auth: undefined, trust: undefined, holdNewTools: undefined }
+const bare: { [K in keyof Required<Omit<ServerConfig, 'url'>>]: undefined } = {
+  headers: undefined,
+  proxy: undefined,
+  enabled: undefined,
+  transport: undefined,
+  timeoutMs: undefined,
+  tools: undefined,
+  auth: undefined,
+  trust: undefined,
+  holdNewTools: undefined,
+}
 
 /** Adds servers and connects to them; the result is their names. A fault ends it, and keeps what was added. */
 export async function carryOut(registry: Registry, plans: readonly Plan[]): Promise<string[]> {

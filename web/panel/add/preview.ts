@@ -12,7 +12,13 @@ const clashes: Clash[] = ['rename', 'overwrite', 'skip']
 
 /** Entries before they are saved: what they are, what they need, what is odd about them. */
 class Preview extends Piece {
-  static override properties = { ...Piece.properties, entries: { attribute: false }, servers: { attribute: false }, plans: { state: true }, busy: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    entries: { attribute: false },
+    servers: { attribute: false },
+    plans: { state: true },
+    busy: { state: true },
+  }
   declare entries: readonly Entry[]
   /** By the names that are taken. */
   declare servers: Snapshot['servers']
@@ -29,8 +35,15 @@ class Preview extends Piece {
     const many = this.plans.length > 1
     return html`
       <ul class="entries">${this.plans.slice(0, 50).map((plan, i) => this.entry(plan, `${this.id_}-${i}`, many))}</ul>
-      ${this.plans.length > 50 ? html`<p class="dim">${this.t('and_more', { n: this.plans.length - 50 })}</p>` : nothing}
-      ${this.plans.some((p) => p.entry.config) ? html`<footer><button type="button" class="primary" ?disabled=${this.busy || !able.length} @click=${() => this.add(able)}>${this.t('add_servers', { n: Math.max(1, able.length) })}</button></footer>` : nothing}`
+      ${
+      this.plans.length > 50 ? html`<p class="dim">${this.t('and_more', { n: this.plans.length - 50 })}</p>` : nothing
+    }
+      ${
+      this.plans.some((p) => p.entry.config)
+        ? html`<footer><button type="button" class="primary" ?disabled=${this.busy || !able.length} @click=${() =>
+          this.add(able)}>${this.t('add_servers', { n: Math.max(1, able.length) })}</button></footer>`
+        : nothing
+    }`
   }
 
   private get taken(): ReadonlySet<string> {
@@ -40,43 +53,120 @@ class Preview extends Piece {
   private entry(plan: Plan, id: string, many: boolean): TemplateResult {
     const { entry, name } = plan
     const { config, stdio } = entry
-    const change = (patch: Partial<Plan>) => { this.plans = this.plans.map((p) => (p === plan ? { ...p, ...patch } : p)) }
+    const change = (patch: Partial<Plan>) => {
+      this.plans = this.plans.map((p) => (p === plan ? { ...p, ...patch } : p))
+    }
     if (!config) {
-      return html`<li class="entry"><p><strong><bdi>${line(name, 80)}</bdi></strong> <span class="badge">${this.t('local_process')}</span></p>
-        ${stdio ? html`<p class="hint">${this.t('stdio_why')} <bdi class="mono" dir="ltr">${line([stdio.command, ...stdio.args].join(' '), 300)}</bdi></p><p class="dim">${this.t('stdio_how')}</p>` : nothing}${this.lints(entry.lints)}</li>`
+      return html`<li class="entry"><p><strong><bdi>${line(name, 80)}</bdi></strong> <span class="badge">${
+        this.t('local_process')
+      }</span></p>
+        ${
+        stdio
+          ? html`<p class="hint">${this.t('stdio_why')} <bdi class="mono" dir="ltr">${
+            line([stdio.command, ...stdio.args].join(' '), 300)
+          }</bdi></p><p class="dim">${this.t('stdio_how')}</p>`
+          : nothing
+      }${this.lints(entry.lints)}</li>`
     }
     const clash = this.taken.has(name)
     const url = entry.inputs.length ? fill(entry, plan.values).url || config.url : config.url
     return html`<li class="entry">
       <div class="row">
-        ${many ? html`<input type="checkbox" .checked=${plan.chosen} aria-label=${this.t('take', { name: line(name, 80) })} @change=${(e: Event) => change({ chosen: (e.target as HTMLInputElement).checked })}>` : nothing}
+        ${
+      many
+        ? html`<input type="checkbox" .checked=${plan.chosen} aria-label=${
+          this.t('take', { name: line(name, 80) })
+        } @change=${(e: Event) => change({ chosen: (e.target as HTMLInputElement).checked })}>`
+        : nothing
+    }
         <div class="field grow"><label for="${id}-name">${this.t('name')}</label>
-          <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required .value=${name} @input=${(e: Event) => change({ name: (e.target as HTMLInputElement).value })}></div>
-        ${clash ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
-          <select id="${id}-clash" @change=${(e: Event) => change({ clash: (e.target as HTMLSelectElement).value as Clash })}>${clashes.map((c) => html`<option value=${c} ?selected=${c === plan.clash}>${this.t(`clash_${c}`)}</option>`)}</select></div>` : nothing}
+          <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required .value=${name} @input=${(
+      e: Event,
+    ) => change({ name: (e.target as HTMLInputElement).value })}></div>
+        ${
+      clash
+        ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
+          <select id="${id}-clash" @change=${(e: Event) =>
+          change({ clash: (e.target as HTMLSelectElement).value as Clash })}>${
+          clashes.map((c) => html`<option value=${c} ?selected=${c === plan.clash}>${this.t(`clash_${c}`)}</option>`)
+        }</select></div>`
+        : nothing
+    }
       </div>
       <ul class="facts"><li><bdi dir="ltr">${line(hostOf(url), 100)}</bdi></li>
-        <li>${this.t(config.transport === 'sse' ? 'transport_sse' : config.transport ? 'transport_http' : 'transport_auto')}</li>
-        ${entry.secrets.length ? html`<li>${this.t('secrets_found', { n: entry.secrets.length, names: entry.secrets.map((s) => line(s.header, 60)).join(', ') })}</li>` : nothing}
+        <li>${
+      this.t(config.transport === 'sse' ? 'transport_sse' : config.transport ? 'transport_http' : 'transport_auto')
+    }</li>
+        ${
+      entry.secrets.length
+        ? html`<li>${
+          this.t('secrets_found', {
+            n: entry.secrets.length,
+            names: entry.secrets.map((s) => line(s.header, 60)).join(', '),
+          })
+        }</li>`
+        : nothing
+    }
         ${config.enabled === false ? html`<li>${this.t('standing_off')}</li>` : nothing}</ul>
-      ${entry.inputs.length ? html`<div class="columns">${entry.inputs.slice(0, 30).map((input, i) => this.input(input, `${id}-in${i}`, plan.values, (values) => change({ values })))}</div>` : nothing}
+      ${
+      entry.inputs.length
+        ? html`<div class="columns">${
+          entry.inputs.slice(0, 30).map((input, i) =>
+            this.input(input, `${id}-in${i}`, plan.values, (values) => change({ values }))
+          )
+        }</div>`
+        : nothing
+    }
       ${this.lints(entry.lints)}
     </li>`
   }
 
-  private input(input: Input, id: string, values: Record<string, string>, put: (values: Record<string, string>) => void): TemplateResult {
+  private input(
+    input: Input,
+    id: string,
+    values: Record<string, string>,
+    put: (values: Record<string, string>) => void,
+  ): TemplateResult {
     const label = line(input.header ?? input.id, 80)
     const set = (e: Event) => put({ ...values, [input.id]: (e.target as HTMLInputElement).value })
-    return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${input.required ? '' : ` (${this.t('optional')})`}</label>
-      ${input.choices ? html`<select id=${id} aria-describedby="${id}-help" @change=${set}><option value="">${input.default ? line(input.default, 80) : ''}</option>${input.choices.slice(0, 100).map((c) => html`<option value=${c} ?selected=${values[input.id] === c}>${line(c, 100)}</option>`)}</select>`
-        : html`<input id=${id} type=${input.password ? 'password' : 'text'} autocomplete="off" spellcheck="false" aria-describedby="${id}-help" ?required=${input.required} .value=${values[input.id] ?? ''} @input=${set}>`}
-      <p class="dim" id="${id}-help"><bdi>${line(input.description ?? '', 300)}</bdi>${input.default && !input.password ? html` ${this.t('default_is', { value: line(input.default, 80) })}` : nothing}</p></div>`
+    return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${
+      input.required ? '' : ` (${this.t('optional')})`
+    }</label>
+      ${
+      input.choices
+        ? html`<select id=${id} aria-describedby="${id}-help" @change=${set}><option value="">${
+          input.default ? line(input.default, 80) : ''
+        }</option>${
+          input.choices.slice(0, 100).map((c) =>
+            html`<option value=${c} ?selected=${values[input.id] === c}>${line(c, 100)}</option>`
+          )
+        }</select>`
+        : html`<input id=${id} type=${
+          input.password ? 'password' : 'text'
+        } autocomplete="off" spellcheck="false" aria-describedby="${id}-help" ?required=${input.required} .value=${
+          values[input.id] ?? ''
+        } @input=${set}>`
+    }
+      <p class="dim" id="${id}-help"><bdi>${line(input.description ?? '', 300)}</bdi>${
+      input.default && !input.password ? html` ${this.t('default_is', { value: line(input.default, 80) })}` : nothing
+    }</p></div>`
   }
 
   private lints(lints: readonly Lint[]): TemplateResult | typeof nothing {
     if (!lints.length) return nothing
-    return html`<ul class="lints">${lints.slice(0, 20).map((l) => html`<li class="hint ${l.level === 'error' ? 'bad' : l.level === 'warning' ? 'warn' : ''}"><strong>${this.t(`level_${l.level}`)}</strong>
-      ${this.t(`lint_${l.code}` as Key, Object.fromEntries(Object.entries(l.values ?? {}).map(([k, v]) => [k, line(v, 120)])))}</li>`)}</ul>`
+    return html`<ul class="lints">${
+      lints.slice(0, 20).map((l) =>
+        html`<li class="hint ${l.level === 'error' ? 'bad' : l.level === 'warning' ? 'warn' : ''}"><strong>${
+          this.t(`level_${l.level}`)
+        }</strong>
+      ${
+          this.t(
+            `lint_${l.code}` as Key,
+            Object.fromEntries(Object.entries(l.values ?? {}).map(([k, v]) => [k, line(v, 120)])),
+          )
+        }</li>`
+      )
+    }</ul>`
   }
 
   private async add(plans: Plan[]): Promise<void> {

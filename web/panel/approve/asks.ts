@@ -1,6 +1,9 @@
 import type { Approval, ApprovalRequest } from '../../../wasm/js/types.ts'
 
-interface Ask { request: ApprovalRequest; answer(approval: Approval): void }
+interface Ask {
+  request: ApprovalRequest
+  answer(approval: Approval): void
+}
 
 /** Calls that wait for the person, the oldest first. */
 export class Asks {

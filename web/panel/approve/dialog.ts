@@ -21,16 +21,29 @@ class Approve extends DialogPiece {
 
   protected body(): TemplateResult {
     const { request: r } = this
-    const claims = Object.entries(r.annotations).flatMap(([key, value]) => (typeof value === 'boolean' && key.endsWith('Hint') ? [`${key}_${value}` as Key] : []))
-    const button = (approval: Approval, main = false) => html`<button type="button" class=${main ? 'primary' : ''} @click=${() => this.say(approval)}>${this.t(`approval_${approval}`)}</button>`
+    const claims = Object.entries(r.annotations).flatMap((
+      [key, value],
+    ) => (typeof value === 'boolean' && key.endsWith('Hint') ? [`${key}_${value}` as Key] : []))
+    const button = (approval: Approval, main = false) =>
+      html`<button type="button" class=${main ? 'primary' : ''} @click=${() => this.say(approval)}>${
+        this.t(`approval_${approval}`)
+      }</button>`
     return html`<div class="content">
-      <p>${this.t('approve_why')} <strong class="mono"><bdi>${clean(r.tool, 128)}</bdi></strong> · <bdi>${clean(r.server, 80)}</bdi></p>
+      <p>${this.t('approve_why')} <strong class="mono"><bdi>${clean(r.tool, 128)}</bdi></strong> · <bdi>${
+      clean(r.server, 80)
+    }</bdi></p>
       ${r.description ? html`<p class="description dim"><bdi>${clean(r.description, 2000)}</bdi></p>` : nothing}
-      ${claims.length ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>` : nothing}
+      ${
+      claims.length
+        ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>`
+        : nothing
+    }
       ${flagList(this.desk.words, r.flags)}
       <portolan-json .desk=${this.desk} label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
       ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
-      <footer>${button('never')} ${button('deny')} <span class="apart"></span> ${button('always')} ${button('once', true)}</footer>
+      <footer>${button('never')} ${button('deny')} <span class="apart"></span> ${button('always')} ${
+      button('once', true)
+    }</footer>
       <p class="dim">${this.t('approval_bound')}</p>
     </div>`
   }

@@ -32,23 +32,47 @@ test('servers with a remote, page by page, the latest of each name', async () =>
   const search = new Catalogue({ baseUrl: baseUrl + '/base/v0.1/' }).search(' ti des ')
   const first = await search.more()
   assert.deepEqual(first.map((l) => [l.name, l.title, l.version, l.deprecated]), [
-    ['com.example/tides', 'Tides', '2.1.0', false], ['com.example/lights', 'lights', '0.9.0', false], ['com.example/wrecks', 'Wrecks', '1.0.0', true],
+    ['com.example/tides', 'Tides', '2.1.0', false],
+    ['com.example/lights', 'lights', '0.9.0', false],
+    ['com.example/wrecks', 'Wrecks', '1.0.0', true],
   ])
-  assert.deepEqual([first[0]!.website, first[0]!.repository, first[1]!.website], ['https://tides.example.com/about', 'https://git.example.com/tides', undefined])
-  assert.deepEqual(first[0]!.entries.map((e) => [e.name, e.config!.transport, e.config!.url]), [['tides', 'streamable-http', 'https://tides.example.com/mcp'], ['tides', 'sse', 'https://tides.example.com/sse']])
-  assert.deepEqual(fill(first[0]!.entries[0]!, { 'X-Tides-Key': 'k' }), { url: 'https://tides.example.com/mcp', headers: { 'X-Tides-Key': 'k', 'X-Units': 'metric' }, transport: 'streamable-http' })
-  assert.deepEqual(fill(first[1]!.entries[0]!, { token: 't', region: 'south' }), { url: 'https://south.lights.example.com/mcp', headers: { Authorization: 'Bearer t' }, transport: 'streamable-http' })
+  assert.deepEqual([first[0]!.website, first[0]!.repository, first[1]!.website], [
+    'https://tides.example.com/about',
+    'https://git.example.com/tides',
+    undefined,
+  ])
+  assert.deepEqual(first[0]!.entries.map((e) => [e.name, e.config!.transport, e.config!.url]), [[
+    'tides',
+    'streamable-http',
+    'https://tides.example.com/mcp',
+  ], ['tides', 'sse', 'https://tides.example.com/sse']])
+  assert.deepEqual(fill(first[0]!.entries[0]!, { 'X-Tides-Key': 'k' }), {
+    url: 'https://tides.example.com/mcp',
+    headers: { 'X-Tides-Key': 'k', 'X-Units': 'metric' },
+    transport: 'streamable-http',
+  })
+  assert.deepEqual(fill(first[1]!.entries[0]!, { token: 't', region: 'south' }), {
+    url: 'https://south.lights.example.com/mcp',
+    headers: { Authorization: 'Bearer t' },
+    transport: 'streamable-http',
+  })
   assert.equal(search.done, false)
   const second = await search.more()
   assert.deepEqual(second.map((l) => l.version), ['1', '1.4.2'])
   for (const l of second) assert.ok(l.description.length <= 500)
   assert.equal(search.done, true)
   assert.deepEqual(await search.more(), [])
-  assert.deepEqual(requests.map((r) => r.url.pathname + r.url.search), ['', '&cursor=com.example%2Fwrecks%3A1.0.0'].map((tail) => '/base/v0.1/servers?version=latest&limit=50&search=ti+des' + tail))
+  assert.deepEqual(
+    requests.map((r) => r.url.pathname + r.url.search),
+    ['', '&cursor=com.example%2Fwrecks%3A1.0.0'].map((tail) =>
+      '/base/v0.1/servers?version=latest&limit=50&search=ti+des' + tail
+    ),
+  )
   for (const { headers } of requests) assert.ok(!headers.cookie && !headers.authorization && !headers.referer)
 })
 
-const code = (want: string, status?: number) => (e: unknown) => e instanceof CatalogueError && e.code === want && e.status === status
+const code = (want: string, status?: number) => (e: unknown) =>
+  e instanceof CatalogueError && e.code === want && e.status === status
 
 test('faults by code', async () => {
   const find = (options = {}) => new Catalogue({ baseUrl, ...options }).search().more()
@@ -60,7 +84,9 @@ test('faults by code', async () => {
   }
   answer = (_, res) => {
     const chunk = Buffer.alloc(1 << 16, ' ')
-    const pour = () => { while (!res.destroyed && res.write(chunk)); }
+    const pour = () => {
+      while (!res.destroyed && res.write(chunk));
+    }
     res.on('drain', pour)
     pour()
   }
@@ -70,7 +96,8 @@ test('faults by code', async () => {
   answer = (_, res) => void res.destroy()
   await assert.rejects(find(), code('offline'))
   await assert.rejects(find({ baseUrl: 'http://127.0.0.1:1' }), code('offline'))
-  for (const bad of ['http://catalogue.example.com', 'ftp://a', 'x', '', 'https://u:p@a.example', 'javascript:1']) assert.throws(() => new Catalogue({ baseUrl: bad }), code('url'), bad)
+  for (const bad of ['http://catalogue.example.com', 'ftp://a', 'x', '', 'https://u:p@a.example', 'javascript:1'])
+    assert.throws(() => new Catalogue({ baseUrl: bad }), code('url'), bad)
 })
 
 test('who asked can stop asking', async () => {
@@ -95,7 +122,10 @@ test('a catalogue that never ends is left', async () => {
   assert.deepEqual(await same.more(), [])
   assert.ok(same.done)
   assert.equal(requests.length, 2)
-  answer = (url, res) => void res.end(JSON.stringify({ servers: [], metadata: { nextCursor: (url.searchParams.get('cursor') ?? '') + 'x' } }))
+  answer = (url, res) =>
+    void res.end(
+      JSON.stringify({ servers: [], metadata: { nextCursor: (url.searchParams.get('cursor') ?? '') + 'x' } }),
+    )
   requests.length = 0
   assert.deepEqual(await new Catalogue({ baseUrl }).search().more(), [])
   assert.equal(requests.length, 5)
@@ -103,6 +133,12 @@ test('a catalogue that never ends is left', async () => {
 
 test('the request is sent without credentials and referrer', async () => {
   const sent: RequestInit[] = []
-  await new Catalogue({ baseUrl: 'https://catalogue.example.com', fetch: async (_, init) => { sent.push(init!); return Response.json({ servers: [] }) } }).search().more()
+  await new Catalogue({
+    baseUrl: 'https://catalogue.example.com',
+    fetch: async (_, init) => {
+      sent.push(init!)
+      return Response.json({ servers: [] })
+    },
+  }).search().more()
   assert.deepEqual([sent[0]!.credentials, sent[0]!.referrerPolicy], ['omit', 'no-referrer'])
 })

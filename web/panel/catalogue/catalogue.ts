@@ -57,7 +57,12 @@ export class Catalogue {
     const all = AbortSignal.any([...given, AbortSignal.timeout(this.options.timeoutMs ?? 15_000)])
     const { fetch = globalThis.fetch } = this.options
     try {
-      const response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', headers: { accept: 'application/json' }, signal: all })
+      const response = await fetch(url, {
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        headers: { accept: 'application/json' },
+        signal: all,
+      })
       if (!response.ok) {
         void response.body?.cancel().catch(() => {})
         throw new CatalogueError('http', response.status)
@@ -109,7 +114,8 @@ export class Search {
 
 function endpointOf(baseUrl: string): URL {
   const url = URL.canParse(baseUrl.trim()) ? new URL(baseUrl.trim()) : undefined
-  const fine = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) && !url.username && !url.password
+  const fine = url && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) &&
+    !url.username && !url.password
   if (!fine) throw new CatalogueError('url')
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v0(?:\.1)?(?:\/servers)?$/, '') + '/v0.1/servers'
   url.hash = ''

@@ -28,22 +28,33 @@ export function listingOf(v: unknown, page?: string): (Listing & { latest: boole
   const status = get(about, 'status') ?? get(s, 'status')
   if (status === 'deleted') return undefined
   const { drafts, declared } = readServerJson(v)
-  const entries = drafts.filter((d) => d.url).sort((a, b) => Number(a.transport === 'sse') - Number(b.transport === 'sse'))
+  const entries = drafts.filter((d) => d.url).sort((a, b) =>
+    Number(a.transport === 'sse') - Number(b.transport === 'sse')
+  )
     .map((d) => finish(d, declared, new Set(), page)).filter((e) => e.config)
   if (!entries.length) return undefined
   const name = cut(s.name, 200)
   const website = link(text(s, 'websiteUrl'))
   const repository = link(text(get(s, 'repository'), 'url'))
   return {
-    name, title: cut(s.title, 100) || name.split('/').at(-1)!, description: cut(s.description, 500), version: cut(s.version, 50),
-    ...(website && { website }), ...(repository && { repository }), deprecated: status === 'deprecated', entries,
-    latest: get(about, 'isLatest') === true, at: cut(get(about, 'publishedAt'), 40),
+    name,
+    title: cut(s.title, 100) || name.split('/').at(-1)!,
+    description: cut(s.description, 500),
+    version: cut(s.version, 50),
+    ...(website && { website }),
+    ...(repository && { repository }),
+    deprecated: status === 'deprecated',
+    entries,
+    latest: get(about, 'isLatest') === true,
+    at: cut(get(about, 'publishedAt'), 40),
   }
 }
 
 /** Pages to open: https only. */
 function link(url: string | undefined): string | undefined {
-  return url && url.length < 500 && URL.canParse(url) && new URL(url).protocol === 'https:' ? new URL(url).href : undefined
+  return url && url.length < 500 && URL.canParse(url) && new URL(url).protocol === 'https:'
+    ? new URL(url).href
+    : undefined
 }
 
 /** One listing for each name: what says that it is the latest, or was published last. */

@@ -12,7 +12,15 @@ const rest = 300
 
 /** Servers of a public catalogue, to choose from. */
 class CatalogueDialog extends DialogPiece {
-  static override properties = { ...Piece.properties, base: {}, listings: { state: true }, chosen: { state: true }, loading: { state: true }, fault: { state: true }, done: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    base: {},
+    listings: { state: true },
+    chosen: { state: true },
+    loading: { state: true },
+    fault: { state: true },
+    done: { state: true },
+  }
   declare base: string
   declare private listings: Listing[]
   declare private chosen: Listing | undefined
@@ -50,11 +58,25 @@ class CatalogueDialog extends DialogPiece {
     const { id_: id, chosen } = this
     if (chosen) {
       return html`<div class="content">
-        <button type="button" class="small back" @click=${() => { this.chosen = undefined }}>${this.t('back')}</button>
-        <div><h3><bdi>${line(chosen.title || chosen.name, 120)}</bdi></h3><p class="dim mono"><bdi>${line(chosen.name, 200)}</bdi></p></div>
+        <button type="button" class="small back" @click=${() => {
+        this.chosen = undefined
+      }}>${this.t('back')}</button>
+        <div><h3><bdi>${line(chosen.title || chosen.name, 120)}</bdi></h3><p class="dim mono"><bdi>${
+        line(chosen.name, 200)
+      }</bdi></p></div>
         <p><bdi>${clean(chosen.description, 1000)}</bdi></p>
-        ${chosen.website ? html`<p>${this.t('website')}: <a href=${chosen.website} target="_blank" rel="noopener noreferrer"><bdi dir="ltr">${line(hostOf(chosen.website), 100)}</bdi></a></p>` : nothing}
-        <portolan-preview .desk=${this.desk} .entries=${chosen.entries.slice(0, 1)} .servers=${this.desk.snapshot.servers} @added=${() => this.close()}></portolan-preview>
+        ${
+        chosen.website
+          ? html`<p>${
+            this.t('website')
+          }: <a href=${chosen.website} target="_blank" rel="noopener noreferrer"><bdi dir="ltr">${
+            line(hostOf(chosen.website), 100)
+          }</bdi></a></p>`
+          : nothing
+      }
+        <portolan-preview .desk=${this.desk} .entries=${
+        chosen.entries.slice(0, 1)
+      } .servers=${this.desk.snapshot.servers} @added=${() => this.close()}></portolan-preview>
       </div>`
     }
     return html`<div class="content">
@@ -62,19 +84,45 @@ class CatalogueDialog extends DialogPiece {
         <input id=${id} type="search" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.typed}></div>
       <p class="dim">${this.t('catalogue_from', { host: hostOf(this.base) })}</p>
       <div role="status">${this.state()}</div>
-      <ul class="entries">${this.listings.map((l) => html`<li class="listing">
-        <div><h3><bdi>${line(l.title || l.name, 120)}</bdi>${l.deprecated ? html` <span class="badge warn">${this.t('deprecated')}</span>` : nothing}</h3>
-          <p class="dim"><bdi class="mono">${line(l.name, 120)}</bdi> ${l.entries[0]?.config ? html`· <bdi dir="ltr">${line(hostOf(l.entries[0].config.url).replace(/\$\{input:([^}]*)\}/g, '{$1}'), 80)}</bdi>` : nothing}</p>
+      <ul class="entries">${
+      this.listings.map((l) =>
+        html`<li class="listing">
+        <div><h3><bdi>${line(l.title || l.name, 120)}</bdi>${
+          l.deprecated ? html` <span class="badge warn">${this.t('deprecated')}</span>` : nothing
+        }</h3>
+          <p class="dim"><bdi class="mono">${line(l.name, 120)}</bdi> ${
+          l.entries[0]?.config
+            ? html`· <bdi dir="ltr">${
+              line(hostOf(l.entries[0].config.url).replace(/\$\{input:([^}]*)\}/g, '{$1}'), 80)
+            }</bdi>`
+            : nothing
+        }</p>
           <p><bdi>${line(l.description, 300)}</bdi></p></div>
-        <button type="button" aria-label=${this.t('choose_entry_of', { name: line(l.title || l.name, 80) })} @click=${() => { this.chosen = l }}>${this.t('choose_entry')}</button></li>`)}</ul>
-      ${this.listings.length && !this.done && !this.fault ? html`<button type="button" ?disabled=${this.loading} @click=${() => this.more()}>${this.t('more')}</button>` : nothing}
+        <button type="button" aria-label=${
+          this.t('choose_entry_of', { name: line(l.title || l.name, 80) })
+        } @click=${() => {
+          this.chosen = l
+        }}>${this.t('choose_entry')}</button></li>`
+      )
+    }</ul>
+      ${
+      this.listings.length && !this.done && !this.fault
+        ? html`<button type="button" ?disabled=${this.loading} @click=${() => this.more()}>${this.t('more')}</button>`
+        : nothing
+    }
     </div>`
   }
 
   private state(): TemplateResult | string | typeof nothing {
     if (this.fault) {
-      return html`<div class="hint bad"><p>${this.t(`catalogue_${this.fault.code}`, { n: this.fault.status ?? 0 })} ${this.t('catalogue_text')}</p>
-        ${this.fault.code === 'url' ? nothing : html`<button type="button" class="small" @click=${() => this.more()}>${this.t('fix_retry')}</button>`}</div>`
+      return html`<div class="hint bad"><p>${this.t(`catalogue_${this.fault.code}`, { n: this.fault.status ?? 0 })} ${
+        this.t('catalogue_text')
+      }</p>
+        ${
+        this.fault.code === 'url'
+          ? nothing
+          : html`<button type="button" class="small" @click=${() => this.more()}>${this.t('fix_retry')}</button>`
+      }</div>`
     }
     if (this.loading) return this.t('loading')
     return this.listings.length ? this.t('catalogue_found', { n: this.listings.length }) : this.t('catalogue_none')

@@ -8,7 +8,8 @@ import { commands } from './words.ts'
 import { wrapped } from './wrapper.ts'
 import type { Draft } from './types.ts'
 
-const starts = /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/i
+const starts =
+  /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/i
 
 /** Whether the text begins like a command that is understood. */
 export const isCommand = (s: string) => starts.test(s.replace(/^(?:#[^\n]*\n\s*){1,20}/, '').slice(0, 500))
@@ -32,11 +33,18 @@ export function readCommands(s: string): Found | null | undefined {
     const mcp = rest.indexOf('mcp')
     const verb = mcp > 0 && mcp < 4 ? rest[mcp + 1] : undefined
     if (json > 0) addJSON(found, rest[json + 1])
-    else if (verb === 'add-json') addJSON(found, rest.slice(mcp + 2).find((w) => w.trimStart().startsWith('{')), positionals(rest.slice(mcp + 2))[0])
+    else if (verb === 'add-json')
+      addJSON(
+        found,
+        rest.slice(mcp + 2).find((w) => w.trimStart().startsWith('{')),
+        positionals(rest.slice(mcp + 2))[0],
+      )
     else if (verb === 'add') found.drafts.push(addOf(rest.slice(mcp + 2)))
     else if (/^(?:npx|uvx|bunx|pnpx)$/.test(program)) {
       const draft = wrapped({ command: program, args: rest.slice(1), env: {} }, { headers: [], lints: [] })
-      found.drafts.push(draft ?? { headers: [], lints: [], name: program, stdio: { command: program, args: rest.slice(1), env: {} } })
+      found.drafts.push(
+        draft ?? { headers: [], lints: [], name: program, stdio: { command: program, args: rest.slice(1), env: {} } },
+      )
     }
   }
   if (curls) found.kind = 'curl'
@@ -51,7 +59,8 @@ function addJSON(found: Found, json = '', name?: string): void {
   for (const [id, input] of inner.declared) found.declared.set(id, input)
 }
 
-const valued = /^(?:-[tHse]|--(?:transport|type|headers?|scope|env|url|bearer-token-env-var|timeout|description|include-tools|exclude-tools|(?:oauth-)?client-id|client-secret|callback-port|command|args|name))$/
+const valued =
+  /^(?:-[tHse]|--(?:transport|type|headers?|scope|env|url|bearer-token-env-var|timeout|description|include-tools|exclude-tools|(?:oauth-)?client-id|client-secret|callback-port|command|args|name))$/
 const quiet = /^(?:-s|--scope|--description)$/
 
 /** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
@@ -72,12 +81,15 @@ function addOf(words: string[]): Draft {
     else if (flag === '--bearer-token-env-var') draft.headers.push(['Authorization', 'Bearer ${env:' + value + '}'])
     else if (flag === '--include-tools') draft.tools = { ...draft.tools, allow: value.split(',') }
     else if (flag === '--exclude-tools') draft.tools = { ...draft.tools, deny: value.split(',') }
-    else if (!quiet.test(flag)) draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
+    else if (!quiet.test(flag))
+      draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: flag.slice(0, 100) } })
   }
   const transport = transportOf(word)
   if (transport === 'sse' || transport === 'streamable-http') draft.transport = transport
   const [first, second, ...more] = [...positionals(before), ...(end < 0 ? [] : words.slice(end + 1))]
-  const remote = (s?: string) => s !== undefined && transport !== 'stdio' && (/^https?:\/\//i.test(s) || s.startsWith('${') || transport !== undefined)
+  const remote = (s?: string) =>
+    s !== undefined && transport !== 'stdio' &&
+    (/^https?:\/\//i.test(s) || s.startsWith('${') || transport !== undefined)
   if (!draft.url && second === undefined && remote(first)) return { ...draft, url: first! }
   draft.name ??= first
   if (!draft.url && remote(second)) draft.url = second

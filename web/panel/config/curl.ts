@@ -3,9 +3,11 @@ import { splitHeader } from './headers.ts'
 import type { Draft } from './types.ts'
 
 const shortValued = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
-const longValued = new Set(('header url user oauth2-bearer user-agent cookie cookie-jar data data-raw data-binary data-ascii data-urlencode json request form '
-  + 'referer proxy proxy-user max-time connect-timeout output write-out cert key cacert capath resolve connect-to retry retry-delay retry-max-time config '
-  + 'range upload-file interface dns-servers tls-max ciphers').split(' '))
+const longValued = new Set(
+  ('header url user oauth2-bearer user-agent cookie cookie-jar data data-raw data-binary data-ascii data-urlencode json request form ' +
+    'referer proxy proxy-user max-time connect-timeout output write-out cert key cacert capath resolve connect-to retry retry-delay retry-max-time config ' +
+    'range upload-file interface dns-servers tls-max ciphers').split(' '),
+)
 
 /** The server that a curl line calls; undefined: it names no URL. */
 export function curl(words: string[]): Draft | undefined {

@@ -26,7 +26,12 @@ export function fill(entry: Entry, values: Record<string, string> = {}): ServerC
   const known = new Set(entry.inputs.map((i) => i.id))
   const headers = Object.entries(config.headers ?? {})
     .filter(([, v]) => idsOf(v).every((id) => !known.has(id) || given(entry, values, id)))
-    .map(([k, v]): [string, string] => [k, replace(v, (id) => (known.has(id) ? given(entry, values, id) : '${input:' + id + '}')).trim()])
+    .map((
+      [k, v],
+    ): [string, string] => [
+      k,
+      replace(v, (id) => (known.has(id) ? given(entry, values, id) : '${input:' + id + '}')).trim(),
+    ])
   delete config.headers
   if (headers.length) config.headers = Object.fromEntries(headers)
   return config

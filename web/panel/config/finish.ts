@@ -30,8 +30,12 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
     const before = inputs.get(p.id)
     if (before || inputs.size >= maxInputs) return
     inputs.set(p.id, {
-      id: p.id, password: isSecretName(p.id) || (!!header && isSecretHeader(header, '')), required: true,
-      ...(header && { header }), ...(p.default !== undefined && { default: p.default }), ...said,
+      id: p.id,
+      password: isSecretName(p.id) || (!!header && isSecretHeader(header, '')),
+      required: true,
+      ...(header && { header }),
+      ...(p.default !== undefined && { default: p.default }),
+      ...said,
     })
   }
   const config: ServerConfig = { url: canonicalize(url, ask()) }
@@ -50,8 +54,14 @@ export function finish(draft: Draft, declared: Declared, taken: Set<string>, pag
   }
   if (Object.keys(headers).length) config.headers = headers
   const { transport, enabled, proxy, timeoutMs, tools } = draft
-  Object.assign(config, transport && { transport }, enabled === false && { enabled }, proxy !== undefined && { proxy },
-    timeoutMs && { timeoutMs }, tools && { tools })
+  Object.assign(
+    config,
+    transport && { transport },
+    enabled === false && { enabled },
+    proxy !== undefined && { proxy },
+    timeoutMs && { timeoutMs },
+    tools && { tools },
+  )
   entry.config = config
   entry.inputs = [...inputs.values()]
   entry.lints.push(...lint(config, page))
@@ -89,7 +99,9 @@ function shown(stdio: NonNullable<Draft['stdio']>): Stdio {
     hide = /^-/.test(arg) && isSecretName(flag) && !rest.length
     if (/^(?:-H|--header)$/.test(arg)) hide = true
     if (secret && !/^-/.test(arg)) return redacted
-    return rest.length && /^[\w.-]+$/.test(flag) && isSecretName(flag) ? `${line(flag)}=${redacted}` : line(withoutSecrets(arg, () => redacted).replace(/(:\/\/)[^/?#\s]{1,200}@/, `$1${redacted}@`))
+    return rest.length && /^[\w.-]+$/.test(flag) && isSecretName(flag)
+      ? `${line(flag)}=${redacted}`
+      : line(withoutSecrets(arg, () => redacted).replace(/(:\/\/)[^/?#\s]{1,200}@/, `$1${redacted}@`))
   })
   return { command: line(stdio.command), args, env: Object.keys(stdio.env).slice(0, maxArgs).map((e) => line(e, 100)) }
 }

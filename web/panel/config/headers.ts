@@ -1,12 +1,23 @@
 import type { Draft, Lint } from './types.ts'
 
 // What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
-const forbidden = new Set(('accept accept-charset accept-encoding access-control-request-headers access-control-request-method '
-  + 'access-control-request-private-network connection content-length content-type cookie cookie2 date dnt expect host keep-alive '
-  + 'last-event-id mcp-method mcp-name mcp-protocol-version mcp-session-id origin referer set-cookie te trailer transfer-encoding '
-  + 'upgrade user-agent via').split(' '))
+const forbidden = new Set(
+  ('accept accept-charset accept-encoding access-control-request-headers access-control-request-method ' +
+    'access-control-request-private-network connection content-length content-type cookie cookie2 date dnt expect host keep-alive ' +
+    'last-event-id mcp-method mcp-name mcp-protocol-version mcp-session-id origin referer set-cookie te trailer transfer-encoding ' +
+    'upgrade user-agent via').split(' '),
+)
 // Set again by every client: leaving them out changes nothing.
-const idle = new Set(['accept', 'content-type', 'content-length', 'user-agent', 'accept-encoding', 'connection', 'mcp-protocol-version', 'host'])
+const idle = new Set([
+  'accept',
+  'content-type',
+  'content-length',
+  'user-agent',
+  'accept-encoding',
+  'connection',
+  'mcp-protocol-version',
+  'host',
+])
 
 const secretName = /auth|token|key|secret|passw|credential|session|cookie|signature|bearer|\bpat\b|jwt/i
 const secretValue = /^(?:bearer|basic|token)\s|^(?:sk|pk|ghp|gho|ghs|xox[abprs]|glpat|github_pat|eyJ)[-_.A-Za-z0-9]/i
@@ -29,10 +40,12 @@ export function usable(list: Draft['headers']): { headers: Record<string, string
     const header = name.slice(0, 100)
     const lower = name.toLowerCase()
     const say = (code: string, level: Lint['level']) => lints.push({ code, level, values: { header } })
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name) || lower === '__proto__') say('invalid_header_name', 'warning')
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name) || lower === '__proto__')
+      say('invalid_header_name', 'warning')
     else if (forbidden.has(lower) || /^(?:sec|proxy)-/.test(lower)) {
       if (!idle.has(lower)) say('forbidden_header', 'warning')
-    } else if (value.length > maxValue || (byName.size === maxHeaders && !byName.has(lower))) say('header_too_long', 'warning')
+    } else if (value.length > maxValue || (byName.size === maxHeaders && !byName.has(lower)))
+      say('header_too_long', 'warning')
     else {
       if (value !== rawValue.replace(/^ /, '')) say('trailing_space', 'info')
       if (byName.has(lower)) say('duplicate_header', 'warning')

@@ -9,7 +9,33 @@ function random(seed: number): (n: number) => number {
 
 test('no text breaks the reading of configurations', () => {
   const next = random(5)
-  const parts = ['{', '}', '[', '"mcpServers":', '"command":"npx"', '"url":"https://a.example/mcp"', ',', '"headers":{"A":"b"}', '"__proto__":{}', 'curl -H "A: b" https://a.example', ' --header ', "'", '"', '\\', '\n', '//', '/*', '[a]\n', 'url = "https://a"', 'claude mcp add x -- ', '\0', '\ud800', '${input:k}', '9e999', 'null']
+  const parts = [
+    '{',
+    '}',
+    '[',
+    '"mcpServers":',
+    '"command":"npx"',
+    '"url":"https://a.example/mcp"',
+    ',',
+    '"headers":{"A":"b"}',
+    '"__proto__":{}',
+    'curl -H "A: b" https://a.example',
+    ' --header ',
+    "'",
+    '"',
+    '\\',
+    '\n',
+    '//',
+    '/*',
+    '[a]\n',
+    'url = "https://a"',
+    'claude mcp add x -- ',
+    '\0',
+    '\ud800',
+    '${input:k}',
+    '9e999',
+    'null',
+  ]
   for (let round = 0; round < 20_000; round++) {
     let text = ''
     for (let i = next(20); i > 0; i--) text += parts[next(parts.length)]

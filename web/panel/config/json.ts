@@ -48,7 +48,11 @@ export function parseJSON(s: string): { value: unknown; problem?: undefined } | 
       return JSON.parse(raw) as string
     } catch {
       // A tab inside is what people type; anything else is a fault.
-      try { return JSON.parse(raw.replaceAll('\t', '\\t')) as string } catch { return fail('json_string', start) }
+      try {
+        return JSON.parse(raw.replaceAll('\t', '\\t')) as string
+      } catch {
+        return fail('json_string', start)
+      }
     }
   }
 
@@ -72,7 +76,7 @@ export function parseJSON(s: string): { value: unknown; problem?: undefined } | 
       at += n[0].length
       return Number(n[0])
     }
-    return fail(c === undefined ? 'json_unclosed' : '“”‘’\''.includes(c) ? 'json_quotes' : 'json_unexpected')
+    return fail(c === undefined ? 'json_unclosed' : "“”‘’'".includes(c) ? 'json_quotes' : 'json_unexpected')
   }
 
   /** Steps over a comma; true when the closing bracket has come. */
@@ -90,7 +94,7 @@ export function parseJSON(s: string): { value: unknown; problem?: undefined } | 
     const o: Obj = {}
     const open = at++
     for (let first = true; !ends('}', first, open); first = false) {
-      if (s[at] !== '"') fail('“”‘’\''.includes(s[at]!) ? 'json_quotes' : 'json_unexpected')
+      if (s[at] !== '"') fail("“”‘’'".includes(s[at]!) ? 'json_quotes' : 'json_unexpected')
       const key = text()
       space()
       if (s[at] !== ':') fail(at < s.length ? 'json_unexpected' : 'json_unclosed')
@@ -120,7 +124,9 @@ export function parseJSON(s: string): { value: unknown; problem?: undefined } | 
 
 class Fault {
   readonly problem: Problem
-  constructor(problem: Problem) { this.problem = problem }
+  constructor(problem: Problem) {
+    this.problem = problem
+  }
 }
 
 function place(s: string, at: number): { line: number; column: number } {

@@ -18,7 +18,9 @@ export function readLink(link: string, depth = 0): Found | null | undefined {
   const found = document(/^\s*[{[]/.test(config) ? config : fromBase64(config), u.searchParams.get('name') ?? undefined)
   const inputs = u.searchParams.get('inputs')
   const declared = inputs ? parseJSON(inputs) : undefined
-  if (found && declared && !declared.problem) for (const [id, input] of declaredIn(declared.value)) found.declared.set(id, input)
+  if (found && declared && !declared.problem) {
+    for (const [id, input] of declaredIn(declared.value)) found.declared.set(id, input)
+  }
   return found
 }
 
@@ -34,7 +36,14 @@ function goose(q: URLSearchParams): Found | null {
   const two = (s: string) => [s.slice(0, Math.max(0, s.indexOf('='))), s.slice(s.indexOf('=') + 1)]
   const all = { args: q.getAll('arg').slice(0, 100), env: Object.fromEntries(q.getAll('env').slice(0, 100).map(two)) }
   const headers = q.getAll('header').slice(0, 100).map(two).map(([name, value]) => ({ name, value }))
-  const o: Record<string, unknown> = { name: q.get('name') ?? q.get('id'), url: q.get('url'), type: q.get('type') ?? undefined, headers, command: q.get('cmd'), ...all }
+  const o: Record<string, unknown> = {
+    name: q.get('name') ?? q.get('id'),
+    url: q.get('url'),
+    type: q.get('type') ?? undefined,
+    headers,
+    command: q.get('cmd'),
+    ...all,
+  }
   for (const key of Object.keys(o)) if (o[key] === null) delete o[key]
   const found = readDocument(o)
   return found ? { ...found, kind: 'install-link' } : null

@@ -6,10 +6,13 @@ import type { Lint } from './types.ts'
 import { decoded } from './value.ts'
 
 // YOUR_API_KEY, <token>, [your key], xxxx, changeme, …
-const left = /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/i
+const left =
+  /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/i
 
-const docsHost = /^(?:github\.com|gitlab\.com|(?:www\.)?npmjs\.com|pypi\.org|smithery\.ai|glama\.ai|mcp\.so|modelcontextprotocol\.io)$/
-const docsPath = /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wiki|swagger|redoc|reference)(?:\/|$)|\.(?:html?|md|pdf)$/i
+const docsHost =
+  /^(?:github\.com|gitlab\.com|(?:www\.)?npmjs\.com|pypi\.org|smithery\.ai|glama\.ai|mcp\.so|modelcontextprotocol\.io)$/
+const docsPath =
+  /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wiki|swagger|redoc|reference)(?:\/|$)|\.(?:html?|md|pdf)$/i
 
 /**
  * Looks over a configuration whose inputs may still be open. `page` is where the
@@ -17,7 +20,8 @@ const docsPath = /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wi
  */
 export function lint(config: ServerConfig, page?: string): Lint[] {
   const lints: Lint[] = []
-  const say = (code: string, level: Lint['level'], values?: Record<string, string>) => lints.push(values ? { code, level, values } : { code, level })
+  const say = (code: string, level: Lint['level'], values?: Record<string, string>) =>
+    lints.push(values ? { code, level, values } : { code, level })
   for (const [header, value] of Object.entries(config.headers ?? {})) headerLints(header, value, say)
 
   if (config.url.startsWith('builtin:')) return lints
@@ -31,33 +35,45 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
   const near = isPrivate(host)
   const origin = page ? parsed(page) : undefined
   if (u.protocol === 'http:' && !here && !near) say('http_public_host', 'warning', { host })
-  if (here && origin && !isLoopback(origin.hostname)) say('localhost_from_public', 'info', { host, page: origin.hostname })
+  if (here && origin && !isLoopback(origin.hostname))
+    say('localhost_from_public', 'info', { host, page: origin.hostname })
   if (near) say('private_address', 'info', { host })
   if (u.username || u.password) say('secret_in_url', 'error', { where: 'userinfo' })
   for (const [name, value] of u.searchParams) {
     if (isSecretName(name) && value && value !== 'x') say('secret_in_url', 'warning', { where: name.slice(0, 100) })
     if (left.test(value)) say('placeholder_left', 'warning', { where: name.slice(0, 100) })
   }
-  if (left.test((decoded(u.pathname) ?? u.pathname).slice(0, 2000))) say('placeholder_left', 'warning', { where: 'url' })
+  if (left.test((decoded(u.pathname) ?? u.pathname).slice(0, 2000)))
+    say('placeholder_left', 'warning', { where: 'url' })
 
-  if ((here && /^627[47]$/.test(u.port)) || u.searchParams.has('MCP_PROXY_AUTH_TOKEN') || (u.searchParams.has('transportType') && u.searchParams.has('url'))) {
+  if (
+    (here && /^627[47]$/.test(u.port)) || u.searchParams.has('MCP_PROXY_AUTH_TOKEN') ||
+    (u.searchParams.has('transportType') && u.searchParams.has('url'))
+  ) {
     const target = u.searchParams.get('serverUrl') ?? u.searchParams.get('url')
     say('inspector_proxy_url', 'warning', target ? { url: withoutSecrets(target.slice(0, 500), () => '…') } : undefined)
   }
   const last = u.pathname.replace(/\/+$/, '').split('/').at(-1)!.toLowerCase()
-  if (docsHost.test(host) || (last !== 'mcp' && last !== 'sse' && docsPath.test(u.pathname))) say('path_is_docs', 'warning')
-  else if (!last || last === 'index') say('path_looks_like_homepage', host.startsWith('mcp.') || here ? 'info' : 'warning')
+  if (docsHost.test(host) || (last !== 'mcp' && last !== 'sse' && docsPath.test(u.pathname)))
+    say('path_is_docs', 'warning')
+  else if (!last || last === 'index')
+    say('path_looks_like_homepage', host.startsWith('mcp.') || here ? 'info' : 'warning')
   const wrong = config.transport === 'streamable-http' ? 'sse' : config.transport === 'sse' ? 'mcp' : undefined
   if (wrong && last === wrong) say('transport_mismatch', 'warning', { transport: config.transport!, path: '/' + wrong })
   return lints
 }
 
-function headerLints(header: string, value: string, say: (code: string, level: Lint['level'], values: Record<string, string>) => void): void {
+function headerLints(
+  header: string,
+  value: string,
+  say: (code: string, level: Lint['level'], values: Record<string, string>) => void,
+): void {
   const values = { header }
   const authorization = /^authorization$/i.test(header)
   if (authorization && /^bearer$/i.test(value.trim())) say('empty_bearer', 'error', values)
   else if (!value.trim()) say('empty_header', 'warning', values)
-  else if (authorization && !/\s/.test(value) && !value.startsWith('${')) say('bearer_missing_scheme', 'warning', values)
+  else if (authorization && !/\s/.test(value) && !value.startsWith('${'))
+    say('bearer_missing_scheme', 'warning', values)
   const literal = value.replace(/\$\{input:[^}]*\}/g, '').slice(0, 2000)
   if (left.test(literal)) say('placeholder_left', 'warning', { where: header })
   if (/[^\t\x20-\x7e]/.test(value)) say('invalid_header_value', 'error', values)

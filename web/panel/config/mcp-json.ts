@@ -4,10 +4,23 @@ import { inputId } from './placeholders.ts'
 import { isServerJson, readServerJson } from './server-json.ts'
 import type { Declared, Draft, Input, Reading } from './types.ts'
 
-export interface Found { kind: Reading['kind']; drafts: Draft[]; declared: Declared }
+export interface Found {
+  kind: Reading['kind']
+  drafts: Draft[]
+  declared: Declared
+}
 
 // VS Code's is `servers`; opencode's `mcp` holds the servers themselves.
-const containers = ['mcpServers', 'amp.mcpServers', 'servers', 'context_servers', 'mcp_servers', 'mcp', 'extensions', 'remoteServers']
+const containers = [
+  'mcpServers',
+  'amp.mcpServers',
+  'servers',
+  'context_servers',
+  'mcp_servers',
+  'mcp',
+  'extensions',
+  'remoteServers',
+]
 
 /** The servers of a parsed document of any dialect; undefined: it holds none. */
 export function readDocument(v: unknown, name?: string, depth = 0): Found | undefined {
@@ -17,7 +30,9 @@ export function readDocument(v: unknown, name?: string, depth = 0): Found | unde
   for (const key of containers) {
     const inner = get(v, key)
     if (inner === undefined || (isServer(v) && !isObject(inner) && !Array.isArray(inner))) continue
-    const found = Array.isArray(inner) ? readList(inner, key === 'mcpServers' ? 'continue' : 'mcp-json') : readMap(inner) ?? readDocument(inner, undefined, depth + 1)
+    const found = Array.isArray(inner)
+      ? readList(inner, key === 'mcpServers' ? 'continue' : 'mcp-json')
+      : readMap(inner) ?? readDocument(inner, undefined, depth + 1)
     if (!found) continue
     if (found.kind === 'mcp-json' && (key === 'servers' || Array.isArray(get(v, 'inputs')))) found.kind = 'vscode'
     for (const [id, input] of declaredIn(get(v, 'inputs'))) found.declared.set(id, input)
@@ -60,7 +75,9 @@ export function declaredIn(v: unknown): Declared {
     const description = text(o, 'description')
     const fallback = text(o, 'default')
     const options = get(o, 'options')
-    const choices = Array.isArray(options) ? options.map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label'))) : []
+    const choices = Array.isArray(options)
+      ? options.map((e) => (typeof e === 'string' ? e : text(e, 'value', 'label')))
+      : []
     if (description) input.description = description.slice(0, 2000)
     if (fallback !== undefined) input.default = fallback
     if (choices.length) input.choices = strings(choices).slice(0, 200)

@@ -5,7 +5,9 @@ const maxName = 64
 
 /** A name that the registry takes: printable, on one line, at most 64 characters. */
 export function cleanName(s: string): string {
-  const shown = [...s.slice(0, 500)].map((c) => (/\s/.test(c) ? ' ' : isHidden(c.codePointAt(0)!) || c === '\ufffd' ? '' : c)).join('')
+  const shown = [...s.slice(0, 500)].map((
+    c,
+  ) => (/\s/.test(c) ? ' ' : isHidden(c.codePointAt(0)!) || c === '\ufffd' ? '' : c)).join('')
   return [...shown.replace(/ +/g, ' ').trim()].slice(0, maxName).join('').trim()
 }
 
@@ -31,7 +33,7 @@ export function renameFree(name: string, taken: Iterable<string>): string {
   const all = new Set(taken)
   const base = cleanName(name) || 'server'
   if (!all.has(base)) return base
-  for (let n = 2; ; n++) {
+  for (let n = 2;; n++) {
     const tail = '-' + n
     const next = [...base].slice(0, maxName - tail.length).join('') + tail
     if (!all.has(next)) return next

@@ -1,10 +1,15 @@
 // Every client has its own way to say "ask for this" in a value. Here they all
 // become ${input:id}.
 
-export interface Placeholder { id: string; origin: 'input' | 'env'; default?: string }
+export interface Placeholder {
+  id: string
+  origin: 'input' | 'env'
+  default?: string
+}
 
 // ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text makes it slow.
-const any = /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
+const any =
+  /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
 const canonical = /\$\{input:([^}]{1,200})\}/g
 
 /** An id that can stand between ${input: and }. */
@@ -29,7 +34,10 @@ function split(name: string): [string, string?] {
 
 /** Puts in the variables whose value is known. */
 export const substitute = (value: string, env: Record<string, string>): string =>
-  value.replace(/\$\{(?:env:)?([^{}]{1,200})\}/g, (whole, name: string) => (Object.hasOwn(env, name) ? env[name]! : whole))
+  value.replace(
+    /\$\{(?:env:)?([^{}]{1,200})\}/g,
+    (whole, name: string) => (Object.hasOwn(env, name) ? env[name]! : whole),
+  )
 
 /** The ids in a value that `canonicalize` has written. */
 export const idsOf = (value: string): string[] => [...value.matchAll(canonical)].map((m) => m[1]!)

@@ -24,7 +24,8 @@ const one = (text: string, page?: string) => {
   return entries[0]!
 }
 const codes = (text: string, page?: string) => one(text, page).lints.map((l) => l.code)
-const withHeader = (name: string, value: string) => JSON.stringify({ url: 'https://a.example.com/mcp', headers: { [name]: value } })
+const withHeader = (name: string, value: string) =>
+  JSON.stringify({ url: 'https://a.example.com/mcp', headers: { [name]: value } })
 
 test('lints by code', () => {
   const rows: [text: string, code: string, page?: string][] = [
@@ -60,7 +61,15 @@ test('lints by code', () => {
     const found = readConfig(text, page ? { page } : {}).entries.flatMap((e) => e.lints.map((l) => l.code))
     assert.ok(found.includes(code), `${text}: ${code} is not in ${found.join(' ')}`)
   }
-  for (const fine of ['https://a.example.com/mcp', 'https://a.example.com/v1/sse', 'https://docs.example.com/mcp', withHeader('Authorization', 'Bearer abc'), withHeader('X-Key', 'my-team')]) {
+  for (
+    const fine of [
+      'https://a.example.com/mcp',
+      'https://a.example.com/v1/sse',
+      'https://docs.example.com/mcp',
+      withHeader('Authorization', 'Bearer abc'),
+      withHeader('X-Key', 'my-team'),
+    ]
+  ) {
     assert.deepEqual(codes(fine), [], fine)
   }
   assert.deepEqual(codes('http://localhost:3000/mcp', 'http://localhost:5173/'), [])
@@ -70,7 +79,21 @@ test('nothing of a header value or an environment is outside of the configuratio
   for (const file of files) {
     const { entries } = readConfig(source(file))
     const shown = JSON.stringify(entries.map(({ config: _, ...rest }) => rest))
-    for (const secret of ['fs-secret', 'not-shown', 'tk-123', 'tk_4711', 'abc123', 'tok1', 'bWU6c2VjcmV0', 'sk-abc', 'KEY=secret', 'pass!', 'pass%21']) {
+    for (
+      const secret of [
+        'fs-secret',
+        'not-shown',
+        'tk-123',
+        'tk_4711',
+        'abc123',
+        'tok1',
+        'bWU6c2VjcmV0',
+        'sk-abc',
+        'KEY=secret',
+        'pass!',
+        'pass%21',
+      ]
+    ) {
       assert.ok(!shown.includes(secret), `${file} shows ${secret}`)
     }
   }
@@ -81,13 +104,24 @@ test('arguments of a local process are shown without what looks secret', () => {
   const r = '[redacted]'
   assert.deepEqual(shown(['--api-key', 'abc', '--port', '1']), ['--api-key', r, '--port', '1'])
   assert.deepEqual(shown(['--token=abc', 'PASSWORD=abc', 'sk-abcdef']), [`--token=${r}`, `PASSWORD=${r}`, r])
-  assert.deepEqual(shown(['postgres://u:p@db/x', 'https://a.example.com/?key=abc&x=1']), [`postgres://${r}@db/x`, `https://a.example.com/?key=${r}&x=1`])
+  assert.deepEqual(shown(['postgres://u:p@db/x', 'https://a.example.com/?key=abc&x=1']), [
+    `postgres://${r}@db/x`,
+    `https://a.example.com/?key=${r}&x=1`,
+  ])
   assert.deepEqual(shown(['-H', 'Authorization: Bearer abc']), ['-H', r])
 })
 
 test('a wrapper is seen through a shell', () => {
-  for (const args of [['-c', 'npx -y mcp-remote https://a.example.com/mcp --header "X-Key: a b"'], ['-lc', "npx mcp-remote@0.1 'https://a.example.com/mcp' --header='X-Key: a b' --port 3000"]]) {
-    assert.deepEqual(one(JSON.stringify({ command: 'sh', args })).config, { url: 'https://a.example.com/mcp', headers: { 'X-Key': 'a b' } })
+  for (
+    const args of [['-c', 'npx -y mcp-remote https://a.example.com/mcp --header "X-Key: a b"'], [
+      '-lc',
+      "npx mcp-remote@0.1 'https://a.example.com/mcp' --header='X-Key: a b' --port 3000",
+    ]]
+  ) {
+    assert.deepEqual(one(JSON.stringify({ command: 'sh', args })).config, {
+      url: 'https://a.example.com/mcp',
+      headers: { 'X-Key': 'a b' },
+    })
   }
 })
 
@@ -103,7 +137,17 @@ test('inputs are filled in, and empty ones never make an empty header', () => {
 })
 
 test('names are printable, short and unique', () => {
-  const names = ['a', 'a ', 'a\u202e', 'x'.repeat(100), 'x'.repeat(101), '', '__proto__', 'constructor', '😀'.repeat(80)]
+  const names = [
+    'a',
+    'a ',
+    'a\u202e',
+    'x'.repeat(100),
+    'x'.repeat(101),
+    '',
+    '__proto__',
+    'constructor',
+    '😀'.repeat(80),
+  ]
   const text = `[${names.map((n) => JSON.stringify({ name: n, url: 'https://shop.example.com/mcp' })).join()}]`
   const found = readConfig(text).entries.map((e) => e.name)
   assert.equal(new Set(found).size, names.length)
@@ -113,24 +157,72 @@ test('names are printable, short and unique', () => {
 
 test('what is too much is bounded', () => {
   assert.equal(readConfig(' '.repeat((1 << 20) + 1)).problem?.code, 'too_large')
-  const many = readConfig(JSON.stringify({ mcpServers: Object.fromEntries(Array.from({ length: 600 }, (_, i) => ['s' + i, { url: 'https://a.example.com/mcp' }])) }))
+  const many = readConfig(
+    JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Array.from({ length: 600 }, (_, i) => ['s' + i, { url: 'https://a.example.com/mcp' }]),
+      ),
+    }),
+  )
   assert.equal(many.entries.length, 500)
   assert.equal(many.problem?.code, 'too_many')
   assert.equal(readConfig('['.repeat(1000)).problem?.code, 'json_depth')
-  assert.ok(!('polluted' in {}), String(readConfig('{"mcpServers":{"__proto__":{"url":"https://a.example.com/mcp","headers":{"__proto__":"x","polluted":"1"}}}}').entries.length))
+  assert.ok(
+    !('polluted' in {}),
+    String(
+      readConfig(
+        '{"mcpServers":{"__proto__":{"url":"https://a.example.com/mcp","headers":{"__proto__":"x","polluted":"1"}}}}',
+      ).entries.length,
+    ),
+  )
 })
 
 const faults: [text: string, code: string, line: number, column: number][] = [
-  ['{"a" 1}', 'json_unexpected', 1, 6], ['{\n "a": tru }', 'json_unexpected', 2, 7], ['{"a": "b', 'json_unclosed', 1, 7], ['{"a": "\\q"}', 'json_string', 1, 7],
-  ["{'a': 1}", 'json_quotes', 1, 2], ['{"a": [1, 2}', 'json_unexpected', 1, 12], ['{"a": 1} x', 'json_rest', 1, 10], ['\n\n  {"a": 1', 'json_unclosed', 3, 3], ['{"a":1 "b":2}', 'json_unexpected', 1, 8],
+  ['{"a" 1}', 'json_unexpected', 1, 6],
+  ['{\n "a": tru }', 'json_unexpected', 2, 7],
+  ['{"a": "b', 'json_unclosed', 1, 7],
+  ['{"a": "\\q"}', 'json_string', 1, 7],
+  ["{'a': 1}", 'json_quotes', 1, 2],
+  ['{"a": [1, 2}', 'json_unexpected', 1, 12],
+  ['{"a": 1} x', 'json_rest', 1, 10],
+  ['\n\n  {"a": 1', 'json_unclosed', 3, 3],
+  ['{"a":1 "b":2}', 'json_unexpected', 1, 8],
 ]
 test('the first fault in JSON has its place', () => {
-  for (const [text, code, line, column] of faults) assert.deepEqual(readConfig(text).problem, { code, line, column }, text)
+  for (const [text, code, line, column] of faults)
+    assert.deepEqual(readConfig(text).problem, { code, line, column }, text)
 })
 
 test('no text makes it throw, or slow', () => {
   const corpus = files.map(source)
-  const bits = ['{', '}', '[', ']', '"', "'", '\\', '${', '}', '{{', '$\'', '://', '\u202e', '\u0000', '\ud800', '__proto__', '--header', '\n', '=', ':', '%', '#', '/*', ',', '<', '```\n']
+  const bits = [
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    "'",
+    '\\',
+    '${',
+    '}',
+    '{{',
+    "$'",
+    '://',
+    '\u202e',
+    '\u0000',
+    '\ud800',
+    '__proto__',
+    '--header',
+    '\n',
+    '=',
+    ':',
+    '%',
+    '#',
+    '/*',
+    ',',
+    '<',
+    '```\n',
+  ]
   let seed = 20261121
   const below = (n: number) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % n
   const begun = performance.now()
@@ -145,11 +237,46 @@ test('no text makes it throw, or slow', () => {
   }
   assert.ok(performance.now() - begun < 60_000)
   const big = 1 << 20
-  for (const bit of ['{"a":', '[', '"', '${', '{{', 'a.', 'a=', '<', '-', ' \\\n', 'curl -H ', '\t\n', '//', '/*', 'your_', '\u{e0041}', 'https://a/\n', 'claude mcp add a -H ', '[x', 'x'] ) {
-    for (const head of ['', '{"url":"', 'curl ', 'claude mcp add x ', 'https://', '{"url":"https://a/mcp","headers":{"a":"']) {
+  for (
+    const bit of [
+      '{"a":',
+      '[',
+      '"',
+      '${',
+      '{{',
+      'a.',
+      'a=',
+      '<',
+      '-',
+      ' \\\n',
+      'curl -H ',
+      '\t\n',
+      '//',
+      '/*',
+      'your_',
+      '\u{e0041}',
+      'https://a/\n',
+      'claude mcp add a -H ',
+      '[x',
+      'x',
+    ]
+  ) {
+    for (
+      const head of [
+        '',
+        '{"url":"',
+        'curl ',
+        'claude mcp add x ',
+        'https://',
+        '{"url":"https://a/mcp","headers":{"a":"',
+      ]
+    ) {
       const t = performance.now()
       readConfig((head + bit.repeat(big / bit.length)).slice(0, big))
-      assert.ok(performance.now() - t < 3000, `${head} ${JSON.stringify(bit)} takes ${Math.round(performance.now() - t)} ms`)
+      assert.ok(
+        performance.now() - t < 3000,
+        `${head} ${JSON.stringify(bit)} takes ${Math.round(performance.now() - t)} ms`,
+      )
     }
   }
 })

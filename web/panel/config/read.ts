@@ -25,7 +25,11 @@ export function readConfig(text: string, options: { page?: string } = {}): Readi
   return reading
 }
 
-interface Nothing { code: true; kind: Reading['kind']; problem: Problem }
+interface Nothing {
+  code: true
+  kind: Reading['kind']
+  problem: Problem
+}
 const nothing = (code: string, kind: Reading['kind'] = 'unknown'): Nothing => ({ code: true, kind, problem: { code } })
 
 function readAny(s: string, whole: string): Found | Nothing {
@@ -36,7 +40,8 @@ function readAny(s: string, whole: string): Found | Nothing {
   if (isCommand(s)) {
     const found = readCommands(s)
     const isCurl = /\bcurl\b/.test(s.slice(0, 50))
-    return found ?? nothing(found === null ? 'open_quote' : isCurl ? 'no_url' : 'no_servers', isCurl ? 'curl' : 'claude-command')
+    return found ??
+      nothing(found === null ? 'open_quote' : isCurl ? 'no_url' : 'no_servers', isCurl ? 'curl' : 'claude-command')
   }
   return readURLs(s) ?? nothing(/^[ \t-]*[\w"'-]{1,50}:(?:\s|$)/m.test(s) ? 'yaml' : 'not_recognized')
 }

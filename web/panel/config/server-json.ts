@@ -6,7 +6,8 @@ import type { Declared, Draft, Input } from './types.ts'
 /** A server.json of the MCP Registry, bare or as its API wraps it: {server, _meta}. */
 export const isServerJson = (v: unknown): v is Obj => {
   const s = get(v, 'server') ?? v
-  return isObject(s) && (Array.isArray(get(s, 'remotes')) || Array.isArray(get(s, 'packages'))) && text(s, 'name') !== undefined
+  return isObject(s) && (Array.isArray(get(s, 'remotes')) || Array.isArray(get(s, 'packages'))) &&
+    text(s, 'name') !== undefined
 }
 
 const maxRemotes = 20
@@ -35,18 +36,33 @@ function readRemote(r: Obj, name: string, declared: Declared): Draft {
     if (!header) continue
     const value = text(h, 'value')
     const variables = get(h, 'variables')
-    draft.headers.push([header, value ? expand(value, variables, declared, h, header) : ask(header, h, declared, header)])
+    draft.headers.push([
+      header,
+      value ? expand(value, variables, declared, h, header) : ask(header, h, declared, header),
+    ])
   }
   return draft
 }
 
 /** {name} becomes an input where the document declares it; elsewhere it stays as it is. */
-function expand(template: string, variables: unknown, declared: Declared, header?: unknown, headerName?: string): string {
+function expand(
+  template: string,
+  variables: unknown,
+  declared: Declared,
+  header?: unknown,
+  headerName?: string,
+): string {
   return template.replace(variable, (whole, key: string) => {
     const v = get(variables, key)
     if (!isObject(v)) return whole
     const fixed = text(v, 'value')
-    return fixed ?? ask(key, { isSecret: get(header, 'isSecret'), isRequired: headerName ? get(header, 'isRequired') : true, ...v }, declared, headerName)
+    return fixed ??
+      ask(
+        key,
+        { isSecret: get(header, 'isSecret'), isRequired: headerName ? get(header, 'isRequired') : true, ...v },
+        declared,
+        headerName,
+      )
   })
 }
 
@@ -70,7 +86,19 @@ const runtimes: Record<string, string> = { npm: 'npx', pypi: 'uvx', oci: 'docker
 function readPackage(p: Obj, name: string): Draft {
   const identifier = text(p, 'identifier', 'name') ?? ''
   const variables = get(p, 'environmentVariables')
-  const env: Record<string, string> = Object.fromEntries((Array.isArray(variables) ? variables : []).map((e) => [text(e, 'name') ?? '', '']))
+  const env: Record<string, string> = Object.fromEntries(
+    (Array.isArray(variables) ? variables : []).map((e) => [text(e, 'name') ?? '', '']),
+  )
   const registry = text(p, 'registryType', 'registry_name') ?? ''
-  return { name, headers: [], lints: [], stdio: { command: text(p, 'runtimeHint') ?? (Object.hasOwn(runtimes, registry) ? runtimes[registry]! : (registry || 'package')), args: [identifier], env } }
+  return {
+    name,
+    headers: [],
+    lints: [],
+    stdio: {
+      command: text(p, 'runtimeHint') ??
+        (Object.hasOwn(runtimes, registry) ? runtimes[registry]! : (registry || 'package')),
+      args: [identifier],
+      env,
+    },
+  }
 }

@@ -8,9 +8,17 @@ const urlKeys = words('url serverUrl httpUrl uri server_url sseUrl endpoint')
 const nameKeys = words('name server_label id')
 const allowKeys = words('includeTools enabledTools allowedTools allowed_tools enabled_tools')
 const denyKeys = words('excludeTools disabledTools disabled_tools')
-const known = new Set([...urlKeys, ...nameKeys, ...allowKeys, ...denyKeys, ...words('type transport transportType headers http_headers env_http_headers '
-  + 'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive proxy timeoutMs tools command cmd args env envs '
-  + 'title description note comment $comment $schema icon version source gallery')])
+const known = new Set([
+  ...urlKeys,
+  ...nameKeys,
+  ...allowKeys,
+  ...denyKeys,
+  ...words(
+    'type transport transportType headers http_headers env_http_headers ' +
+      'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive proxy timeoutMs tools command cmd args env envs ' +
+      'title description note comment $comment $schema icon version source gallery',
+  ),
+])
 
 /** What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to SSE: auto. */
 export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' | 'stdio' | 'websocket' | undefined {
@@ -24,8 +32,10 @@ export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' |
 
 /** Whether the object looks like the description of one server. */
 export const isServer = (v: unknown): v is Obj =>
-  isObject(v) && (text(v, ...urlKeys, 'command', 'cmd') !== undefined || isObject(get(v, 'command')) || isObject(get(v, 'transport'))
-    || Array.isArray(get(v, 'command')))
+  isObject(v) &&
+  (text(v, ...urlKeys, 'command', 'cmd') !== undefined || isObject(get(v, 'command')) ||
+    isObject(get(v, 'transport')) ||
+    Array.isArray(get(v, 'command')))
 
 /** One server of any client that writes an object for it. */
 export function readServer(o: Obj, name?: string): Draft {
@@ -53,7 +63,10 @@ export function readServer(o: Obj, name?: string): Draft {
 
   // The names are told, never the values.
   const ignored = Object.keys(o).filter((key) => !known.has(key)).slice(0, 20)
-  if (draft.url) for (const field of ignored) draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: field.slice(0, 100) } })
+  if (draft.url) {
+    for (const field of ignored)
+      draft.lints.push({ code: 'ignored_field', level: 'info', values: { field: field.slice(0, 100) } })
+  }
   return draft.url ? draft : withStdio(draft, o)
 }
 
@@ -68,7 +81,14 @@ function withStdio(draft: Draft, o: Obj): Draft {
 
 function headersOf(o: Obj): Draft['headers'] {
   const list: Draft['headers'] = []
-  for (const h of [get(o, 'headers'), get(get(o, 'requestOptions'), 'headers'), get(get(o, 'requestInit'), 'headers'), get(o, 'http_headers')]) {
+  for (
+    const h of [
+      get(o, 'headers'),
+      get(get(o, 'requestOptions'), 'headers'),
+      get(get(o, 'requestInit'), 'headers'),
+      get(o, 'http_headers'),
+    ]
+  ) {
     list.push(...pairs(h))
     if (Array.isArray(h)) {
       for (const e of h) {

@@ -15,12 +15,16 @@ export function asTypeScript(tool: { name: string; server: string }, args: strin
     .flatMap((part, i) => (i % 2 ? `encodeURIComponent(${part})` : part ? q(part) : [])).join(' + ')
   const lines = [
     `url: ${address}`,
-    ...Object.keys(headers ?? {}).length ? [`headers: { ${Object.keys(headers!).map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`] : [],
+    ...Object.keys(headers ?? {}).length
+      ? [`headers: { ${Object.keys(headers!).map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`]
+      : [],
     ...Object.entries(rest).filter(([, v]) => v !== undefined).map(([k, v]) => `${k}: ${JSON.stringify(v)}`),
   ]
   // As text where an object literal would mean something else.
   const said = args.trim() || '{}'
-  const literal = /__proto__|\d{16}|\\u005f/i.test(said) ? q(said) : said.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  const literal = /__proto__|\d{16}|\\u005f/i.test(said)
+    ? q(said)
+    : said.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
   return `import { createRegistry } from 'portolan'
 
 ${secret ? 'declare const secrets: Record<string, string>\n' : ''}const registry = await createRegistry({
@@ -49,7 +53,10 @@ export function asCurl(server: string, config: RedactedConfig, tool: string, arg
     needed.push(v)
     return v
   }
-  const url = withoutSecrets(config.url, (p) => `\u0000${ask(p)}\u0000`).split('\u0000').map((part, i) => (i % 2 ? `"$${part}"` : part && quote(part))).join('')
+  const url = withoutSecrets(config.url, (p) => `\u0000${ask(p)}\u0000`).split('\u0000').map((
+    part,
+    i,
+  ) => (i % 2 ? `"$${part}"` : part && quote(part))).join('')
   const headers = Object.keys(config.headers ?? {}).map((h) => ` \\\n  -H ${quote(h + ': ')}"$${ask(h)}"`).join('')
   const message = (method: string, params: string, id?: number) =>
     quote(`{"jsonrpc":"2.0",${id ? `"id":${id},` : ''}"method":"${method}"${params && `,"params":${params}`}}`)
@@ -57,7 +64,13 @@ export function asCurl(server: string, config: RedactedConfig, tool: string, arg
   return `#!/bin/sh
 ${check}mcp() { curl -sS -g --url ${url} -H 'Content-Type: application/json' \\
   -H 'Accept: application/json, text/event-stream'${headers} "$@"; }
-session=$(mcp -D - -o /dev/null --data-raw ${message('initialize', `{"protocolVersion":"${version}","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}`, 1)} |
+session=$(mcp -D - -o /dev/null --data-raw ${
+    message(
+      'initialize',
+      `{"protocolVersion":"${version}","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}`,
+      1,
+    )
+  } |
   tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii]d: *//p')
 set -- -H 'MCP-Protocol-Version: ${version}'
 [ -z "$session" ] || set -- "$@" -H "Mcp-Session-Id: $session"
@@ -70,4 +83,5 @@ mcp "$@" --data-raw ${message('tools/call', `{"name":${JSON.stringify(tool)},"ar
 export const quote = (s: string) => `'${s.replaceAll('\u0000', '').replaceAll("'", "'\\''")}'`
 
 /** Without line breaks between its parts, and with all its digits. */
-const compact = (json: string) => json.trim().replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? part : '')) || '{}'
+const compact = (json: string) =>
+  json.trim().replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? part : '')) || '{}'

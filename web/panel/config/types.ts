@@ -2,14 +2,29 @@ import type { ServerConfig } from '../../../wasm/js/types.ts'
 
 /** What was found in a text that describes servers. */
 export interface Reading {
-  kind: 'empty' | 'url' | 'mcp-json' | 'vscode' | 'continue' | 'server-json' | 'install-link' | 'claude-command' | 'curl' | 'unknown'
+  kind:
+    | 'empty'
+    | 'url'
+    | 'mcp-json'
+    | 'vscode'
+    | 'continue'
+    | 'server-json'
+    | 'install-link'
+    | 'claude-command'
+    | 'curl'
+    | 'unknown'
   entries: Entry[]
   /** Why there are no entries, or not all. */
   problem?: Problem
 }
 
 /** `line` and `column` begin at 1. */
-export interface Problem { code: string; line?: number; column?: number; limit?: number }
+export interface Problem {
+  code: string
+  line?: number
+  column?: number
+  limit?: number
+}
 
 export interface Entry {
   /** Suggested; unique within the reading. */
@@ -26,9 +41,17 @@ export interface Entry {
 }
 
 /** Arguments that may be secret say [redacted]; of the environment only the names are kept. */
-export interface Stdio { command: string; args: string[]; env: string[] }
+export interface Stdio {
+  command: string
+  args: string[]
+  env: string[]
+}
 
-export interface Secret { header: string; origin: 'value' | 'input' | 'env'; input?: string }
+export interface Secret {
+  header: string
+  origin: 'value' | 'input' | 'env'
+  input?: string
+}
 
 export interface Input {
   id: string
@@ -46,7 +69,11 @@ export interface Input {
  * will hardly work, or leaks; `info`: good to know. `values` are for the message;
  * they hold no secrets but are foreign text.
  */
-export interface Lint { code: string; level: 'error' | 'warning' | 'info'; values?: Record<string, string> }
+export interface Lint {
+  code: string
+  level: 'error' | 'warning' | 'info'
+  values?: Record<string, string>
+}
 
 /** A server as its dialect says it, before `finish`. */
 export interface Draft {

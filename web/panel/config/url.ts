@@ -7,7 +7,8 @@ const probe = (url: string) => url.replace(/\$\{input:[^}]*\}/g, (_, at: number)
 export const parsed = (url: string): URL | undefined => URL.canParse(probe(url)) ? new URL(probe(url)) : undefined
 
 const scheme = /^[a-z][a-z0-9+.-]{0,30}:(?!\d{1,5}(?:[/?#]|$))/i
-const bareHost = /^(?:localhost|\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|[a-z0-9-]{1,63}(?=:\d))(?::\d{1,5})?(?=[/?#]|$)/i
+const bareHost =
+  /^(?:localhost|\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|[a-z0-9-]{1,63}(?=:\d))(?::\d{1,5})?(?=[/?#]|$)/i
 
 /** A URL as typed, with its scheme: https, or http for this machine. undefined: it does not look like one. */
 export function withScheme(typed: string): string | undefined {
@@ -26,13 +27,16 @@ const bare = (host: string) => host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 /** Names of this machine. `host` is URL.hostname. */
 export function isLoopback(host: string): boolean {
   const h = bare(host)
-  return h === 'localhost' || h.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(h) || h === '0.0.0.0' || h === '::1' || /^::ffff:7f/.test(h)
+  return h === 'localhost' || h.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(h) || h === '0.0.0.0' ||
+    h === '::1' || /^::ffff:7f/.test(h)
 }
 
 /** Addresses and names that are not on the public Internet, loopback left out. */
 export function isPrivate(host: string): boolean {
   const h = bare(host)
-  return /^(?:10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(h) && /^[\d.]+$/.test(h)
-    || (h.includes(':') && /^(?:f[cd]|fe[89ab]|::ffff:(?:a[0-9a-f]{2}:|c0a8:|a9fe:|ac1))/.test(h))
-    || /\.(?:local|internal|lan|home\.arpa|corp|intranet)$/.test(h) || (!/[.:]/.test(h) && h !== 'localhost')
+  return /^(?:10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(
+        h,
+      ) && /^[\d.]+$/.test(h) ||
+    (h.includes(':') && /^(?:f[cd]|fe[89ab]|::ffff:(?:a[0-9a-f]{2}:|c0a8:|a9fe:|ac1))/.test(h)) ||
+    /\.(?:local|internal|lan|home\.arpa|corp|intranet)$/.test(h) || (!/[.:]/.test(h) && h !== 'localhost')
 }

@@ -19,16 +19,22 @@ export function text(v: unknown, ...keys: string[]): string | undefined {
 export const strings = (v: unknown): string[] => (Array.isArray(v) ? v.filter((e) => typeof e === 'string') : [])
 
 /** The members as name and text; numbers and booleans are written out. */
-export const pairs = (v: unknown): [string, string][] => (isObject(v) ? Object.entries(v) : [])
-  .filter(([, e]) => ['string', 'number', 'boolean'].includes(typeof e)).map(([k, e]) => [k, String(e)])
+export const pairs = (v: unknown): [string, string][] =>
+  (isObject(v) ? Object.entries(v) : [])
+    .filter(([, e]) => ['string', 'number', 'boolean'].includes(typeof e)).map(([k, e]) => [k, String(e)])
 
 /** Without percent signs; undefined where they mean nothing. */
 export function decoded(s: string): string | undefined {
-  try { return decodeURIComponent(s) } catch { return undefined }
+  try {
+    return decodeURIComponent(s)
+  } catch {
+    return undefined
+  }
 }
 
 /** Sets a member, also one that JavaScript would take for the prototype. */
 export function set<T>(o: Record<string, T>, key: string, value: T): void {
-  if (key === '__proto__') Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key === '__proto__')
+    Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
   else o[key] = value
 }

@@ -7,7 +7,9 @@ export function commands(s: string): string[][] | undefined {
   const all: string[][] = []
   let words: string[] = []
   let word: string | undefined
-  const add = (part: string) => { word = (word ?? '') + part }
+  const add = (part: string) => {
+    word = (word ?? '') + part
+  }
   const endWord = () => {
     if (word !== undefined) words.push(word)
     word = undefined
@@ -21,8 +23,11 @@ export function commands(s: string): string[][] | undefined {
   for (let at = 0; at < s.length;) {
     const c = s[at]!
     const next = s[at + 1]
-    if ((c === '\\' || c === '^' || c === '`') && (next === '\n' || (next === '\r' && s[at + 2] === '\n'))) at += next === '\n' ? 2 : 3
-    else if (c === '\n' || (';|&'.includes(c) && (word === undefined || next === undefined || next <= ' ' || next === c))) {
+    if ((c === '\\' || c === '^' || c === '`') && (next === '\n' || (next === '\r' && s[at + 2] === '\n')))
+      at += next === '\n' ? 2 : 3
+    else if (
+      c === '\n' || (';|&'.includes(c) && (word === undefined || next === undefined || next <= ' ' || next === c))
+    ) {
       endCommand()
       at++
     } else if (c <= ' ' || c === '\u00a0') {

@@ -14,7 +14,9 @@ const alone = /^(?:--(?:allow-http|debug|silent|enable-proxy|stateless|yes|no-ve
  * server: `npx mcp-remote URL --header 'K: V'`, supergateway, mcp-proxy.
  */
 export function wrapped(stdio: NonNullable<Draft['stdio']>, draft: Draft): Draft | undefined {
-  const all = [stdio.command, ...stdio.args].flatMap((a) => (/^(?:npx(?:\.cmd)? |uvx )/.test(a) ? commands(a)?.[0] ?? [a] : [a]))
+  const all = [stdio.command, ...stdio.args].flatMap((
+    a,
+  ) => (/^(?:npx(?:\.cmd)? |uvx )/.test(a) ? commands(a)?.[0] ?? [a] : [a]))
   const at = all.findIndex((a) => wrappers.test(packageName(a)))
   if (at < 0) return undefined
   const wrapper = packageName(all[at]!)
@@ -23,12 +25,16 @@ export function wrapped(stdio: NonNullable<Draft['stdio']>, draft: Draft): Draft
   let url: string | undefined
   let transport = draft.transport
   for (let i = 0; i < args.length; i++) {
-    const [flag, joined] = /^--[^=]*=/.test(args[i]!) ? [args[i]!.slice(0, args[i]!.indexOf('=')), args[i]!.slice(args[i]!.indexOf('=') + 1)] : [args[i]!]
+    const [flag, joined] = /^--[^=]*=/.test(args[i]!)
+      ? [args[i]!.slice(0, args[i]!.indexOf('=')), args[i]!.slice(args[i]!.indexOf('=') + 1)]
+      : [args[i]!]
     const next = () => joined ?? args[++i] ?? ''
     if (headerFlags.test(flag)) {
       const said = next()
       // mcp-proxy takes name and value as two words.
-      const h = wrapper === 'mcp-proxy' && !/[:=]/.test(said) ? [said, args[++i] ?? ''] as [string, string] : splitHeader(said)
+      const h = wrapper === 'mcp-proxy' && !/[:=]/.test(said)
+        ? [said, args[++i] ?? ''] as [string, string]
+        : splitHeader(said)
       if (h) headers.push(h)
     } else if (flag === '--oauth2Bearer') headers.push(['Authorization', 'Bearer ' + next()])
     else if (flag === '--transport') transport = /^sse/.test(next()) ? 'sse' : 'streamable-http'
@@ -37,12 +43,17 @@ export function wrapped(stdio: NonNullable<Draft['stdio']>, draft: Draft): Draft
       if (flag === '--sse') transport = 'sse'
       if (flag === '--streamableHttp') transport = 'streamable-http'
     } else if (/^https?:\/\//i.test(flag) || flag.startsWith('${')) url ??= flag
-    else if (flag.startsWith('-') && joined === undefined && !alone.test(flag) && !/^(?:-|https?:)/.test(args[i + 1] ?? '-')) i++
+    else if (
+      flag.startsWith('-') && joined === undefined && !alone.test(flag) && !/^(?:-|https?:)/.test(args[i + 1] ?? '-')
+    ) i++
   }
   if (!url) return undefined
   const known = (s: string) => substitute(s, stdio.env)
   return {
-    ...draft, url: known(url), ...(transport && { transport }), headers: headers.map(([k, v]): [string, string] => [k, known(v)]),
+    ...draft,
+    url: known(url),
+    ...(transport && { transport }),
+    headers: headers.map(([k, v]): [string, string] => [k, known(v)]),
     lints: [...draft.lints, { code: 'wrapped_remote', level: 'info', values: { wrapper } }],
   }
 }

@@ -15,18 +15,40 @@ const redacted = (names: string[]) => Object.fromEntries(names.map((n) => [n, '[
 let seed = 20261121
 const below = (n: number) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % n
 const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
-const names = ['github', 'My Server', '漢字', '__proto__', "a'b\"c", '$(rm -rf)', 'a_b', 'a-b', '1', '`x`', 'constructor', 'servers']
+const names = [
+  'github',
+  'My Server',
+  '漢字',
+  '__proto__',
+  'a\'b"c',
+  '$(rm -rf)',
+  'a_b',
+  'a-b',
+  '1',
+  '`x`',
+  'constructor',
+  'servers',
+]
 const headerNames = ['Authorization', 'X-Api-Key', 'x-region', "X-It's", 'X-$HOME', 'X-`id`']
 
 function randomConfig(): ServerConfig {
-  const config: ServerConfig = { url: pick(['https://a.example.com/mcp', 'https://b.example.com/sse?x=1', 'http://localhost:3000/', 'builtin:demo', 'https://c.example.com/mcp?v=2#f']) }
+  const config: ServerConfig = {
+    url: pick([
+      'https://a.example.com/mcp',
+      'https://b.example.com/sse?x=1',
+      'http://localhost:3000/',
+      'builtin:demo',
+      'https://c.example.com/mcp?v=2#f',
+    ]),
+  }
   const headers = headerNames.filter(() => below(3) === 0)
   if (headers.length) config.headers = redacted(headers)
   if (below(3) === 0) config.enabled = false
   if (below(3) === 0) config.transport = 'sse'
   if (below(4) === 0) config.proxy = pick([true, 'auto'] as const)
   if (below(4) === 0) config.timeoutMs = 5000
-  if (below(4) === 0) config.tools = pick([{ allow: [] }, { allow: ['a'] }, { deny: ['b'] }, { allow: ['a', 'c'], deny: ['c'] }])
+  if (below(4) === 0)
+    config.tools = pick([{ allow: [] }, { allow: ['a'] }, { deny: ['b'] }, { allow: ['a', 'c'], deny: ['c'] }])
   return config
 }
 
@@ -38,7 +60,11 @@ test('what is written is read back, and holds no header value', () => {
       assert.ok(!text.includes('[redacted]'))
       const reading = readConfig(text)
       assert.equal(reading.kind, dialect === 'vscode' ? 'vscode' : 'mcp-json', text)
-      const back = Object.fromEntries(reading.entries.map((e) => [e.name, { ...e.config, ...(e.config?.headers && { headers: redacted(Object.keys(e.config.headers)) }) }]))
+      const back = Object.fromEntries(
+        reading.entries.map((
+          e,
+        ) => [e.name, { ...e.config, ...(e.config?.headers && { headers: redacted(Object.keys(e.config.headers)) }) }]),
+      )
       assert.deepEqual(back, servers, text)
       for (const e of reading.entries) assert.equal(e.inputs.length, Object.keys(e.config?.headers ?? {}).length)
     }
@@ -54,8 +80,20 @@ test('a secret in a url becomes an input', () => {
 })
 
 test('conflicts and free names', () => {
-  const { entries } = readConfig(JSON.stringify({ a: { url: 'https://a.example.com/mcp', headers: { X: '1' } }, b: { url: 'https://b.example.com/mcp' }, constructor: { url: 'https://b.example.com/mcp' } }))
-  assert.deepEqual(conflicts({ a: { url: 'https://A.example.com/mcp', headers: { x: '[redacted]' } }, b: { url: 'https://b.example.com/' } }, entries), ['same', 'different', 'new'])
+  const { entries } = readConfig(
+    JSON.stringify({
+      a: { url: 'https://a.example.com/mcp', headers: { X: '1' } },
+      b: { url: 'https://b.example.com/mcp' },
+      constructor: { url: 'https://b.example.com/mcp' },
+    }),
+  )
+  assert.deepEqual(
+    conflicts({
+      a: { url: 'https://A.example.com/mcp', headers: { x: '[redacted]' } },
+      b: { url: 'https://b.example.com/' },
+    }, entries),
+    ['same', 'different', 'new'],
+  )
   assert.equal(renameFree('a', ['a', 'a-2']), 'a-3')
   assert.equal([...renameFree('x'.repeat(64), ['x'.repeat(64)])].length, 64)
 })
@@ -73,41 +111,76 @@ for (const sessions of [true, false]) {
     const seen: { method: string; session: unknown; key: unknown; params: unknown; url: unknown }[] = []
     const server = createServer((req, res) => {
       let body = ''
-      req.on('data', (d) => { body += d })
+      req.on('data', (d) => {
+        body += d
+      })
       req.on('end', () => {
         const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params: unknown }
-        seen.push({ method, session: req.headers['mcp-session-id'], key: req.headers['x-it\'s'], params, url: req.url })
+        seen.push({ method, session: req.headers['mcp-session-id'], key: req.headers["x-it's"], params, url: req.url })
         if (sessions && method === 'initialize') res.setHeader('MCP-Session-Id', 'abc')
-        res.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' }).end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
+        res.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' }).end(
+          id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result: {} }),
+        )
       })
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     t.after(() => server.close())
     const { port } = server.address() as { port: number }
     const config = { url: `http://127.0.0.1:${port}/mcp?token=zzz&a='b`, headers: redacted(["X-It's"]) }
-    const args = JSON.stringify({ list: hostile, n: 1 }).replace('"n":1', '"n": 12345678901234567890').replace('{', '{\n  ')
+    const args = JSON.stringify({ list: hostile, n: 1 }).replace('"n":1', '"n": 12345678901234567890').replace(
+      '{',
+      '{\n  ',
+    )
     const script = asCurl("it's", config, "to'ol", args)!
     assert.ok(!/zzz|redacted/.test(script), script)
-    const { stdout } = await run('sh', ['-c', script], { env: { ...process.env, IT_S_TOKEN: 'tk', IT_S_X_IT_S: 'secret $x' } })
+    const { stdout } = await run('sh', ['-c', script], {
+      env: { ...process.env, IT_S_TOKEN: 'tk', IT_S_X_IT_S: 'secret $x' },
+    })
     assert.deepEqual(JSON.parse(stdout), { jsonrpc: '2.0', id: 2, result: {} })
     const session = sessions ? 'abc' : undefined
-    assert.deepEqual(seen.map((s) => [s.method, s.session, s.key, s.url]), [['initialize', undefined], ['notifications/initialized', session], ['tools/call', session]]
-      .map(([m, s]) => [m, s, 'secret $x', "/mcp?token=tk&a='b"]))
+    assert.deepEqual(
+      seen.map((s) => [s.method, s.session, s.key, s.url]),
+      [['initialize', undefined], ['notifications/initialized', session], ['tools/call', session]]
+        .map(([m, s]) => [m, s, 'secret $x', "/mcp?token=tk&a='b"]),
+    )
     assert.deepEqual(seen[2]!.params, { name: "to'ol", arguments: { list: hostile, n: 12345678901234567890 } })
     await assert.rejects(run('sh', ['-c', script], { env: { PATH: process.env.PATH } }), /IT_S_TOKEN/)
   })
 }
 
 test('TypeScript says the call, without secrets', async () => {
-  const config: ServerConfig = { url: 'https://a.example.com/mcp?key=abc', headers: redacted(["X-It's", 'Authorization']), transport: 'sse', tools: { deny: ['x'] } }
-  for (const [args, want] of [['{"a": [1, "b"]}', { a: [1, 'b'] }], ['', {}], ['{"__proto__": 1}', '{"__proto__": 1}'], ['{"n": 12345678901234567890}', '{"n": 12345678901234567890}']] as const) {
+  const config: ServerConfig = {
+    url: 'https://a.example.com/mcp?key=abc',
+    headers: redacted(["X-It's", 'Authorization']),
+    transport: 'sse',
+    tools: { deny: ['x'] },
+  }
+  for (
+    const [args, want] of [['{"a": [1, "b"]}', { a: [1, 'b'] }], ['', {}], ['{"__proto__": 1}', '{"__proto__": 1}'], [
+      '{"n": 12345678901234567890}',
+      '{"n": 12345678901234567890}',
+    ]] as const
+  ) {
     const code = asTypeScript({ name: 'ser__tool', server: "s'\u2028`$" }, args, config)
     assert.ok(!/abc|redacted/.test(code), code)
     // Run with a registry that tells what it was asked.
-    const body = code.replace(/^import.*$/m, '').replace(/^declare.*$/m, '').replaceAll('await ', '').replace('console.log(', 'return (')
-    const asked = new Function('createRegistry', 'secrets', body)((o: { servers: Record<string, ServerConfig> }) => ({ discover() {}, dispatch: (name: string, a: unknown) => ({ o, name, a }) }),
-      new Proxy({}, { get: (_, k) => `<${String(k)}>` })) as { o: { servers: Record<string, ServerConfig> }; name: string; a: unknown }
-    assert.deepEqual(asked.o.servers["s'\u2028`$"], { url: 'https://a.example.com/mcp?key=%3CS_KEY%3E', headers: { "X-It's": '<S_X_IT_S>', Authorization: '<S_AUTHORIZATION>' }, transport: 'sse', tools: { deny: ['x'] } })
+    const body = code.replace(/^import.*$/m, '').replace(/^declare.*$/m, '').replaceAll('await ', '').replace(
+      'console.log(',
+      'return (',
+    )
+    const asked = new Function('createRegistry', 'secrets', body)(
+      (o: { servers: Record<string, ServerConfig> }) => ({
+        discover() {},
+        dispatch: (name: string, a: unknown) => ({ o, name, a }),
+      }),
+      new Proxy({}, { get: (_, k) => `<${String(k)}>` }),
+    ) as { o: { servers: Record<string, ServerConfig> }; name: string; a: unknown }
+    assert.deepEqual(asked.o.servers["s'\u2028`$"], {
+      url: 'https://a.example.com/mcp?key=%3CS_KEY%3E',
+      headers: { "X-It's": '<S_X_IT_S>', Authorization: '<S_AUTHORIZATION>' },
+      transport: 'sse',
+      tools: { deny: ['x'] },
+    })
     assert.deepEqual([asked.name, asked.a], ['ser__tool', want])
   }
 })

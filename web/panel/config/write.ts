@@ -15,12 +15,21 @@ export function writeConfig(servers: Record<string, RedactedConfig>, dialect: 'm
   const out: Record<string, Obj> = {}
   for (const [name, config] of Object.entries(servers)) {
     const ask = (secret: string, password: boolean) => {
-      const id = vscode ? variable(name, secret).toLowerCase().replaceAll('_', '-').replace(/^-/, 'n') : variable(name, secret)
-      inputs.push({ type: 'promptString', id, description: `${secret} (${parsed(config.url)?.hostname ?? name})`, password })
+      const id = vscode
+        ? variable(name, secret).toLowerCase().replaceAll('_', '-').replace(/^-/, 'n')
+        : variable(name, secret)
+      inputs.push({
+        type: 'promptString',
+        id,
+        description: `${secret} (${parsed(config.url)?.hostname ?? name})`,
+        password,
+      })
       return vscode ? '${input:' + id + '}' : '${' + id + '}'
     }
     const { url, headers, transport, enabled, proxy, timeoutMs, tools } = config
-    const o: Obj = { type: transport === 'sse' ? 'sse' : transport === 'streamable-http' && !vscode ? 'streamable-http' : 'http' }
+    const o: Obj = {
+      type: transport === 'sse' ? 'sse' : transport === 'streamable-http' && !vscode ? 'streamable-http' : 'http',
+    }
     o.url = withoutSecrets(url, (parameter) => ask(parameter, true))
     const names = Object.keys(headers ?? {})
     if (names.length) o.headers = Object.fromEntries(names.map((header) => [header, ask(header, isSecretName(header))]))
@@ -31,5 +40,6 @@ export function writeConfig(servers: Record<string, RedactedConfig>, dialect: 'm
     if (tools?.deny?.length) o.excludeTools = tools.deny
     set(out, name, o)
   }
-  return JSON.stringify(vscode ? { ...(inputs.length && { inputs }), servers: out } : { mcpServers: out }, null, 2) + '\n'
+  return JSON.stringify(vscode ? { ...(inputs.length && { inputs }), servers: out } : { mcpServers: out }, null, 2) +
+    '\n'
 }

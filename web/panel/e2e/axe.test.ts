@@ -13,16 +13,24 @@ const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
   return page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: { run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } }).axe.run({
+    const { violations } = await (window as unknown as {
+      axe: {
+        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
+      }
+    }).axe.run({
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
       rules: { 'page-has-heading-one': { enabled: false } }, // that heading is the page's
     })
-    return violations.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`))
+    return violations.flatMap((v) =>
+      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
+    )
   })
 }
 
 const looks: Record<string, BrowserContextOptions> = {
-  light: { colorScheme: 'light' }, dark: { colorScheme: 'dark' }, 'forced colours': { forcedColors: 'active' },
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  'forced colours': { forcedColors: 'active' },
 }
 
 for (const [look, context] of Object.entries(looks)) {

@@ -57,7 +57,12 @@ test('an address is read, named, previewed and added with Enter', async () => {
 test('a name that is taken is renamed, overwritten or skipped', async () => {
   const p = await openPanel(browser, site, { servers: { steered: { url: 'builtin:demo' } } })
   const text = JSON.stringify({ mcpServers: { steered: { url: steered.url }, other: { url: 'builtin:demo' } } })
-  for (const [choice, button] of [['Skip', 'Add server'], ['Add under another name', 'Add server'], ['Overwrite', 'Add server']] as const) {
+  for (
+    const [choice, button] of [['Skip', 'Add server'], ['Add under another name', 'Add server'], [
+      'Overwrite',
+      'Add server',
+    ]] as const
+  ) {
     await box(p).fill(text)
     await p.panel.getByLabel('Name is taken').first().selectOption(choice)
     const other = p.panel.getByRole('checkbox', { name: 'Add other' })
@@ -69,15 +74,27 @@ test('a name that is taken is renamed, overwritten or skipped', async () => {
       await p.panel.getByText('Read as').waitFor({ state: 'detached' })
     }
   }
-  const urls = await p.page.evaluate(() => Object.entries(window.registry.getSnapshot().servers).map(([n, s]) => [n, s.config.url]))
+  const urls = await p.page.evaluate(() =>
+    Object.entries(window.registry.getSnapshot().servers).map(([n, s]) => [n, s.config.url])
+  )
   assert.deepEqual(urls.sort(), [['steered', steered.url], ['steered-2', steered.url]])
   await done(p)
 })
 
 test('local processes are explained, and what is wrong with a configuration is said', async () => {
   const p = await openPanel(browser, site)
-  await box(p).fill('{"mcpServers":{"git":{"command":"npx","args":["-y","git-mcp"]},"x":{"url":"http://mcp.example.com/docs","headers":{"Authorization":"Bearer "}}}}')
-  for (const text of ['A web page cannot start programs', 'npx -y git-mcp', 'Bearer, but no token follows', 'is not encrypted', 'a page to read']) await p.panel.getByText(text).waitFor()
+  await box(p).fill(
+    '{"mcpServers":{"git":{"command":"npx","args":["-y","git-mcp"]},"x":{"url":"http://mcp.example.com/docs","headers":{"Authorization":"Bearer "}}}}',
+  )
+  for (
+    const text of [
+      'A web page cannot start programs',
+      'npx -y git-mcp',
+      'Bearer, but no token follows',
+      'is not encrypted',
+      'a page to read',
+    ]
+  ) await p.panel.getByText(text).waitFor()
   assert.ok(await p.panel.getByRole('button', { name: 'Add server' }).isDisabled())
   await box(p).fill('{"mcpServers": {\n "a": }')
   await p.panel.getByText('Line 2, column').waitFor()
@@ -92,7 +109,10 @@ test('a removed server comes back whole, or is gone', async () => {
   await p.panel.getByRole('button', { name: 'Undo' }).click()
   await cardOf(p, 'steered').getByText('Connected').waitFor()
   await p.page.evaluate(() => window.registry.retry('steered'))
-  assert.deepEqual(await p.page.evaluate(() => Object.keys(window.registry.getSnapshot().servers.steered!.config.headers!)), ['X-Key'])
+  assert.deepEqual(
+    await p.page.evaluate(() => Object.keys(window.registry.getSnapshot().servers.steered!.config.headers!)),
+    ['X-Key'],
+  )
   await menu(p, 'steered', 'Remove')
   await p.panel.getByRole('button', { name: 'Dismiss' }).click()
   await p.page.waitForFunction(() => !window.registry.getSnapshot().servers.steered)
@@ -100,11 +120,16 @@ test('a removed server comes back whole, or is gone', async () => {
 })
 
 test('header values can be written, kept, replaced and never read', async () => {
-  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } } })
-  const html = () => p.page.evaluate(() => {
-    const inputs = [...window.panel.shadowRoot!.querySelectorAll('input, textarea')].map((i) => (i as HTMLInputElement).value).join(' ')
-    return window.panel.shadowRoot!.innerHTML + inputs
+  const p = await openPanel(browser, site, {
+    servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
   })
+  const html = () =>
+    p.page.evaluate(() => {
+      const inputs = [...window.panel.shadowRoot!.querySelectorAll('input, textarea')].map((i) =>
+        (i as HTMLInputElement).value
+      ).join(' ')
+      return window.panel.shadowRoot!.innerHTML + inputs
+    })
   await menu(p, 'steered', 'Edit…')
   assert.doesNotMatch(await html(), new RegExp(canary))
   await p.panel.getByText(`Sent to ${new URL(steered.url).host} with every request, and nowhere else.`).waitFor()
@@ -116,9 +141,13 @@ test('header values can be written, kept, replaced and never read', async () => 
   const eye = await p.panel.getByRole('button', { name: 'Show while held' }).boundingBox()
   await p.page.mouse.move(eye!.x + 5, eye!.y + 5)
   await p.page.mouse.down()
-  await p.page.waitForFunction(() => window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'text')
+  await p.page.waitForFunction(() =>
+    window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'text'
+  )
   await p.page.mouse.up()
-  await p.page.waitForFunction(() => window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'password')
+  await p.page.waitForFunction(() =>
+    window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'password'
+  )
   await p.panel.getByRole('button', { name: 'Save' }).click()
   await p.panel.getByRole('dialog').waitFor({ state: 'detached' })
   await p.page.evaluate(() => window.registry.retry('steered'))
@@ -142,7 +171,12 @@ test('a fault in the edited configuration keeps the dialog and what was typed', 
   assert.equal(await p.panel.getByLabel('URL').inputValue(), 'not an address')
   await p.page.keyboard.press('Escape')
   await p.panel.getByRole('dialog').waitFor({ state: 'detached' })
-  assert.equal(await p.panel.getByRole('button', { name: 'More for steered' }).evaluate((b) => (b.getRootNode() as ShadowRoot).activeElement === b), true)
+  assert.equal(
+    await p.panel.getByRole('button', { name: 'More for steered' }).evaluate((b) =>
+      (b.getRootNode() as ShadowRoot).activeElement === b
+    ),
+    true,
+  )
   await done(p)
 })
 
@@ -186,7 +220,10 @@ test('the budget says which tools to turn off, and does it', async (t) => {
 })
 
 test('search finds tools by name and by description, and filters them by what is offered', async () => {
-  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { good: port.servers.good!, demo: { url: 'builtin:demo' } } })
+  const p = await openPanel(browser, site, {
+    query: { view: 'tools' },
+    servers: { good: port.servers.good!, demo: { url: 'builtin:demo' } },
+  })
   await p.panel.getByLabel('Search tools').fill('two numbers')
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByRole('checkbox', { name: 'Offer add to models' }).uncheck()
@@ -216,7 +253,10 @@ test('a server without CORS is found out and reached through the proxy', async (
   const hidden = await sdkServer([], { cors: false })
   const proxy = await startProxy(site.url)
   t.after(() => Promise.all([proxy.stop(), hidden.close()]))
-  const p = await openPanel(browser, site, { query: { proxy: proxy.template }, servers: { hidden: { url: hidden.url, headers: { Authorization: 'Bearer x' } } } })
+  const p = await openPanel(browser, site, {
+    query: { proxy: proxy.template },
+    servers: { hidden: { url: hidden.url, headers: { Authorization: 'Bearer x' } } },
+  })
   await cardOf(p, 'hidden').getByRole('button', { name: 'Find out why' }).click()
   await cardOf(p, 'hidden').getByText('Blocked by CORS').waitFor()
   await cardOf(p, 'hidden').getByText('Details').click()
@@ -229,7 +269,11 @@ test('a server without CORS is found out and reached through the proxy', async (
 
 test('a page of the web needs leave to reach this machine, and says so', async (t) => {
   const at = new URL(site.url).port
-  const guarded = await launchChromium(['--host-resolver-rules=MAP app.example 127.0.0.1', `--unsafely-treat-insecure-origin-as-secure=http://app.example:${at}`, `--ip-address-space-overrides=127.0.0.1:${at}=public`])
+  const guarded = await launchChromium([
+    '--host-resolver-rules=MAP app.example 127.0.0.1',
+    `--unsafely-treat-insecure-origin-as-secure=http://app.example:${at}`,
+    `--ip-address-space-overrides=127.0.0.1:${at}=public`,
+  ])
   t.after(() => guarded.close())
   const origin = `http://app.example:${at}`
   const p = await openPanel(guarded, { ...site, url: origin }, { servers: { good: port.servers.good! } })
@@ -241,7 +285,9 @@ test('a page of the web needs leave to reach this machine, and says so', async (
 })
 
 test('the configuration is exported for others without secrets', async () => {
-  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } } })
+  const p = await openPanel(browser, site, {
+    servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
+  })
   await p.panel.getByRole('button', { name: 'Export' }).click()
   const text = await p.panel.getByRole('dialog').locator('pre').textContent()
   assert.doesNotMatch(text!, new RegExp(canary))
@@ -252,10 +298,20 @@ test('the configuration is exported for others without secrets', async () => {
 })
 
 test('the timeline shows what happens, pauses, filters, clears, and stays small with 10,000 rows', async () => {
-  const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { demo: { url: 'builtin:demo' }, locked: port.servers.locked! } })
+  const p = await openPanel(browser, site, {
+    query: { view: 'activity' },
+    servers: { demo: { url: 'builtin:demo' }, locked: port.servers.locked! },
+  })
   await p.page.evaluate(() => window.registry.retry('demo'))
   await p.panel.getByRole('button', { name: 'Connect to demo' }).first().waitFor()
-  await p.page.evaluate(() => Promise.all(Array.from({ length: 10_000 }, (_, i) => window.registry.call(i % 100 ? 'demo__echo' : 'demo__fail', { text: 'x' }))))
+  await p.page.evaluate(() =>
+    Promise.all(
+      Array.from(
+        { length: 10_000 },
+        (_, i) => window.registry.call(i % 100 ? 'demo__echo' : 'demo__fail', { text: 'x' }),
+      ),
+    )
+  )
   await p.panel.getByRole('button', { name: 'demo__echo' }).first().waitFor()
   assert.ok(Number(await p.panel.getByRole('table').getAttribute('aria-rowcount')) >= 10_000)
   assert.ok(await p.panel.getByRole('row').count() < 80)
@@ -274,7 +330,9 @@ test('the timeline shows what happens, pauses, filters, clears, and stays small 
 test('the panel shows and changes a registry that lives across a port', async () => {
   const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' }, good: port.servers.good! } })
   await p.page.evaluate(async () => {
-    const { connectRegistry, serveRegistry, portChannel } = await import('/npm/index.js' as string) as typeof import('../../../wasm/js/types.ts')
+    const { connectRegistry, serveRegistry, portChannel } = await import(
+      '/npm/index.js' as string
+    ) as typeof import('../../../wasm/js/types.ts')
     const { port1, port2 } = new MessageChannel()
     serveRegistry(window.registry, portChannel(port1))
     window.panel.registry = await connectRegistry(portChannel(port2))

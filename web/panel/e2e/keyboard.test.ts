@@ -6,13 +6,18 @@ import type { PanelPage } from './site.ts'
 const all = withStates()
 
 /** What has the focus: its name, whether a reader with eyes sees that, and whether it is in sight. */
-const focused = ({ page }: PanelPage) => page.evaluate(() => {
-  const el = window.panel.shadowRoot!.activeElement as HTMLElement | null
-  if (!el) return undefined
-  const style = getComputedStyle(el), box = el.getBoundingClientRect()
-  const name = el.getAttribute('aria-label') ?? (el as HTMLInputElement).labels?.[0]?.textContent ?? el.textContent
-  return { name: (name ?? '').replace(/\s+/g, ' ').trim(), visible: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2, inSight: box.bottom > 0 && box.top < innerHeight && box.height > 0 }
-})
+const focused = ({ page }: PanelPage) =>
+  page.evaluate(() => {
+    const el = window.panel.shadowRoot!.activeElement as HTMLElement | null
+    if (!el) return undefined
+    const style = getComputedStyle(el), box = el.getBoundingClientRect()
+    const name = el.getAttribute('aria-label') ?? (el as HTMLInputElement).labels?.[0]?.textContent ?? el.textContent
+    return {
+      name: (name ?? '').replace(/\s+/g, ' ').trim(),
+      visible: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+      inSight: box.bottom > 0 && box.top < innerHeight && box.height > 0,
+    }
+  })
 
 test('Tab reaches everything, in order, with a focus that is seen, and leads out again', async () => {
   for (const state of ['servers', 'errors', 'tools', 'activity', 'edit', 'try']) {
@@ -25,13 +30,19 @@ test('Tab reaches everything, in order, with a focus that is seen, and leads out
     const want = await page.evaluate(() => {
       const root = window.panel.shadowRoot!.querySelector('dialog') ?? window.panel.shadowRoot!
       return [...root.querySelectorAll<HTMLElement>('button, input, select, textarea, summary, [tabindex="0"]')]
-        .filter((e) => e.tabIndex >= 0 && !(e as HTMLButtonElement).disabled && e.checkVisibility() && !(e instanceof HTMLInputElement && e.type === 'radio' && !e.checked)).length
+        .filter((e) =>
+          e.tabIndex >= 0 && !(e as HTMLButtonElement).disabled && e.checkVisibility() &&
+          !(e instanceof HTMLInputElement && e.type === 'radio' && !e.checked)
+        ).length
     })
     const seen: string[] = []
     for (let i = 0; i < want + 5; i++) {
       await page.keyboard.press('Tab')
       const f = await focused(p)
-      if (!f) { if (seen.length) break; continue }
+      if (!f) {
+        if (seen.length) break
+        continue
+      }
       assert.ok(f.visible, `${state}: the focus on "${f.name}" is not seen`)
       assert.ok(f.inSight, `${state}: "${f.name}" is out of sight`)
       assert.notEqual(f.name, '', `${state}: something without a name has the focus`)
@@ -60,7 +71,9 @@ test('tabs and menus follow the arrow keys; Escape leads back', async () => {
   await page.keyboard.press('Home')
   assert.equal((await focused(p))!.name, 'Retry now')
   await page.keyboard.press('Escape')
-  await page.waitForFunction(() => window.panel.shadowRoot!.activeElement?.getAttribute('aria-label') === 'More for demo')
+  await page.waitForFunction(() =>
+    window.panel.shadowRoot!.activeElement?.getAttribute('aria-label') === 'More for demo'
+  )
   await page.close()
 })
 

@@ -6,19 +6,27 @@ import type { PanelPage } from './site.ts'
 const all = withStates()
 
 /** What is wider than the window, or than the dialog that it is in. */
-const tooWide = ({ page }: PanelPage) => page.evaluate(() => {
-  const found: string[] = []
-  if (document.documentElement.scrollWidth > innerWidth) found.push(`the page: ${document.documentElement.scrollWidth}`)
-  for (const d of window.panel.shadowRoot!.querySelectorAll('dialog, .panel')) if (d.scrollWidth > d.clientWidth + 1) found.push(`${d.className || d.localName}: ${d.scrollWidth} in ${d.clientWidth}`)
-  if (found.length) { // who is it?
-    for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *')) if (e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') && e.getBoundingClientRect().right > innerWidth) found.push(e.outerHTML.replaceAll(/<!--.*?-->/g, '').slice(0, 150))
-  }
-  return found.slice(0, 4)
-})
+const tooWide = ({ page }: PanelPage) =>
+  page.evaluate(() => {
+    const found: string[] = []
+    if (document.documentElement.scrollWidth > innerWidth)
+      found.push(`the page: ${document.documentElement.scrollWidth}`)
+    for (const d of window.panel.shadowRoot!.querySelectorAll('dialog, .panel'))
+      if (d.scrollWidth > d.clientWidth + 1)
+        found.push(`${d.className || d.localName}: ${d.scrollWidth} in ${d.clientWidth}`)
+    if (found.length) { // who is it?
+      for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *'))
+        if (
+          e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') && e.getBoundingClientRect().right > innerWidth
+        ) found.push(e.outerHTML.replaceAll(/<!--.*?-->/g, '').slice(0, 150))
+    }
+    return found.slice(0, 4)
+  })
 
 const narrow = { viewport: { width: 320, height: 640 } }
 /** WCAG 2.2, 1.4.12. */
-const spaced = '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
+const spaced =
+  '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
 
 test('nothing needs sideways scrolling at 320 px, with wide text, in long words', async () => {
   for (const [state, open] of Object.entries(all.states)) {
@@ -46,14 +54,27 @@ test('in Arabic all of it runs from right to left, and says so', async () => {
     // Words of the interface that are still English; names, addresses and what servers say are not the panel's.
     const english = await p.page.evaluate(() => {
       const found: string[] = []
-      for (const el of window.panel.shadowRoot!.querySelectorAll('button, label, legend, summary, h2, h3, th, caption, [aria-label]')) {
-        const label = el.getAttribute('aria-label') ?? [...el.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
-        if (/[a-z]{3,} [a-z]{3,}/i.test(label.replace(/mcp\.json|Claude|Cursor|Windsurf|VS Code|OpenAI|Responses|claude mcp add/g, ''))) found.push(label)
+      for (
+        const el of window.panel.shadowRoot!.querySelectorAll(
+          'button, label, legend, summary, h2, h3, th, caption, [aria-label]',
+        )
+      ) {
+        const label = el.getAttribute('aria-label') ??
+          [...el.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
+        if (
+          /[a-z]{3,} [a-z]{3,}/i.test(
+            label.replace(/mcp\.json|Claude|Cursor|Windsurf|VS Code|OpenAI|Responses|claude mcp add/g, ''),
+          )
+        ) found.push(label)
       }
       if (found.length) { // who is it?
-    for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *')) if (e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') && e.getBoundingClientRect().right > innerWidth) found.push(e.outerHTML.replaceAll(/<!--.*?-->/g, '').slice(0, 150))
-  }
-  return found.slice(0, 4)
+        for (const e of window.panel.shadowRoot!.querySelectorAll('.panel *'))
+          if (
+            e.checkVisibility() && !e.closest('.clip, .timeline, .scroll') &&
+            e.getBoundingClientRect().right > innerWidth
+          ) found.push(e.outerHTML.replaceAll(/<!--.*?-->/g, '').slice(0, 150))
+      }
+      return found.slice(0, 4)
     })
     assert.deepEqual(english, [], state)
     assert.deepEqual(p.faults, [], state)
@@ -63,14 +84,31 @@ test('in Arabic all of it runs from right to left, and says so', async () => {
 
 test('who wants less motion sees none', async () => {
   const p = await all.states.servers!({ reducedMotion: 'reduce' })
-  const moving = await p.page.evaluate(() => window.panel.shadowRoot!.getAnimations().length + [...window.panel.shadowRoot!.querySelectorAll('*')].filter((e) => getComputedStyle(e).animationName !== 'none' || parseFloat(getComputedStyle(e).transitionDuration) > 0).length)
+  const moving = await p.page.evaluate(() =>
+    window.panel.shadowRoot!.getAnimations().length +
+    [...window.panel.shadowRoot!.querySelectorAll('*')].filter((e) =>
+      getComputedStyle(e).animationName !== 'none' || parseFloat(getComputedStyle(e).transitionDuration) > 0
+    ).length
+  )
   assert.equal(moving, 0)
   await p.page.close()
 })
 
 test('a standing is told by shape and word, not by colour alone', async () => {
   const p = await all.states.errors!()
-  const cards = await p.page.evaluate(() => [...window.panel.shadowRoot!.querySelectorAll('.card')].map((c) => [c.querySelector('.standing svg')!.innerHTML.replaceAll(/<!--.*?-->/g, ''), c.querySelector('.status')!.textContent!.trim()]))
-  for (const which of [0, 1]) assert.equal(new Set(cards.map((c) => c[which])).size, cards.length, JSON.stringify(cards.map((c) => c[1])))
+  const cards = await p.page.evaluate(() =>
+    [...window.panel.shadowRoot!.querySelectorAll('.card')].map((
+      c,
+    ) => [
+      c.querySelector('.standing svg')!.innerHTML.replaceAll(/<!--.*?-->/g, ''),
+      c.querySelector('.status')!.textContent!.trim(),
+    ])
+  )
+  for (const which of [0, 1])
+    assert.equal(
+      new Set(cards.map((c) => c[which])).size,
+      cards.length,
+      JSON.stringify(cards.map((c) => c[1])),
+    )
   await p.page.close()
 })

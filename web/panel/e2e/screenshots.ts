@@ -13,9 +13,17 @@ await mkdir(dir, { recursive: true })
 const browser = await launchChromium()
 const { states, close } = await panelStates(browser)
 
-async function picture(name: string, state: string, width: number, context: object, query: Record<string, string> = {}): Promise<void> {
+async function picture(
+  name: string,
+  state: string,
+  width: number,
+  context: object,
+  query: Record<string, string> = {},
+): Promise<void> {
   const { page } = await states[state]!({ viewport: { width, height: 760 }, deviceScaleFactor: 1, ...context }, query)
-  await page.evaluate(() => { document.body.style.margin = '0' })
+  await page.evaluate(() => {
+    document.body.style.margin = '0'
+  })
   await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const modal = await page.evaluate(() => !!window.panel.shadowRoot!.querySelector('dialog'))
   const whole = !modal && state !== 'tools'

@@ -5,11 +5,15 @@ import { listen, root, type Listening } from '../../demo/e2e/harness.ts'
 import type { PortolanPanel } from '../types.ts'
 
 declare global {
-  interface Window { registry: Registry; panel: PortolanPanel }
+  interface Window {
+    registry: Registry
+    panel: PortolanPanel
+  }
 }
 
 /** The strictest policy under which the panel works. */
-export const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src *; require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'"
+export const policy =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src *; require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'"
 
 const script = `import { createRegistry } from './npm/index.js'
 import './npm/panel.js'
@@ -31,26 +35,46 @@ const types: Record<string, string> = { html: 'text/html', js: 'text/javascript'
 export function panelSite(): Promise<Listening> {
   return listen(async (req, res) => {
     const path = new URL(req.url!, 'http://x').pathname
-    if (path === '/') return void res.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end('<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>')
+    if (path === '/')
+      return void res.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(
+        '<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>',
+      )
     if (path === '/page.js') return void res.writeHead(200, { 'content-type': types.js }).end(script)
-    const file = path.startsWith('/npm/') && !path.includes('..') ? await readFile(`${root}dist${path}`).catch(() => undefined) : undefined
+    const file = path.startsWith('/npm/') && !path.includes('..')
+      ? await readFile(`${root}dist${path}`).catch(() => undefined)
+      : undefined
     if (!file) return void res.writeHead(404).end()
     res.writeHead(200, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(file)
   })
 }
 
-export interface PanelPage { page: Page; panel: Locator; faults: string[] }
+export interface PanelPage {
+  page: Page
+  panel: Locator
+  faults: string[]
+}
 
 /** What a page under that policy may complain about: requests that servers refuse, and the icon. */
 const expected = /CORS policy|Failed to load resource|ERR_|favicon|TrustedScriptURL|Loading the image/
 
 /** Opens the page; servers are added, and listed unless `discover` is false. */
-export async function openPanel(browser: Browser, site: Listening, o: { servers?: Record<string, ServerConfig>; query?: Record<string, string>; context?: BrowserContextOptions; discover?: boolean } = {}): Promise<PanelPage> {
+export async function openPanel(
+  browser: Browser,
+  site: Listening,
+  o: {
+    servers?: Record<string, ServerConfig>
+    query?: Record<string, string>
+    context?: BrowserContextOptions
+    discover?: boolean
+  } = {},
+): Promise<PanelPage> {
   const page = await browser.newPage({ viewport: { width: 1000, height: 900 }, ...o.context })
   page.setDefaultTimeout(10_000)
   const faults: string[] = []
   page.on('pageerror', (e) => faults.push(`page error: ${e.stack ?? e.message}`))
-  page.on('console', (m) => { if (m.type() === 'error' && !expected.test(m.text())) faults.push(`console: ${m.text()}`) })
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !expected.test(m.text())) faults.push(`console: ${m.text()}`)
+  })
   await page.goto(`${site.url}/?${new URLSearchParams(o.query)}`)
   await page.locator('html[data-ready]').waitFor()
   if (o.servers) {

@@ -22,13 +22,22 @@ class Export extends DialogPiece {
   }
 
   protected body(): TemplateResult {
-    const servers = Object.fromEntries(Object.entries(this.desk.snapshot.servers).map(([name, { config }]) => [name, config]))
+    const servers = Object.fromEntries(
+      Object.entries(this.desk.snapshot.servers).map(([name, { config }]) => [name, config]),
+    )
     const text = writeConfig(servers, this.dialect)
     return html`<div class="content">
-      <fieldset><legend>${this.t('export_for')}</legend>${dialects.map((d) => html`<label class="choice"><input type="radio" name="dialect" .checked=${d === this.dialect} @change=${() => { this.dialect = d }}><span>${this.t(`export_${d}`)}</span></label>`)}</fieldset>
+      <fieldset><legend>${this.t('export_for')}</legend>${
+      dialects.map((d) =>
+        html`<label class="choice"><input type="radio" name="dialect" .checked=${d === this.dialect} @change=${() => {
+          this.dialect = d
+        }}><span>${this.t(`export_${d}`)}</span></label>`
+      )
+    }</fieldset>
       <p class="dim">${this.t('export_secrets')}</p>
       <pre tabindex="0" dir="ltr" aria-label=${this.t('export_title')}>${text}</pre>
-      <footer><button type="button" @click=${() => download(this.dialect === 'vscode' ? 'mcp.json' : 'mcp-servers.json', text)}>${this.t('save_file')}</button>
+      <footer><button type="button" @click=${() =>
+      download(this.dialect === 'vscode' ? 'mcp.json' : 'mcp-servers.json', text)}>${this.t('save_file')}</button>
         <button type="button" class="primary" @click=${() => copy(this.desk, text)}>${this.t('copy')}</button></footer>
     </div>`
   }

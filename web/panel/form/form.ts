@@ -8,8 +8,16 @@ const maxOptions = 500
 
 // A form cannot show what these ask for.
 const beyond: [keyword: string, reason: Reason][] = [
-  ['patternProperties', 'pattern_properties'], ['if', 'conditions'], ['dependentSchemas', 'conditions'], ['dependentRequired', 'conditions'],
-  ['dependencies', 'conditions'], ['not', 'not'], ['prefixItems', 'tuple'], ['$dynamicRef', 'ref'], ['$recursiveRef', 'ref'], ['contains', 'conditions'],
+  ['patternProperties', 'pattern_properties'],
+  ['if', 'conditions'],
+  ['dependentSchemas', 'conditions'],
+  ['dependentRequired', 'conditions'],
+  ['dependencies', 'conditions'],
+  ['not', 'not'],
+  ['prefixItems', 'tuple'],
+  ['$dynamicRef', 'ref'],
+  ['$recursiveRef', 'ref'],
+  ['contains', 'conditions'],
 ]
 const long = /text|body|content|query|code|sql|prompt|message|markdown|html|script|description|comment/i
 
@@ -38,29 +46,61 @@ export function formOf(schema: unknown): Field {
 
     const union = get(s, 'anyOf') ?? get(s, 'oneOf')
     if (Array.isArray(union)) return alternatives(s, union, required, depth, names, name)
-    if (get(s, 'const') !== undefined) return choice(s, [{ value: s.const, label: labelOf(s.const, text(s, 'title')) }], required)
+    if (get(s, 'const') !== undefined)
+      return choice(s, [{ value: s.const, label: labelOf(s.const, text(s, 'title')) }], required)
     const list = get(s, 'enum')
     if (Array.isArray(list)) {
       const labels = get(s, 'enumNames')
-      return choice(s, list.map((value, i) => ({ value, label: labelOf(value, Array.isArray(labels) ? labels[i] : undefined) })), required)
+      return choice(
+        s,
+        list.map((value, i) => ({ value, label: labelOf(value, Array.isArray(labels) ? labels[i] : undefined) })),
+        required,
+      )
     }
 
     const types = [get(s, 'type')].flat().filter((t) => typeof t === 'string')
     const real = types.filter((t) => t !== 'null')
-    if (real.length > 1) return alternatives(without(s, 'type'), types.map((type) => ({ type })), required, depth, names, name)
+    if (real.length > 1)
+      return alternatives(without(s, 'type'), types.map((type) => ({ type })), required, depth, names, name)
     const common = commonOf(s, required, types.length > real.length)
-    const type = real[0] ?? (isObject(get(s, 'properties')) ? 'object' : get(s, 'items') !== undefined ? 'array' : types.length ? 'null' : undefined)
+    const type = real[0] ??
+      (isObject(get(s, 'properties'))
+        ? 'object'
+        : get(s, 'items') !== undefined
+        ? 'array'
+        : types.length
+        ? 'null'
+        : undefined)
     const n = (key: string) => number(s, key)
     if (type === 'string') {
       const format = text(s, 'format')
       const pattern = text(s, 'pattern')
       const [minLength, maxLength] = [n('minLength'), n('maxLength')]
       const multiline = !format && (maxLength === undefined ? long.test(name) : maxLength > 200)
-      return { ...common, kind: 'string', multiline, ...(format && { format }), ...(pattern && { pattern }), ...(minLength && { minLength }), ...(maxLength !== undefined && { maxLength }) }
+      return {
+        ...common,
+        kind: 'string',
+        multiline,
+        ...(format && { format }),
+        ...(pattern && { pattern }),
+        ...(minLength && { minLength }),
+        ...(maxLength !== undefined && { maxLength }),
+      }
     }
     if (type === 'number' || type === 'integer') {
-      const limits = { min: n('minimum'), max: n('maximum'), above: n('exclusiveMinimum'), below: n('exclusiveMaximum'), multipleOf: n('multipleOf') }
-      return { ...common, kind: 'number', integer: type === 'integer', ...Object.fromEntries(Object.entries(limits).filter(([, v]) => v !== undefined)) }
+      const limits = {
+        min: n('minimum'),
+        max: n('maximum'),
+        above: n('exclusiveMinimum'),
+        below: n('exclusiveMaximum'),
+        multipleOf: n('multipleOf'),
+      }
+      return {
+        ...common,
+        kind: 'number',
+        integer: type === 'integer',
+        ...Object.fromEntries(Object.entries(limits).filter(([, v]) => v !== undefined)),
+      }
     }
     if (type === 'boolean') return { ...common, kind: 'boolean' }
     if (type === 'null') return choice(s, [{ value: null, label: 'null' }], required)
@@ -71,8 +111,12 @@ export function formOf(schema: unknown): Field {
     if (Array.isArray(items)) return json('tuple', s, required)
     const [minItems, maxItems] = [n('minItems'), n('maxItems')]
     return {
-      ...common, kind: 'array', item: make(items, true, depth + 1, names, name), unique: get(s, 'uniqueItems') === true,
-      ...(minItems && { minItems }), ...(maxItems !== undefined && { maxItems }),
+      ...common,
+      kind: 'array',
+      item: make(items, true, depth + 1, names, name),
+      unique: get(s, 'uniqueItems') === true,
+      ...(minItems && { minItems }),
+      ...(maxItems !== undefined && { maxItems }),
     }
   }
 
@@ -85,10 +129,21 @@ export function formOf(schema: unknown): Field {
     if (free) return json('free_form', s, required)
     const needed = new Set(strings(get(s, 'required')))
     if (known.length > left) return json('too_many', s, required)
-    return { ...commonOf(s, required), kind: 'object', fields: known.map(([name, p]) => ({ name, field: make(p, needed.has(name), depth + 1, names, name) })) }
+    return {
+      ...commonOf(s, required),
+      kind: 'object',
+      fields: known.map(([name, p]) => ({ name, field: make(p, needed.has(name), depth + 1, names, name) })),
+    }
   }
 
-  function alternatives(s: Obj, list: unknown[], required: boolean, depth: number, names: string[], name: string): Field {
+  function alternatives(
+    s: Obj,
+    list: unknown[],
+    required: boolean,
+    depth: number,
+    names: string[],
+    name: string,
+  ): Field {
     if (get(s, 'anyOf') && get(s, 'oneOf')) return json('mixed', s, required)
     const base = without(s, 'anyOf', 'oneOf', 'enumNames')
     const isNull = (v: unknown) => get(v, 'type') === 'null' || (isObject(v) && v.const === null)
@@ -96,16 +151,35 @@ export function formOf(schema: unknown): Field {
     const nullable = real.length < list.length
     if (real.length > maxOptions) return json('too_many', s, required)
     if (real.every((v) => isObject(v) && Object.hasOwn(v, 'const'))) {
-      return { ...choice(base, real.map((v) => ({ value: get(v, 'const'), label: labelOf(get(v, 'const'), text(v, 'title')) })), required), nullable }
+      return {
+        ...choice(
+          base,
+          real.map((v) => ({ value: get(v, 'const'), label: labelOf(get(v, 'const'), text(v, 'title')) })),
+          required,
+        ),
+        nullable,
+      }
     }
     // Alternatives that only say which members are needed together: the server checks that.
-    if (real.every((v) => isObject(v) && Object.keys(v).every((k) => k === 'required'))) return make(base, required, depth, names, name)
-    if (real.length === 1) return { ...make(isObject(real[0]) ? join(real[0], base) : real[0], required, depth, names, name), nullable }
+    if (real.every((v) => isObject(v) && Object.keys(v).every((k) => k === 'required')))
+      return make(base, required, depth, names, name)
+    if (real.length === 1)
+      return { ...make(isObject(real[0]) ? join(real[0], base) : real[0], required, depth, names, name), nullable }
     if (depth === maxDepth) return json('too_deep', s, required)
     const options = real.map((v, i) => {
-      const field = make(isObject(v) ? join(without(base, 'title', 'description', 'default'), v) : v, true, depth + 1, names, name)
+      const field = make(
+        isObject(v) ? join(without(base, 'title', 'description', 'default'), v) : v,
+        true,
+        depth + 1,
+        names,
+        name,
+      )
       const type = get(v, 'type')
-      return { field, label: text(v, 'title') ?? text(v, '$ref')?.split('/').at(-1) ?? constants(field) ?? (typeof type === 'string' ? type : String(i + 1)) }
+      return {
+        field,
+        label: text(v, 'title') ?? text(v, '$ref')?.split('/').at(-1) ?? constants(field) ??
+          (typeof type === 'string' ? type : String(i + 1)),
+      }
     })
     return { ...commonOf(s, required, nullable), kind: 'union', options }
   }
@@ -123,14 +197,22 @@ function choice(s: Obj, options: ChoiceField['options'], required: boolean): Fie
 /** What an object says of itself by its constant members. */
 function constants(field: Field): string | undefined {
   if (field.kind !== 'object') return undefined
-  const said = field.fields.flatMap(({ field: f }) => (f.kind === 'choice' && f.options.length === 1 ? [f.options[0]!.label] : []))
+  const said = field.fields.flatMap((
+    { field: f },
+  ) => (f.kind === 'choice' && f.options.length === 1 ? [f.options[0]!.label] : []))
   return said.join(', ') || undefined
 }
 
 function commonOf(s: Obj, required: boolean, nullable = false) {
   const title = text(s, 'title')
   const description = text(s, 'description')
-  return { required, nullable: nullable || get(s, 'nullable') === true, ...(title && { title }), ...(description && { description }), ...(Object.hasOwn(s, 'default') && { default: s.default }) }
+  return {
+    required,
+    nullable: nullable || get(s, 'nullable') === true,
+    ...(title && { title }),
+    ...(description && { description }),
+    ...(Object.hasOwn(s, 'default') && { default: s.default }),
+  }
 }
 
 function number(s: Obj, key: string): number | undefined {
@@ -138,4 +220,11 @@ function number(s: Obj, key: string): number | undefined {
   return typeof v === 'number' && Number.isFinite(v) ? v : undefined
 }
 
-const labelOf = (value: unknown, title: unknown): string => (typeof title === 'string' && title.trim() ? title : typeof value === 'string' ? value : JSON.stringify(value))
+const labelOf = (
+  value: unknown,
+  title: unknown,
+): string => (typeof title === 'string' && title.trim()
+  ? title
+  : typeof value === 'string'
+  ? value
+  : JSON.stringify(value))

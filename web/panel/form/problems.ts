@@ -5,8 +5,22 @@ import { isJSON, numberText, toJSON } from './state.ts'
 /** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {
   path: string
-  code: 'required' | 'not_a_number' | 'not_whole' | 'min' | 'max' | 'above' | 'below' | 'multiple_of' | 'min_length' | 'max_length' | 'format'
-    | 'not_json' | 'min_items' | 'max_items' | 'not_unique'
+  code:
+    | 'required'
+    | 'not_a_number'
+    | 'not_whole'
+    | 'min'
+    | 'max'
+    | 'above'
+    | 'below'
+    | 'multiple_of'
+    | 'min_length'
+    | 'max_length'
+    | 'format'
+    | 'not_json'
+    | 'min_items'
+    | 'max_items'
+    | 'not_unique'
   limit?: number | string
 }
 
@@ -26,9 +40,12 @@ export function problems(field: Field, state: State): FieldProblem[] {
     }
     if (s === null) return
     switch (f.kind) {
-      case 'string': return text(f, String(s), path)
-      case 'number': return number(f, String(s), path)
-      case 'json': return isJSON(String(s)) ? undefined : add(path, 'not_json')
+      case 'string':
+        return text(f, String(s), path)
+      case 'number':
+        return number(f, String(s), path)
+      case 'json':
+        return isJSON(String(s)) ? undefined : add(path, 'not_json')
       case 'object':
         for (const { name, field: inner } of f.fields) check(inner, get(s, name) as State, `${path}/${escape(name)}`)
         return
@@ -36,7 +53,8 @@ export function problems(field: Field, state: State): FieldProblem[] {
         const option = isObject(s) ? f.options[Number(s.option)] : undefined
         return option ? check(option.field, (s as Chosen).state, path) : add(path, 'required')
       }
-      case 'choice': return f.options[Number(s)] ? undefined : add(path, 'required')
+      case 'choice':
+        return f.options[Number(s)] ? undefined : add(path, 'required')
       case 'array': {
         if (!Array.isArray(s)) return
         if (f.minItems !== undefined && s.length < f.minItems) add(path, 'min_items', f.minItems)
@@ -74,10 +92,15 @@ export function problems(field: Field, state: State): FieldProblem[] {
 const day = /^\d{4}-\d\d-\d\d$/
 const clock = /^\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 const formats = new Map<string, (s: string) => boolean>([
-  ['uri', (s) => URL.canParse(s)], ['url', (s) => URL.canParse(s)],
+  ['uri', (s) => URL.canParse(s)],
+  ['url', (s) => URL.canParse(s)],
   ['email', (s) => /^[^@\s]{1,64}@[^@\s]{1,255}$/.test(s)],
   ['date', (s) => day.test(s) && !Number.isNaN(Date.parse(s))],
-  ['date-time', (s) => day.test(s.slice(0, 10)) && /[T ]/i.test(s[10] ?? '') && clock.test(s.slice(11)) && !Number.isNaN(Date.parse(s))],
+  [
+    'date-time',
+    (s) =>
+      day.test(s.slice(0, 10)) && /[T ]/i.test(s[10] ?? '') && clock.test(s.slice(11)) && !Number.isNaN(Date.parse(s)),
+  ],
   ['time', (s) => clock.test(s)],
   ['uuid', (s) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(s)],
 ])

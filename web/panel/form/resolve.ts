@@ -22,4 +22,5 @@ export function join(base: Obj, over: Obj): Obj {
   return both
 }
 
-export const without = (o: Obj, ...keys: string[]): Obj => Object.fromEntries(Object.entries(o).filter(([k]) => !keys.includes(k)))
+export const without = (o: Obj, ...keys: string[]): Obj =>
+  Object.fromEntries(Object.entries(o).filter(([k]) => !keys.includes(k)))

@@ -10,16 +10,25 @@ export function initial(field: Field): State {
   }
   if (!field.required) return undefined
   switch (field.kind) {
-    case 'boolean': return field.nullable ? undefined : false
-    case 'choice': return field.options.length === 1 && !field.nullable ? 0 : undefined
-    case 'object': return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f)]))
-    case 'array': return Array.from({ length: Math.min(field.minItems ?? 0, 100) }, () => initial(field.item))
-    case 'union': return { option: 0, state: initial(field.options[0]!.field) }
-    default: return undefined
+    case 'boolean':
+      return field.nullable ? undefined : false
+    case 'choice':
+      return field.options.length === 1 && !field.nullable ? 0 : undefined
+    case 'object':
+      return fromEntries(field.fields.map(({ name, field: f }) => [name, initial(f)]))
+    case 'array':
+      return Array.from({ length: Math.min(field.minItems ?? 0, 100) }, () => initial(field.item))
+    case 'union':
+      return { option: 0, state: initial(field.options[0]!.field) }
+    default:
+      return undefined
   }
 }
 
-export type Held = { state: State } | { reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option'; path: string }
+export type Held = { state: State } | {
+  reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option'
+  path: string
+}
 
 /**
  * What a form holds for a JSON text; the reason why it cannot show all of it.
@@ -44,7 +53,10 @@ function losesDigits(text: string): boolean {
   for (const [t] of text.matchAll(token)) {
     if (t[0] === '"') continue
     const n = Number(t)
-    if (!Number.isFinite(n) || (/^-?\d{16,}$/.test(t) && (!Number.isSafeInteger(n) || String(n) !== t)) || (/\d{16}/.test(t) && String(n) !== t)) return true
+    if (
+      !Number.isFinite(n) || (/^-?\d{16,}$/.test(t) && (!Number.isSafeInteger(n) || String(n) !== t)) ||
+      (/\d{16}/.test(t) && String(n) !== t)
+    ) return true
   }
   return false
 }
@@ -55,9 +67,12 @@ export function fromValue(field: Field, value: unknown, path = ''): Held {
   if (field.kind === 'json') return { state: JSON.stringify(value, null, 2) }
   if (value === null && field.nullable) return { state: null }
   switch (field.kind) {
-    case 'string': return typeof value === 'string' ? { state: value } : no('type')
-    case 'number': return typeof value === 'number' ? { state: Object.is(value, -0) ? '-0' : String(value) } : no('type')
-    case 'boolean': return typeof value === 'boolean' ? { state: value } : no('type')
+    case 'string':
+      return typeof value === 'string' ? { state: value } : no('type')
+    case 'number':
+      return typeof value === 'number' ? { state: Object.is(value, -0) ? '-0' : String(value) } : no('type')
+    case 'boolean':
+      return typeof value === 'boolean' ? { state: value } : no('type')
     case 'choice': {
       const text = stable(value)
       const i = field.options.findIndex((o) => stable(o.value) === text)
@@ -80,15 +95,20 @@ export function fromValue(field: Field, value: unknown, path = ''): Held {
       if (unknown !== undefined) return no('unknown_member', `${path}/${unknown}`)
       const states: [string, State][] = []
       for (const { name, field: f } of field.fields) {
-        const held: Held = Object.hasOwn(value, name) ? fromValue(f, value[name], `${path}/${name}`) : { state: undefined }
+        const held: Held = Object.hasOwn(value, name)
+          ? fromValue(f, value[name], `${path}/${name}`)
+          : { state: undefined }
         if ('reason' in held) return held
         states.push([name, held.state])
       }
       return { state: fromEntries(states) }
     }
     case 'union': {
-      const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value, path) })).filter((o) => 'state' in o.held)
-      const best = able.find((o) => 'state' in o.held && !problems(field.options[o.option]!.field, o.held.state).length) ?? able[0]
+      const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value, path) })).filter((o) =>
+        'state' in o.held
+      )
+      const best =
+        able.find((o) => 'state' in o.held && !problems(field.options[o.option]!.field, o.held.state).length) ?? able[0]
       return best && 'state' in best.held ? { state: { option: best.option, state: best.held.state } } : no('no_option')
     }
   }
@@ -99,19 +119,37 @@ export function toJSON(field: Field, state: State, indent = ''): string | undefi
   if (state === undefined) return undefined
   if (state === null) return 'null'
   const inner = indent + '  '
-  const wrap = (open: string, parts: string[], close: string) => (parts.length ? `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}` : open + close)
+  const wrap = (
+    open: string,
+    parts: string[],
+    close: string,
+  ) => (parts.length ? `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}` : open + close)
   switch (field.kind) {
-    case 'string': return JSON.stringify(String(state))
-    case 'number': return numberText(String(state))
-    case 'boolean': return String(state === true)
-    case 'choice': return JSON.stringify(field.options[Number(state)]?.value)
-    case 'json': return isJSON(String(state)) ? String(state).trim().replaceAll('\n', '\n' + indent) : undefined
-    case 'array': return Array.isArray(state) ? wrap('[', state.flatMap((s) => toJSON(field.item, s, inner) ?? []), ']') : undefined
-    case 'union': return isObject(state) && field.options[Number(state.option)] ? toJSON(field.options[Number(state.option)]!.field, (state as unknown as Chosen).state, indent) : undefined
-    case 'object': return wrap('{', field.fields.flatMap(({ name, field: f }) => {
-      const text = toJSON(f, get(state, name) as State, inner)
-      return text === undefined ? [] : [JSON.stringify(name) + ': ' + text]
-    }), '}')
+    case 'string':
+      return JSON.stringify(String(state))
+    case 'number':
+      return numberText(String(state))
+    case 'boolean':
+      return String(state === true)
+    case 'choice':
+      return JSON.stringify(field.options[Number(state)]?.value)
+    case 'json':
+      return isJSON(String(state)) ? String(state).trim().replaceAll('\n', '\n' + indent) : undefined
+    case 'array':
+      return Array.isArray(state) ? wrap('[', state.flatMap((s) => toJSON(field.item, s, inner) ?? []), ']') : undefined
+    case 'union':
+      return isObject(state) && field.options[Number(state.option)]
+        ? toJSON(field.options[Number(state.option)]!.field, (state as unknown as Chosen).state, indent)
+        : undefined
+    case 'object':
+      return wrap(
+        '{',
+        field.fields.flatMap(({ name, field: f }) => {
+          const text = toJSON(f, get(state, name) as State, inner)
+          return text === undefined ? [] : [JSON.stringify(name) + ': ' + text]
+        }),
+        '}',
+      )
   }
 }
 
@@ -131,7 +169,11 @@ export function isJSON(text: string): boolean {
   }
 }
 
-const stable = (v: unknown): string => JSON.stringify(v, (_, e: unknown) => (isObject(e) ? Object.fromEntries(Object.entries(e).sort(([a], [b]) => (a < b ? -1 : 1))) : e))
+const stable = (v: unknown): string =>
+  JSON.stringify(
+    v,
+    (_, e: unknown) => (isObject(e) ? Object.fromEntries(Object.entries(e).sort(([a], [b]) => (a < b ? -1 : 1))) : e),
+  )
 
 function fromEntries(entries: [string, State][]): { [name: string]: State } {
   const o: { [name: string]: State } = {}

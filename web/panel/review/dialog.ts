@@ -29,24 +29,48 @@ class Review extends DialogPiece {
     return html`<div class="content">
       <p>${this.t(held.length ? 'review_why' : 'review_done')}</p>
       ${repeat(held, (t) => t.name, (t) => this.tool(t))}
-      <footer><button type="button" @click=${() => this.close()}>${this.t(held.length ? 'review_later' : 'close')}</button>
-        ${held.length > 1 ? html`<button type="button" class="primary" ?disabled=${this.busy} @click=${() => this.approve()}>${this.t('approve_all', { n: held.length })}</button>` : nothing}</footer>
+      <footer><button type="button" @click=${() => this.close()}>${
+      this.t(held.length ? 'review_later' : 'close')
+    }</button>
+        ${
+      held.length > 1
+        ? html`<button type="button" class="primary" ?disabled=${this.busy} @click=${() => this.approve()}>${
+          this.t('approve_all', { n: held.length })
+        }</button>`
+        : nothing
+    }</footer>
     </div>`
   }
 
   private tool(t: HeldTool): TemplateResult {
     const id = freshId()
-    const why = t.reason === 'renamed' ? this.t('held_renamed', { from: clean(t.renamedFrom ?? '', 128) }) : this.t(`held_${t.reason}`)
+    const why = t.reason === 'renamed'
+      ? this.t('held_renamed', { from: clean(t.renamedFrom ?? '', 128) })
+      : this.t(`held_${t.reason}`)
     const differing = parts.filter((p) => t.changes.includes(p))
     return html`<section class="held-tool" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
       <p class="dim">${why}</p>
       ${flagList(this.desk.words, t.flags)}
-      ${t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
-        ${t.reason === 'changed' ? html`<p class="hint">${this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })}</p>` : nothing}
-        <p class="description"><bdi>${clean(String(t.definition.description ?? this.t('no_description')), 4000)}</bdi></p>
-        <portolan-json .desk=${this.desk} label=${this.t('parameters')} .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`}
-      <div class="row"><button type="button" class=${this.held.length > 1 ? 'small' : 'primary'} ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button></div>
+      ${
+      t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
+        ${
+        t.reason === 'changed'
+          ? html`<p class="hint">${
+            this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })
+          }</p>`
+          : nothing
+      }
+        <p class="description"><bdi>${
+        clean(String(t.definition.description ?? this.t('no_description')), 4000)
+      }</bdi></p>
+        <portolan-json .desk=${this.desk} label=${
+        this.t('parameters')
+      } .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`
+    }
+      <div class="row"><button type="button" class=${
+      this.held.length > 1 ? 'small' : 'primary'
+    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button></div>
     </section>`
   }
 
@@ -55,7 +79,9 @@ class Review extends DialogPiece {
     const texts = [a, b].every((v) => v === undefined || typeof v === 'string')
     const stretches = texts ? wordDiff(String(a ?? ''), String(b ?? '')) : valueDiff(a, b)
     return html`<div class="part"><h4>${this.t(`part_${part}` as Key)}</h4>
-      <div class=${texts ? 'diff' : 'diff mono'} tabindex="0" role="group" aria-label=${this.t(`part_${part}` as Key)} dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div></div>`
+      <div class=${texts ? 'diff' : 'diff mono'} tabindex="0" role="group" aria-label=${
+      this.t(`part_${part}` as Key)
+    } dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div></div>`
   }
 
   private async approve(tool?: HeldTool): Promise<void> {

@@ -1,11 +1,15 @@
 /** A stretch of text that is in both, only in the former, or only in the latter. */
-export interface Stretch { kind: 'same' | 'gone' | 'come'; text: string }
+export interface Stretch {
+  kind: 'same' | 'gone' | 'come'
+  text: string
+}
 
 /** Steps that a comparison may take; texts that need more are shown whole. */
 const maxSteps = 2_000_000
 
 /** What differs between two texts, word by word. */
-export const wordDiff = (before: string, now: string): Stretch[] => runs(diff(before.match(words) ?? [], now.match(words) ?? []))
+export const wordDiff = (before: string, now: string): Stretch[] =>
+  runs(diff(before.match(words) ?? [], now.match(words) ?? []))
 const words = /\s+|[\p{L}\p{M}\p{N}_]+|[^]/gu
 
 /** Words that all differ are one difference, and not one for each. */
@@ -41,7 +45,9 @@ export function valueDiff(before: unknown, now: unknown, around = 2): Stretch[] 
   })
 }
 
-const lines = (v: unknown): string[] => (v === undefined ? [] : `${JSON.stringify(sorted(v), null, 2)}\n`.split(/(?<=\n)/))
+const lines = (
+  v: unknown,
+): string[] => (v === undefined ? [] : `${JSON.stringify(sorted(v), null, 2)}\n`.split(/(?<=\n)/))
 
 function sorted(v: unknown): unknown {
   if (Array.isArray(v)) return v.map(sorted)
@@ -73,12 +79,15 @@ function diff(a: readonly string[], b: readonly string[]): Stretch[] {
     const common = new Uint32Array((x.length + 1) * width)
     for (let i = x.length - 1; i >= 0; i--) {
       for (let j = y.length - 1; j >= 0; j--) {
-        common[i * width + j] = x[i] === y[j] ? common[(i + 1) * width + j + 1]! + 1 : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!)
+        common[i * width + j] = x[i] === y[j]
+          ? common[(i + 1) * width + j + 1]! + 1
+          : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!)
       }
     }
     for (let i = 0, j = 0; i < x.length || j < y.length;) {
       if (i < x.length && j < y.length && x[i] === y[j]) put('same', (j++, x[i++]!))
-      else if (j >= y.length || (i < x.length && common[(i + 1) * width + j]! >= common[i * width + j + 1]!)) put('gone', x[i++]!)
+      else if (j >= y.length || (i < x.length && common[(i + 1) * width + j]! >= common[i * width + j + 1]!))
+        put('gone', x[i++]!)
       else put('come', y[j++]!)
     }
   }

@@ -5,15 +5,19 @@ import type { Words } from '../words.ts'
 const kept = '[redacted]'
 
 /** Of it, what may be shown: the rest was entrusted to one client at one server. */
-export const openly = (auth: AuthConfig): AuthConfig => Object.fromEntries(Object.entries(auth).filter(([, value]) => value !== kept))
+export const openly = (auth: AuthConfig): AuthConfig =>
+  Object.fromEntries(Object.entries(auth).filter(([, value]) => value !== kept))
 
 /** What a client that was registered beforehand is called, by whom, and what for. */
 export function authFields(words: Words, id: string, auth: AuthConfig = {}): TemplateResult {
   const has = auth.clientSecret === kept
-  const field = (name: string, label: string, value: string, type = 'text', hint = '') => html`<div class="field grow"><label for="${id}-${name}">${label}</label>
+  const field = (name: string, label: string, value: string, type = 'text', hint = '') =>
+    html`<div class="field grow"><label for="${id}-${name}">${label}</label>
     <input id="${id}-${name}" name=${name} type=${type} dir="ltr" spellcheck="false" autocomplete="off" .value=${value} placeholder=${hint}></div>`
   return html`<fieldset><legend>${words('auth')}</legend><p class="dim">${words('auth_help')}</p>
-    <div class="columns">${field('clientId', words('client_id'), auth.clientId ?? '')}${field('clientSecret', words('client_secret'), '', 'password', has ? words('header_kept') : '')}</div>
+    <div class="columns">${field('clientId', words('client_id'), auth.clientId ?? '')}${
+    field('clientSecret', words('client_secret'), '', 'password', has ? words('header_kept') : '')
+  }</div>
     ${field('scopes', words('scopes'), auth.scopes?.join(' ') ?? '')}</fieldset>`
 }
 
@@ -24,6 +28,11 @@ export function authOf(form: FormData, before: AuthConfig = {}): AuthConfig | un
   const clientId = text('clientId')
   const secret = text('clientSecret') || (clientId && clientId === before.clientId ? clientSecret : undefined)
   const scopes = text('scopes').split(/\s+/).filter(Boolean)
-  const auth: AuthConfig = { ...rest, ...(clientId && { clientId }), ...(secret && { clientSecret: secret }), ...(scopes.length && { scopes }) }
+  const auth: AuthConfig = {
+    ...rest,
+    ...(clientId && { clientId }),
+    ...(secret && { clientSecret: secret }),
+    ...(scopes.length && { scopes }),
+  }
   return Object.keys(auth).length ? auth : undefined
 }

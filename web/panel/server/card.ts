@@ -14,7 +14,15 @@ import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 /** One server: how it stands, what it offers, and what can be done with it. */
 class Card extends Piece {
   static override properties = {
-    ...Piece.properties, name: {}, server: { attribute: false }, track: { attribute: false }, localNetwork: {}, now: {}, tokens: {}, signingIn: {}, words: { attribute: false },
+    ...Piece.properties,
+    name: {},
+    server: { attribute: false },
+    track: { attribute: false },
+    localNetwork: {},
+    now: {},
+    tokens: {},
+    signingIn: {},
+    words: { attribute: false },
   }
   declare name: string
   declare server: Snapshot['servers'][string]
@@ -46,20 +54,37 @@ class Card extends Piece {
         </span>
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
-      ${server.lastError && standing !== 'off' && standing !== 'connected' ? diagnosis(this.desk, name, server, causeOf(server, this.localNetwork)) : nothing}
-      ${server.heldCount ? html`<div class="held"><p><strong>${t('held', { n: server.heldCount })}</strong> ${t('held_why')}</p>
-        <button type="button" class="small" @click=${() => this.desk.show({ kind: 'review', server: name })}>${t('review')}</button></div>` : nothing}
-      ${server.warnings?.length ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
-        <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>` : nothing}
+      ${
+      server.lastError && standing !== 'off' && standing !== 'connected'
+        ? diagnosis(this.desk, name, server, causeOf(server, this.localNetwork))
+        : nothing
+    }
+      ${
+      server.heldCount
+        ? html`<div class="held"><p><strong>${t('held', { n: server.heldCount })}</strong> ${t('held_why')}</p>
+        <button type="button" class="small" @click=${() => this.desk.show({ kind: 'review', server: name })}>${
+          t('review')
+        }</button></div>`
+        : nothing
+    }
+      ${
+      server.warnings?.length
+        ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
+        <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>`
+        : nothing
+    }
     </article>`
   }
 
   private statusWords(standing: ReturnType<typeof standingOf>): string {
     const { latencyMs, retryAt, consecutiveFailures } = this.server
-    if (standing === 'connected' && latencyMs !== null) return this.t('standing_connected_in', { time: this.desk.words.duration(latencyMs) })
+    if (standing === 'connected' && latencyMs !== null)
+      return this.t('standing_connected_in', { time: this.desk.words.duration(latencyMs) })
     if (standing === 'paused' && retryAt !== null) {
       const left = Math.ceil((retryAt - this.now) / 1000)
-      return left > 0 ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.desk.words.duration(left * 1000) }) : this.t('standing_connecting')
+      return left > 0
+        ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.desk.words.duration(left * 1000) })
+        : this.t('standing_connecting')
     }
     return this.t(`standing_${standing}`)
   }
@@ -72,9 +97,21 @@ class Card extends Piece {
       ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
       ...(this.server.signIn === 'signed-in' ? [this.t('signed_in')] : []),
       ...(config.proxy === true ? [this.t('through_proxy')] : []),
-      ...(toolTotal ? [html`<button type="button" class="link" @click=${() => this.desk.showTools(this.name)}>${this.t('tools_of', { n: toolCount, total: toolTotal })}</button>`] : []),
+      ...(toolTotal
+        ? [
+          html`<button type="button" class="link" @click=${() => this.desk.showTools(this.name)}>${
+            this.t('tools_of', { n: toolCount, total: toolTotal })
+          }</button>`,
+        ]
+        : []),
       ...(this.tokens ? [this.t('tokens', { n: this.tokens })] : []),
-      ...(serverInfo ? [html`<span title=${this.t('claimed')}><bdi>${clean(`${serverInfo.name} ${serverInfo.version}`, 60)}</bdi></span>`] : []),
+      ...(serverInfo
+        ? [
+          html`<span title=${this.t('claimed')}><bdi>${
+            clean(`${serverInfo.name} ${serverInfo.version}`, 60)
+          }</bdi></span>`,
+        ]
+        : []),
     ]
   }
 
@@ -82,17 +119,27 @@ class Card extends Piece {
     const { desk, name, server } = this
     return [
       { label: this.t('retry'), act: () => desk.run(() => desk.registry.retry(name)) },
-      ...(server.signIn === 'signed-in' ? [{ label: this.t('sign_out'), act: () => desk.run(() => desk.registry.signOut(name)) }] : []),
+      ...(server.signIn === 'signed-in'
+        ? [{ label: this.t('sign_out'), act: () => desk.run(() => desk.registry.signOut(name)) }]
+        : []),
       { label: this.t('edit'), act: () => desk.show({ kind: 'edit', server: name }) },
       { label: this.t('clone'), act: () => desk.run(() => clone(desk, name)) },
-      { label: this.t('copy_config'), act: () => desk.run(async () => copy(desk, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))) },
+      {
+        label: this.t('copy_config'),
+        act: () =>
+          desk.run(async () =>
+            copy(desk, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))
+          ),
+      },
       { label: this.t('remove'), act: () => desk.removeServer(name), danger: true },
     ]
   }
 
   private switched(event: Event): void {
     const box = event.target as HTMLInputElement
-    this.desk.run(() => this.desk.registry.setEnabled(this.name, box.checked)).finally(() => { box.checked = this.server.status !== 'disabled' })
+    this.desk.run(() => this.desk.registry.setEnabled(this.name, box.checked)).finally(() => {
+      box.checked = this.server.status !== 'disabled'
+    })
   }
 }
 

@@ -38,22 +38,40 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
   let { fix } = remedies[cause]
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
-  const act = () => desk.run(async () => {
-    if (fix === 'sign_in') return desk.signIns.begin(desk.registry, name)
-    if (fix === 'edit' || fix === 'credentials') return desk.show({ kind: 'edit', server: name })
-    if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
-    if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
-    if (fix === 'direct') await desk.registry.updateServer(name, { proxy: false })
-    await desk.registry.retry(name)
-  })
+  const act = () =>
+    desk.run(async () => {
+      if (fix === 'sign_in') return desk.signIns.begin(desk.registry, name)
+      if (fix === 'edit' || fix === 'credentials') return desk.show({ kind: 'edit', server: name })
+      if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
+      if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
+      if (fix === 'direct') await desk.registry.updateServer(name, { proxy: false })
+      await desk.registry.retry(name)
+    })
   const letter = owner && ownerLetter(cause, server.config.url)
   if (desk.signIns.waits(name)) return waitingView(desk, name, server)
   return html`<div class="diagnosis" part="diagnosis">
-    <p><strong>${words(`cause_${cause}`)}</strong> ${words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, { host: hostOf(server.config.url), origin: location.origin, at: clean(server.signInHost ?? '', 100) })}</p>
+    <p><strong>${words(`cause_${cause}`)}</strong> ${
+    words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, {
+      host: hostOf(server.config.url),
+      origin: location.origin,
+      at: clean(server.signInHost ?? '', 100),
+    })
+  }</p>
     <div class="row">
-      <button type="button" class="primary small" @click=${act}>${fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)}</button>
-      ${cause === 'credentials' ? html`<button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('fix_sign_in')}</button>` : nothing}
-      ${letter ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>` : nothing}
+      <button type="button" class="primary small" @click=${act}>${
+    fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)
+  }</button>
+      ${
+    cause === 'credentials'
+      ? html`<button type="button" class="small" @click=${() =>
+        desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('fix_sign_in')}</button>`
+      : nothing
+  }
+      ${
+    letter
+      ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>`
+      : nothing
+  }
     </div>
     <details><summary>${words('details')}</summary>
       <p class="mono"><bdi>${clean(server.lastError ?? '', 2000)}</bdi></p>
@@ -67,9 +85,13 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
 function waitingView(desk: Desk, name: string, server: Server): TemplateResult {
   const { words } = desk
   return html`<div class="diagnosis" part="diagnosis">
-    <p role="status"><strong>${words('signing_in')}</strong> ${words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })}</p>
+    <p role="status"><strong>${words('signing_in')}</strong> ${
+    words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })
+  }</p>
     <div class="row">
-      <button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('open_again')}</button>
+      <button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${
+    words('open_again')
+  }</button>
       <button type="button" class="small" @click=${() => desk.signIns.cancel(name)}>${words('cancel')}</button>
     </div>
   </div>`
@@ -79,7 +101,8 @@ function waitingView(desk: Desk, name: string, server: Server): TemplateResult {
 export function ownerLetter(cause: Cause, url: string): string | undefined {
   const { origin } = location
   switch (cause) {
-    case 'cors': return `Your MCP server ${url} cannot be used from web pages, because its answers lack CORS headers.
+    case 'cors':
+      return `Your MCP server ${url} cannot be used from web pages, because its answers lack CORS headers.
 It would work from ${origin} if every answer, errors and OPTIONS included, had:
 
 Access-Control-Allow-Origin: ${origin}
@@ -88,8 +111,10 @@ Access-Control-Allow-Headers: Authorization, Content-Type, Accept, Mcp-Session-I
 Access-Control-Expose-Headers: Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate
 Access-Control-Max-Age: 7200
 Vary: Origin`
-    case 'tls': return `Browsers and other clients refuse the TLS certificate of ${url}. Please check its names, dates and chain.`
-    case 'forbidden': return `Your MCP server ${url} answers 403 to requests from ${origin}. If it checks Origin, please add that one to its list.`
+    case 'tls':
+      return `Browsers and other clients refuse the TLS certificate of ${url}. Please check its names, dates and chain.`
+    case 'forbidden':
+      return `Your MCP server ${url} answers 403 to requests from ${origin}. If it checks Origin, please add that one to its list.`
   }
   return undefined
 }

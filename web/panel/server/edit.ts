@@ -14,7 +14,15 @@ const transports = ['auto', 'streamable-http', 'sse'] as const
 
 /** Changes a server's configuration. */
 class Edit extends DialogPiece {
-  static override properties = { ...Piece.properties, name: {}, server: { attribute: false }, url: { state: true }, rows: { state: true }, fault: { state: true }, remembered: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    name: {},
+    server: { attribute: false },
+    url: { state: true },
+    rows: { state: true },
+    fault: { state: true },
+    remembered: { state: true },
+  }
   declare name: string
   declare server: Snapshot['servers'][string]
   declare private url: string
@@ -33,13 +41,16 @@ class Edit extends DialogPiece {
 
   protected override firstUpdated(): void {
     super.firstUpdated()
-    void this.desk.run(() => this.desk.registry.approvals()).then((all) => { this.remembered = all?.filter((a) => a.server === this.name).length ?? 0 })
+    void this.desk.run(() => this.desk.registry.approvals()).then((all) => {
+      this.remembered = all?.filter((a) => a.server === this.name).length ?? 0
+    })
   }
 
-  private readonly forget = () => this.desk.run(async () => {
-    await this.desk.registry.forgetApprovals(this.name)
-    this.remembered = 0
-  })
+  private readonly forget = () =>
+    this.desk.run(async () => {
+      await this.desk.registry.forgetApprovals(this.name)
+      this.remembered = 0
+    })
 
   protected heading(): TemplateResult {
     return html`${this.t('edit_title')} <bdi>${clean(this.name, 80)}</bdi>`
@@ -52,27 +63,57 @@ class Edit extends DialogPiece {
     const moved = hostOf(this.url) !== hostOf(config.url) && this.rows.some((r) => r.kept)
     return html`<form method="dialog" @submit=${this.save}>
       <div class="field"><label for="${id}-url">${this.t('url')}</label>
-        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url" .value=${this.url} @input=${(e: Event) => { this.url = (e.target as HTMLInputElement).value.trim() }}></div>
-      ${moved ? html`<p class="hint warn" role="status">${this.t('moved', { host: clean(hostOf(config.url), 100) })}</p>` : nothing}
-      ${this.url.startsWith('builtin:') ? nothing : html`
-        <portolan-headers .desk=${this.desk} .rows=${this.rows} .host=${hostOf(this.url)} @rows=${(e: CustomEvent<HeaderRow[]>) => { this.rows = e.detail }}></portolan-headers>
+        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url" .value=${this.url} @input=${(
+      e: Event,
+    ) => {
+      this.url = (e.target as HTMLInputElement).value.trim()
+    }}></div>
+      ${
+      moved
+        ? html`<p class="hint warn" role="status">${this.t('moved', { host: clean(hostOf(config.url), 100) })}</p>`
+        : nothing
+    }
+      ${
+      this.url.startsWith('builtin:') ? nothing : html`
+        <portolan-headers .desk=${this.desk} .rows=${this.rows} .host=${hostOf(this.url)} @rows=${(
+        e: CustomEvent<HeaderRow[]>,
+      ) => {
+        this.rows = e.detail
+      }}></portolan-headers>
         <fieldset><legend>${this.t('proxy')}</legend>
-          ${proxies.map((p) => html`<label class="choice"><input type="radio" name="proxy" value=${p} ?checked=${p === proxy}>
-            <span><strong>${this.t(`proxy_${p}`)}</strong> <span class="dim">${this.t(`proxy_${p}_means`)}</span></span></label>`)}
+          ${
+        proxies.map((p) =>
+          html`<label class="choice"><input type="radio" name="proxy" value=${p} ?checked=${p === proxy}>
+            <span><strong>${this.t(`proxy_${p}`)}</strong> <span class="dim">${
+            this.t(`proxy_${p}_means`)
+          }</span></span></label>`
+        )
+      }
         </fieldset>
         ${trustFields(this.desk.words, config, this.remembered, this.forget)}
         <details class="advanced"><summary>${this.t('advanced')}</summary>
           <div class="columns">
             <div class="field"><label for="${id}-transport">${this.t('transport')}</label>
-              <select id="${id}-transport" name="transport">${transports.map((v) => html`<option value=${v} ?selected=${v === (config.transport ?? 'auto')}>${this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http')}</option>`)}</select></div>
+              <select id="${id}-transport" name="transport">${
+        transports.map((v) =>
+          html`<option value=${v} ?selected=${v === (config.transport ?? 'auto')}>${
+            this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http')
+          }</option>`
+        )
+      }</select></div>
             <div class="field"><label for="${id}-timeout">${this.t('timeout_s')}</label>
-              <input id="${id}-timeout" name="timeout" type="number" min="1" max="600" step="any" .value=${config.timeoutMs ? String(config.timeoutMs / 1000) : ''} aria-describedby="${id}-timeout-help">
+              <input id="${id}-timeout" name="timeout" type="number" min="1" max="600" step="any" .value=${
+        config.timeoutMs ? String(config.timeoutMs / 1000) : ''
+      } aria-describedby="${id}-timeout-help">
               <p id="${id}-timeout-help" class="dim">${this.t('timeout_help')}</p></div>
           </div>
           ${authFields(this.desk.words, id, config.auth)}
-        </details>`}
+        </details>`
+    }
       ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
-      <footer><button type="button" @click=${() => this.close()}>${this.t('cancel')}</button><button class="primary">${this.t('save')}</button></footer>
+      <footer><button type="button" @click=${() => this.close()}>${this.t('cancel')}</button><button class="primary">${
+      this.t('save')
+    }</button></footer>
     </form>`
   }
 

@@ -4,13 +4,20 @@ import { define, freshId, Piece } from '../piece.ts'
 import { clean } from '../text.ts'
 
 /** A header as it is edited; a kept one has a value that nobody is shown. */
-export interface HeaderRow { id: string; name: string; value: string; kept: boolean }
+export interface HeaderRow {
+  id: string
+  name: string
+  value: string
+  kept: boolean
+}
 
 export const freshRow = (name = '', kept = false): HeaderRow => ({ id: freshId(), name, value: '', kept })
 
 /** The headers that rows mean. A kept value is `[redacted]`, which the registry reads as: as it was. */
 export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
-  return Object.fromEntries(rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]))
+  return Object.fromEntries(
+    rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]),
+  )
 }
 
 /** Headers with values that can be written but not read. */
@@ -27,9 +34,15 @@ class Headers extends Piece {
       <p class="dim">${this.t('headers_to', { host: clean(this.host, 100) })}</p>
       ${this.rows.map((row, i) => this.row(row, i + 1))}
       <div class="row">
-        <button type="button" class="small" @click=${() => this.put([...this.rows, freshRow()])}>${this.t('add_header')}</button>
-        ${this.rows.some((r) => r.name.toLowerCase() === 'authorization') ? nothing
-          : html`<button type="button" class="small" @click=${() => this.put([...this.rows, freshRow('Authorization')])}>${this.t('add_authorization')}</button>`}
+        <button type="button" class="small" @click=${() => this.put([...this.rows, freshRow()])}>${
+      this.t('add_header')
+    }</button>
+        ${
+      this.rows.some((r) => r.name.toLowerCase() === 'authorization')
+        ? nothing
+        : html`<button type="button" class="small" @click=${() =>
+          this.put([...this.rows, freshRow('Authorization')])}>${this.t('add_authorization')}</button>`
+    }
       </div></fieldset>`
   }
 
@@ -38,20 +51,42 @@ class Headers extends Piece {
     const typed = (e: Event) => (e.target as HTMLInputElement).value
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
-        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(e: Event) => change({ name: typed(e) })}></div>
+        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(
+      e: Event,
+    ) => change({ name: typed(e) })}></div>
       <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>
-        ${row.kept ? html`<div class="kept"><span id="${row.id}-value" class="dim">${this.t('header_kept')}</span>
-            <button type="button" class="small" @click=${() => change({ kept: false })}>${this.t('replace')}</button></div>`
-          : html`<div class="secret"><input id="${row.id}-value" dir="ltr" type=${this.shown === row.id ? 'text' : 'password'} autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) => change({ value: typed(e) })}>
-            <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${this.t('reveal_held')} ?disabled=${!row.value} aria-pressed=${this.shown === row.id}
-              @pointerdown=${() => { this.shown = row.id }} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
-              @keydown=${(e: KeyboardEvent) => { if (e.key === ' ' || e.key === 'Enter') { e.preventDefault(); this.shown = row.id } }} @keyup=${this.hide}>${this.t('reveal')}</button></div>`}
+        ${
+      row.kept
+        ? html`<div class="kept"><span id="${row.id}-value" class="dim">${this.t('header_kept')}</span>
+            <button type="button" class="small" @click=${() => change({ kept: false })}>${
+          this.t('replace')
+        }</button></div>`
+        : html`<div class="secret"><input id="${row.id}-value" dir="ltr" type=${
+          this.shown === row.id ? 'text' : 'password'
+        } autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) => change({ value: typed(e) })}>
+            <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${
+          this.t('reveal_held')
+        } ?disabled=${!row.value} aria-pressed=${this.shown === row.id}
+              @pointerdown=${() => {
+          this.shown = row.id
+        }} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
+              @keydown=${(e: KeyboardEvent) => {
+          if (e.key === ' ' || e.key === 'Enter') {
+            e.preventDefault()
+            this.shown = row.id
+          }
+        }} @keyup=${this.hide}>${this.t('reveal')}</button></div>`
+    }
       </div>
-      <button type="button" class="quiet round" aria-label=${this.t('remove_header', { name: row.name || String(n) })} @click=${() => this.put(this.rows.filter((r) => r !== row))}>${cross}</button>
+      <button type="button" class="quiet round" aria-label=${
+      this.t('remove_header', { name: row.name || String(n) })
+    } @click=${() => this.put(this.rows.filter((r) => r !== row))}>${cross}</button>
     </div>`
   }
 
-  private readonly hide = () => { this.shown = undefined }
+  private readonly hide = () => {
+    this.shown = undefined
+  }
 
   private put(rows: HeaderRow[]): void {
     this.rows = rows

@@ -31,7 +31,9 @@ export class History {
       const failed = now.consecutiveFailures > (before?.consecutiveFailures ?? 0)
       if (!answered && !failed) continue
       this.tracks.set(name, {
-        latencies: answered && now.latencyMs !== null ? [...track.latencies, now.latencyMs].slice(-kept) : track.latencies,
+        latencies: answered && now.latencyMs !== null
+          ? [...track.latencies, now.latencyMs].slice(-kept)
+          : track.latencies,
         outcomes: [...track.outcomes, ...(failed ? [false] : []), ...(answered ? [true] : [])].slice(-kept),
       })
     }

@@ -8,7 +8,9 @@ const width = 64, height = 18
 export function sparkline({ latencies }: Track, words: Words): TemplateResult | typeof nothing {
   if (latencies.length < 2) return nothing
   const top = Math.max(...latencies, 1)
-  const points = latencies.map((ms, i) => `${(i * width / (latencies.length - 1)).toFixed(1)},${(height - 2 - ms / top * (height - 4)).toFixed(1)}`)
+  const points = latencies.map((ms, i) =>
+    `${(i * width / (latencies.length - 1)).toFixed(1)},${(height - 2 - ms / top * (height - 4)).toFixed(1)}`
+  )
   const median = [...latencies].sort((a, b) => a - b)[latencies.length >> 1]!
   const label = words('latency_trend', { last: words.duration(latencies.at(-1)!), median: words.duration(median) })
   return html`<svg class="spark" role="img" aria-label=${label} viewBox="0 0 ${width} ${height}" width=${width} height=${height}>
@@ -20,6 +22,12 @@ export function strip({ outcomes }: Track, words: Words): TemplateResult | typeo
   if (outcomes.length < 2 || outcomes.every(Boolean)) return nothing
   const failed = outcomes.filter((ok) => !ok).length
   const label = words('contacts', { n: outcomes.length, failed })
-  return html`<svg class="strip" role="img" aria-label=${label} viewBox="0 0 ${outcomes.length * 5} ${height}" width=${outcomes.length * 5} height=${height}>
-    <title>${label}</title>${outcomes.map((ok, i) => svg`<rect class=${ok ? 'ok' : 'bad'} x=${i * 5 + 0.5} width="3" y=${ok ? 3 : 9.5} height=${ok ? 13 : 6} rx="1"/>`)}</svg>`
+  return html`<svg class="strip" role="img" aria-label=${label} viewBox="0 0 ${outcomes.length * 5} ${height}" width=${
+    outcomes.length * 5
+  } height=${height}>
+    <title>${label}</title>${
+    outcomes.map((ok, i) =>
+      svg`<rect class=${ok ? 'ok' : 'bad'} x=${i * 5 + 0.5} width="3" y=${ok ? 3 : 9.5} height=${ok ? 13 : 6} rx="1"/>`
+    )
+  }</svg>`
 }

@@ -1,10 +1,38 @@
 import type { ServerHealth } from '../../../wasm/js/types.ts'
 
 /** How a server stands, as a person sees it. */
-export type Standing = 'connected' | 'connecting' | 'sign_in' | 'paused' | 'cors' | 'local_network' | 'failed' | 'idle' | 'off'
+export type Standing =
+  | 'connected'
+  | 'connecting'
+  | 'sign_in'
+  | 'paused'
+  | 'cors'
+  | 'local_network'
+  | 'failed'
+  | 'idle'
+  | 'off'
 
 /** What went wrong, for those that something can be done about. */
-export type Cause = 'cors' | 'dns' | 'tls' | 'down' | 'timeout' | 'path' | 'local_network' | 'sign_in' | 'credentials' | 'forbidden' | 'proxy' | 'server' | 'rate' | 'protocol' | 'redirect' | 'config' | 'crash' | 'network' | 'other'
+export type Cause =
+  | 'cors'
+  | 'dns'
+  | 'tls'
+  | 'down'
+  | 'timeout'
+  | 'path'
+  | 'local_network'
+  | 'sign_in'
+  | 'credentials'
+  | 'forbidden'
+  | 'proxy'
+  | 'server'
+  | 'rate'
+  | 'protocol'
+  | 'redirect'
+  | 'config'
+  | 'crash'
+  | 'network'
+  | 'other'
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
@@ -38,18 +66,31 @@ const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
 /** Names the cause of a server's last error. */
 export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localNetwork: LocalNetwork): Cause {
   switch (h.errorCode) {
-    case 'sign_in_needed': case 'sign_in_failed': return 'sign_in'
-    case 'unauthorized': return 'credentials'
-    case 'forbidden': return 'forbidden'
-    case 'proxy_refused': return 'proxy'
-    case 'timeout': return 'timeout'
-    case 'rate_limited': return 'rate'
-    case 'protocol': return 'protocol'
-    case 'redirect': return 'redirect'
-    case 'invalid_config': return 'config'
-    case 'runtime_crashed': return 'crash'
-    case 'server_error': return 'server'
-    case 'http_status': return /status 40[45]/.test(h.lastError ?? '') ? 'path' : 'server'
+    case 'sign_in_needed':
+    case 'sign_in_failed':
+      return 'sign_in'
+    case 'unauthorized':
+      return 'credentials'
+    case 'forbidden':
+      return 'forbidden'
+    case 'proxy_refused':
+      return 'proxy'
+    case 'timeout':
+      return 'timeout'
+    case 'rate_limited':
+      return 'rate'
+    case 'protocol':
+      return 'protocol'
+    case 'redirect':
+      return 'redirect'
+    case 'invalid_config':
+      return 'config'
+    case 'runtime_crashed':
+      return 'crash'
+    case 'server_error':
+      return 'server'
+    case 'http_status':
+      return /status 40[45]/.test(h.lastError ?? '') ? 'path' : 'server'
   }
   if (h.errorCode !== 'network') return 'other'
   const said = diagnosed.exec(h.lastError ?? '')?.[1]

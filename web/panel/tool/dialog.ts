@@ -13,7 +13,13 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 
 /** A tool: what models see of it, and a place to try it. */
 class ToolDialog extends DialogPiece {
-  static override properties = { ...Piece.properties, name: {}, tab: {}, snapshot: { attribute: false }, format: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    name: {},
+    tab: {},
+    snapshot: { attribute: false },
+    format: { state: true },
+  }
   declare name: string
   declare tab: typeof tabs[number]
   declare snapshot: Snapshot
@@ -40,10 +46,22 @@ class ToolDialog extends DialogPiece {
     const offered = this.snapshot.tools.includes(tool)
     return html`<div class="content">
       <p class="dim"><bdi>${line(tool.server, 80)}</bdi>${offered ? '' : ` · ${this.t('withheld')}`}</p>
-      <div role="tablist" aria-label=${this.t('tool_views')} @keydown=${this.move}>${tabs.map((tab) => html`<button type="button" role="tab" id="tool-tab-${tab}" aria-controls="tool-${tab}" aria-selected=${tab === this.tab}
-        tabindex=${tab === this.tab ? 0 : -1} @click=${() => { this.tab = tab }}>${this.t(`tool_${tab}`)}</button>`)}</div>
+      <div role="tablist" aria-label=${this.t('tool_views')} @keydown=${this.move}>${
+      tabs.map((tab) =>
+        html`<button type="button" role="tab" id="tool-tab-${tab}" aria-controls="tool-${tab}" aria-selected=${
+          tab === this.tab
+        }
+        tabindex=${tab === this.tab ? 0 : -1} @click=${() => {
+          this.tab = tab
+        }}>${this.t(`tool_${tab}`)}</button>`
+      )
+    }</div>
       <div role="tabpanel" id="tool-${this.tab}" aria-labelledby="tool-tab-${this.tab}">
-        ${this.tab === 'about' ? this.about(tool, offered) : html`<portolan-try .desk=${this.desk} .tool=${tool} .offered=${offered}></portolan-try>`}
+        ${
+      this.tab === 'about'
+        ? this.about(tool, offered)
+        : html`<portolan-try .desk=${this.desk} .tool=${tool} .offered=${offered}></portolan-try>`
+    }
       </div>
     </div>`
   }
@@ -55,25 +73,55 @@ class ToolDialog extends DialogPiece {
     const claims = hints.filter((h) => typeof definition.annotations?.[h] === 'boolean')
     return html`
       ${flagsView(this.desk, tool)}
-      ${typeof definition.description === 'string' && definition.description ? html`<p class="description"><bdi>${clean(definition.description, 4000)}</bdi></p>` : html`<p class="nothing">${this.t('no_description')}</p>`}
-      ${claims.length ? html`<p class="row"><span class="dim">${this.t('claims')}</span> ${claims.map((h) => html`<span class="badge">${this.t(`${h}_${definition.annotations![h] as boolean}`)}</span>`)}</p>` : nothing}
+      ${
+      typeof definition.description === 'string' && definition.description
+        ? html`<p class="description"><bdi>${clean(definition.description, 4000)}</bdi></p>`
+        : html`<p class="nothing">${this.t('no_description')}</p>`
+    }
+      ${
+      claims.length
+        ? html`<p class="row"><span class="dim">${this.t('claims')}</span> ${
+          claims.map((h) => html`<span class="badge">${this.t(`${h}_${definition.annotations![h] as boolean}`)}</span>`)
+        }</p>`
+        : nothing
+    }
       ${this.parameters(definition.inputSchema)}
       <div class="row"><div class="field"><label for="tool-format">${this.t('seen_as')}</label>
-        <select id="tool-format" @change=${(e: Event) => { this.format = (e.target as HTMLSelectElement).value as Dialect }}>${dialects.map((d) => html`<option value=${d} ?selected=${d === this.format}>${this.t(`dialect_${d}`)}</option>`)}</select></div>
+        <select id="tool-format" @change=${(e: Event) => {
+      this.format = (e.target as HTMLSelectElement).value as Dialect
+    }}>${
+      dialects.map((d) => html`<option value=${d} ?selected=${d === this.format}>${this.t(`dialect_${d}`)}</option>`)
+    }</select></div>
         ${tokens === undefined ? nothing : html`<span class="dim">${this.t('tokens', { n: tokens })}</span>`}</div>
-      ${seen ? html`<portolan-json .desk=${this.desk} .value=${seen} .levels=${4}></portolan-json>` : html`<p class="dim">${this.t('not_seen')}</p>`}
-      <details><summary>${this.t('as_listed')}</summary><portolan-json .desk=${this.desk} .value=${definition} .levels=${2}></portolan-json></details>`
+      ${
+      seen
+        ? html`<portolan-json .desk=${this.desk} .value=${seen} .levels=${4}></portolan-json>`
+        : html`<p class="dim">${this.t('not_seen')}</p>`
+    }
+      <details><summary>${
+      this.t('as_listed')
+    }</summary><portolan-json .desk=${this.desk} .value=${definition} .levels=${2}></portolan-json></details>`
   }
 
   private parameters(schema: JSONSchema): TemplateResult | typeof nothing {
     const properties = Object.entries((schema?.properties ?? {}) as Record<string, JSONSchema>)
     if (!properties.length) return html`<p class="dim">${this.t('no_parameters')}</p>`
     const required = new Set(Array.isArray(schema.required) ? schema.required : [])
-    return html`<div class="scroll" role="region" tabindex="0" aria-label=${this.t('parameters')}><table><caption>${this.t('parameters')}</caption>
-      <thead><tr><th scope="col">${this.t('name')}</th><th scope="col">${this.t('type')}</th><th scope="col">${this.t('description')}</th></tr></thead>
-      <tbody>${properties.slice(0, 100).map(([name, p]) => html`<tr><th scope="row" class="mono"><bdi>${line(name, 100)}</bdi></th>
-        <td class="dim"><bdi>${line(typeOf(p), 60)}</bdi>${required.has(name) ? html` <strong>${this.t('required')}</strong>` : nothing}</td>
-        <td><bdi>${line(p?.description, 400)}</bdi></td></tr>`)}</tbody></table></div>`
+    return html`<div class="scroll" role="region" tabindex="0" aria-label=${this.t('parameters')}><table><caption>${
+      this.t('parameters')
+    }</caption>
+      <thead><tr><th scope="col">${this.t('name')}</th><th scope="col">${this.t('type')}</th><th scope="col">${
+      this.t('description')
+    }</th></tr></thead>
+      <tbody>${
+      properties.slice(0, 100).map(([name, p]) =>
+        html`<tr><th scope="row" class="mono"><bdi>${line(name, 100)}</bdi></th>
+        <td class="dim"><bdi>${line(typeOf(p), 60)}</bdi>${
+          required.has(name) ? html` <strong>${this.t('required')}</strong>` : nothing
+        }</td>
+        <td><bdi>${line(p?.description, 400)}</bdi></td></tr>`
+      )
+    }</tbody></table></div>`
   }
 
   private readonly move = (e: KeyboardEvent) => {
@@ -88,7 +136,13 @@ class ToolDialog extends DialogPiece {
 function typeOf(p: JSONSchema | undefined): string {
   if (typeof p !== 'object' || p === null) return ''
   if (Array.isArray(p.enum)) return p.enum.slice(0, 6).map((v) => JSON.stringify(v)).join(' | ')
-  const type = Array.isArray(p.type) ? p.type.join(' | ') : typeof p.type === 'string' ? p.type : p.anyOf ?? p.oneOf ? '…' : ''
+  const type = Array.isArray(p.type)
+    ? p.type.join(' | ')
+    : typeof p.type === 'string'
+    ? p.type
+    : p.anyOf ?? p.oneOf
+    ? '…'
+    : ''
   return type === 'array' && typeof p.items === 'object' ? `${typeOf(p.items as JSONSchema) || 'any'}[]` : type
 }
 

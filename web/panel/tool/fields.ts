@@ -7,32 +7,74 @@ import type { Desk } from '../piece.ts'
 import { clean, line } from '../text.ts'
 
 /** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
-export interface Form { desk: Desk; idOf(path: string): string; problems: ReadonlyMap<string, FieldProblem> }
+export interface Form {
+  desk: Desk
+  idOf(path: string): string
+  problems: ReadonlyMap<string, FieldProblem>
+}
 
 type Put = (state: State) => void
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
-export function fieldView(form: Form, field: Field, state: State, path: string, name: string, put: Put): TemplateResult {
+export function fieldView(
+  form: Form,
+  field: Field,
+  state: State,
+  path: string,
+  name: string,
+  put: Put,
+): TemplateResult {
   const { words: t } = form.desk
   const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
   const problem = form.problems.get(path)
-  const about = html`${field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing}
-    ${problem ? html`<p class="hint bad" id="${id}-problem">${t(`field_${problem.code}`, problem.limit === undefined ? {} : { n: problem.limit })}</p>` : nothing}`
+  const about = html`${
+    field.description ? html`<p class="dim" id="${id}-about"><bdi>${clean(field.description, 600)}</bdi></p>` : nothing
+  }
+    ${
+    problem
+      ? html`<p class="hint bad" id="${id}-problem">${
+        t(`field_${problem.code}`, problem.limit === undefined ? {} : { n: problem.limit })
+      }</p>`
+      : nothing
+  }`
   const given = state !== undefined && state !== null
   // A group or an optional switch is there or not there: that is a choice of its own.
   if (field.kind === 'object' || field.kind === 'array' || field.kind === 'union') {
-    return html`<fieldset class="part"><legend><bdi>${label}</bdi>${field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`}</legend>
+    return html`<fieldset class="part"><legend><bdi>${label}</bdi>${
+      field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`
+    }</legend>
       ${about}
-      ${field.required && !field.nullable ? nothing : html`<label class="choice"><input type="checkbox" .checked=${given}
-        @change=${(e: Event) => put((e.target as HTMLInputElement).checked ? initial({ ...field, required: true, default: undefined }) : field.nullable && field.required ? null : undefined)}><span>${t('set_field', { name: label })}</span></label>`}
+      ${
+      field.required && !field.nullable ? nothing : html`<label class="choice"><input type="checkbox" .checked=${given}
+        @change=${(e: Event) =>
+        put(
+          (e.target as HTMLInputElement).checked
+            ? initial({ ...field, required: true, default: undefined })
+            : field.nullable && field.required
+            ? null
+            : undefined,
+        )}><span>${t('set_field', { name: label })}</span></label>`
+    }
       ${given ? inside(form, field, state, path, put) : nothing}
     </fieldset>`
   }
-  return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`}</label>
-    ${input(form, field, state, id, `${field.description ? `${id}-about ` : ''}${problem ? `${id}-problem` : ''}`, !!problem, put)}${about}
+  return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${
+    field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`
+  }</label>
+    ${
+    input(
+      form,
+      field,
+      state,
+      id,
+      `${field.description ? `${id}-about ` : ''}${problem ? `${id}-problem` : ''}`,
+      !!problem,
+      put,
+    )
+  }${about}
     ${field.kind === 'json' ? html`<p class="dim">${t('json_here')}</p>` : nothing}</div>`
 }
 
@@ -44,9 +86,17 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
   const { option, state: inner } = state as Chosen
   const id = `${form.idOf(path)}-variant`
   return html`<div class="field"><label for=${id}>${t('variant')}</label>
-      <select id=${id} @change=${(e: Event) => { const option = Number((e.target as HTMLSelectElement).value); put({ option, state: initial(field.options[option]!.field) }) }}>
-        ${field.options.map((o, i) => html`<option value=${i} ?selected=${i === option}>${line(o.label, 80)}</option>`)}</select></div>
-    ${fieldView(form, field.options[option]!.field, inner, path, field.options[option]!.label, (s) => put({ option, state: s }))}`
+      <select id=${id} @change=${(e: Event) => {
+    const option = Number((e.target as HTMLSelectElement).value)
+    put({ option, state: initial(field.options[option]!.field) })
+  }}>
+        ${
+    field.options.map((o, i) => html`<option value=${i} ?selected=${i === option}>${line(o.label, 80)}</option>`)
+  }</select></div>
+    ${
+    fieldView(form, field.options[option]!.field, inner, path, field.options[option]!.label, (s) =>
+      put({ option, state: s }))
+  }`
 }
 
 /** The members of an object, without a frame. */
@@ -54,42 +104,102 @@ export function membersView(form: Form, field: Field, state: State, path: string
   if (field.kind !== 'object') return []
   const states = (state ?? {}) as { [name: string]: State }
   return field.fields.map(({ name, field: member }) =>
-    fieldView(form, member, Object.hasOwn(states, name) ? states[name] : undefined, `${path}/${escaped(name)}`, name, (s) => put(Object.fromEntries([...Object.entries(states).filter(([n]) => n !== name), [name, s]]))))
+    fieldView(
+      form,
+      member,
+      Object.hasOwn(states, name) ? states[name] : undefined,
+      `${path}/${escaped(name)}`,
+      name,
+      (s) => put(Object.fromEntries([...Object.entries(states).filter(([n]) => n !== name), [name, s]])),
+    )
+  )
 }
 
 function itemsView(form: Form, field: ArrayField, items: State[], path: string, put: Put): TemplateResult {
   const { words: t } = form.desk
-  return html`<ol class="items">${items.map((item, i) => html`<li>
-      <div>${fieldView(form, field.item, item, `${path}/${i}`, t('item_n', { n: i + 1 }), (s) => put(items.map((old, j) => (j === i ? s : old))))}</div>
-      <button type="button" class="quiet round" aria-label=${t('remove_item', { n: i + 1 })} @click=${() => put(items.filter((_, j) => j !== i))}>${cross}</button></li>`)}</ol>
-    <button type="button" class="small" ?disabled=${items.length >= (field.maxItems ?? 500)} @click=${() => put([...items, initial(field.item)])}>${t('add_item')}</button>`
+  return html`<ol class="items">${
+    items.map((item, i) =>
+      html`<li>
+      <div>${
+        fieldView(form, field.item, item, `${path}/${i}`, t('item_n', { n: i + 1 }), (s) =>
+          put(items.map((old, j) => (j === i ? s : old))))
+      }</div>
+      <button type="button" class="quiet round" aria-label=${t('remove_item', { n: i + 1 })} @click=${() =>
+        put(items.filter((_, j) =>
+          j !== i
+        ))}>${cross}</button></li>`
+    )
+  }</ol>
+    <button type="button" class="small" ?disabled=${items.length >= (field.maxItems ?? 500)} @click=${() =>
+    put([...items, initial(field.item)])}>${t('add_item')}</button>`
 }
 
 const inputTypes: Record<string, string> = { email: 'email', uri: 'url', url: 'url', date: 'date' }
 
-function input(form: Form, field: Field, state: State, id: string, about: string, wrong: boolean, put: Put): TemplateResult {
+function input(
+  form: Form,
+  field: Field,
+  state: State,
+  id: string,
+  about: string,
+  wrong: boolean,
+  put: Put,
+): TemplateResult {
   const { words: t } = form.desk
   // What is emptied is left out, where it may be; a text that has to be there may be empty.
-  const typed = (e: Event) => { const { value } = e.target as HTMLInputElement; put(value === '' && !(field.kind === 'string' && field.required) ? undefined : value) }
+  const typed = (e: Event) => {
+    const { value } = e.target as HTMLInputElement
+    put(value === '' && !(field.kind === 'string' && field.required) ? undefined : value)
+  }
   switch (field.kind) {
     case 'boolean': {
-      const values = [...(field.required && !field.nullable ? [] : [[undefined, t('none')] as const]), [true, 'true'] as const, [false, 'false'] as const]
-      return html`<select id=${id} aria-describedby=${about || nothing} @change=${(e: Event) => put(values[(e.target as HTMLSelectElement).selectedIndex]![0])}>
+      const values = [
+        ...(field.required && !field.nullable ? [] : [[undefined, t('none')] as const]),
+        [true, 'true'] as const,
+        [false, 'false'] as const,
+      ]
+      return html`<select id=${id} aria-describedby=${about || nothing} @change=${(e: Event) =>
+        put(values[(e.target as HTMLSelectElement).selectedIndex]![0])}>
         ${values.map(([v, label]) => html`<option ?selected=${v === (state ?? undefined)}>${label}</option>`)}</select>`
     }
     case 'choice': {
       const open = state === undefined || !field.required
-      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) => { const { value } = e.target as HTMLSelectElement; put(value === '' ? undefined : value === 'null' ? null : Number(value)) }}>
-        ${open ? html`<option value="" ?selected=${state === undefined}>${t(field.required ? 'choose' : 'none')}</option>` : nothing}
+      return html`<select id=${id} aria-describedby=${about || nothing} aria-invalid=${wrong} @change=${(e: Event) => {
+        const { value } = e.target as HTMLSelectElement
+        put(value === '' ? undefined : value === 'null' ? null : Number(value))
+      }}>
+        ${
+        open
+          ? html`<option value="" ?selected=${state === undefined}>${t(field.required ? 'choose' : 'none')}</option>`
+          : nothing
+      }
         ${field.nullable ? html`<option value="null" ?selected=${state === null}>null</option>` : nothing}
-        ${field.options.map((o, i) => html`<option value=${i} ?selected=${state === i}>${line(o.label, 100)}</option>`)}</select>`
+        ${
+        field.options.map((o, i) => html`<option value=${i} ?selected=${state === i}>${line(o.label, 100)}</option>`)
+      }</select>`
     }
-    case 'string': if (!field.multiline) {
-      return html`<input id=${id} type=${inputTypes[field.format ?? ''] ?? 'text'} autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} title=${field.pattern ? line(field.pattern, 200) : nothing} .value=${String(state ?? '')} @input=${typed}>`
-    }
+    case 'string':
+      if (!field.multiline) {
+        return html`<input id=${id} type=${
+          inputTypes[field.format ?? ''] ?? 'text'
+        } autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} title=${
+          field.pattern ? line(field.pattern, 200) : nothing
+        } .value=${String(state ?? '')} @input=${typed}>`
+      }
     // falls through: a text of several lines
-    case 'json': return html`<textarea id=${id} rows="3" class=${field.kind === 'json' ? 'mono' : nothing} spellcheck=${field.kind !== 'json'} aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${String(state ?? '')} @input=${typed}></textarea>`
-    case 'number': return html`<input id=${id} type="text" inputmode=${field.integer ? 'numeric' : 'decimal'} autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${String(state ?? '')} @input=${typed}>`
-    default: return html``
+    case 'json':
+      return html`<textarea id=${id} rows="3" class=${field.kind === 'json' ? 'mono' : nothing} spellcheck=${
+        field.kind !== 'json'
+      } aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${
+        String(state ?? '')
+      } @input=${typed}></textarea>`
+    case 'number':
+      return html`<input id=${id} type="text" inputmode=${
+        field.integer ? 'numeric' : 'decimal'
+      } autocomplete="off" aria-describedby=${about || nothing} aria-invalid=${wrong} .value=${
+        String(state ?? '')
+      } @input=${typed}>`
+    default:
+      return html``
   }
 }

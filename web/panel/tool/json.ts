@@ -7,7 +7,14 @@ const step = 100
 
 /** A JSON value as a tree whose branches are made when they are opened. */
 class JSONTree extends Piece {
-  static override properties = { ...Piece.properties, label: {}, value: { attribute: false }, levels: {}, open: { state: true }, shown: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    label: {},
+    value: { attribute: false },
+    levels: {},
+    open: { state: true },
+    shown: { state: true },
+  }
   declare label: string
   declare value: unknown
   /** How many levels are open to begin with. */
@@ -24,16 +31,39 @@ class JSONTree extends Piece {
   protected override render(): TemplateResult {
     const { value } = this
     const open = this.open ?? this.levels > 0
-    const label = this.label === undefined ? nothing : html`<span class="key"><bdi>${clean(this.label, 200)}</bdi>: </span>`
+    const label = this.label === undefined
+      ? nothing
+      : html`<span class="key"><bdi>${clean(this.label, 200)}</bdi>: </span>`
     if (typeof value !== 'object' || value === null) {
-      return html`<div class="leaf mono">${label}<span class=${value === null ? 'null' : typeof value}><bdi>${clean(JSON.stringify(value) ?? 'undefined', 4000)}</bdi></span></div>`
+      return html`<div class="leaf mono">${label}<span class=${value === null ? 'null' : typeof value}><bdi>${
+        clean(JSON.stringify(value) ?? 'undefined', 4000)
+      }</bdi></span></div>`
     }
     const entries = Object.entries(value)
     const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
-    return html`<details class="mono" ?open=${open} @toggle=${(e: Event) => { e.stopPropagation(); this.open = (e.target as HTMLDetailsElement).open }}>
+    return html`<details class="mono" ?open=${open} @toggle=${(e: Event) => {
+      e.stopPropagation()
+      this.open = (e.target as HTMLDetailsElement).open
+    }}>
       <summary>${label}<span class="dim">${size}</span></summary>
-      ${open ? html`<div class="branch">${entries.slice(0, this.shown).map(([key, v]) => html`<portolan-json .desk=${this.desk} .label=${key} .value=${v} .levels=${this.levels - 1}></portolan-json>`)}
-        ${entries.length > this.shown ? html`<button type="button" class="small" @click=${() => { this.shown += step }}>${this.t('show_rest', { n: entries.length - this.shown })}</button>` : nothing}</div>` : nothing}
+      ${
+      open
+        ? html`<div class="branch">${
+          entries.slice(0, this.shown).map(([key, v]) =>
+            html`<portolan-json .desk=${this.desk} .label=${key} .value=${v} .levels=${
+              this.levels - 1
+            }></portolan-json>`
+          )
+        }
+        ${
+          entries.length > this.shown
+            ? html`<button type="button" class="small" @click=${() => {
+              this.shown += step
+            }}>${this.t('show_rest', { n: entries.length - this.shown })}</button>`
+            : nothing
+        }</div>`
+        : nothing
+    }
     </details>`
   }
 }

@@ -9,7 +9,15 @@ import { clean } from '../text.ts'
  * and runs no script that a picture brings.
  */
 class Media extends Piece {
-  static override properties = { ...Piece.properties, kind: {}, data: {}, mimeType: {}, fault: { state: true }, size: { state: true }, playing: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    kind: {},
+    data: {},
+    mimeType: {},
+    fault: { state: true },
+    size: { state: true },
+    playing: { state: true },
+  }
   declare kind: 'image' | 'audio' | 'file'
   /** Base64. */
   declare data: string
@@ -23,9 +31,23 @@ class Media extends Piece {
     const label = this.t(`media_${this.kind}`, { type: clean(this.mimeType, 60) })
     return html`
       ${this.kind === 'image' && !this.fault ? html`<canvas role="img" aria-label=${label}></canvas>` : nothing}
-      <p class="row"><span class="dim">${label}${this.size ? ` · ${this.size}` : nothing}${this.fault ? ` · ${this.t('media_unreadable')}` : nothing}</span>
-        ${this.kind === 'audio' && !this.fault ? html`<button type="button" class="small" aria-pressed=${!!this.playing} @click=${this.play}>${this.t(this.playing ? 'stop' : 'play')}</button>` : nothing}
-        ${this.blob ? html`<button type="button" class="small" @click=${() => download('result', this.blob!)}>${this.t('save_file')}</button>` : nothing}</p>`
+      <p class="row"><span class="dim">${label}${this.size ? ` · ${this.size}` : nothing}${
+      this.fault ? ` · ${this.t('media_unreadable')}` : nothing
+    }</span>
+        ${
+      this.kind === 'audio' && !this.fault
+        ? html`<button type="button" class="small" aria-pressed=${!!this.playing} @click=${this.play}>${
+          this.t(this.playing ? 'stop' : 'play')
+        }</button>`
+        : nothing
+    }
+        ${
+      this.blob
+        ? html`<button type="button" class="small" @click=${() => download('result', this.blob!)}>${
+          this.t('save_file')
+        }</button>`
+        : nothing
+    }</p>`
   }
 
   protected override async firstUpdated(): Promise<void> {

@@ -16,39 +16,84 @@ export function resultView(desk: Desk, result: ToolResult): TemplateResult {
   const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     <p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
-      <span class="dim">${desk.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${result.truncated ? ` · ${t('truncated')}` : nothing}</span></p>
-    ${result.content.length || result.structuredContent !== undefined ? nothing : html`<p class="nothing">${t('no_content')}</p>`}
+      <span class="dim">${desk.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
+    result.truncated ? ` · ${t('truncated')}` : nothing
+  }</span></p>
+    ${
+    result.content.length || result.structuredContent !== undefined
+      ? nothing
+      : html`<p class="nothing">${t('no_content')}</p>`
+  }
     ${result.content.map((block) => html`<div class="block">${blockView(desk, block, structured)}</div>`)}
-    ${result.structuredContent === undefined ? nothing : html`<div class="block"><h3>${t('structured')}</h3><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`}
-    <button type="button" class="small" @click=${() => download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${t('save_result')}</button>
+    ${
+    result.structuredContent === undefined
+      ? nothing
+      : html`<div class="block"><h3>${
+        t('structured')
+      }</h3><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`
+  }
+    <button type="button" class="small" @click=${() =>
+    download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${
+    t('save_result')
+  }</button>
   </section>`
 }
 
 function blockView(desk: Desk, block: ContentBlock, structured: string | undefined): TemplateResult {
   const { words: t } = desk
   switch (block?.type) {
-    case 'text': return textView(desk, String(block.text), structured)
+    case 'text':
+      return textView(desk, String(block.text), structured)
     case 'image':
-    case 'audio': return html`<portolan-media .desk=${desk} .kind=${block.type} .data=${String(block.data)} .mimeType=${String(block.mimeType)}></portolan-media>`
+    case 'audio':
+      return html`<portolan-media .desk=${desk} .kind=${block.type} .data=${String(block.data)} .mimeType=${
+        String(block.mimeType)
+      }></portolan-media>`
     case 'resource': {
       const { uri, mimeType, text, blob } = block.resource ?? {}
-      return html`<p><strong>${t('resource')}</strong> <bdi class="mono" dir="ltr">${clean(String(uri ?? ''), 500)}</bdi> <span class="dim">${clean(String(mimeType ?? ''), 60)}</span></p>
-        ${typeof text === 'string' ? textView(desk, text) : typeof blob === 'string' ? html`<portolan-media .desk=${desk} .kind=${String(mimeType).startsWith('image/') ? 'image' : String(mimeType).startsWith('audio/') ? 'audio' : 'file'} .data=${blob} .mimeType=${String(mimeType)}></portolan-media>` : nothing}`
+      return html`<p><strong>${t('resource')}</strong> <bdi class="mono" dir="ltr">${
+        clean(String(uri ?? ''), 500)
+      }</bdi> <span class="dim">${clean(String(mimeType ?? ''), 60)}</span></p>
+        ${
+        typeof text === 'string'
+          ? textView(desk, text)
+          : typeof blob === 'string'
+          ? html`<portolan-media .desk=${desk} .kind=${
+            String(mimeType).startsWith('image/') ? 'image' : String(mimeType).startsWith('audio/') ? 'audio' : 'file'
+          } .data=${blob} .mimeType=${String(mimeType)}></portolan-media>`
+          : nothing
+      }`
     }
-    case 'resource_link': return html`<p><strong>${t('resource_link')}</strong> <bdi>${clean(String(block.name ?? ''), 200)}</bdi> ${link(String(block.uri ?? ''))}</p>`
-    default: return html`<portolan-json .desk=${desk} .value=${block} .levels=${2}></portolan-json>`
+    case 'resource_link':
+      return html`<p><strong>${t('resource_link')}</strong> <bdi>${clean(String(block.name ?? ''), 200)}</bdi> ${
+        link(String(block.uri ?? ''))
+      }</p>`
+    default:
+      return html`<portolan-json .desk=${desk} .value=${block} .levels=${2}></portolan-json>`
   }
 }
 
 function link(uri: string): TemplateResult {
   const shown = html`<bdi class="mono" dir="ltr">${clean(uri, 500)}</bdi>`
-  return /^https:\/\//i.test(uri) && URL.canParse(uri) ? html`<a href=${uri} target="_blank" rel="noopener noreferrer">${shown}</a>` : shown
+  return /^https:\/\//i.test(uri) && URL.canParse(uri)
+    ? html`<a href=${uri} target="_blank" rel="noopener noreferrer">${shown}</a>`
+    : shown
 }
 
 function textView(desk: Desk, text: string, structured?: string): TemplateResult {
   const json = parsed(text)
-  return html`${json === undefined || JSON.stringify(json) === structured ? nothing : html`<portolan-json .desk=${desk} .value=${json} .levels=${2}></portolan-json>`}
-    ${json === undefined ? html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>` : html`<details><summary>${desk.words('as_text')}</summary><pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre></details>`}`
+  return html`${
+    json === undefined || JSON.stringify(json) === structured
+      ? nothing
+      : html`<portolan-json .desk=${desk} .value=${json} .levels=${2}></portolan-json>`
+  }
+    ${
+    json === undefined
+      ? html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>`
+      : html`<details><summary>${desk.words('as_text')}</summary><pre tabindex="0"><bdi>${
+        clean(text, longest)
+      }</bdi></pre></details>`
+  }`
 }
 
 function parsed(text: string): object | undefined {

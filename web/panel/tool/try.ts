@@ -11,14 +11,28 @@ import { clean } from '../text.ts'
 import { membersView } from './fields.ts'
 import { resultView } from './result.ts'
 
-interface Draft { text: string; state: State; asText: boolean }
+interface Draft {
+  text: string
+  state: State
+  asText: boolean
+}
 
 /** What was typed for a tool, as long as the page lives. */
 const drafts = new WeakMap<object, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */
 class Try extends Piece {
-  static override properties = { ...Piece.properties, tool: { attribute: false }, offered: { type: Boolean }, draft: { state: true }, checked: { state: true }, running: { state: true }, progress: { state: true }, result: { state: true }, fault: { state: true } }
+  static override properties = {
+    ...Piece.properties,
+    tool: { attribute: false },
+    offered: { type: Boolean },
+    draft: { state: true },
+    checked: { state: true },
+    running: { state: true },
+    progress: { state: true },
+    result: { state: true },
+    fault: { state: true },
+  }
   declare tool: ToolInfo
   declare offered: boolean
   declare private draft: Draft
@@ -36,30 +50,66 @@ class Try extends Piece {
     if (!changed.has('tool')) return
     this.form = formOf(this.tool.definition.inputSchema)
     const state = initial(this.form)
-    this.draft = drafts.get(this.tool.definition) ?? { state, text: toJSON(this.form, state) ?? '{}', asText: this.form.kind !== 'object' }
+    this.draft = drafts.get(this.tool.definition) ??
+      { state, text: toJSON(this.form, state) ?? '{}', asText: this.form.kind !== 'object' }
   }
 
   protected override render(): TemplateResult {
     const { draft, form, id_: id } = this
     const found = this.checked && !draft.asText ? problems(form, draft.state) : []
     const text = html`<div class="field"><label for="${id}-json">${this.t('arguments')}</label>
-      <textarea id="${id}-json" class="mono" rows="6" dir="ltr" spellcheck="false" .value=${draft.text} @input=${(e: Event) => this.typed((e.target as HTMLTextAreaElement).value)}></textarea></div>`
+      <textarea id="${id}-json" class="mono" rows="6" dir="ltr" spellcheck="false" .value=${draft.text} @input=${(
+      e: Event,
+    ) => this.typed((e.target as HTMLTextAreaElement).value)}></textarea></div>`
     return html`<form novalidate @submit=${this.send}>
-      ${form.kind === 'object' && form.fields.length ? html`<div class="row" role="group" aria-label=${this.t('edit_as')}>
-        <button type="button" class="small" aria-pressed=${!draft.asText} @click=${() => this.show(false)}>${this.t('as_form')}</button>
-        <button type="button" class="small" aria-pressed=${draft.asText} @click=${() => this.show(true)}>${this.t('as_json')}</button></div>` : nothing}
-      ${draft.asText ? text : form.kind === 'object' && form.fields.length
-        ? membersView({ desk: this.desk, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) }, form, draft.state, '', (state) => this.put({ state, text: toJSON(form, state) ?? '{}' }))
-        : html`<p class="dim">${this.t('no_parameters')}</p>`}
+      ${
+      form.kind === 'object' && form.fields.length
+        ? html`<div class="row" role="group" aria-label=${this.t('edit_as')}>
+        <button type="button" class="small" aria-pressed=${!draft.asText} @click=${() => this.show(false)}>${
+          this.t('as_form')
+        }</button>
+        <button type="button" class="small" aria-pressed=${draft.asText} @click=${() => this.show(true)}>${
+          this.t('as_json')
+        }</button></div>`
+        : nothing
+    }
+      ${
+      draft.asText ? text : form.kind === 'object' && form.fields.length
+        ? membersView(
+          { desk: this.desk, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) },
+          form,
+          draft.state,
+          '',
+          (state) => this.put({ state, text: toJSON(form, state) ?? '{}' }),
+        )
+        : html`<p class="dim">${this.t('no_parameters')}</p>`
+    }
       ${this.offered ? nothing : html`<p class="hint warn">${this.t('off_try')}</p>`}
       <div class="row">
-        ${this.running ? html`<button type="button" @click=${() => this.running?.abort()}>${this.t('cancel')}</button>` : html`<button class="primary" ?disabled=${!this.offered}>${this.t('call')}</button>`}
-        <button type="button" class="small" @click=${() => copy(this.desk, asTypeScript(this.tool, this.arguments, this.config))}>${this.t('copy_ts')}</button>
-        ${this.curl ? html`<button type="button" class="small" @click=${() => copy(this.desk, this.curl!)}>${this.t('copy_curl')}</button>` : nothing}
+        ${
+      this.running
+        ? html`<button type="button" @click=${() => this.running?.abort()}>${this.t('cancel')}</button>`
+        : html`<button class="primary" ?disabled=${!this.offered}>${this.t('call')}</button>`
+    }
+        <button type="button" class="small" @click=${() =>
+      copy(this.desk, asTypeScript(this.tool, this.arguments, this.config))}>${this.t('copy_ts')}</button>
+        ${
+      this.curl
+        ? html`<button type="button" class="small" @click=${() => copy(this.desk, this.curl!)}>${
+          this.t('copy_curl')
+        }</button>`
+        : nothing
+    }
       </div>
     </form>
     <div role="status">${this.running ? this.progressView() : nothing}</div>
-    ${this.fault ? html`<div class="hint bad" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${clean(this.fault.message, 2000)}</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>` : nothing}
+    ${
+      this.fault
+        ? html`<div class="hint bad" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${
+          clean(this.fault.message, 2000)
+        }</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>`
+        : nothing
+    }
     ${this.result ? resultView(this.desk, this.result) : nothing}`
   }
 
@@ -69,14 +119,24 @@ class Try extends Piece {
     return id
   }
 
-  private get config() { return this.desk.snapshot.servers[this.tool.server]?.config ?? { url: '' } }
-  private get arguments(): string { return this.draft.text.trim() || '{}' }
-  private get curl(): string | undefined { return asCurl(this.tool.server, this.config, this.tool.tool, this.arguments) }
+  private get config() {
+    return this.desk.snapshot.servers[this.tool.server]?.config ?? { url: '' }
+  }
+  private get arguments(): string {
+    return this.draft.text.trim() || '{}'
+  }
+  private get curl(): string | undefined {
+    return asCurl(this.tool.server, this.config, this.tool.tool, this.arguments)
+  }
 
   private progressView(): TemplateResult {
     const { progress: p } = this
-    return html`<p class="row"><progress aria-label=${this.t('progress')} max=${p?.total ?? 1} value=${p?.total ? p.progress : nothing}></progress>
-      <span><bdi>${p?.message ? clean(p.message, 200) : p ? this.desk.words.number(p.progress) : this.t('calling')}</bdi></span></p>`
+    return html`<p class="row"><progress aria-label=${this.t('progress')} max=${p?.total ?? 1} value=${
+      p?.total ? p.progress : nothing
+    }></progress>
+      <span><bdi>${
+      p?.message ? clean(p.message, 200) : p ? this.desk.words.number(p.progress) : this.t('calling')
+    }</bdi></span></p>`
   }
 
   private put(patch: Partial<Draft>): void {
@@ -107,7 +167,12 @@ class Try extends Piece {
     }
     const running = this.running = new AbortController()
     try {
-      this.result = await this.desk.registry.call(this.tool.name, this.arguments, { signal: running.signal, onProgress: (p) => { this.progress = p } })
+      this.result = await this.desk.registry.call(this.tool.name, this.arguments, {
+        signal: running.signal,
+        onProgress: (p) => {
+          this.progress = p
+        },
+      })
     } catch (e) {
       this.fault = e as RegistryError
     }

@@ -13,22 +13,40 @@ export function budgetView(desk: Desk, listed: Map<string, Listed[]>, budget: nu
   if (!used && on.length) return html`<p class="budget dim" role="status">${t('weighing')}</p>`
   const over = budget > 0 && used > budget
   const out = over ? fit(on, budget) : []
-  const apply = () => desk.run(async () => {
-    for (const [server, list] of listed) {
-      const names = out.filter((tool) => tool.server === server).map((tool) => tool.tool)
-      if (!names.length) continue
-      const tools = chosen(desk.snapshot.servers[server]?.config.tools, list.map((l) => l.info.tool), names, false)
-      await desk.registry.updateServer(server, { tools })
-    }
-  })
+  const apply = () =>
+    desk.run(async () => {
+      for (const [server, list] of listed) {
+        const names = out.filter((tool) => tool.server === server).map((tool) => tool.tool)
+        if (!names.length) continue
+        const tools = chosen(desk.snapshot.servers[server]?.config.tools, list.map((l) => l.info.tool), names, false)
+        await desk.registry.updateServer(server, { tools })
+      }
+    })
   return html`<div class="budget" part="budget" data-over=${over}>
     <label for="budget">${t('budget')}</label>
-    <input id="budget" type="number" inputmode="numeric" min="0" step="500" .value=${budget ? String(budget) : ''} aria-describedby="budget-says"
-      @change=${(e: Event) => desk.setBudget(Math.max(0, Math.floor(Number((e.target as HTMLInputElement).value)) || 0))}>
-    ${budget ? html`<meter min="0" max=${Math.max(budget, used)} value=${used} low=${budget} high=${budget} optimum="0" aria-label=${t('budget_meter')}></meter>` : nothing}
-    <p id="budget-says" class="dim" role="status">${t(budget ? 'budget_used_of' : 'budget_used', { n: used, budget })}</p>
-    ${out.length ? html`<div class="fit">
-      <p>${t('fit_text', { n: out.length })} ${out.slice(0, 12).map((tool, i) => html`${i ? ', ' : ''}<bdi class="mono">${clean(tool.name, 64)}</bdi>`)}${out.length > 12 ? '…' : ''}</p>
-      <button type="button" class="small primary" @click=${apply}>${t('fit', { n: out.length })}</button></div>` : nothing}
+    <input id="budget" type="number" inputmode="numeric" min="0" step="500" .value=${
+    budget ? String(budget) : ''
+  } aria-describedby="budget-says"
+      @change=${(e: Event) =>
+    desk.setBudget(Math.max(0, Math.floor(Number((e.target as HTMLInputElement).value)) || 0))}>
+    ${
+    budget
+      ? html`<meter min="0" max=${
+        Math.max(budget, used)
+      } value=${used} low=${budget} high=${budget} optimum="0" aria-label=${t('budget_meter')}></meter>`
+      : nothing
+  }
+    <p id="budget-says" class="dim" role="status">${
+    t(budget ? 'budget_used_of' : 'budget_used', { n: used, budget })
+  }</p>
+    ${
+    out.length
+      ? html`<div class="fit">
+      <p>${t('fit_text', { n: out.length })} ${
+        out.slice(0, 12).map((tool, i) => html`${i ? ', ' : ''}<bdi class="mono">${clean(tool.name, 64)}</bdi>`)
+      }${out.length > 12 ? '…' : ''}</p>
+      <button type="button" class="small primary" @click=${apply}>${t('fit', { n: out.length })}</button></div>`
+      : nothing
+  }
   </div>`
 }

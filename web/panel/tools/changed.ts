@@ -5,8 +5,9 @@ const parts = ['name', 'description', 'schema', 'annotations'] as const
 export type Part = (typeof parts)[number]
 
 /** What a model and its user are told of a tool, a part each. */
-const said = ({ name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition): Record<Part, unknown> =>
-  ({ name: [name, title], description, schema: [inputSchema, outputSchema], annotations })
+const said = (
+  { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
+): Record<Part, unknown> => ({ name: [name, title], description, schema: [inputSchema, outputSchema], annotations })
 
 /** What differs between two definitions of a tool. */
 export function changes(before: ToolDefinition, now: ToolDefinition): Part[] {
@@ -23,5 +24,8 @@ export function canonical(v: unknown): string {
   if (Array.isArray(v)) return '[' + v.map(canonical).join() + ']'
   if (typeof v !== 'object' || v === null) return JSON.stringify(v) ?? 'null'
   const o = v as Record<string, unknown>
-  return '{' + Object.keys(o).filter((k) => o[k] !== undefined).sort().map((k) => JSON.stringify(k) + ':' + canonical(o[k])).join() + '}'
+  return '{' +
+    Object.keys(o).filter((k) => o[k] !== undefined).sort().map((k) => JSON.stringify(k) + ':' + canonical(o[k]))
+      .join() +
+    '}'
 }

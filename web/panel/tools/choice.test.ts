@@ -6,21 +6,28 @@ import { Ledger } from './ledger.ts'
 
 test('switches change a choice as little as they can', () => {
   const all = ['a', 'b', 'c']
-  for (const [before, names, on, after] of [
-    [undefined, ['a'], false, { deny: ['a'] }],
-    [{ deny: ['a'] }, ['a'], true, undefined],
-    [{ deny: ['a'] }, ['b'], false, { deny: ['a', 'b'] }],
-    [undefined, all, false, { allow: [] }],
-    [{ allow: [] }, all, true, undefined],
-    [{ allow: [] }, ['b'], true, { allow: ['b'] }],
-    [{ allow: ['b', 'c'], deny: ['c'] }, ['c'], true, { allow: ['b', 'c'] }],
-    [{ allow: ['b', 'c'] }, ['c'], false, { allow: ['b'] }],
-    [{ deny: ['gone'] }, ['a'], false, { deny: ['gone', 'a'] }],
-  ] as const) assert.deepEqual(chosen(before as never, all, names, on), after, JSON.stringify([before, names, on]))
+  for (
+    const [before, names, on, after] of [
+      [undefined, ['a'], false, { deny: ['a'] }],
+      [{ deny: ['a'] }, ['a'], true, undefined],
+      [{ deny: ['a'] }, ['b'], false, { deny: ['a', 'b'] }],
+      [undefined, all, false, { allow: [] }],
+      [{ allow: [] }, all, true, undefined],
+      [{ allow: [] }, ['b'], true, { allow: ['b'] }],
+      [{ allow: ['b', 'c'], deny: ['c'] }, ['c'], true, { allow: ['b', 'c'] }],
+      [{ allow: ['b', 'c'] }, ['c'], false, { allow: ['b'] }],
+      [{ deny: ['gone'] }, ['a'], false, { deny: ['gone', 'a'] }],
+    ] as const
+  ) assert.deepEqual(chosen(before as never, all, names, on), after, JSON.stringify([before, names, on]))
 })
 
 test('a list that is sent again keeps its objects, but for what changed', () => {
-  const info = (tool: string, description = ''): ToolInfo => ({ name: `s__${tool}`, server: 's', tool, definition: { name: tool, description, inputSchema: {} } })
+  const info = (tool: string, description = ''): ToolInfo => ({
+    name: `s__${tool}`,
+    server: 's',
+    tool,
+    definition: { name: tool, description, inputSchema: {} },
+  })
   const ledger = new Ledger()
   ledger.see({ tools: [info('b'), info('a')], withheld: [info('c')] })
   const before = ledger.servers.get('s')!

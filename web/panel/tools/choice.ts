@@ -7,7 +7,12 @@ type Choice = NonNullable<ServerConfig['tools']>
  * is an empty `allow`, so that tools which the server adds later are off as well;
  * all on is no choice.
  */
-export function chosen(choice: Choice | undefined, all: readonly string[], names: readonly string[], on: boolean): Choice | undefined {
+export function chosen(
+  choice: Choice | undefined,
+  all: readonly string[],
+  names: readonly string[],
+  on: boolean,
+): Choice | undefined {
   const change = new Set(names)
   if (all.every((name) => change.has(name))) return on ? undefined : { allow: [] }
   const deny = (choice?.deny ?? []).filter((name) => !change.has(name))

@@ -31,7 +31,10 @@ export class Flags {
     if (this.waiting) return
     this.waiting = true
     const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 50))
-    idle(() => void this.judge().catch(() => { this.waiting = false }), { timeout: 1000 })
+    idle(() =>
+      void this.judge().catch(() => {
+        this.waiting = false
+      }), { timeout: 1000 })
   }
 
   private async judge(): Promise<void> {

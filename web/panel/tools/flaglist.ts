@@ -16,8 +16,19 @@ export function flagsView(desk: Desk, tool: ToolInfo): TemplateResult | typeof n
 export const flagList = (t: Words, flags: readonly Flag[] = []): TemplateResult | typeof nothing =>
   box(t, flags.map((f) => ({ ...f, says: t(`flag_suspicious_${wordsOfRule(f.rule)}` as Key) })))
 
-function box(t: Words, list: readonly { says: string; other?: string; excerpt?: string; where?: string }[]): TemplateResult | typeof nothing {
+function box(
+  t: Words,
+  list: readonly { says: string; other?: string; excerpt?: string; where?: string }[],
+): TemplateResult | typeof nothing {
   if (!list.length) return nothing
-  return html`<div class="flags" part="flags"><strong class="badge warn">${icon}<span>${t('flags_title')}</span></strong>
-    <ul>${list.map((f) => html`<li>${f.says}${f.other ? html` <bdi class="mono">${f.other}</bdi>` : nothing}${f.excerpt ? html` <q><bdi class="mono">${clean(f.excerpt, 200)}</bdi></q>` : nothing}${f.where ? html` <span class="dim" dir="ltr">${clean(f.where, 200)}</span>` : nothing}</li>`)}</ul></div>`
+  return html`<div class="flags" part="flags"><strong class="badge warn">${icon}<span>${
+    t('flags_title')
+  }</span></strong>
+    <ul>${
+    list.map((f) =>
+      html`<li>${f.says}${f.other ? html` <bdi class="mono">${f.other}</bdi>` : nothing}${
+        f.excerpt ? html` <q><bdi class="mono">${clean(f.excerpt, 200)}</bdi></q>` : nothing
+      }${f.where ? html` <span class="dim" dir="ltr">${clean(f.where, 200)}</span>` : nothing}</li>`
+    )
+  }</ul></div>`
 }

@@ -20,7 +20,19 @@ export interface Flag {
   other?: string
 }
 
-const worded = new Set(['hidden_text', 'lookalike', 'concealment', 'override', 'pseudo_tag', 'sensitive_path', 'exfiltration', 'data_url', 'shadowing', 'parameter', 'blob'])
+const worded = new Set([
+  'hidden_text',
+  'lookalike',
+  'concealment',
+  'override',
+  'pseudo_tag',
+  'sensitive_path',
+  'exfiltration',
+  'data_url',
+  'shadowing',
+  'parameter',
+  'blob',
+])
 /** Which of the panel's words fit a rule of the registry's scanner. */
 export const wordsOfRule = (rule: string): string => (worded.has(rule) ? rule : 'else')
 
@@ -41,17 +53,25 @@ export function flags(tools: readonly ToolInfo[], scan: typeof scanDefinition): 
   for (const tool of tools) {
     push(byName, foldName(tool.tool), tool)
     const { description } = tool.definition
-    if (typeof description === 'string' && description.length >= telling) push(byText, description.slice(0, 4000).replace(/\s+/g, ' ').trim().toLowerCase(), tool)
+    if (typeof description === 'string' && description.length >= telling)
+      push(byText, description.slice(0, 4000).replace(/\s+/g, ' ').trim().toLowerCase(), tool)
   }
-  for (const alike of byName.values()) across(alike, (tool, other) => add(tool, {
-    code: 'duplicate', why: tool.tool === other.tool ? 'same_name' : 'similar_name', other: other.name, excerpt: line(other.tool, 80),
-  }))
-  for (const alike of byText.values()) across(alike, (tool, other) => add(tool, { code: 'duplicate', why: 'same_description', other: other.name }))
+  for (const alike of byName.values())
+    across(alike, (tool, other) =>
+      add(tool, {
+        code: 'duplicate',
+        why: tool.tool === other.tool ? 'same_name' : 'similar_name',
+        other: other.name,
+        excerpt: line(other.tool, 80),
+      }))
+  for (const alike of byText.values())
+    across(alike, (tool, other) => add(tool, { code: 'duplicate', why: 'same_description', other: other.name }))
 
   const others = new Map<string, Set<string>>()
   for (const tool of tools) {
     const { server } = tool
-    if (!others.has(server)) others.set(server, new Set(tools.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
+    if (!others.has(server))
+      others.set(server, new Set(tools.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
     for (const { rule, where, excerpt } of [...tool.flags ?? [], ...scan(tool.definition, others.get(server))]) {
       add(tool, { code: 'suspicious', why: wordsOfRule(rule), where, excerpt: line(excerpt, 80) })
     }

@@ -1,7 +1,10 @@
 import type { Snapshot, ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
 
 /** A tool that a server lists; on says whether models are offered it. */
-export interface Listed { readonly info: ToolInfo; readonly on: boolean }
+export interface Listed {
+  readonly info: ToolInfo
+  readonly on: boolean
+}
 
 /** All tools of a registry by server, the offered and the withheld, in the order of their names. A list that stays the same is the same object. */
 export class Ledger {
@@ -27,7 +30,8 @@ export class Ledger {
     for (const [name, list] of servers) {
       list.sort((a, b) => (a.info.tool < b.info.tool ? -1 : a.info.tool > b.info.tool ? 1 : 0))
       const before = this.servers.get(name)
-      if (before?.length === list.length && list.every((l, i) => l.info === before[i]!.info && l.on === before[i]!.on)) servers.set(name, before)
+      if (before?.length === list.length && list.every((l, i) => l.info === before[i]!.info && l.on === before[i]!.on))
+        servers.set(name, before)
     }
     this.servers = servers
     this.known = known
@@ -41,8 +45,12 @@ export class Ledger {
    */
   private same(now: ToolInfo): ToolInfo {
     const before = this.known.get(now.name)
-    return before && before.server === now.server && (before.definition === now.definition || alike(before.definition, now.definition)) ? before : now
+    return before && before.server === now.server &&
+        (before.definition === now.definition || alike(before.definition, now.definition))
+      ? before
+      : now
   }
 }
 
-const alike = (a: ToolDefinition, b: ToolDefinition) => a.description === b.description && JSON.stringify(a) === JSON.stringify(b)
+const alike = (a: ToolDefinition, b: ToolDefinition) =>
+  a.description === b.description && JSON.stringify(a) === JSON.stringify(b)

@@ -35,7 +35,9 @@ export class Scales {
   }
 
   weigh(listed: Map<string, Listed[]>): void {
-    this.waiting = [...listed.values()].flatMap((list) => list.flatMap(({ info }) => (this.weights.has(info.definition) ? [] : [info])))
+    this.waiting = [...listed.values()].flatMap((list) =>
+      list.flatMap(({ info }) => (this.weights.has(info.definition) ? [] : [info]))
+    )
     if (this.waiting.length && !this.busy) this.later()
   }
 

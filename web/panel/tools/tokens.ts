@@ -13,7 +13,12 @@ const maxText = 200_000
 export function estimateTokens(tool: ToolInfo): number {
   const { description, inputSchema: parameters } = tool.definition
   const said = typeof description === 'string' ? description : ''
-  return tokensOf(JSON.stringify({ type: 'function', function: { name: tool.name, description: `[${tool.server}] ${said}`, parameters } }))
+  return tokensOf(
+    JSON.stringify({
+      type: 'function',
+      function: { name: tool.name, description: `[${tool.server}] ${said}`, parameters },
+    }),
+  )
 }
 
 /** The tokens of a text, about. */
@@ -34,7 +39,12 @@ export function tokensOf(text: string): number {
  * first, until the rest fits; so none of them would fit again. Those in `keep`
  * (model names, as of tools used recently) are never chosen.
  */
-export function fit(tools: readonly ToolInfo[], budget: number, keep: ReadonlySet<string> = new Set(), weigh: (tool: ToolInfo) => number = estimateTokens): ToolInfo[] {
+export function fit(
+  tools: readonly ToolInfo[],
+  budget: number,
+  keep: ReadonlySet<string> = new Set(),
+  weigh: (tool: ToolInfo) => number = estimateTokens,
+): ToolInfo[] {
   const weighed = tools.map((tool) => ({ tool, tokens: weigh(tool) }))
     .sort((a, b) => b.tokens - a.tokens || (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0))
   let total = weighed.reduce((sum, w) => sum + w.tokens, 0)

@@ -9,11 +9,17 @@ import { estimateTokens, fit, tokensOf } from './tokens.ts'
 
 const flags = (tools: readonly ToolInfo[]) => flagsBy(tools, scanDefinition)
 
-const info = (server: string, tool: string, definition: Partial<ToolDefinition> = {}): ToolInfo =>
-  ({ name: `${server}__${tool}`, server, tool, definition: { name: tool, inputSchema: { type: 'object' }, ...definition } })
+const info = (server: string, tool: string, definition: Partial<ToolDefinition> = {}): ToolInfo => ({
+  name: `${server}__${tool}`,
+  server,
+  tool,
+  definition: { name: tool, inputSchema: { type: 'object' }, ...definition },
+})
 
 const real = ['everything', 'filesystem', 'memory', 'mongodb', 'notion', 'playwright'].flatMap((server) => {
-  const list = JSON.parse(readFileSync(new URL(`../../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8')) as ToolDefinition[]
+  const list = JSON.parse(
+    readFileSync(new URL(`../../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8'),
+  ) as ToolDefinition[]
   return list.map((d) => info(server, d.name, d))
 })
 
@@ -26,7 +32,8 @@ const counted: [text: string, tokens: number][] = [
   ['Gibt die Liste aller Häfen zurück, die zur Suche passen', 13],
 ]
 test('tokens are estimated within a fifth', () => {
-  for (const [text, tokens] of counted) assert.ok(Math.abs(tokensOf(text) - tokens) <= Math.max(1, tokens / 5), `${text}: ${tokensOf(text)}`)
+  for (const [text, tokens] of counted)
+    assert.ok(Math.abs(tokensOf(text) - tokens) <= Math.max(1, tokens / 5), `${text}: ${tokensOf(text)}`)
   const begun = performance.now()
   for (let i = 0; i < 10; i++) for (const tool of real) estimateTokens(tool)
   assert.ok(performance.now() - begun < 2000)
@@ -36,7 +43,8 @@ test('tokens are estimated within a fifth', () => {
 test('fit turns off the most expensive, never those kept, and no more than needed', () => {
   const sizes: Record<string, number> = { a__a: 500, a__b: 300, a__c: 300, b__d: 100, b__e: 50 }
   const tools = Object.keys(sizes).map((n) => info(n[0]!, n[3]!))
-  const off = (budget: number, keep: string[] = []) => fit(tools, budget, new Set(keep), (t) => sizes[t.name]!).map((t) => t.name)
+  const off = (budget: number, keep: string[] = []) =>
+    fit(tools, budget, new Set(keep), (t) => sizes[t.name]!).map((t) => t.name)
   assert.deepEqual(off(2000), [])
   assert.deepEqual(off(1250), [])
   assert.deepEqual(off(800), ['a__a'])
@@ -50,7 +58,9 @@ test('fit turns off the most expensive, never those kept, and no more than neede
 
 const tags = (s: string) => [...s].map((c) => String.fromCodePoint(0xe0000 + c.charCodeAt(0))).join('')
 const said = (text: string): Partial<ToolDefinition> => ({ description: text })
-const inSchema = (text: string): Partial<ToolDefinition> => ({ inputSchema: { type: 'object', properties: { a: { type: 'string', description: text } } } })
+const inSchema = (text: string): Partial<ToolDefinition> => ({
+  inputSchema: { type: 'object', properties: { a: { type: 'string', description: text } } },
+})
 
 test('suspicious texts, wherever they are', () => {
   const rows: [definition: Partial<ToolDefinition>, why: string][] = [
@@ -73,14 +83,23 @@ test('suspicious texts, wherever they are', () => {
   ]
   for (const [definition, why] of rows) {
     const found = flags([info('a', 'add', definition), info('b', 'send_mail')]).get('a__add') ?? []
-    assert.ok(found.some((f) => f.code === 'suspicious' && f.why === why), `${JSON.stringify(definition)}: ${JSON.stringify(found)}`)
+    assert.ok(
+      found.some((f) => f.code === 'suspicious' && f.why === why),
+      `${JSON.stringify(definition)}: ${JSON.stringify(found)}`,
+    )
     for (const f of found) assert.ok((f.excerpt ?? '').length <= 80 && !/[\u202e\u200b\x1b]/.test(f.excerpt ?? ''))
   }
 })
 
 test('duplicates across servers, by name and by description', () => {
   const text = 'Searches the harbours of all seas for a word and lists them.'
-  const found = flags([info('a', 'list_files', said(text)), info('b', 'listFiles', said('  ' + text.toUpperCase())), info('c', 'lіst_files'), info('a', 'other'), info('d', 'other')])
+  const found = flags([
+    info('a', 'list_files', said(text)),
+    info('b', 'listFiles', said('  ' + text.toUpperCase())),
+    info('c', 'lіst_files'),
+    info('a', 'other'),
+    info('d', 'other'),
+  ])
   const of = (name: string) => found.get(name)?.filter((f) => f.code === 'duplicate').map((f) => `${f.why} ${f.other}`)
   assert.deepEqual(of('a__list_files'), ['similar_name b__listFiles', 'same_description b__listFiles'])
   assert.deepEqual(of('c__lіst_files'), ['similar_name a__list_files'])
@@ -89,15 +108,27 @@ test('duplicates across servers, by name and by description', () => {
 })
 
 test('tools of well-known servers are not suspicious', () => {
-  const found = [...flags(real)].flatMap(([name, list]) => list.filter((f) => f.code === 'suspicious').map((f) => `${name}: ${f.why} ${f.where} ${f.excerpt}`))
+  const found = [...flags(real)].flatMap(([name, list]) =>
+    list.filter((f) => f.code === 'suspicious').map((f) => `${name}: ${f.why} ${f.where} ${f.excerpt}`)
+  )
   assert.deepEqual(found, [])
 })
 
 test('it is told what changed, and not the order of members', () => {
-  const before = info('a', 'x', { ...said('one'), annotations: { readOnlyHint: true }, inputSchema: { type: 'object', properties: { a: { type: 'string' }, b: {} } } }).definition
-  assert.deepEqual(changes(before, { ...before, inputSchema: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }), [])
+  const before = info('a', 'x', {
+    ...said('one'),
+    annotations: { readOnlyHint: true },
+    inputSchema: { type: 'object', properties: { a: { type: 'string' }, b: {} } },
+  }).definition
+  assert.deepEqual(
+    changes(before, { ...before, inputSchema: { properties: { b: {}, a: { type: 'string' } }, type: 'object' } }),
+    [],
+  )
   assert.deepEqual(changes(before, { ...before, description: 'two' }), ['description'])
-  assert.deepEqual(changes(before, { ...before, annotations: { readOnlyHint: false }, inputSchema: {} }), ['schema', 'annotations'])
+  assert.deepEqual(changes(before, { ...before, annotations: { readOnlyHint: false }, inputSchema: {} }), [
+    'schema',
+    'annotations',
+  ])
   assert.deepEqual(changes(before, { ...before, title: 'X' }), ['name'])
   assert.notEqual(canonical(['a', 'b']), canonical(['a,b']))
 })
@@ -106,8 +137,15 @@ test('hostile definitions are bounded', () => {
   let deep: unknown = {}
   for (let i = 0; i < 5000; i++) deep = { a: deep }
   const rows: Partial<ToolDefinition>[] = [
-    said('ignore '.repeat(150_000)), said('do not tell the '.repeat(60_000)), said('<important '.repeat(90_000)), said('https://a?'.repeat(100_000)), said('a'.repeat(1 << 20)),
-    said('a_'.repeat(1 << 19)), said(tags('x').repeat(1 << 18)), { inputSchema: { x: deep } as never }, { description: 5 as never, inputSchema: null as never, annotations: [] as never },
+    said('ignore '.repeat(150_000)),
+    said('do not tell the '.repeat(60_000)),
+    said('<important '.repeat(90_000)),
+    said('https://a?'.repeat(100_000)),
+    said('a'.repeat(1 << 20)),
+    said('a_'.repeat(1 << 19)),
+    said(tags('x').repeat(1 << 18)),
+    { inputSchema: { x: deep } as never },
+    { description: 5 as never, inputSchema: null as never, annotations: [] as never },
     { inputSchema: { type: 'object', properties: JSON.parse('{"__proto__":{"description":"<system>"}}') } },
   ]
   for (const [i, definition] of rows.entries()) {

@@ -23,8 +23,16 @@ const atFirst = 100, step = 300
 /** All tools by server: what models see, and what is kept from them. */
 class ToolsView extends Piece {
   static override properties = {
-    ...Piece.properties, listed: { attribute: false }, servers: { attribute: false }, known: {}, budget: {},
-    query: { state: true }, filter: { state: true }, made: { state: true }, closed: { state: true }, whole: { state: true },
+    ...Piece.properties,
+    listed: { attribute: false },
+    servers: { attribute: false },
+    known: {},
+    budget: {},
+    query: { state: true },
+    filter: { state: true },
+    made: { state: true },
+    closed: { state: true },
+    whole: { state: true },
   }
   declare listed: Map<string, Listed[]>
   declare servers: Snapshot['servers']
@@ -52,7 +60,8 @@ class ToolsView extends Piece {
 
   protected override render(): TemplateResult {
     const { ids } = this
-    const groups = [...this.listed].map(([server, list]) => ({ server, list, shown: list.filter((l) => this.fits(l)) })).filter((g) => g.shown.length)
+    const groups = [...this.listed].map(([server, list]) => ({ server, list, shown: list.filter((l) => this.fits(l)) }))
+      .filter((g) => g.shown.length)
     const n = groups.reduce((sum, g) => sum + g.shown.length, 0)
     this.left = this.made
     if (n > this.made) this.makeMore()
@@ -60,14 +69,25 @@ class ToolsView extends Piece {
       ${budgetView(this.desk, this.listed, this.budget)}
       <div class="filters">
         <div class="field grow"><label for=${ids.search}>${this.t('search_tools')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(e: Event) => { this.query = (e.target as HTMLInputElement).value }}></div>
+          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
+      e: Event,
+    ) => {
+      this.query = (e.target as HTMLInputElement).value
+    }}></div>
         <div class="field"><label for=${ids.filter}>${this.t('show')}</label>
-          <select id=${ids.filter} @change=${(e: Event) => { this.filter = (e.target as HTMLSelectElement).value as Filter }}>
-            ${filters.map((f) => html`<option value=${f} ?selected=${f === this.filter}>${this.t(`show_${f}`)}</option>`)}</select></div>
+          <select id=${ids.filter} @change=${(e: Event) => {
+      this.filter = (e.target as HTMLSelectElement).value as Filter
+    }}>
+            ${
+      filters.map((f) => html`<option value=${f} ?selected=${f === this.filter}>${this.t(`show_${f}`)}</option>`)
+    }</select></div>
       </div>
       <p class="found" role="status">${this.query || this.filter !== 'all' ? this.t('found', { n }) : nothing}</p>
-      ${groups.length ? repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list, g.shown))
-        : html`<p class="nothing">${this.t(this.listed.size ? 'no_match' : 'no_tools')}</p>`}`
+      ${
+      groups.length
+        ? repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list, g.shown))
+        : html`<p class="nothing">${this.t(this.listed.size ? 'no_match' : 'no_tools')}</p>`
+    }`
   }
 
   private makeMore(): void {
@@ -85,7 +105,8 @@ class ToolsView extends Piece {
     if (this.filter === 'flagged' && !this.desk.flags.of(info).length) return false
     const q = this.query.trim().toLowerCase()
     return !q || info.name.toLowerCase().includes(q) || info.tool.toLowerCase().includes(q) ||
-      String(info.definition.title ?? '').toLowerCase().includes(q) || String(info.definition.description ?? '').toLowerCase().includes(q)
+      String(info.definition.title ?? '').toLowerCase().includes(q) ||
+      String(info.definition.description ?? '').toLowerCase().includes(q)
   }
 
   private group(server: string, list: Listed[], shown: Listed[]): unknown {
@@ -93,7 +114,10 @@ class ToolsView extends Piece {
     const wanted = this.whole.has(server) ? shown : shown.slice(0, rows)
     const part = open ? wanted.slice(0, Math.max(0, this.left)) : []
     this.left -= part.length
-    return guard([list, this.query, this.filter, open, part.length, wanted.length, this.known, this.desk.words], () => this.groupView(server, list, part, shown.length - wanted.length, open))
+    return guard(
+      [list, this.query, this.filter, open, part.length, wanted.length, this.known, this.desk.words],
+      () => this.groupView(server, list, part, shown.length - wanted.length, open),
+    )
   }
 
   private groupView(server: string, list: Listed[], part: Listed[], left: number, open: boolean): TemplateResult {
@@ -103,14 +127,29 @@ class ToolsView extends Piece {
     const tokens = this.desk.scales.total(on.map((l) => l.info))
     return html`<section class="group" part="tool-group">
       <div class="group-head">
-        <input type="checkbox" .checked=${live(on.length === list.length)} .indeterminate=${live(on.length > 0 && on.length < list.length)} aria-label=${this.t('all_tools_of', { name })}
+        <input type="checkbox" .checked=${live(on.length === list.length)} .indeterminate=${
+      live(on.length > 0 && on.length < list.length)
+    } aria-label=${this.t('all_tools_of', { name })}
           @change=${(e: Event) => this.choose(server, list, list, (e.target as HTMLInputElement).checked)}>
-        <h3><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() => this.fold(server)}>${chevron}<bdi>${name}</bdi></button></h3>
-        <span class="dim">${this.t('tools_of', { n: on.length, total: list.length })}${tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing}</span>
+        <h3><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() =>
+      this.fold(server)}>${chevron}<bdi>${name}</bdi></button></h3>
+        <span class="dim">${this.t('tools_of', { n: on.length, total: list.length })}${
+      tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing
+    }</span>
       </div>
-      <ul id=${id} ?hidden=${!open}>${repeat(part, (l) => l.info.name, (l) => guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words],
-        () => this.row(server, list, l)))}</ul>
-      ${open && left ? html`<button type="button" class="small" @click=${() => { this.whole = new Set(this.whole).add(server) }}>${this.t('show_rest', { n: left })}</button>` : nothing}
+      <ul id=${id} ?hidden=${!open}>${
+      repeat(part, (l) =>
+        l.info.name, (l) =>
+        guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words], () =>
+          this.row(server, list, l)))
+    }</ul>
+      ${
+      open && left
+        ? html`<button type="button" class="small" @click=${() => {
+          this.whole = new Set(this.whole).add(server)
+        }}>${this.t('show_rest', { n: left })}</button>`
+        : nothing
+    }
     </section>`
   }
 
@@ -127,7 +166,13 @@ class ToolsView extends Piece {
         <span class="dim clip"><bdi>${clean(String(definition.title ?? definition.description ?? ''), 160)}</bdi></span>
       </button>
       ${flags.length ? this.badge(flags) : nothing}
-      ${tokens === undefined ? nothing : html`<span class="dim tokens" title=${this.t('tokens', { n: tokens })}>${this.desk.words.number(tokens)}</span>`}
+      ${
+      tokens === undefined
+        ? nothing
+        : html`<span class="dim tokens" title=${this.t('tokens', { n: tokens })}>${
+          this.desk.words.number(tokens)
+        }</span>`
+    }
     </li>`
   }
 

@@ -31,11 +31,17 @@ function block(el: Element, reader: Reader, depth: number): string[] {
   if (math) return [math.display ? `$$\n${reader.take(math.tex)}\n$$` : `$${reader.take(math.tex)}$`]
   const tag = tagOf(el)
   switch (tag) {
-    case 'h1': case 'h2': case 'h3': case 'h4': case 'h5': case 'h6': {
+    case 'h1':
+    case 'h2':
+    case 'h3':
+    case 'h4':
+    case 'h5':
+    case 'h6': {
       const text = fold(inline(children(el), reader, depth), ' ').replace(/(^|\s)(#+)$/, '$1\\$2')
       return text ? ['#'.repeat(Number(tag[1])) + ' ' + text] : []
     }
-    case 'hr': return ['---']
+    case 'hr':
+      return ['---']
     case 'pre': {
       const code = codeBlock(el, reader)
       return code ? [code] : []
@@ -44,7 +50,10 @@ function block(el: Element, reader: Reader, depth: number): string[] {
       const text = table(el, reader, depth)
       return text ? [text] : []
     }
-    case 'ul': case 'ol': case 'menu': return list(el, reader, depth)
+    case 'ul':
+    case 'ol':
+    case 'menu':
+      return list(el, reader, depth)
     case 'blockquote': {
       const inner = blocks(children(el), reader, depth).join('\n\n')
       return inner ? [inner.replace(/^(?=.)/gm, '> ').replace(/^$/gm, '>')] : []
@@ -53,12 +62,14 @@ function block(el: Element, reader: Reader, depth: number): string[] {
       const text = fold(inline(children(el), reader, depth, { bold: true }), ' ')
       return text ? [`**${text}**`] : []
     }
-    default: return blocks(children(el), reader, depth)
+    default:
+      return blocks(children(el), reader, depth)
   }
 }
 
 /** Two lists in a row would be read as one, were it not for another mark. */
-const separated = (all: string[]) => all.map((text, i) => i && text.startsWith('- ') && all[i - 1]!.startsWith('- ') ? text.replace(/^- /gm, '* ') : text)
+const separated = (all: string[]) =>
+  all.map((text, i) => i && text.startsWith('- ') && all[i - 1]!.startsWith('- ') ? text.replace(/^- /gm, '* ') : text)
 
 function list(el: Element, reader: Reader, depth: number): string[] {
   const ordered = tagOf(el) === 'ol'

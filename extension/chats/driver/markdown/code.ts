@@ -12,8 +12,11 @@ export function codeBlock(pre: Element, reader: Reader): string {
 
 function language(els: Element[]): string {
   for (const el of els) {
-    const name = /(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]{1,30})/.exec(el.getAttribute('class') ?? '')?.[1] ?? el.getAttribute('data-language') ?? el.getAttribute('data-lang')
-    if (name && /^[\w+#.-]{1,30}$/.test(name) && !/^(?:none|plaintext|text|undefined)$/i.test(name)) return name.toLowerCase()
+    const name =
+      /(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]{1,30})/.exec(el.getAttribute('class') ?? '')?.[1] ??
+        el.getAttribute('data-language') ?? el.getAttribute('data-lang')
+    if (name && /^[\w+#.-]{1,30}$/.test(name) && !/^(?:none|plaintext|text|undefined)$/i.test(name))
+      return name.toLowerCase()
   }
   return ''
 }

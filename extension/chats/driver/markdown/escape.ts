@@ -8,7 +8,11 @@ export function escape(text: string): string {
     .replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
     .replace(/`/g, '\\`')
     .replace(/\*+/g, (run, at: number) => alone(text, at, run.length) ? run : run.replace(/\*/g, '\\*'))
-    .replace(/_+/g, (run, at: number, whole: string) => within(whole, at, run.length) || alone(whole, at, run.length) ? run : run.replace(/_/g, '\\_'))
+    .replace(
+      /_+/g,
+      (run, at: number, whole: string) =>
+        within(whole, at, run.length) || alone(whole, at, run.length) ? run : run.replace(/_/g, '\\_'),
+    )
     .replace(/~~+/g, (run) => run.replace(/~/g, '\\~'))
     .replace(/<(?=[a-z/!?])/gi, '\\<')
     .replace(/&(?=#?\w{1,32};)/g, '\\&')
@@ -21,20 +25,26 @@ export function escape(text: string): string {
 /** Puts `part` after `text`: at the seam two harmless ends may make markup. */
 export function joined(text: string, part: string): string {
   if (text.endsWith('`') && part.startsWith('`')) return `${text} ${part}`
-  const seam = (text.endsWith('!') && part.startsWith('[')) || (text.endsWith('<') && /^[a-z/!?]/i.test(part)) || (text.endsWith('&') && /^#?\w/.test(part)) || (text.endsWith(']') && /^[([]/.test(part))
-  return seam && !/(?<!\\)(?:\\\\)*\\.$/.test(text.slice(-8)) ? `${text.slice(0, -1)}\\${text.slice(-1)}${part}` : text + part
+  const seam = (text.endsWith('!') && part.startsWith('[')) || (text.endsWith('<') && /^[a-z/!?]/i.test(part)) ||
+    (text.endsWith('&') && /^#?\w/.test(part)) || (text.endsWith(']') && /^[([]/.test(part))
+  return seam && !/(?<!\\)(?:\\\\)*\\.$/.test(text.slice(-8))
+    ? `${text.slice(0, -1)}\\${text.slice(-1)}${part}`
+    : text + part
 }
 
 /** Escapes characters in what is Markdown already, but for those that are escaped. */
-export const also = (characters: RegExp, markdown: string) => markdown.replace(new RegExp(`\\\\.|${characters.source}`, 'gs'), (found) => found.length > 1 ? found : '\\' + found)
+export const also = (characters: RegExp, markdown: string) =>
+  markdown.replace(new RegExp(`\\\\.|${characters.source}`, 'gs'), (found) => found.length > 1 ? found : '\\' + found)
 
 const space = (c: string | undefined) => c === undefined || /\s/.test(c)
 
 /** White space at both sides, inside the text: no emphasis begins or ends there. */
-const alone = (text: string, at: number, length: number) => at > 0 && at + length < text.length && space(text[at - 1]) && space(text[at + length])
+const alone = (text: string, at: number, length: number) =>
+  at > 0 && at + length < text.length && space(text[at - 1]) && space(text[at + length])
 
 const letter = /[\p{L}\p{N}]/u
-const within = (text: string, at: number, length: number) => letter.test(text[at - 1] ?? '') && letter.test(text[at + length] ?? '')
+const within = (text: string, at: number, length: number) =>
+  letter.test(text[at - 1] ?? '') && letter.test(text[at + length] ?? '')
 
 /** Escapes what is markup at the beginning of a line only. `text` is a paragraph's Markdown. */
 export function escapeLines(text: string): string {

@@ -9,15 +9,53 @@ test('any elements in any order: no throw, no HTML, no scripts, fences that clos
   const page = await browser.newPage()
   await page.evaluate(await script('./markdown/index.ts', 'md'))
   const faults = await page.evaluate((rounds) => {
-    const read = (globalThis as unknown as { md: { markdown(els: Element[], o: object): { text: string } } }).md.markdown
-    const tags = 'p div span a b strong em i del code pre ul ol li table thead tbody tr th td h1 h3 blockquote br hr img input sup button math details summary dl dt dd x-a section svg'.split(' ')
-    const texts = ['word', ' ', '\n', '*', '_x_', '`', '```', '~~~', '$a$', '# ', '- ', '1. ', '> ', '|', '[x](javascript:alert(1))', '<script>alert(1)</script>', '&lt;', '\\', '\u0001', '---', '!', 'ü漢😀']
+    const read =
+      (globalThis as unknown as { md: { markdown(els: Element[], o: object): { text: string } } }).md.markdown
+    const tags =
+      'p div span a b strong em i del code pre ul ol li table thead tbody tr th td h1 h3 blockquote br hr img input sup button math details summary dl dt dd x-a section svg'
+        .split(' ')
+    const texts = [
+      'word',
+      ' ',
+      '\n',
+      '*',
+      '_x_',
+      '`',
+      '```',
+      '~~~',
+      '$a$',
+      '# ',
+      '- ',
+      '1. ',
+      '> ',
+      '|',
+      '[x](javascript:alert(1))',
+      '<script>alert(1)</script>',
+      '&lt;',
+      '\\',
+      '\u0001',
+      '---',
+      '!',
+      'ü漢😀',
+    ]
     let seed = 12345
     const pick = <T>(list: T[]): T => list[(seed = (Math.imul(seed, 1103515245) + 12345) >>> 0) % list.length]!
     const make = (depth: number): Node => {
       if (depth > 7 || pick([0, 1, 2]) === 0) return document.createTextNode(pick(texts) + pick(texts))
       const el = document.createElement(pick(tags))
-      for (const name of ['href', 'src']) el.setAttribute(name, pick(['javascript:alert(1)', 'https://e.example/a b(c)', 'data:text/html,x', '#n', '//e.example', 'http://[', 'mailto:a@e.example']))
+      for (const name of ['href', 'src'])
+        el.setAttribute(
+          name,
+          pick([
+            'javascript:alert(1)',
+            'https://e.example/a b(c)',
+            'data:text/html,x',
+            '#n',
+            '//e.example',
+            'http://[',
+            'mailto:a@e.example',
+          ]),
+        )
       el.setAttribute('alt', pick(texts))
       el.setAttribute('start', pick(['1', '-5', '99999999999', 'x']))
       el.setAttribute('colspan', pick(['1', '3', '1000']))

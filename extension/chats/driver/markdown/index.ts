@@ -2,7 +2,10 @@ import { cutBytes } from '../text.ts'
 import { blocks } from './blocks.ts'
 import { Reader } from './tree.ts'
 
-export interface Markdown { text: string; truncated: boolean }
+export interface Markdown {
+  text: string
+  truncated: boolean
+}
 
 const maxBytes = 1 << 20
 

@@ -3,7 +3,13 @@ import { formula } from './math.ts'
 import { children, isBlock, lineBreak, tagOf, type Reader } from './tree.ts'
 
 /** What is around a run of text. */
-export interface Around { bold?: boolean; italic?: boolean; strike?: boolean; link?: boolean; cell?: boolean }
+export interface Around {
+  bold?: boolean
+  italic?: boolean
+  strike?: boolean
+  link?: boolean
+  cell?: boolean
+}
 
 /** Text of nodes that make no lines of their own, as Markdown; white space is not folded yet. */
 export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, around: Around = {}): string {
@@ -20,19 +26,41 @@ export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, aro
 
 function element(el: Element, reader: Reader, depth: number, around: Around): string {
   const math = formula(el)
-  if (math) return math.display && !around.cell ? `${lineBreak}$$${reader.take(math.tex)}$$${lineBreak}` : `$${reader.take(math.tex)}$`
+  if (math)
+    return math.display && !around.cell
+      ? `${lineBreak}$$${reader.take(math.tex)}$$${lineBreak}`
+      : `$${reader.take(math.tex)}$`
   const inner = (more?: Around) => inline(children(el), reader, depth, { ...around, ...more })
   switch (tagOf(el)) {
-    case 'br': return lineBreak
-    case 'strong': case 'b': return around.bold ? inner() : wrap('**', inner({ bold: true }))
-    case 'em': case 'i': return around.italic ? inner() : wrap('*', inner({ italic: true }))
-    case 'del': case 's': case 'strike': return around.strike ? inner() : wrap('~~', inner({ strike: true }))
-    case 'code': case 'kbd': case 'samp': case 'tt': return code(el, reader, around)
-    case 'a': return link(el, reader, inner, around)
-    case 'img': return image(el, reader)
-    case 'sup': return isFootnote(el) ? '' : inner()
-    case 'input': return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
-    case 'wbr': case 'rt': case 'rp': return ''
+    case 'br':
+      return lineBreak
+    case 'strong':
+    case 'b':
+      return around.bold ? inner() : wrap('**', inner({ bold: true }))
+    case 'em':
+    case 'i':
+      return around.italic ? inner() : wrap('*', inner({ italic: true }))
+    case 'del':
+    case 's':
+    case 'strike':
+      return around.strike ? inner() : wrap('~~', inner({ strike: true }))
+    case 'code':
+    case 'kbd':
+    case 'samp':
+    case 'tt':
+      return code(el, reader, around)
+    case 'a':
+      return link(el, reader, inner, around)
+    case 'img':
+      return image(el, reader)
+    case 'sup':
+      return isFootnote(el) ? '' : inner()
+    case 'input':
+      return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
+    case 'wbr':
+    case 'rt':
+    case 'rp':
+      return ''
     default: {
       const text = inner()
       return isBlock(el) && text.trim() ? `${lineBreak}${text}${lineBreak}` : text
@@ -67,7 +95,8 @@ function link(el: Element, reader: Reader, inner: (more?: Around) => string, aro
 /** Brackets in a link's text must pair. */
 function balanced(text: string): string {
   let open = 0
-  for (const [found] of text.matchAll(/\\.|[[\]]/gs)) if (found.length === 1 && (open += found === '[' ? 1 : -1) < 0) break
+  for (const [found] of text.matchAll(/\\.|[[\]]/gs))
+    if (found.length === 1 && (open += found === '[' ? 1 : -1) < 0) break
   return open === 0 ? text : also(/[[\]]/, text)
 }
 
@@ -80,7 +109,8 @@ function image(el: Element, reader: Reader): string {
 /** A superscript that only leads to a note. */
 const isFootnote = (el: Element) => {
   const anchor = el.querySelector('a')
-  return anchor !== null && (anchor.getAttribute('href') ?? '#').startsWith('#') && /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
+  return anchor !== null && (anchor.getAttribute('href') ?? '#').startsWith('#') &&
+    /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
 }
 
 const breaks = / *\u0001[ \u0001]*/g

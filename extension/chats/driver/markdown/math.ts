@@ -5,8 +5,8 @@ export function formula(el: Element): { tex: string; display: boolean } | undefi
   if (!el.matches(formulas)) return undefined
   const tex = el.querySelector('annotation[encoding="application/x-tex"]')?.textContent?.trim()
   if (!tex) return undefined
-  const display = el.matches('[display="true"], [display="block"]') || el.closest('.katex-display') !== null
-    || el.querySelector('.katex-display, math[display="block"]') !== null
+  const display = el.matches('[display="true"], [display="block"]') || el.closest('.katex-display') !== null ||
+    el.querySelector('.katex-display, math[display="block"]') !== null
   // A line feed within is a space in TeX; a dollar would end the formula.
   return { tex: tex.replace(/\s*\n\s*/g, ' ').replace(/(?<!\\)\$/g, '\\$'), display }
 }

@@ -26,5 +26,11 @@ export function table(el: Element, reader: Reader, depth: number): string {
 
 function aligned(cell: Element | undefined): string {
   const align = cell?.getAttribute('align') ?? (cell instanceof HTMLElement ? cell.style.textAlign : '')
-  return align === 'center' ? ':---:' : align === 'right' || align === 'end' ? '---:' : align === 'left' || align === 'start' ? ':---' : '---'
+  return align === 'center'
+    ? ':---:'
+    : align === 'right' || align === 'end'
+    ? '---:'
+    : align === 'left' || align === 'start'
+    ? ':---'
+    : '---'
 }

@@ -13,7 +13,8 @@ export function children(node: Node): NodeList | Node[] {
 export const tagOf = (node: Node) => node instanceof HTMLElement || node instanceof MathMLElement ? node.localName : ''
 
 const blockTags = new Set(['p', 'li', 'ul', 'ol', 'div', 'h1', 'h2', 'h3', 'pre', 'table', 'blockquote', 'hr'])
-const blocks = 'address, article, aside, blockquote, dd, details, dialog, div, dl, dt, fieldset, figcaption, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hgroup, hr, li, main, menu, ol, p, pre, section, summary, table, ul, .katex-display, math[display="block"]'
+const blocks =
+  'address, article, aside, blockquote, dd, details, dialog, div, dl, dt, fieldset, figcaption, figure, footer, form, h1, h2, h3, h4, h5, h6, header, hgroup, hr, li, main, menu, ol, p, pre, section, summary, table, ul, .katex-display, math[display="block"]'
 
 /** Whether an element makes lines of its own, by itself or by what it holds. */
 export function isBlock(node: Node): node is Element {
@@ -23,12 +24,14 @@ export function isBlock(node: Node): node is Element {
   if (!node.firstElementChild && !node.shadowRoot && name !== 'slot') return false
   if (name === 'math' || name === 'code' || node.matches('.katex')) return false
   const inner = node instanceof HTMLSlotElement ? node.assignedElements() : []
-  return node.querySelector(blocks) !== null || (node.shadowRoot !== null && [...node.shadowRoot.children].some(isBlock)) || inner.some(isBlock)
+  return node.querySelector(blocks) !== null ||
+    (node.shadowRoot !== null && [...node.shadowRoot.children].some(isBlock)) || inner.some(isBlock)
 }
 
 /** Without attributes nothing but an omitted name would silence them. */
 const usual = new Set(['p', 'li', 'ul', 'ol', 'div', 'span', 'strong', 'em', 'code', 'br', 'td', 'th', 'tr'])
-const silent = 'button, [role="button"], script, style, template, noscript, select, textarea, input, svg, canvas, iframe, object, audio, video, nav, [hidden], [role="toolbar"], [role="tooltip"], .sr-only, .cdk-visually-hidden'
+const silent =
+  'button, [role="button"], script, style, template, noscript, select, textarea, input, svg, canvas, iframe, object, audio, video, nav, [hidden], [role="toolbar"], [role="tooltip"], .sr-only, .cdk-visually-hidden'
 
 /** A line break, until white space has been folded. No text has it. */
 export const lineBreak = '\u0001'
@@ -47,12 +50,20 @@ export class Reader {
     this.base = base
     this.#omit = [silent, ...omit].join(',')
     this.room = room
-    this.#usual = new Set([...usual].filter((name) => !omit.some((selector) => new RegExp(`(?:^|[^\\w-])${name}(?![\\w-])`).test(selector))))
+    this.#usual = new Set(
+      [...usual].filter((name) =>
+        !omit.some((selector) => new RegExp(`(?:^|[^\\w-])${name}(?![\\w-])`).test(selector))
+      ),
+    )
   }
 
   /** Takes a node from what may be read; false: it is not read. */
   enter(node: Node, depth: number): boolean {
-    if (node instanceof Element && !(this.#usual.has(node.localName) && !node.hasAttributes()) && node.matches(this.#omit) && !node.matches('li > input[type="checkbox"], li > p > input[type="checkbox"], li > label > input[type="checkbox"]')) return false
+    if (
+      node instanceof Element && !(this.#usual.has(node.localName) && !node.hasAttributes()) &&
+      node.matches(this.#omit) &&
+      !node.matches('li > input[type="checkbox"], li > p > input[type="checkbox"], li > label > input[type="checkbox"]')
+    ) return false
     if (this.nodes-- <= 0 || depth > 100 || this.room <= 0) {
       this.truncated = true
       return false

@@ -6,11 +6,26 @@ import { spoilInput } from '../typed.ts'
 import { symbol } from './dress.ts'
 
 /** AI Studio's field and run button. Ctrl+Enter runs, Enter breaks the line. */
-export function studioComposer(chat: Chat, settings: () => { model: string; temperature: number }): { element: HTMLElement; show(): void } {
-  const area = h('textarea', { formcontrolname: 'promptText', 'aria-label': words.ask, placeholder: words.ask, rows: '1', class: 'textarea gmat-body-medium' })
+export function studioComposer(
+  chat: Chat,
+  settings: () => { model: string; temperature: number },
+): { element: HTMLElement; show(): void } {
+  const area = h('textarea', {
+    formcontrolname: 'promptText',
+    'aria-label': words.ask,
+    placeholder: words.ask,
+    rows: '1',
+    class: 'textarea gmat-body-medium',
+  })
   // As of a form control: what the field holds counts only once an input event told of it.
   let value = ''
-  const editor: Editor = { element: area, text: () => value, set: (text) => { area.value = value = text } }
+  const editor: Editor = {
+    element: area,
+    text: () => value,
+    set: (text) => {
+      area.value = value = text
+    },
+  }
   const composer = new Composer(chat, editor, show, settings)
   const spoil = boot.state.mangle ? spoilInput(editor) : undefined
   on(area, 'input', () => {
@@ -31,8 +46,14 @@ export function studioComposer(chat: Chat, settings: () => { model: string; temp
     else if (run.getAttribute('aria-disabled') !== 'true') composer.clicked()
   })
   const place = h('ms-autosize-textarea')
-  arrive(() => { place.append(area) })
-  const element = h('ms-prompt-input-wrapper', {}, h('div', { class: 'prompt-input-wrapper-container' }, place, h('ms-run-button', {}, run)))
+  arrive(() => {
+    place.append(area)
+  })
+  const element = h(
+    'ms-prompt-input-wrapper',
+    {},
+    h('div', { class: 'prompt-input-wrapper-container' }, place, h('ms-run-button', {}, run)),
+  )
 
   function show(): void {
     const running = chat.running !== undefined

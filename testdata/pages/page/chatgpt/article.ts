@@ -14,18 +14,60 @@ export const testId = (name: string): { 'data-testid'?: string } => boot.state.n
 export function articleTurn(chat: Chat) {
   return (turn: Turn): TurnView => {
     const n = chat.turns.indexOf(turn) * 2 + 1
-    const user = h('article', { class: 'text-token-text-primary w-full', dir: 'auto', 'data-turn-id': crypto.randomUUID(), ...testId(`conversation-turn-${n}`), 'data-turn': 'user' },
+    const user = h(
+      'article',
+      {
+        class: 'text-token-text-primary w-full',
+        dir: 'auto',
+        'data-turn-id': crypto.randomUUID(),
+        ...testId(`conversation-turn-${n}`),
+        'data-turn': 'user',
+      },
       h('h5', { class: 'sr-only' }, words.youSaid),
-      h('div', { 'data-message-author-role': 'user', 'data-message-id': crypto.randomUUID(), dir: 'auto', class: 'text-message' },
-        h('div', { class: 'user-message-bubble-color' }, h('div', { class: 'whitespace-pre-wrap' }, turn.prompt))))
-    const markdown = new Markdown(h('div', { class: 'markdown prose dark:prose-invert w-full break-words light' }), dress)
-    const message = h('div', { 'data-message-author-role': 'assistant', 'data-message-id': `request-placeholder-${turn.id}`, 'data-message-model-slug': 'gpt-5', dir: 'auto', class: 'text-message' }, markdown.element)
+      h('div', {
+        'data-message-author-role': 'user',
+        'data-message-id': crypto.randomUUID(),
+        dir: 'auto',
+        class: 'text-message',
+      }, h('div', { class: 'user-message-bubble-color' }, h('div', { class: 'whitespace-pre-wrap' }, turn.prompt))),
+    )
+    const markdown = new Markdown(
+      h('div', { class: 'markdown prose dark:prose-invert w-full break-words light' }),
+      dress,
+    )
+    const message = h('div', {
+      'data-message-author-role': 'assistant',
+      'data-message-id': `request-placeholder-${turn.id}`,
+      'data-message-model-slug': 'gpt-5',
+      dir: 'auto',
+      class: 'text-message',
+    }, markdown.element)
     const heading = h('h6', { class: 'sr-only' }, words.answerSaid)
-    const assistant = h('article', { class: 'text-token-text-primary w-full', dir: 'auto', 'data-turn-id': turn.id, ...testId(`conversation-turn-${n + 1}`), 'data-turn': 'assistant' }, heading, message)
+    const assistant = h(
+      'article',
+      {
+        class: 'text-token-text-primary w-full',
+        dir: 'auto',
+        'data-turn-id': turn.id,
+        ...testId(`conversation-turn-${n + 1}`),
+        'data-turn': 'assistant',
+      },
+      heading,
+      message,
+    )
     const thinking = thinkingBlock(chat)
-    const actions = h('div', { class: 'actions' },
-      ...[['copy-turn-action-button', words.copy, 'copy'], ['good-response-turn-action-button', words.good, 'up'], ['bad-response-turn-action-button', words.bad, 'down'], ['share-turn-action-button', words.share, 'share']]
-        .map(([id, label, drawing]) => h('button', { type: 'button', ...testId(id!), 'aria-label': label }, glyph(drawing!))))
+    const actions = h(
+      'div',
+      { class: 'actions' },
+      ...[['copy-turn-action-button', words.copy, 'copy'], ['good-response-turn-action-button', words.good, 'up'], [
+        'bad-response-turn-action-button',
+        words.bad,
+        'down',
+      ], ['share-turn-action-button', words.share, 'share']]
+        .map(([id, label, drawing]) =>
+          h('button', { type: 'button', ...testId(id!), 'aria-label': label }, glyph(drawing!))
+        ),
+    )
     const elements = [user, assistant]
     let complete = false
     return {
@@ -36,7 +78,14 @@ export function articleTurn(chat: Chat) {
         // The message gets its real id once the backend has one.
         if (turn.phase === 'answering' || turn.phase === 'done') message.setAttribute('data-message-id', turn.id)
         markdown.element.classList.toggle('result-streaming', turn.phase === 'waiting' || turn.phase === 'answering')
-        fill(assistant, heading, thinking(turn), message, turn.phase === 'error' && trouble(turn.error!), complete && actions)
+        fill(
+          assistant,
+          heading,
+          thinking(turn),
+          message,
+          turn.phase === 'error' && trouble(turn.error!),
+          complete && actions,
+        )
       },
       paint(turn) {
         markdown.paint(turn.answer)
@@ -49,7 +98,9 @@ export function articleTurn(chat: Chat) {
 
 /** The line above an answer that tells of the thinking; what was thought shows when it is opened. */
 export function thinkingBlock(chat: Chat): (turn: Turn) => HTMLElement | undefined {
-  const skip = on(h('button', { type: 'button', class: 'skip' }, words.skip), 'click', () => { chat.skip() })
+  const skip = on(h('button', { type: 'button', class: 'skip' }, words.skip), 'click', () => {
+    chat.skip()
+  })
   const shimmer = h('div', { class: 'thinking' }, h('span', { class: 'loading-shimmer' }, words.thinking))
   const label = h('button', { type: 'button', class: 'thought', 'aria-expanded': 'false' })
   const thoughts = h('div', { class: 'thoughts' })

@@ -5,15 +5,47 @@ import type { Dress } from '../markdown.ts'
 
 /** ChatGPT's looks of code, tables, citations and pictures. */
 export const dress: Dress = {
-  code: (language, text) => h('pre', { class: 'overflow-visible!' },
-    h('div', { class: 'contain-inline-size code-block' },
-      h('div', { class: 'code-head' }, language || 'text'),
-      h('div', { class: 'code-tools' }, h('button', { type: 'button', 'aria-label': words.copyCode }, words.copyCode)),
-      h('div', { class: 'code-body', dir: 'ltr' }, h('code', { class: language ? `whitespace-pre! language-${language}` : 'whitespace-pre!' }, ...highlight(language, text))))),
+  code: (language, text) =>
+    h(
+      'pre',
+      { class: 'overflow-visible!' },
+      h(
+        'div',
+        { class: 'contain-inline-size code-block' },
+        h('div', { class: 'code-head' }, language || 'text'),
+        h(
+          'div',
+          { class: 'code-tools' },
+          h('button', { type: 'button', 'aria-label': words.copyCode }, words.copyCode),
+        ),
+        h(
+          'div',
+          { class: 'code-body', dir: 'ltr' },
+          h(
+            'code',
+            { class: language ? `whitespace-pre! language-${language}` : 'whitespace-pre!' },
+            ...highlight(language, text),
+          ),
+        ),
+      ),
+    ),
   math: katex,
-  citation: (label) => h('span', { 'data-state': 'closed' },
-    h('span', { class: 'ms-1 inline-flex', 'data-testid': 'webpage-citation-pill' },
-      h('a', { href: `https://example.com/source/${label}`, target: '_blank', rel: 'noopener', alt: `https://example.com/source/${label}`, class: 'pill' }, h('span', { class: 'truncate' }, 'Example')))),
+  citation: (label) =>
+    h(
+      'span',
+      { 'data-state': 'closed' },
+      h(
+        'span',
+        { class: 'ms-1 inline-flex', 'data-testid': 'webpage-citation-pill' },
+        h('a', {
+          href: `https://example.com/source/${label}`,
+          target: '_blank',
+          rel: 'noopener',
+          alt: `https://example.com/source/${label}`,
+          class: 'pill',
+        }, h('span', { class: 'truncate' }, 'Example')),
+      ),
+    ),
   image: (alt, source) => h('img', { alt, src: source, width: '320', height: '180' }),
   table: (table) => h('div', { class: '_tableContainer' }, h('div', { class: '_tableWrapper', tabindex: '-1' }, table)),
 }
@@ -21,5 +53,7 @@ export const dress: Dress = {
 /** Words in spans, as a highlighter leaves them. */
 function highlight(language: string, text: string): (HTMLElement | string)[] {
   if (!language) return [text]
-  return text.split(/\b(def|if|print|return)\b/).map((part, n) => n % 2 ? h('span', { class: part === 'print' ? 'hljs-built_in' : 'hljs-keyword' }, part) : part)
+  return text.split(/\b(def|if|print|return)\b/).map((part, n) =>
+    n % 2 ? h('span', { class: part === 'print' ? 'hljs-built_in' : 'hljs-keyword' }, part) : part
+  )
 }

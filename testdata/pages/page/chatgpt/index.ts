@@ -12,16 +12,27 @@ import { expiredDialog } from './trouble.ts'
 import { turnKeyTurn } from './turnkey.ts'
 import { Virtual } from './virtual.ts'
 
-const doors = (): HTMLElement[] => [h('a', { class: 'button', href: '/auth/login', ...testId('login-button') }, words.logIn), h('a', { class: 'button', href: '/auth/login', ...testId('signup-button') }, words.signUp)]
+const doors = (): HTMLElement[] => [
+  h('a', { class: 'button', href: '/auth/login', ...testId('login-button') }, words.logIn),
+  h('a', { class: 'button', href: '/auth/login', ...testId('signup-button') }, words.signUp),
+]
 
 function page(): void {
   const chat = new Chat()
   const composer = chatgptComposer(chat)
-  const virtual = boot.state.layout === 'turn-key' ? new Virtual(() => { show() }) : undefined
+  const virtual = boot.state.layout === 'turn-key'
+    ? new Virtual(() => {
+      show()
+    })
+    : undefined
   const thread = h('div', { class: 'thread' })
   const timeline = virtual
-    ? new Timeline(turnKeyTurn(chat), (shown) => { virtual.place(shown) }, (turns) => virtual.mounted(turns))
-    : new Timeline(articleTurn(chat), (shown) => { fill(thread, ...shown.flatMap(({ elements }) => elements)) })
+    ? new Timeline(turnKeyTurn(chat), (shown) => {
+      virtual.place(shown)
+    }, (turns) => virtual.mounted(turns))
+    : new Timeline(articleTurn(chat), (shown) => {
+      fill(thread, ...shown.flatMap(({ elements }) => elements))
+    })
   const scroller = virtual ? virtual.scroller : h('div', { class: 'scroll' }, thread)
   // A column-reverse box stays at its end by itself.
   if (!virtual) timeline.painted = follow(scroller)
@@ -38,14 +49,26 @@ function page(): void {
   }
   chat.changed = show
   document.body.append(
-    h('nav', { 'aria-label': words.history }, h('a', { href: '/' + location.search, ...testId('create-new-chat-button') }, words.newChat),
-      h('h2', { class: 'sr-only' }, words.history), sidebar.element),
-    h('main', { id: 'main' }, h('header', {}, h('span', {}, 'ChatGPT'), h('span', {}, ...(boot.state.loggedOut ? doors() : []))),
-      scroller, composer.element))
+    h(
+      'nav',
+      { 'aria-label': words.history },
+      h('a', { href: '/' + location.search, ...testId('create-new-chat-button') }, words.newChat),
+      h('h2', { class: 'sr-only' }, words.history),
+      sidebar.element,
+    ),
+    h(
+      'main',
+      { id: 'main' },
+      h('header', {}, h('span', {}, 'ChatGPT'), h('span', {}, ...(boot.state.loggedOut ? doors() : []))),
+      scroller,
+      composer.element,
+    ),
+  )
   show()
 }
 
 document.head.append(h('style', {}, style))
-if (location.pathname === '/auth/login') document.body.append(h('main', { class: 'wall' }, h('h1', {}, words.welcome), ...doors()))
+if (location.pathname === '/auth/login')
+  document.body.append(h('main', { class: 'wall' }, h('h1', {}, words.welcome), ...doors()))
 else if (boot.state.layout === 'unknown') unknownPage(new Chat())
 else page()

@@ -11,7 +11,14 @@ const schema = new Schema({
   nodes: {
     doc: { content: 'paragraph+' },
     paragraph: { content: 'inline*', group: 'block', parseDOM: [{ tag: 'p' }], toDOM: () => ['p', 0] },
-    hard_break: { inline: true, group: 'inline', selectable: false, parseDOM: [{ tag: 'br' }], toDOM: () => ['br'], leafText: () => '\n' },
+    hard_break: {
+      inline: true,
+      group: 'inline',
+      selectable: false,
+      parseDOM: [{ tag: 'br' }],
+      toDOM: () => ['br'],
+      leafText: () => '\n',
+    },
     text: { group: 'inline' },
   },
 })
@@ -27,7 +34,10 @@ export function prosemirror(placeholder: string, o: { edited(): void; entered():
     return true
   }
   const plugins = [
-    keymap({ Enter: enter, 'Shift-Enter': breakLine, 'Mod-z': undo, 'Mod-y': redo }), keymap(baseKeymap), history(), hint(placeholder),
+    keymap({ Enter: enter, 'Shift-Enter': breakLine, 'Mod-z': undo, 'Mod-y': redo }),
+    keymap(baseKeymap),
+    history(),
+    hint(placeholder),
   ]
   const view = new EditorView(h('div'), {
     state: EditorState.create({ doc: doc(''), plugins }),
@@ -42,16 +52,24 @@ export function prosemirror(placeholder: string, o: { edited(): void; entered():
   return {
     element: view.dom,
     text: () => text(view.state.doc.content),
-    set(value) { view.dispatch(view.state.tr.replaceWith(0, view.state.doc.content.size, doc(value).content)) },
+    set(value) {
+      view.dispatch(view.state.tr.replaceWith(0, view.state.doc.content.size, doc(value).content))
+    },
   }
 }
 
 function doc(value: string): ProseNode {
-  return schema.node('doc', null, value.split('\n').map((line) => schema.node('paragraph', null, line ? [schema.text(line)] : [])))
+  return schema.node(
+    'doc',
+    null,
+    value.split('\n').map((line) => schema.node('paragraph', null, line ? [schema.text(line)] : [])),
+  )
 }
 
 function text(content: Fragment): string {
-  return Array.from({ length: content.childCount }, (_, n) => content.child(n)).map((node) => node.textBetween(0, node.content.size, '\n', (leaf) => leaf.type.name === 'hard_break' ? '\n' : '')).join('\n')
+  return Array.from({ length: content.childCount }, (_, n) => content.child(n)).map((node) =>
+    node.textBetween(0, node.content.size, '\n', (leaf) => leaf.type.name === 'hard_break' ? '\n' : '')
+  ).join('\n')
 }
 
 function hint(placeholder: string): Plugin {
@@ -59,7 +77,14 @@ function hint(placeholder: string): Plugin {
     props: {
       decorations(state) {
         const empty = state.doc.childCount === 1 && state.doc.firstChild!.content.size === 0
-        return empty ? DecorationSet.create(state.doc, [Decoration.node(0, state.doc.firstChild!.nodeSize, { class: 'placeholder', 'data-placeholder': placeholder })]) : null
+        return empty
+          ? DecorationSet.create(state.doc, [
+            Decoration.node(0, state.doc.firstChild!.nodeSize, {
+              class: 'placeholder',
+              'data-placeholder': placeholder,
+            }),
+          ])
+          : null
       },
     },
   })

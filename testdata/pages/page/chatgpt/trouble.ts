@@ -7,12 +7,24 @@ const said: Record<ErrorKind, string> = { network: words.network, ratelimit: wor
 
 /** In place of an answer. */
 export function trouble(error: ErrorKind): HTMLElement {
-  return h('div', { class: 'text-token-text-error border-token-surface-error trouble', role: 'alert' }, h('div', {}, said[error]),
-    h('button', { type: 'button', ...testId('regenerate-thread-error-button') }, words.retry))
+  return h(
+    'div',
+    { class: 'text-token-text-error border-token-surface-error trouble', role: 'alert' },
+    h('div', {}, said[error]),
+    h('button', { type: 'button', ...testId('regenerate-thread-error-button') }, words.retry),
+  )
 }
 
 /** Over the page, when the session is over. */
 export function expiredDialog(): HTMLElement {
-  return h('div', { class: 'veil' }, h('div', { role: 'dialog', 'aria-modal': 'true', id: 'modal-expired-session', ...testId('modal-expired-session') },
-    h('p', {}, words.expired), h('a', { class: 'button', href: '/auth/login', ...testId('login-button') }, words.logIn)))
+  return h(
+    'div',
+    { class: 'veil' },
+    h(
+      'div',
+      { role: 'dialog', 'aria-modal': 'true', id: 'modal-expired-session', ...testId('modal-expired-session') },
+      h('p', {}, words.expired),
+      h('a', { class: 'button', href: '/auth/login', ...testId('login-button') }, words.logIn),
+    ),
+  )
 }

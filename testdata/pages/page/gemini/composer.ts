@@ -15,15 +15,31 @@ export function geminiComposer(chat: Chat): { element: HTMLElement; show(): void
   const buttons = h('div', { class: 'trailing-actions-wrapper' })
   const element = h('input-area-v2')
   shadow(element, style, h('div', { class: 'input-area' }, area, buttons))
-  const editor = quill(field, { edited: () => { composer.edited(); spoil?.edited() }, entered: () => { composer.entered() } })
+  const editor = quill(field, {
+    edited: () => {
+      composer.edited()
+      spoil?.edited()
+    },
+    entered: () => {
+      composer.entered()
+    },
+  })
   const composer = new Composer(chat, editor, show)
   const spoil = boot.state.mangle ? spoilInput(editor) : undefined
   const send = on(h('button', { class: 'send-button submit', 'aria-label': words.send }, icon('send')), 'click', () => {
     if (send.getAttribute('aria-disabled') !== 'true') composer.clicked()
   })
-  const stop = on(h('button', { class: 'send-button stop', 'aria-label': words.stop }, icon('stop')), 'click', () => { chat.stop() })
-  const speak = h('button', { class: 'speech_dictation_mic_button', 'aria-label': words.microphone }, h('img', { alt: 'mic', src: '/icons/mic.svg', width: '18', height: '18' }))
-  arrive(() => { area.append(rich) })
+  const stop = on(h('button', { class: 'send-button stop', 'aria-label': words.stop }, icon('stop')), 'click', () => {
+    chat.stop()
+  })
+  const speak = h(
+    'button',
+    { class: 'speech_dictation_mic_button', 'aria-label': words.microphone },
+    h('img', { alt: 'mic', src: '/icons/mic.svg', width: '18', height: '18' }),
+  )
+  arrive(() => {
+    area.append(rich)
+  })
 
   function show(): void {
     set(send, 'aria-disabled', composer.enabled ? 'false' : 'true')

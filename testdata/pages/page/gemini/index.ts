@@ -10,13 +10,20 @@ import { icon } from './dress.ts'
 import { style } from './style.ts'
 import { geminiTurn } from './turn.ts'
 
-const door = (): HTMLElement => h('a', { class: 'gb_button', href: 'https://accounts.google.com/ServiceLogin?continue=https://gemini.google.com/app', 'aria-label': words.logIn }, words.logIn)
+const door = (): HTMLElement =>
+  h('a', {
+    class: 'gb_button',
+    href: 'https://accounts.google.com/ServiceLogin?continue=https://gemini.google.com/app',
+    'aria-label': words.logIn,
+  }, words.logIn)
 
 function page(): void {
   const chat = new Chat()
   const composer = geminiComposer(chat)
   const history = h('div', { class: 'history' })
-  const timeline = new Timeline(geminiTurn(chat), (shown) => { fill(history, ...shown.flatMap(({ elements }) => elements)) })
+  const timeline = new Timeline(geminiTurn(chat), (shown) => {
+    fill(history, ...shown.flatMap(({ elements }) => elements))
+  })
   const scroller = h('infinite-scroller', { 'data-test-id': 'chat-history-container' }, history)
   const sidebar = new Sidebar(h('conversations-list'), { class: 'conversation', 'data-test-id': 'conversation' })
   timeline.painted = follow(scroller)
@@ -26,11 +33,39 @@ function page(): void {
     sidebar.show(chat)
   }
   const win = h('chat-window')
-  shadow(win, style, h('div', { class: 'window' }, h('div', { class: 'top' }, h('span', {}, 'Gemini'), boot.state.loggedOut && door()),
-    scroller, composer.element))
+  shadow(
+    win,
+    style,
+    h(
+      'div',
+      { class: 'window' },
+      h('div', { class: 'top' }, h('span', {}, 'Gemini'), boot.state.loggedOut && door()),
+      scroller,
+      composer.element,
+    ),
+  )
   const app = h('chat-app', { id: 'app-root' })
-  shadow(app, style, h('div', { class: 'app' }, h('bard-sidenav', { class: 'side' }, h('a', { href: '/app' + location.search, 'data-test-id': 'new-chat-button' }, icon('edit_square'), ' ', words.newChat),
-    sidebar.element), win))
+  shadow(
+    app,
+    style,
+    h(
+      'div',
+      { class: 'app' },
+      h(
+        'bard-sidenav',
+        { class: 'side' },
+        h(
+          'a',
+          { href: '/app' + location.search, 'data-test-id': 'new-chat-button' },
+          icon('edit_square'),
+          ' ',
+          words.newChat,
+        ),
+        sidebar.element,
+      ),
+      win,
+    ),
+  )
   document.body.append(app)
   chat.changed()
 }

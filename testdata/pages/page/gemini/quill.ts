@@ -5,7 +5,9 @@ import type { Editor } from '../composer.ts'
 /** Where Quill keeps what it knows of the selection; its types hide this. */
 interface Selection {
   root: HTMLElement
-  normalizeNative(range: { startContainer: Node; startOffset: number; endContainer: Node; endOffset: number; collapsed: boolean }): unknown
+  normalizeNative(
+    range: { startContainer: Node; startOffset: number; endContainer: Node; endOffset: number; collapsed: boolean },
+  ): unknown
   getNativeRange(): unknown
   hasFocus(): boolean
 }
@@ -14,14 +16,43 @@ interface Selection {
 export function quill(place: HTMLElement, o: { edited(): void; entered(): void }): Editor {
   const editor = new Quill(place, {
     formats: [],
-    modules: { toolbar: false, keyboard: { bindings: { send: { key: 'Enter', shiftKey: false, handler: () => { o.entered(); return false } } } } },
+    modules: {
+      toolbar: false,
+      keyboard: {
+        bindings: {
+          send: {
+            key: 'Enter',
+            shiftKey: false,
+            handler: () => {
+              o.entered()
+              return false
+            },
+          },
+        },
+      },
+    },
   })
   pierce(editor)
   const { root } = editor
   root.classList.add('textarea', 'new-input-ui')
-  for (const [name, value] of Object.entries({ role: 'textbox', 'aria-multiline': 'true', 'aria-label': words.ask, 'data-placeholder': words.ask })) root.setAttribute(name, value)
-  editor.on('text-change', () => { o.edited() })
-  return { element: root, text: () => editor.getText().replace(/\n$/, ''), set: (text) => { editor.setText(text) } }
+  for (
+    const [name, value] of Object.entries({
+      role: 'textbox',
+      'aria-multiline': 'true',
+      'aria-label': words.ask,
+      'data-placeholder': words.ask,
+    })
+  ) root.setAttribute(name, value)
+  editor.on('text-change', () => {
+    o.edited()
+  })
+  return {
+    element: root,
+    text: () => editor.getText().replace(/\n$/, ''),
+    set: (text) => {
+      editor.setText(text)
+    },
+  }
 }
 
 // Quill asks the document for the selection, which hides what is in a shadow root.

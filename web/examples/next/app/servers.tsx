@@ -11,8 +11,11 @@ export function Servers() {
   const add = () => dispatch('demo__add', { a: 40, b: 2 }).then(setSum, (e: Error) => setSum(e.message))
   return (
     <>
-      <p role="status">{error ? error.message : status === 'starting' ? 'Starting…' : `${tools.length} tools for the model`}</p>
-      <button onClick={add} disabled={!tools.some((t) => t.name === 'demo__add')}>Add 40 and 2</button> <output>{sum}</output>
+      <p role='status'>
+        {error ? error.message : status === 'starting' ? 'Starting…' : `${tools.length} tools for the model`}
+      </p>
+      <button onClick={add} disabled={!tools.some((t) => t.name === 'demo__add')}>Add 40 and 2</button>{' '}
+      <output>{sum}</output>
       <PortolanPanel registry={registry} />
     </>
   )

@@ -29,29 +29,73 @@ export function App() {
   const up = Object.values(health).filter((h) => h.status === 'connected').length
   return (
     <>
-      <header className="bar">
+      <header className='bar'>
         <h1>Chat with tools</h1>
-        <p role="status">{error ? error.message : status === 'starting' ? 'Starting…' : `${tools.length} tools, ${up} of ${Object.keys(health).length} servers connected`}</p>
-        <nav aria-label="Chat">
-          <button type="button" onClick={() => setDialog('servers')}>Servers</button>
-          <button type="button" onClick={() => setDialog('settings')}>{model.name ? <>Model <span className="model">{model.name}</span></> : 'Choose a model'}</button>
-          <button type="button" onClick={clear} disabled={running || entries.length === 0}>New chat</button>
+        <p role='status'>
+          {error
+            ? error.message
+            : status === 'starting'
+            ? 'Starting…'
+            : `${tools.length} tools, ${up} of ${Object.keys(health).length} servers connected`}
+        </p>
+        <nav aria-label='Chat'>
+          <button type='button' onClick={() => setDialog('servers')}>Servers</button>
+          <button type='button' onClick={() => setDialog('settings')}>
+            {model.name
+              ? (
+                <>
+                  Model <span className='model'>{model.name}</span>
+                </>
+              )
+              : 'Choose a model'}
+          </button>
+          <button type='button' onClick={clear} disabled={running || entries.length === 0}>New chat</button>
         </nav>
       </header>
       <main>
         {entries.length === 0
           ? (
-            <section className="welcome">
+            <section className='welcome'>
               <h2>Ask for something that needs a tool</h2>
-              <p>The model runs where you say, the tools where their servers are. This page is between them, and shows each call as it happens.</p>
-              <ul>{questions.map((q) => <li key={q}><button type="button" onClick={() => say(q)}>{q}</button></li>)}</ul>
+              <p>
+                The model runs where you say, the tools where their servers are. This page is between them, and shows
+                each call as it happens.
+              </p>
+              <ul>
+                {questions.map((q) => (
+                  <li key={q}>
+                    <button
+                      type='button'
+                      onClick={() => say(q)}
+                    >
+                      {q}
+                    </button>
+                  </li>
+                ))}
+              </ul>
             </section>
           )
           : <Transcript entries={entries} running={running} />}
-        <Composer ref={input} value={text} running={running} ready={!!registry} onChange={setText} onSend={() => say(text)} onCancel={cancel} />
+        <Composer
+          ref={input}
+          value={text}
+          running={running}
+          ready={!!registry}
+          onChange={setText}
+          onSend={() => say(text)}
+          onCancel={cancel}
+        />
       </main>
-      {dialog === 'servers' && <Dialog title="Servers" look="sheet" onClose={close}><PortolanPanel registry={registry} /></Dialog>}
-      {dialog === 'settings' && <Dialog title="Settings" look="drawer" onClose={close}><Settings model={model} onSave={setModel} onClose={close} /></Dialog>}
+      {dialog === 'servers' && (
+        <Dialog title='Servers' look='sheet' onClose={close}>
+          <PortolanPanel registry={registry} />
+        </Dialog>
+      )}
+      {dialog === 'settings' && (
+        <Dialog title='Settings' look='drawer' onClose={close}>
+          <Settings model={model} onSave={setModel} onClose={close} />
+        </Dialog>
+      )}
     </>
   )
 }

@@ -30,45 +30,71 @@ export const maxRounds = 8
  * Has the model answer, calling the tools that it asks for, and adds to `messages`
  * what was said. They can be sent again afterwards, however it has ended.
  */
-export async function converse(model: Model, registry: Registry, messages: Message[], show: Show, signal: AbortSignal): Promise<void> {
+export async function converse(
+  model: Model,
+  registry: Registry,
+  messages: Message[],
+  show: Show,
+  signal: AbortSignal,
+): Promise<void> {
   for (let round = 0; round < maxRounds; round++) {
     const id = show.nextId()
     const answer = await complete(model, {
-      messages, signal,
+      messages,
+      signal,
       tools: registry.getTools(), // those of this moment: servers come and go
-      onText: (text) => { if (text) show.put({ kind: 'assistant', id, text }) },
+      onText: (text) => {
+        if (text) show.put({ kind: 'assistant', id, text })
+      },
     })
     messages.push(answer)
     if (!answer.tool_calls) return
     messages.push(...await callAll(registry, answer.tool_calls, show, signal))
     signal.throwIfAborted()
   }
-  show.put({ kind: 'notice', id: show.nextId(), text: `Stopped after ${maxRounds} rounds of tool calls. Send another message to go on.` })
+  show.put({
+    kind: 'notice',
+    id: show.nextId(),
+    text: `Stopped after ${maxRounds} rounds of tool calls. Send another message to go on.`,
+  })
 }
 
 /** Calls the tools side by side; each has an answer for the model, if only what went wrong. */
 function callAll(registry: Registry, toolCalls: ToolCall[], show: Show, signal: AbortSignal): Promise<Message[]> {
-  const calls: Call[] = toolCalls.map(({ id, function: { name, arguments: args } }) => ({ id, tool: name, args, state: 'running' }))
+  const calls: Call[] = toolCalls.map(({ id, function: { name, arguments: args } }) => ({
+    id,
+    tool: name,
+    args,
+    state: 'running',
+  }))
   const id = show.nextId()
   const update = (i: number, change: Partial<Call>) => {
     calls[i] = { ...calls[i]!, ...change }
     show.put({ kind: 'calls', id, calls: [...calls] })
   }
   show.put({ kind: 'calls', id, calls: [...calls] })
-  return Promise.all(toolCalls.map(async ({ id: tool_call_id, function: { name, arguments: args } }, i): Promise<Message> => {
-    const begun = performance.now()
-    let content: string
-    try {
-      const { text, isError, durationMs } = await registry.call(name, args || '{}', {
-        signal, onProgress: ({ progress, total, message }) => update(i, { progress: message ?? (total ? `${progress} of ${total}` : String(progress)) }),
-      })
-      update(i, { state: isError ? 'error' : 'ok', result: text, durationMs })
-      content = text
-    } catch (e) {
-      const { message } = e as Error
-      content = `Error: ${message}`
-      update(i, { state: signal.aborted ? 'cancelled' : 'error', result: signal.aborted ? 'Cancelled' : message, durationMs: performance.now() - begun })
-    }
-    return { role: 'tool', tool_call_id, content }
-  }))
+  return Promise.all(
+    toolCalls.map(async ({ id: tool_call_id, function: { name, arguments: args } }, i): Promise<Message> => {
+      const begun = performance.now()
+      let content: string
+      try {
+        const { text, isError, durationMs } = await registry.call(name, args || '{}', {
+          signal,
+          onProgress: ({ progress, total, message }) =>
+            update(i, { progress: message ?? (total ? `${progress} of ${total}` : String(progress)) }),
+        })
+        update(i, { state: isError ? 'error' : 'ok', result: text, durationMs })
+        content = text
+      } catch (e) {
+        const { message } = e as Error
+        content = `Error: ${message}`
+        update(i, {
+          state: signal.aborted ? 'cancelled' : 'error',
+          result: signal.aborted ? 'Cancelled' : message,
+          durationMs: performance.now() - begun,
+        })
+      }
+      return { role: 'tool', tool_call_id, content }
+    }),
+  )
 }

@@ -1,9 +1,18 @@
 import type { OpenAITool } from 'portolan'
 
 /** Where the model is: any endpoint that speaks OpenAI's chat completions. */
-export interface Model { baseURL: string; key: string; name: string; streaming: boolean }
+export interface Model {
+  baseURL: string
+  key: string
+  name: string
+  streaming: boolean
+}
 
-export interface ToolCall { id: string; type: 'function'; function: { name: string; arguments: string } }
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
 
 /** A message as the endpoint takes it. */
 export type Message =
@@ -13,7 +22,12 @@ export type Message =
 
 export type Answer = Extract<Message, { role: 'assistant' }>
 
-export interface Ask { messages: Message[]; tools: OpenAITool[]; signal: AbortSignal; onText(text: string): void }
+export interface Ask {
+  messages: Message[]
+  tools: OpenAITool[]
+  signal: AbortSignal
+  onText(text: string): void
+}
 
 /** Asks the model for its next message. `onText` is told the text so far. */
 export async function complete(model: Model, { messages, tools, signal, onText }: Ask): Promise<Answer> {
@@ -23,16 +37,24 @@ export async function complete(model: Model, { messages, tools, signal, onText }
     headers: { 'content-type': 'application/json', ...model.key && { authorization: `Bearer ${model.key}` } },
     body: JSON.stringify({ model: model.name, messages, stream: model.streaming, ...tools.length > 0 && { tools } }),
   })
-  if (!response.ok) throw new Error(`The model's endpoint answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
+  if (!response.ok)
+    throw new Error(`The model's endpoint answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
   if (response.headers.get('content-type')?.includes('text/event-stream')) return streamed(response.body!, onText)
-  const { choices } = await response.json() as { choices: { message: { content: string | null; tool_calls?: ToolCall[] } }[] }
+  const { choices } = await response.json() as {
+    choices: { message: { content: string | null; tool_calls?: ToolCall[] } }[]
+  }
   const { content, tool_calls } = choices[0]!.message
   onText(content ?? '')
   return { role: 'assistant', content: content ?? '', ...tool_calls?.length && { tool_calls } }
 }
 
 interface Chunk {
-  choices: { delta: { content?: string | null; tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[] } }[]
+  choices: {
+    delta: {
+      content?: string | null
+      tool_calls?: { index: number; id?: string; function?: { name?: string; arguments?: string } }[]
+    }
+  }[]
   error?: { message: string }
 }
 

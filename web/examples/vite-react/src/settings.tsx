@@ -7,7 +7,9 @@ const keptKey = 'portolan-chat-key'
 /** The model's settings. The key is forgotten with the tab. */
 export function useModel(): [Model, (model: Model) => void] {
   const [model, setModel] = useState<Model>(() => ({
-    baseURL: 'http://localhost:11434/v1', name: '', streaming: true,
+    baseURL: 'http://localhost:11434/v1',
+    name: '',
+    streaming: true,
     ...JSON.parse(localStorage.getItem(kept) ?? '{}') as Partial<Model>,
     key: sessionStorage.getItem(keptKey) ?? '',
   }))
@@ -28,23 +30,37 @@ export function Settings({ model, onSave, onClose }: { model: Model; onSave(mode
     onClose()
   }
   return (
-    <form onSubmit={save} className="settings">
+    <form onSubmit={save} className='settings'>
       <label>
         Base URL
-        <input name="baseURL" type="url" required defaultValue={model.baseURL} aria-describedby="base-help" spellCheck={false} />
+        <input
+          name='baseURL'
+          type='url'
+          required
+          defaultValue={model.baseURL}
+          aria-describedby='base-help'
+          spellCheck={false}
+        />
       </label>
-      <p id="base-help">Any endpoint with <code>/chat/completions</code>: Ollama, LM Studio, vLLM, OpenAI. It has to allow this page’s origin.</p>
+      <p id='base-help'>
+        Any endpoint with{' '}
+        <code>/chat/completions</code>: Ollama, LM Studio, vLLM, OpenAI. It has to allow this page’s origin.
+      </p>
       <label>
         Model
-        <input name="name" required defaultValue={model.name} autoComplete="off" spellCheck={false} />
+        <input name='name' required defaultValue={model.name} autoComplete='off' spellCheck={false} />
       </label>
       <label>
         API key <small>optional</small>
-        <input name="key" type="password" defaultValue={model.key} autoComplete="off" aria-describedby="key-help" />
+        <input name='key' type='password' defaultValue={model.key} autoComplete='off' aria-describedby='key-help' />
       </label>
-      <p id="key-help">Sent to the base URL only, and forgotten with this tab.</p>
-      <label className="check"><input name="streaming" type="checkbox" defaultChecked={model.streaming} /> Stream answers</label>
-      <div className="actions"><button className="primary">Save</button></div>
+      <p id='key-help'>Sent to the base URL only, and forgotten with this tab.</p>
+      <label className='check'>
+        <input name='streaming' type='checkbox' defaultChecked={model.streaming} /> Stream answers
+      </label>
+      <div className='actions'>
+        <button className='primary'>Save</button>
+      </div>
     </form>
   )
 }

@@ -13,24 +13,54 @@ export function Transcript({ entries, running }: { entries: Entry[]; running: bo
     atEnd.current = scrollHeight - scrollTop - clientHeight < 40
   }
   return (
-    <div ref={log} className="log" role="log" aria-label="Conversation" aria-busy={running} tabIndex={0} onScroll={scrolled}>
+    <div
+      ref={log}
+      className='log'
+      role='log'
+      aria-label='Conversation'
+      aria-busy={running}
+      tabIndex={0}
+      onScroll={scrolled}
+    >
       {entries.map((entry) => <Item key={entry.id} entry={entry} />)}
-      {running && entries.at(-1)?.kind !== 'assistant' && <p className="thinking" aria-hidden="true"><span /><span /><span /></p>}
+      {running && entries.at(-1)?.kind !== 'assistant' && (
+        <p className='thinking' aria-hidden='true'>
+          <span />
+          <span />
+          <span />
+        </p>
+      )}
     </div>
   )
 }
 
 function Item({ entry }: { entry: Entry }) {
   switch (entry.kind) {
-    case 'calls': return <ul className="calls" aria-label="Tool calls">{entry.calls.map((call) => <li key={call.id}><ToolCall call={call} /></li>)}</ul>
-    case 'notice': return <p className="notice">{entry.text}</p>
-    case 'fault': return <p className="fault" role="alert"><strong>That did not work.</strong> {entry.text}</p>
-    default: return (
-      <article className={entry.kind}>
-        <h2>{entry.kind === 'user' ? 'You' : 'Model'}</h2>
-        <p>{entry.text}</p>
-      </article>
-    )
+    case 'calls':
+      return (
+        <ul className='calls' aria-label='Tool calls'>
+          {entry.calls.map((call) => (
+            <li key={call.id}>
+              <ToolCall call={call} />
+            </li>
+          ))}
+        </ul>
+      )
+    case 'notice':
+      return <p className='notice'>{entry.text}</p>
+    case 'fault':
+      return (
+        <p className='fault' role='alert'>
+          <strong>That did not work.</strong> {entry.text}
+        </p>
+      )
+    default:
+      return (
+        <article className={entry.kind}>
+          <h2>{entry.kind === 'user' ? 'You' : 'Model'}</h2>
+          <p>{entry.text}</p>
+        </article>
+      )
   }
 }
 
@@ -42,14 +72,19 @@ function ToolCall({ call }: { call: Call }) {
   return (
     <details data-state={state} open={state === 'error' || undefined}>
       <summary>
-        <span className="shape" aria-hidden="true">{shapes[state]}</span>
+        <span className='shape' aria-hidden='true'>{shapes[state]}</span>
         <code>{tool}</code>
-        <span className="state">{words[state]}{state === 'running' && progress ? `, ${progress}` : ''}</span>
-        {durationMs !== undefined && <span className="time">{duration(durationMs)}</span>}
+        <span className='state'>{words[state]}{state === 'running' && progress ? `, ${progress}` : ''}</span>
+        {durationMs !== undefined && <span className='time'>{duration(durationMs)}</span>}
       </summary>
       <h3>Arguments</h3>
       <pre tabIndex={0}>{pretty(args)}</pre>
-      {result !== undefined && <><h3>{state === 'error' ? 'Error' : 'Result'}</h3><pre tabIndex={0}>{pretty(result)}</pre></>}
+      {result !== undefined && (
+        <>
+          <h3>{state === 'error' ? 'Error' : 'Result'}</h3>
+          <pre tabIndex={0}>{pretty(result)}</pre>
+        </>
+      )}
     </details>
   )
 }

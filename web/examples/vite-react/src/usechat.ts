@@ -20,7 +20,10 @@ export function useChat(model: Model, registry: Registry | undefined): Chat {
 
   const send = useCallback(async (text: string) => {
     if (!registry) return
-    const put: Show['put'] = (entry) => setEntries((all) => all.some((e) => e.id === entry.id) ? all.map((e) => e.id === entry.id ? entry : e) : [...all, entry])
+    const put: Show['put'] = (entry) =>
+      setEntries((all) =>
+        all.some((e) => e.id === entry.id) ? all.map((e) => e.id === entry.id ? entry : e) : [...all, entry]
+      )
     const nextId = () => ++last.current
     const controller = new AbortController()
     setRunning(controller)
