@@ -55,10 +55,10 @@ setup_node() {
 	[ -x "$node" ] || rm -f node_modules/.portolan-stamp
 	npm_packages . 'npm packages'
 }
-setup_servers() { setup_node; npm_packages testdata/servers 'MCP servers for the tests'; }
+setup_servers() { setup_node; npm_packages e2e/servers 'MCP servers for the tests'; }
 setup_worker() { setup_node; npm_packages proxy-worker wrangler; }
-setup_bundlers() { setup_node; npm_packages web/bundlers bundlers; }
-setup_conformance() { setup_node; npm_packages testdata/conformance 'an older conformance suite'; }
+setup_bundlers() { setup_node; npm_packages e2e/bundlers bundlers; }
+setup_conformance() { setup_node; npm_packages e2e/conformance 'an older conformance suite'; }
 setup_docs() { setup_node; npm_packages docs/tools typedoc; }
 
 # apt_browser PACKAGE installs one of Debian's browsers. It waits for another apt, and
@@ -180,14 +180,14 @@ build_wasm() {
 	module portolan.wasm "$dist/npm"
 	module portolan-sdk.wasm "$dist/npm"
 	# What is not needed at the start is loaded when it is: parts.ts.
-	bundle wasm/js/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
+	bundle wasm/js/page/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
 	for part in $parts callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
 	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
-	"$node" web/callbackpage.ts wasm/js/callback.html "$dist/npm/callback.js" >"$dist/npm/callback.html"
-	cp wasm/js/types.ts "$dist/npm/index.d.ts"
-	cp wasm/js/worker-types.ts "$dist/npm/worker.d.ts"
+	"$node" web/callbackpage.ts wasm/js/page/callback.html "$dist/npm/callback.js" >"$dist/npm/callback.html"
+	cp wasm/js/shared/types.ts "$dist/npm/index.d.ts"
+	cp wasm/js/host/worker-types.ts "$dist/npm/worker.d.ts"
 	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
-	cp wasm/js/cassette-types.ts "$dist/npm/cassette.d.ts"
+	cp wasm/js/cassette/types.ts "$dist/npm/cassette.d.ts"
 	cp wasm/js/package.json LICENSE "$dist/npm/"
 	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
 	build_react
@@ -198,7 +198,7 @@ build_wasm() {
 build_react() {
 	bundle web/react/index.ts --outfile="$dist/npm/react.js" --external:react --external:../../wasm/js/index.js --external:../panel/index.js
 	sed -i.bak 's#\.\./\.\./wasm/js/index\.js#./index.js#g; s#\.\./panel/index\.js#./panel.js#g' "$dist/npm/react.js" && rm "$dist/npm/react.js.bak"
-	sed "s#'../../wasm/js/types.ts'#'./index.js'#; s#'../panel/types.ts'#'./panel.js'#" web/react/types.ts >"$dist/npm/react.d.ts"
+	sed "s#'../../wasm/js/shared/types.ts'#'./index.js'#; s#'../panel/types.ts'#'./panel.js'#" web/react/types.ts >"$dist/npm/react.d.ts"
 }
 
 # build_panel makes the settings panel: panel.js, and in panel/ what it shares with
@@ -210,7 +210,7 @@ build_panel() {
 		--inject:web/nodom.ts --define:globalThis=panelScope \
 		--legal-comments=none --log-level=warning --outdir="$dist/npm" --chunk-names=panel/[name]-[hash]
 	for locale in web/panel/locales/*.ts; do bundle "$locale" --outfile="$dist/npm/locales/$(basename "$locale" .ts).js"; done
-	sed "s#'../../wasm/js/types.ts'#'./index.js'#" web/panel/types.ts >"$dist/npm/panel.d.ts"
+	sed "s#'../../wasm/js/shared/types.ts'#'./index.js'#" web/panel/types.ts >"$dist/npm/panel.d.ts"
 }
 
 build_web() {
@@ -237,7 +237,7 @@ build_extension() {
 		--legal-comments=none --log-level=warning --outdir="$out" --chunk-names=panel/[name]-[hash]
 	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
 	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
-	cp "$dist/npm/portolan.wasm" wasm/js/callback.html "$dist/npm/callback.js" "$out/"
+	cp "$dist/npm/portolan.wasm" wasm/js/page/callback.html "$dist/npm/callback.js" "$out/"
 	module tools.wasm "$out"
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 	rm -rf "$dist/extension" && mv "$out" "$dist/extension"
@@ -279,7 +279,7 @@ browser_tests() {
 	[ -t 1 ] && form=spec
 	flags='--test --test-concurrency=1 --test-force-exit --test-timeout=900000'
 	"$node" $flags --test-reporter=$form --test-reporter-destination=stdout \
-		--test-reporter="$root/web/demo/e2e/failed.mjs" --test-reporter-destination="$failed" "$@" && return
+		--test-reporter="$root/e2e/web/failed.mjs" --test-reporter-destination="$failed" "$@" && return
 	[ -s "$failed" ] || return 1
 	say "failed, and once more: $(tr '\n' ' ' <"$failed")"
 	xargs -d '\n' "$node" $flags <"$failed"
@@ -298,17 +298,17 @@ verb_test() {
 	go test ./registry/registrytest/farm # whole, at its own speed
 	say 'Go, js/wasm'
 	PATH="$root/node_modules/.bin:$PATH" GOOS=js GOARCH=wasm go test \
-		-exec "$node --stack-size=8192 $root/wasm/internal/plane/testdata/exec.mjs" ./registry/ ./registry/rawjson/ ./wasm/...
+		-exec "$node --stack-size=8192 $root/registry/client/testdata/exec.mjs" ./registry/ ./registry/rawjson/ ./wasm/...
 	say 'TypeScript'
 	"$node" --test --test-force-exit --test-timeout=900000 'wasm/js/**/*.test.ts' 'web/panel/!(e2e)/**/*.test.ts' 'web/panel/*.test.ts'
 	say 'End to end'
-	browser_tests 'web/demo/e2e/*.test.ts' 'web/panel/e2e/*.test.ts'
+	browser_tests 'e2e/web/*.test.ts' 'e2e/panel/*.test.ts'
 	say 'Extension'
-	browser_tests 'testdata/pages/*.test.ts' 'extension/**/*.test.ts'
+	browser_tests 'e2e/sites/*.test.ts' 'extension/**/*.test.ts'
 	say 'Examples'
-	browser_tests 'web/examples/e2e/*.test.ts'
+	browser_tests 'e2e/examples/*.test.ts'
 	say 'Bundlers'
-	"$node" web/bundlers/run.ts
+	"$node" e2e/bundlers/run.ts
 	verb_docs
 	verb_size
 }
@@ -430,7 +430,7 @@ extension)
 	esac
 	build_bin ;;
 worker) build_worker; over=0; budget proxy.wasm proxy-worker/dist/proxy.wasm 1350000; exit $over ;;
-bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" web/bundlers/run.ts "$@" ;;
+bundlers) setup_bundlers; setup_chromium; setup_firefox; build_wasm; exec "$node" e2e/bundlers/run.ts "$@" ;;
 bench)
 	case "${1:-}" in
 	panel) setup_node; setup_chromium; build_wasm; shift; exec "$node" bench/panel.ts "$@" ;;
@@ -439,14 +439,14 @@ bench)
 	*) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/run.ts "$@" ;;
 	esac ;;
 farm) setup_node; setup_chromium; build_wasm; build_bin; exec "$node" bench/farm.ts "$@" ;;
-screenshots) setup_node; setup_chromium; build_wasm; exec "$node" web/panel/e2e/screenshots.ts ;;
-conformance) setup_conformance; setup_chromium; build_wasm; build_bin; exec sh testdata/conformance/run.sh "$@" ;;
+screenshots) setup_node; setup_chromium; build_wasm; exec "$node" e2e/panel/screenshots.ts ;;
+conformance) setup_conformance; setup_chromium; build_wasm; build_bin; exec sh e2e/conformance/run.sh "$@" ;;
 size) verb_size ;;
 check) verb_check ;;
 docs) verb_docs ;;
 audit) verb_audit ;;
 reproduce) verb_reproduce ;;
 modules) build_modules "$1" ;;
-clean) rm -rf "$dist" wasm/js/gen proxy-worker/dist web/bundlers/build ;;
+clean) rm -rf "$dist" wasm/js/gen proxy-worker/dist e2e/bundlers/build ;;
 *) usage >&2; exit 2 ;;
 esac

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { call, hasTool, Rig } from '../extension/e2e/rig.ts'
+import { call, hasTool, Rig } from '../e2e/extension/rig.ts'
 import { median, print, type Table } from './report.ts'
 
 /**

@@ -12,10 +12,10 @@ import {
   type FarmCase,
   type Outcome,
   type Task,
-} from '../web/demo/e2e/farm.ts'
-import { root, serveFolder, type Listening } from '../web/demo/e2e/harness.ts'
-import { RawChromium } from '../web/demo/e2e/rawchromium.ts'
-import type { Registry, RegistryOptions } from '../wasm/js/types.ts'
+} from '../e2e/web/farm.ts'
+import { root, serveFolder, type Listening } from '../e2e/web/harness.ts'
+import { RawChromium } from '../e2e/web/rawchromium.ts'
+import type { Registry, RegistryOptions } from '../wasm/js/shared/types.ts'
 import { floor, type CrowdOutcome } from './farmfloor.ts'
 
 /**

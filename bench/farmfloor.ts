@@ -1,4 +1,4 @@
-import type { Task } from '../web/demo/e2e/farm.ts'
+import type { Task } from '../e2e/web/farm.ts'
 
 /** How long calls of the good server took, and how many failed. */
 export interface CrowdOutcome {

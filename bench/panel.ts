@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { launchChromium, root } from '../web/demo/e2e/harness.ts'
-import { listing, someTools } from '../web/panel/e2e/servers.ts'
-import { openPanel, panelSite } from '../web/panel/e2e/site.ts'
+import { launchChromium, root } from '../e2e/web/harness.ts'
+import { listing, someTools } from '../e2e/panel/servers.ts'
+import { openPanel, panelSite } from '../e2e/panel/site.ts'
 import { print, type Table } from './report.ts'
 
 /**

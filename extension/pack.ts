@@ -5,7 +5,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync, type Zippable } from 'fflate'
-import { version } from '../wasm/js/version.ts'
+import { version } from '../wasm/js/shared/version.ts'
 
 const [folder, zip, ...more] = process.argv.slice(2) as [string, string, ...string[]]
 const manifest = JSON.parse(await readFile(new URL('manifest.json', import.meta.url), 'utf8')) as {

@@ -1,5 +1,5 @@
-import { channelOf } from '../wasm/js/signin.ts'
-import type { AuthorizeRequest } from '../wasm/js/types.ts'
+import { channelOf } from '../wasm/js/page/signin.ts'
+import type { AuthorizeRequest } from '../wasm/js/shared/types.ts'
 import { awakeDuring, closeTab, extensionUrl, isTabOpen, openFrontTab } from './browser.ts'
 
 /**

@@ -1,6 +1,6 @@
 package registry
 
-// beyond the pins nothing is kept here: the page keeps definitions and answers (wasm/js/trust.ts).
+// beyond the pins nothing is kept here: the page keeps definitions and answers (wasm/js/page/trust.ts).
 type beyond struct{}
 
 func (beyond) keep(*Tool)               {}

@@ -6,7 +6,7 @@ import "slices"
 // terminal sequences, characters that turn a line around, take no room or are
 // copies of ASCII (tags), and selectors without anything to select. at is where
 // in s, counted in characters, the first of them stood; -1: there was none.
-// wasm/js/plaintext.ts does the same.
+// wasm/js/shared/plaintext.ts does the same.
 //
 // Line feeds, tabs and CRLF stay; a lone CR and the separators U+2028 and U+2029
 // become line feeds, and a byte order mark in front goes, none of which counts as

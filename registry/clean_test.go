@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hygiene reads a table that is shared with wasm/js/hygiene.test.ts.
+// hygiene reads a table that is shared with wasm/js/fetch/hygiene.test.ts.
 func hygiene[Row any](t testing.TB, name string) (rows []Row) {
 	t.Helper()
 	b, err := os.ReadFile("../testdata/hygiene/" + name)

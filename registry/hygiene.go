@@ -22,7 +22,7 @@ const maxHygieneFlags = 10
 // [Clean] has it, but for const, enum and default, with which a call's arguments
 // are compared. A clean definition is returned as it is. A hidden character in
 // the name of the tool or of a member is an error: without it the server would
-// not know the parameter. wasm/js/hygiene.ts does the same.
+// not know the parameter. wasm/js/fetch/hygiene.ts does the same.
 func CleanTool(def []byte) ([]byte, []Flag, error) {
 	if isPlainText(string(def)) && !strings.Contains(string(def), `\u`) && !strings.Contains(string(def), `\r`) &&
 		!strings.Contains(string(def), `\b`) && !strings.Contains(string(def), `\f`) {

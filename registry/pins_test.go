@@ -1,6 +1,6 @@
 //go:build !js
 
-// A page keeps definitions and answers itself; web/demo/e2e/trust.test.ts tests that.
+// A page keeps definitions and answers itself; e2e/web/trust.test.ts tests that.
 
 package registry_test
 

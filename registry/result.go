@@ -9,7 +9,7 @@ import (
 )
 
 // Text returns a CallToolResult as one text for a model, at most maxBytes long
-// (0: no cap), and whether something was cut off. wasm/js/text.ts does the same.
+// (0: no cap), and whether something was cut off. wasm/js/page/text.ts does the same.
 //
 // The text is the content if there is text in it, its blocks on lines of their
 // own, with a marker in brackets for what is no text; or else structuredContent

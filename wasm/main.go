@@ -10,8 +10,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/wasm/internal/demo"
-	"github.com/portolan-mcp/portolan/wasm/internal/jsbridge"
-	"github.com/portolan-mcp/portolan/wasm/internal/plane"
+	"github.com/portolan-mcp/portolan/wasm/internal/bridge"
+	"github.com/portolan-mcp/portolan/registry/client"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/portolan-mcp/portolan/wasm/internal/plane"
+	"github.com/portolan-mcp/portolan/registry/client"
 )
 
 // memoryDelay collects what is learned of many servers at once.

@@ -1,5 +1,5 @@
 import { createRegistry } from '../../dist/npm/index.js'
-import type { Registry } from '../../wasm/js/types.ts'
+import type { Registry } from '../../wasm/js/shared/types.ts'
 import type { Variant } from './variant.ts'
 
 const params = new URLSearchParams(location.search)

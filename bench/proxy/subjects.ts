@@ -1,5 +1,5 @@
-import { root, start, type Running } from '../../web/demo/e2e/harness.ts'
-import { worker, workerd } from '../../web/demo/e2e/workerd.ts'
+import { root, start, type Running } from '../../e2e/web/harness.ts'
+import { worker, workerd } from '../../e2e/web/workerd.ts'
 
 /** The page that the subjects let in. */
 export const page = 'http://localhost:5173'

@@ -2,7 +2,7 @@ import type { Site } from './wire.ts'
 
 /**
  * What differs between chat sites, as data: it crosses into the page as JSON. A
- * selector stands here only with the page of testdata/pages that proves it.
+ * selector stands here only with the page of e2e/sites that proves it.
  * Selectors pierce open shadow roots, and `a >>> b` crosses from a host into its
  * own; of a list, the first that matches counts.
  */

@@ -1,5 +1,5 @@
-import { Crossing } from '../../wasm/js/crossing.ts'
-import { run } from '../../wasm/js/loader.ts'
+import { Crossing } from '../../wasm/js/host/abi.ts'
+import { run } from '../../wasm/js/host/loader.ts'
 import type { Line } from './socket.ts'
 
 /** What carries out the calls that the module has checked. */

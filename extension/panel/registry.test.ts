@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Port } from '../browser.ts'
-import type { Registry, ServerConfig, Snapshot } from '../../wasm/js/types.ts'
+import type { Registry, ServerConfig, Snapshot } from '../../wasm/js/shared/types.ts'
 import { asking, channelOf } from './registry.ts'
 
 /** A registry that writes down what it was asked, over servers that are there. */

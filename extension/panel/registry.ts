@@ -1,4 +1,4 @@
-import type { Channel, Registry, ServerConfig } from '../../wasm/js/types.ts'
+import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 import type { Port } from '../browser.ts'
 import { covers } from './origin.ts'
 

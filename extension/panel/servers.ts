@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit'
-import { connectRegistry } from '../../wasm/js/index.ts'
-import type { Registry } from '../../wasm/js/types.ts'
+import { connectRegistry } from '../../wasm/js/page/index.ts'
+import type { Registry } from '../../wasm/js/shared/types.ts'
 import { line } from '../../web/panel/text.ts'
 import '../../web/panel/index.ts'
 import type { PanelView } from '../../web/panel/types.ts'

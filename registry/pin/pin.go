@@ -12,7 +12,7 @@
 // Canonical JSON is that of RFC 8785: members ordered by the UTF-16 units of their
 // names, no space, numbers as ECMAScript writes them. A number beyond the doubles
 // is ±1e999, and what is not Unicode U+FFFD. What a server sends is pinned as it
-// came, hidden characters and all. wasm/js/pin.ts does the same.
+// came, hidden characters and all. wasm/js/fetch/pin.ts does the same.
 package pin
 
 import (

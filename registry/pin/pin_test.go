@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write the pins of testdata/pins anew")
 
 const table = "../../testdata/pins/pins.json"
 
-// A row is a definition's text with its canonical form and pin, shared with wasm/js/pin.test.ts.
+// A row is a definition's text with its canonical form and pin, shared with wasm/js/fetch/pin.test.ts.
 type row struct {
 	Name      string `json:"name"`
 	Text      string `json:"text"`

@@ -10,7 +10,7 @@
 //		}
 //	}
 //
-// The rules are in rules.json, which wasm/js/scan.ts reads, too; testdata/scan has
+// The rules are in rules.json, which wasm/js/page/scan.ts reads, too; testdata/scan has
 // the corpus on which they are measured.
 package scan
 

@@ -134,7 +134,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestFound holds each sample's flags to a golden that wasm/js/scan.test.ts is held to, too.
+// TestFound holds each sample's flags to a golden that wasm/js/page/scan.test.ts is held to, too.
 func TestFound(t *testing.T) {
 	got := map[string][][]string{}
 	for _, file := range []string{"poisoned.jsonl", "harmless.jsonl"} {

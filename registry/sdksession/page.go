@@ -93,7 +93,7 @@ func pinned(name string, def []byte) (registry.ToolDef, string) {
 	return tool, ""
 }
 
-// checkTool says why a definition cannot be offered, or "". wasm/js/plane-tools.ts
+// checkTool says why a definition cannot be offered, or "". wasm/js/fetch/tools.ts
 // does the same, in the same words.
 func checkTool(def []byte, limits registry.Limits, modern bool) (name string, bound []binding, reason string) {
 	if rawjson.Kind(def) != 'o' {

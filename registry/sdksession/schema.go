@@ -7,7 +7,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// overgrown says what of a tool's schema is over its limits, or "". wasm/js/plane-tools.ts
+// overgrown says what of a tool's schema is over its limits, or "". wasm/js/fetch/tools.ts
 // does the same.
 func overgrown(name string, schema []byte, limits *registry.Limits) string {
 	const harmless = 192 // bytes, in which 32 levels have no room

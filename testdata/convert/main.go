@@ -1,5 +1,5 @@
 // Command convert reads tool definitions, one JSON text a line, and writes for
-// each a JSON array of what every dialect makes of it. wasm/js/convertdiff.test.ts
+// each a JSON array of what every dialect makes of it. wasm/js/page/convertdiff.test.ts
 // compares that with the TypeScript conversion:
 //
 //	go run ./testdata/convert <definitions >tools

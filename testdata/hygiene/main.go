@@ -1,5 +1,5 @@
 // Command hygiene reads JSON strings, one a line, and writes for each what
-// registry.Clean makes of it, as [text, at]. wasm/js/hygiene.test.ts compares that
+// registry.Clean makes of it, as [text, at]. wasm/js/fetch/hygiene.test.ts compares that
 // with the TypeScript:
 //
 //	go run ./testdata/hygiene <texts >cleaned

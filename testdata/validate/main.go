@@ -1,6 +1,6 @@
 // Command validate reads cases {"schema":…,"args":…}, one JSON text a line, and
 // writes for each, as a JSON string, what registry.Validate finds; "" for
-// nothing. wasm/js/validate.test.ts compares that with the TypeScript check:
+// nothing. wasm/js/page/validate.test.ts compares that with the TypeScript check:
 //
 //	go run ./testdata/validate <cases >findings
 package main

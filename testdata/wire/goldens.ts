@@ -1,7 +1,7 @@
 // Made by: go test ./wasm/internal/api -run WireGoldens -update
-import type { WireError } from '../../wasm/js/errors.ts'
-import type { StateEvent } from '../../wasm/js/protocol.ts'
-import type { ToolProgress } from '../../wasm/js/types.ts'
+import type { WireError } from '../../wasm/js/shared/errors.ts'
+import type { StateEvent } from '../../wasm/js/shared/protocol.ts'
+import type { ToolProgress } from '../../wasm/js/shared/types.ts'
 
 export const connected = {
   'event': 'state',

@@ -9,7 +9,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/sdksession"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/wasm/internal/demo"
-	"github.com/portolan-mcp/portolan/wasm/internal/jsbridge"
+	"github.com/portolan-mcp/portolan/wasm/internal/bridge"
 	"github.com/portolan-mcp/portolan/wasm/sdk/internal/jsfetch"
 )
 

@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
-import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
 import { Asks } from './approve/asks.ts'
 import { compass } from './icons.ts'

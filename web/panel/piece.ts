@@ -1,5 +1,5 @@
 import { LitElement } from 'lit'
-import type { Registry, Snapshot } from '../../wasm/js/types.ts'
+import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
 import type { History } from './server/history.ts'
 import type { SignIns } from './server/signins.ts'
 import type { Flags } from './tools/flagged.ts'

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalRequest, Registry } from '../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest, Registry } from '../../wasm/js/shared/types.ts'
 
 /**
  * The settings panel, `<portolan-panel>`. Importing `portolan/panel` defines it;

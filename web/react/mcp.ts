@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { createRegistry, RegistryError } from '../../wasm/js/index.js'
-import type { Registry, RegistryOptions } from '../../wasm/js/types.ts'
+import { createRegistry, RegistryError } from '../../wasm/js/page/index.js'
+import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { useRegistry } from './registry.ts'
 import type * as types from './types.ts'
 

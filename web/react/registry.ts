@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import type { Registry, Snapshot } from '../../wasm/js/types.ts'
+import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
 import type * as types from './types.ts'
 
 const empty: Snapshot = Object.freeze({ status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] })

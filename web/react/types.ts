@@ -7,7 +7,7 @@ import type {
   RegistryOptions,
   Snapshot,
   ToolInfo,
-} from '../../wasm/js/types.ts'
+} from '../../wasm/js/shared/types.ts'
 
 /**
  * The registry's state, or what `select` makes of it. The component renders when

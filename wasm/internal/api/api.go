@@ -1,7 +1,7 @@
 // Package api is what a page can ask of the registry inside the module: a table
 // of methods with JSON in and out. It is pure Go; jsbridge carries it to
 // JavaScript, and the tests call it natively. The JSON forms are those of
-// wasm/js/protocol.ts and types.ts.
+// wasm/js/shared/protocol.ts and types.ts.
 package api
 
 import (

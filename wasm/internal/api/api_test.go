@@ -180,9 +180,9 @@ func TestSecretsStayInside(t *testing.T) {
 func TestWireGoldens(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("// Made by: go test ./wasm/internal/api -run WireGoldens -update\n")
-	b.WriteString("import type { WireError } from '../../wasm/js/errors.ts'\n")
-	b.WriteString("import type { StateEvent } from '../../wasm/js/protocol.ts'\n")
-	b.WriteString("import type { ToolProgress } from '../../wasm/js/types.ts'\n\n")
+	b.WriteString("import type { WireError } from '../../wasm/js/shared/errors.ts'\n")
+	b.WriteString("import type { StateEvent } from '../../wasm/js/shared/protocol.ts'\n")
+	b.WriteString("import type { ToolProgress } from '../../wasm/js/shared/types.ts'\n\n")
 	golden := func(name, json, typ string) {
 		b.WriteString("export const " + name + " = " + json + " satisfies " + typ + "\n")
 	}

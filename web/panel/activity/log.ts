@@ -1,4 +1,4 @@
-import type { Activity } from '../../../wasm/js/types.ts'
+import type { Activity } from '../../../wasm/js/shared/types.ts'
 
 /** One call or connection, from its first event to its last. */
 export interface Row extends Omit<Activity, 'phase'> {

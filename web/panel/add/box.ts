@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Reading } from '../config/types.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import type { Key } from '../words.ts'

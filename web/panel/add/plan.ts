@@ -1,4 +1,4 @@
-import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/types.ts'
+import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { fill, missing } from '../config/fill.ts'
 import { conflicts } from '../config/conflicts.ts'
 import { renameFree } from '../config/name.ts'

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalRequest } from '../../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
 
 interface Ask {
   request: ApprovalRequest

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Approval, ApprovalRequest } from '../../../wasm/js/types.ts'
+import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, Piece } from '../piece.ts'
 import { clean } from '../text.ts'

@@ -1,4 +1,4 @@
-import type { RedactedConfig, ServerConfig } from '../../../wasm/js/types.ts'
+import type { RedactedConfig, ServerConfig } from '../../../wasm/js/shared/types.ts'
 import type { Entry } from './types.ts'
 import { get } from './value.ts'
 

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/types.ts'
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { get } from './value.ts'
 import { idsOf, replace } from './placeholders.ts'
 import type { Entry, Input } from './types.ts'

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/types.ts'
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { line } from '../text.ts'
 import { isSecretHeader, isSecretName, usable } from './headers.ts'
 import { lint } from './lint.ts'

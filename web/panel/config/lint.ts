@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/types.ts'
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { isSecretName } from './headers.ts'
 import { withoutSecrets } from './secret-url.ts'
 import { isLoopback, isPrivate, parsed } from './url.ts'

@@ -1,4 +1,4 @@
-import type { RedactedConfig } from '../../../wasm/js/types.ts'
+import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
 import { variables, withoutSecrets } from './secret-url.ts'
 
 /** A call as code for `portolan`; secrets are members of an object that the reader declares. `args` is JSON text. */

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/types.ts'
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 
 /** What was found in a text that describes servers. */
 export interface Reading {

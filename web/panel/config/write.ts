@@ -1,4 +1,4 @@
-import type { RedactedConfig } from '../../../wasm/js/types.ts'
+import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
 import { isSecretName } from './headers.ts'
 import { variables, withoutSecrets } from './secret-url.ts'
 import { parsed } from './url.ts'

@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import type { HeldTool, ToolDefinition } from '../../../wasm/js/types.ts'
+import type { HeldTool, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import { clean } from '../text.ts'

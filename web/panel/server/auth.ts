@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit'
-import type { AuthConfig } from '../../../wasm/js/types.ts'
+import type { AuthConfig } from '../../../wasm/js/shared/types.ts'
 import type { Words } from '../words.ts'
 
 const kept = '[redacted]'

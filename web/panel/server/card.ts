@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { standingIcon } from '../icons.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import type { Words } from '../words.ts'

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Desk } from '../piece.ts'
 import { clean } from '../text.ts'
 import type { Key } from '../words.ts'

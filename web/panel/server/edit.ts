@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { ServerConfig, Snapshot } from '../../../wasm/js/types.ts'
+import type { ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
 import { DialogPiece } from '../dialog.ts'
 import { define, freshId, Piece } from '../piece.ts'
 import { clean } from '../text.ts'

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../wasm/js/types.ts'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 
 /** What has been seen of one server, oldest first. */
 export interface Track {

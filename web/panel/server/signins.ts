@@ -1,4 +1,4 @@
-import type { Registry } from '../../../wasm/js/types.ts'
+import type { Registry } from '../../../wasm/js/shared/types.ts'
 
 /** Sign-ins that people have begun and not yet ended in the other window. */
 export class SignIns {

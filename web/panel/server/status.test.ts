@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ServerHealth, Snapshot } from '../../../wasm/js/types.ts'
+import type { ServerHealth, Snapshot } from '../../../wasm/js/shared/types.ts'
 import { History } from './history.ts'
 import { causeOf, isLocal, permissionFor, standingOf } from './status.ts'
 

@@ -1,4 +1,4 @@
-import type { ServerHealth } from '../../../wasm/js/types.ts'
+import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
 
 /** How a server stands, as a person sees it. */
 export type Standing =

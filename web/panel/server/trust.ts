@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { ServerConfig } from '../../../wasm/js/types.ts'
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import type { Words } from '../words.ts'
 
 const policies = ['ask-on-change', 'ask-always', 'trust'] as const

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { ContentBlock, ToolResult } from '../../../wasm/js/types.ts'
+import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { download } from '../download.ts'
 import type { Desk } from '../piece.ts'
 import { clean } from '../text.ts'

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { RegistryError, ToolInfo, ToolProgress, ToolResult } from '../../../wasm/js/types.ts'
+import type { RegistryError, ToolInfo, ToolProgress, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { asCurl, asTypeScript } from '../config/snippet.ts'
 import type { Field, State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'

@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../../wasm/js/types.ts'
+import type { ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import type { Flag } from './flags.ts'
 
 const parts = ['name', 'description', 'schema', 'annotations'] as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ToolInfo } from '../../../wasm/js/types.ts'
+import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { chosen } from './choice.ts'
 import { Ledger } from './ledger.ts'
 

@@ -1,4 +1,4 @@
-import type { ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
+import type { ToolDefinition, ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { changeFlags } from './changed.ts'
 import { flags, type Flag } from './flags.ts'
 import type { Listed } from './ledger.ts'
@@ -38,7 +38,7 @@ export class Flags {
   }
 
   private async judge(): Promise<void> {
-    const { scanDefinition } = await import('../../../wasm/js/scan.ts')
+    const { scanDefinition } = await import('../../../wasm/js/page/scan.ts')
     this.waiting = false
     const found: Map<string, Flag[]> = flags(this.looked, scanDefinition)
     for (const { name, definition } of this.looked) {

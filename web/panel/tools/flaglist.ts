@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Flag, ToolInfo } from '../../../wasm/js/types.ts'
+import type { Flag, ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { flag as icon } from '../icons.ts'
 import type { Desk } from '../piece.ts'
 import { clean } from '../text.ts'

@@ -1,5 +1,5 @@
-import type { scanDefinition } from '../../../wasm/js/scan.ts'
-import type { ToolInfo } from '../../../wasm/js/types.ts'
+import type { scanDefinition } from '../../../wasm/js/page/scan.ts'
+import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { line } from '../text.ts'
 import { foldName } from './confusable.ts'
 

@@ -1,4 +1,4 @@
-import type { Snapshot, ToolDefinition, ToolInfo } from '../../../wasm/js/types.ts'
+import type { Snapshot, ToolDefinition, ToolInfo } from '../../../wasm/js/shared/types.ts'
 
 /** A tool that a server lists; on says whether models are offered it. */
 export interface Listed {

@@ -1,4 +1,4 @@
-import type { ToolInfo } from '../../../wasm/js/types.ts'
+import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
 import type { Listed } from './ledger.ts'
 import { estimateTokens } from './tokens.ts'
 

@@ -1,4 +1,4 @@
-import type { ToolInfo } from '../../../wasm/js/types.ts'
+import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
 
 // A tokenizer is a megabyte of tables. Its splitting rule is not: words at case
 // changes, digits by three, runs of signs. What a piece costs was fitted to

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import type * as deepModule from '../../extension/chats/driver/deep.ts'
+import type * as markModule from '../../extension/chats/driver/mark.ts'
+import type * as pulseModule from '../../extension/chats/driver/pulse.ts'
+import { launch, script } from './inpage.ts'
+
+declare global {
+  var deepIn: typeof deepModule
+  var markIn: typeof markModule
+  var pulseIn: typeof pulseModule
+}
+
+let browser: Browser
+let page: Page
+before(async () => {
+  browser = await launch()
+  page = await browser.newPage()
+  for (const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], ['../../extension/chats/driver/mark.ts', 'markIn'], ['../../extension/chats/driver/pulse.ts', 'pulseIn']] as const)
+    await page.evaluate(await script(file, name))
+})
+after(() => browser.close())
+
+const ids = (html: string, selector: string, scope?: string) =>
+  page.evaluate(([html, selector, scope]) => {
+    document.body.setHTMLUnsafe(html!)
+    const deep = new deepIn.Deep(document)
+    deep.learn(document)
+    return deep.all(selector!, scope ? deep.all(scope)[0] : undefined).map(({ id }) => id).join(' ')
+  }, [html, selector, scope] as const)
+
+const nested =
+  `<p id=a></p><x-a id=h><template shadowrootmode=open><p id=b></p><x-b id=i><template shadowrootmode=open><p id=c></p></template><p id=d></p></x-b><p id=e></p></template><p id=f></p></x-a><p id=g></p>`
+
+test("finds through shadow roots, in the page's order, each once", async () => {
+  assert.equal(await ids(nested, 'p'), 'a b c d e f g')
+  assert.equal(await ids(nested, 'p, p#b'), 'a b c d e f g')
+  assert.equal(await ids(nested, 'p', 'x-b'), 'c d')
+  assert.equal(await ids(nested, 'x-a >>> x-b >>> p'), 'c d')
+  assert.equal(await ids('<p id=a></p>', 'p', 'p'), '')
+})
+
+test('closed roots, and hosts that are gone, have nothing', async () => {
+  assert.equal(await ids('<x-a><template shadowrootmode=closed><p id=b></p></template></x-a>', 'p'), '')
+  assert.equal(
+    await page.evaluate(() => {
+      document.body.setHTMLUnsafe('<x-a><template shadowrootmode=open><p id=b></p></template></x-a>')
+      const deep = new deepIn.Deep(document)
+      deep.learn(document)
+      const before = deep.all('p').length
+      document.querySelector('x-a')!.remove()
+      return `${before} ${deep.all('p').length}`
+    }),
+    '1 0',
+  )
+})
+
+test('roots that come later are learnt and watched', async () => {
+  const seen = await page.evaluate(async () => {
+    document.body.innerHTML = '<div id=late></div>'
+    const deep = new deepIn.Deep(document)
+    const pulse = new pulseIn.Pulse(deep)
+    const { signal } = new AbortController()
+    const out: string[] = []
+    const host = document.createElement('x-c')
+    host.attachShadow({ mode: 'open' }).innerHTML = '<p>1</p>'
+    document.body.append(host)
+    out.push(String(await pulse.until(() => deep.all('p').length === 1, 1000, signal)))
+    host.shadowRoot!.append(document.createElement('p'))
+    out.push(String(await pulse.until(() => deep.all('p').length === 2, 1000, signal)))
+    // An element that gets its root long after it was added shows at the next look over the page.
+    document.querySelector('#late')!.attachShadow({ mode: 'open' }).innerHTML = '<p>3</p>'
+    await new Promise((resolve) => setTimeout(resolve, 1050))
+    const found = pulse.until(() => deep.all('p').length === 3, 1000, signal)
+    pulse.tick()
+    out.push(String(await found))
+    pulse.close()
+    return out
+  })
+  assert.deepEqual(seen, ['true', 'true', 'true'])
+})
+
+test('waits end by their time without any tick, and by their signal', async () => {
+  const ended = await page.evaluate(async () => {
+    const pulse = new pulseIn.Pulse(new deepIn.Deep(document))
+    const control = new AbortController()
+    const slow = pulse.until(() => false, 60_000, control.signal).catch((e: Error) => e.message)
+    const none = await pulse.until(() => false, 150, control.signal)
+    const failed = await pulse.until(
+      () => {
+        throw new Error('probe')
+      },
+      1000,
+      control.signal,
+    ).catch((e: Error) => e.message)
+    control.abort(new Error('over'))
+    const after = await pulse.until(() => true, 1000, control.signal).catch((e: Error) => e.message)
+    return [none === undefined, failed, await slow, after]
+  })
+  assert.deepEqual(ended, [true, 'probe', 'over', 'over'])
+})
+
+test('visible, enabled, and by name', async () => {
+  const found = await page.evaluate(() => {
+    document.body.innerHTML =
+      `<form id=f><div id=field></div><button id=a aria-label="Stop  streaming…">x</button><button id=b style="display:none" aria-label="Stop streaming">x</button>
+      <button id=c style="visibility:hidden">Stop streaming</button><button id=d disabled>Send</button><button id=e aria-disabled=true>Send</button><fieldset disabled><button id=g>Send</button></fieldset>
+      <div inert><button id=h>Send</button></div><button id=i><span id=icon></span>Send</button></form><nav><button id=n>Stop streaming</button></nav>`
+    const deep = new deepIn.Deep(document)
+    const near = markIn.composer(document.querySelector('#field')!, deep)
+    const names = (els: Element[]) => els.map(({ id }) => id).join(' ')
+    return [
+      near.id,
+      names(markIn.marked(deep, { selector: ['#none'], words: ['stop streaming'] }, near)),
+      names(markIn.marked(deep, { selector: ['#icon'], words: ['stop streaming'] }, near)),
+      names(markIn.marked(deep, { selector: [], words: ['send'] }, near).filter(markIn.enabled)),
+      markIn.pressable(document.querySelector('#icon')!).id,
+    ]
+  })
+  assert.deepEqual(found, ['f', 'a', 'icon', 'i', 'i'])
+})
+
+test('5,000 elements and 50 shadow roots are searched in little time', async () => {
+  const ms = await page.evaluate(() => {
+    document.body.innerHTML = Array.from(
+      { length: 1000 },
+      (_, n) => `<div class=t><p>${n}</p><span></span><i></i><b></b></div>`,
+    ).join('')
+    for (let n = 0; n < 50; n++) document.body.append(Object.assign(document.createElement('x-d')))
+    for (const host of document.querySelectorAll('x-d'))
+      host.attachShadow({ mode: 'open' }).innerHTML = '<p class=s></p>'.repeat(20)
+    const deep = new deepIn.Deep(document)
+    deep.learn(document)
+    const begun = performance.now()
+    for (let n = 0; n < 100; n++) {
+      deep.all('button[data-testid="stop-button"]')
+      deep.all('.s')
+    }
+    return (performance.now() - begun) / 200
+  })
+  console.log(`# a search takes ${ms.toFixed(2)} ms`)
+  assert.ok(ms < 100, 'a walk through the whole page for each search takes longer')
+})

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { answer as wholeAnswer } from '../sites/answer.ts'
+import { Scenario } from '../sites/scenario.ts'
+import type { FromDriver } from '../../extension/chats/wire.ts'
+import {
+  aistudio,
+  article,
+  gemini,
+  layouts,
+  phases,
+  plain,
+  right,
+  runs,
+  Sites,
+  thorough,
+  token,
+  turnKey,
+} from './site.ts'
+
+const sites = new Sites()
+
+/** The backend's Markdown in the form that a page's elements have. */
+const asRead = (text: string, origin: string) =>
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
+    .replaceAll('](/images', `](${origin}/images`)
+
+describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
+  for (const [nth, on] of layouts.entries()) {
+    test(`${on.name}: a prompt of several lines arrives as it is, and its answer comes back`, async () => {
+      const driven = await sites.open(on)
+      const about = token(on.name)
+      const prompt = `A question on token:${about}\n\n- with lines\n\tand "spaces"  <b>&amp;</b> — ü 漢字 😀`
+      const outcome = await driven.ask(prompt)
+      const answer = right(outcome, plain(about))
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text.replace(/\t| {2}/g, ' ')), [
+        prompt.replace(/\t| {2}/g, ' '),
+      ])
+      assert.deepEqual([answer.layout, answer.confidence, answer.truncated], [on.layout, 'high', false])
+      assert.deepEqual(answer.evidence, ['stop gone', 'feedback buttons'])
+      assert.ok(answer.conversationId && answer.url.includes(answer.conversationId))
+      assert.deepEqual(Object.keys(answer.timings), ['waitInputMs', 'inputMs', 'sendMs', 'waitResponseMs', 'totalMs'])
+      assert.deepEqual(phases(outcome.messages).filter((p) => p !== 'answering'), [
+        'opening',
+        'input',
+        'sending',
+        'waiting',
+        'reading',
+      ])
+      driven.close()
+    })
+
+    test(`${on.name}: everything that Markdown has, after thinking`, async () => {
+      const about = token('all')
+      const prompt = `[[markdown]] [[think ms=700 skip=1]] token:${about}`
+      const outcome = await sites.ask(on, prompt)
+      right(
+        outcome,
+        asRead(wholeAnswer(prompt, new Scenario(prompt), 'en', 1), new URL(sites.pages.httpUrl(on.site)).origin),
+      )
+      assert.ok(phases(outcome.messages).includes('thinking'))
+    })
+
+    test(`${on.name}: outlines and pauses are not answers`, async () => {
+      const driven = await sites.open(on)
+      for (const [n, mark] of ['[[outline]]', '[[outline nostop=1]]', '[[pause ms=1500]]'].entries()) {
+        const about = token('partial')
+        right(await driven.ask(`${mark} token:${about}`, { continues: n > 0 }), plain(about, n + 1))
+      }
+      driven.close()
+    })
+
+    test(`${on.name}: a long answer, with its beginning told on the way`, async () => {
+      const about = token('long')
+      const prompt = `[[long kb=64]] [[slow ms=1500]] token:${about}`
+      const outcome = await sites.ask(on, prompt)
+      right(outcome, wholeAnswer(prompt, new Scenario(prompt), 'en', 1))
+      const partials = outcome.messages.flatMap((m) => m.type === 'partial' ? [m.text] : [])
+      assert.ok(
+        partials.length >= 1 && partials.every((text) => Buffer.byteLength(text) <= 64 << 10 && text.includes(about)),
+      )
+    })
+
+    test(`${on.name}: an old conversation with the same prompt is never the answer`, async () => {
+      for (const old of [0, 800]) {
+        // The stale conversation was asked exactly this.
+        const prompt = 'Earlier question 2: token:stale-2'
+        const outcome = await sites.ask(
+          { ...on, query: { ...on.query, old }, times: old ? { settle: 500 } : {} },
+          prompt,
+        )
+        assert.equal(outcome.failure, undefined)
+        // Answer 2 is the stale one; ours is the third there, or the first of a chat that the page had not filled yet.
+        assert.match(
+          outcome.answer!.answer,
+          /answer (?:3|1) of this conversation, and it ends with \*\*stale-2\*\*/,
+          `old=${old}`,
+        )
+      }
+    })
+
+    test(`${on.name}: a conversation that goes on, by its address`, async () => {
+      const id = sites.pages.seed(on.site, 3)
+      const driven = await sites.open({ ...on, path: sites.pages.path(on.site, id) })
+      for (const n of [4, 5]) {
+        const about = token('next')
+        const answer = right(await driven.ask(`token:${about}`, { continues: true }), plain(about, n))
+        assert.equal(answer.conversationId, id)
+      }
+      // The same words again are a new turn all the same.
+      const [prompt, about] = ['Say it again, token:again', 'again']
+      right(await driven.ask(prompt, { continues: true }), plain(about, 6))
+      right(await driven.ask(prompt, { continues: true }), plain(about, 7))
+      driven.close()
+    })
+
+    if (thorough || nth % 2)
+      test(`${on.name}: a turn whose elements are made anew while it streams`, async () => {
+        const about = token('remount')
+        right(await sites.ask(on, `[[remount]] [[slow ms=800]] token:${about}`), plain(about))
+      })
+
+    test(`${on.name}: no wrong or stale answer`, async () => {
+      const driven = await sites.open(on)
+      for (let n = 1; n <= runs; n++) {
+        const about = token('run')
+        right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
+      }
+      driven.close()
+    })
+
+    if (thorough || nth % 2 === 0)
+      test(`${on.name}: timers of a hidden page`, async () => {
+        const about = token('hidden')
+        const driven = await sites.open({ ...on, slow: true })
+        right(await driven.ask(`[[slow ms=700]] token:${about}`), plain(about))
+        driven.close()
+      })
+  }
+
+  for (const locale of ['ja', 'de', 'fr', 'es', 'zh'] as const) {
+    // Two layouts have nothing but words for some marks.
+    for (
+      const on of [
+        ...thorough ? layouts : [turnKey, ...locale === 'ja' ? [gemini] : locale === 'zh' ? [aistudio] : []],
+        { ...article, name: 'ChatGPT without test ids', query: { ...article.query, noTestIds: true } },
+      ]
+    ) {
+      test(`${on.name}: the page speaks ${locale}`, async () => {
+        const about = token(locale)
+        const prompt = `[[think ms=700 skip=1]] token:${about}`
+        const outcome = await sites.ask({ ...on, query: { ...on.query, locale } }, prompt)
+        const answer = right(outcome, wholeAnswer(prompt, new Scenario(prompt), locale, 1))
+        assert.equal(answer.confidence, 'high')
+        assert.ok(phases(outcome.messages).includes('thinking'))
+      })
+    }
+  }
+})
+
+// By themselves, for what is measured is time.
+for (const on of layouts)
+  test(`${on.name}: an answer is captured soon after its completion`, async () => {
+    const driven = await sites.open({ ...on, slow: on === turnKey })
+    const delays: number[] = []
+    for (let n = 1; n <= 2; n++) {
+      const about = token('delay')
+      await driven.page.evaluate(watchEnd)
+      right(await driven.ask(`token:${about}`, { continues: n > 1 }), plain(about, n))
+      delays.push(Math.round(await driven.page.evaluate(() => globalThis.doneAt! - globalThis.endAt!)))
+    }
+    driven.close()
+    console.log(`# ${on.name}: captured ${delays.join(', ')} ms after completion`)
+    // The goal is 500; others use the machine too.
+    assert.ok(Math.min(...delays) < 5000, 'it waits for what is not to come')
+  })
+
+declare global {
+  /** In the page: when the marks of completion came, and when the driver told. */
+  var endAt: number | undefined
+  var doneAt: number | undefined
+}
+
+/** Runs in the page: notes when there are more marks of completion than before, and when the driver tells. */
+function watchEnd(): void {
+  const count = (root: ParentNode): number =>
+    root.querySelectorAll(
+      '[data-testid="good-response-turn-action-button"], [data-turn-key] > [role="group"], img[alt="thumb_up"], button[iconname="thumb_up"]',
+    ).length +
+    [...root.querySelectorAll('*')].reduce((sum, el) => sum + (el.shadowRoot ? count(el.shadowRoot) : 0), 0)
+  const before = count(document)
+  const told = globalThis.driverPort.post
+  globalThis.endAt = undefined
+  const look = () => {
+    if (globalThis.endAt === undefined && count(document) > before) globalThis.endAt = performance.now()
+  }
+  const timer = setInterval(look, 10)
+  globalThis.driverPort.post = (m) => {
+    told(m)
+    if ((m as FromDriver).type !== 'done') return
+    look()
+    clearInterval(timer)
+    globalThis.doneAt = performance.now()
+    globalThis.driverPort.post = told
+  }
+}

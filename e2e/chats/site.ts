@@ -1,0 +1,98 @@
+// For tests: the four layouts on the stand-ins of e2e/sites.
+import assert from 'node:assert/strict'
+import { after, before } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { startPages, type Pages, type PageState } from '../sites/serve.ts'
+import type { FromDriver, Order, Site } from '../../extension/chats/wire.ts'
+import { Driven, Tabs, type Outcome } from './background.ts'
+import { launch, script } from './inpage.ts'
+import type { Times } from '../../extension/chats/driver/times.ts'
+
+export interface On {
+  name: string
+  site: Site
+  query: Partial<PageState>
+  layout: string
+  path?: string
+  times?: Partial<Times>
+  slow?: boolean
+}
+
+export const article: On = { name: 'ChatGPT article', site: 'chatgpt', query: { layout: 'article' }, layout: 'article' }
+export const turnKey: On = {
+  name: 'ChatGPT turn-key',
+  site: 'chatgpt',
+  query: { layout: 'turn-key' },
+  layout: 'turn-key',
+}
+export const gemini: On = { name: 'Gemini', site: 'gemini', query: {}, layout: 'shadow' }
+export const aistudio: On = { name: 'AI Studio', site: 'aistudio', query: {}, layout: 'chunk-editor' }
+export const layouts = [article, turnKey, gemini, aistudio]
+
+/** How often the plain question is asked; set, every test runs on every layout and in every language. */
+export const runs = Number(process.env.DRIVER_RUNS ?? 2)
+export const thorough = process.env.DRIVER_RUNS !== undefined
+
+/** Two of the layouts that a test is for, other ones for each test; all where it is thorough. */
+export const some = (of: On[], nth: number) =>
+  thorough || of.length < 3
+    ? of
+    : [of[nth % of.length]!, of[(nth + 1 + (nth >> 2)) % of.length]!].filter((on, i, all) => all.indexOf(on) === i)
+
+/** The pages, and a browser, for the tests of one file. */
+export class Sites {
+  pages!: Pages
+  #browser!: Browser
+  #tabs!: Tabs
+  #code = ''
+
+  constructor() {
+    before(async () => {
+      ;[this.pages, this.#browser, this.#code] = await Promise.all([
+        startPages(),
+        launch(),
+        script('../../extension/chats/driver/drive.ts', 'driver'),
+      ])
+      this.#tabs = new Tabs(await this.#browser.newContext({ viewport: { width: 1280, height: 800 } }))
+    })
+    after(async () => {
+      await this.#browser?.close()
+      await this.pages?.close()
+    })
+  }
+
+  /** With a short time to come to rest, unless `times` says otherwise. */
+  async open(on: On): Promise<Driven> {
+    const url = `${this.pages.httpUrl(on.site, on.path)}&${new URLSearchParams(
+      Object.entries(on.query).map(([k, v]) => [k, String(v)]),
+    )}`
+    return Driven.in(this.#tabs, on.site, url, this.#code, { times: { settle: 200, ...on.times }, slow: on.slow })
+  }
+
+  async ask(on: On, prompt: string, order: Partial<Order> = {}): Promise<Outcome> {
+    const driven = await this.open(on)
+    try {
+      return await driven.ask(prompt, order)
+    } finally {
+      driven.close()
+    }
+  }
+
+  /** What the site's backend was asked about something. */
+  received = (site: Site, about: string) => this.pages.prompts(site).filter(({ text }) => text.includes(about))
+}
+
+let count = 0
+/** Something to ask about that nobody asked about before. */
+export const token = (what: string) => `${what.replace(/\W+/g, '-')}-${++count}`.toLowerCase()
+
+export const plain = (about: string, turn = 1) =>
+  `Here is what I found about ${about}.\n\nThis was answer ${turn} of this conversation, and it ends with **${about}**.`
+
+export function right(outcome: Outcome, want: string): NonNullable<Outcome['answer']> {
+  assert.equal(outcome.failure, undefined)
+  assert.equal(outcome.answer!.answer, want)
+  return outcome.answer!
+}
+
+export const phases = (messages: FromDriver[]) => messages.flatMap((m) => m.type === 'phase' ? [m.phase] : [])

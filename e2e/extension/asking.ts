@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { answer } from '../sites/answer.ts'
+import { Scenario } from '../sites/scenario.ts'
+import { startPages, type Pages } from '../sites/serve.ts'
+import type { Locale } from '../sites/state.ts'
+import { sites, type Seen, type Site } from '../../extension/chats/wire.ts'
+import { call, hasTool, Rig, type Outcome } from './rig.ts'
+
+// For tests of the chats through everything: what is asked, and what must come back.
+
+export interface Answered {
+  answer: string
+  url: string
+  conversationId: string
+  timings: Record<string, number>
+  profile: string
+  confidence: string
+  evidence: string[]
+  truncated: boolean
+}
+export interface Fault {
+  text: string
+  code: string
+  kind?: string
+  state?: Seen
+  health?: object
+}
+
+/** The sites' own addresses, for the browser's queries. */
+export const hosts: Record<Site, string> = {
+  chatgpt: 'https://chatgpt.com',
+  gemini: 'https://gemini.google.com',
+  aistudio: 'https://aistudio.google.com',
+}
+
+export class Asking {
+  readonly pages: Pages
+  readonly rig: Rig
+  readonly client: Client
+  private last = 0
+
+  private constructor(pages: Pages, rig: Rig, client: Client) {
+    this.pages = pages
+    this.rig = rig
+    this.client = client
+  }
+
+  /** All sites are switched on, and a client over stdio is connected. */
+  static async create(options: Parameters<typeof Rig.create>[0] = {}): Promise<Asking> {
+    const pages = await startPages()
+    try {
+      const rig = await Rig.create({ granted: true, args: pages.flags, ...options })
+      try {
+        const client = await rig.bridge.stdioClient('desk')
+        for (const site of sites)
+          await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
+        await hasTool(client, 'chat_aistudio') // the last
+        return new Asking(pages, rig, client)
+      } catch (e) {
+        await rig.close()
+        throw e
+      }
+    } catch (e) {
+      await pages.close()
+      throw e
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.rig.close()
+    await this.pages.close()
+  }
+
+  /** A prompt of several lines whose answer can be no other's. */
+  prompt(marks = ''): { token: string; prompt: string } {
+    const token = `tk${++this.last}x${Math.random().toString(36).slice(2, 8)}`
+    return { token, prompt: `token:${token}\nsecond line, “quoted” & <b>\n\n    fourth line ${marks}` }
+  }
+
+  call(site: Site, prompt: string, more: Record<string, unknown> = {}, client = this.client): Promise<Outcome> {
+    return call(client, `chat_${site}`, { prompt, ...more }, { timeout: 500_000 })
+  }
+
+  /** Asks, and compares the whole answer, and what reached the site. */
+  async ask(
+    site: Site,
+    marks = '',
+    { locale = 'en', turn = 1, client, ...more }:
+      & { locale?: Locale; turn?: number; client?: Client }
+      & Record<string, unknown> = {},
+  ): Promise<Answered> {
+    const { token, prompt } = this.prompt(marks)
+    const r = await this.call(site, prompt, more, client)
+    assert.ok(!r.error, `${site} ${marks}: ${r.text} ${JSON.stringify(r.meta)}`)
+    assert.equal(r.text, asRead(answer(prompt, new Scenario(prompt), locale, turn), site))
+    assert.equal(r.structured.answer, r.text)
+    assert.deepEqual(this.sent(site, token), [prompt])
+    return r.structured as unknown as Answered
+  }
+
+  /** What the site's backend was asked about something. */
+  sent(site: Site, about: string): string[] {
+    return this.pages.prompts(site).map((p) => p.text).filter((text) => text.includes(about))
+  }
+
+  /** Asks for what must fail. `sent` is how often the prompt reached the site. */
+  async fails(
+    site: Site,
+    marks: string,
+    code: string,
+    more: Record<string, unknown> = {},
+  ): Promise<Fault & { sent: number }> {
+    const { token, prompt } = this.prompt(marks)
+    const r = await this.call(site, prompt, more)
+    assert.ok(r.error && r.text.endsWith(`(${code})`), `${site} ${marks}: ${r.text}`)
+    const error = r.meta['portolan/error'] as Fault
+    assert.equal(error.code, code)
+    return { ...error, text: r.text, sent: this.sent(site, token).length }
+  }
+
+  /** What was asked has ended, and the panel knows. */
+  async idle(): Promise<void> {
+    await this.rig.until('no runs', (s) => !s.runs.length)
+  }
+
+  /** The tab that is driven for a site. */
+  async tab(site: Site): Promise<{ id: number; windowId: number; active: boolean; width: number; focused: boolean }> {
+    const found = await this.rig.panel.evaluate(async (host) => {
+      for (const w of await chrome.windows.getAll({ populate: true })) {
+        const tab = w.tabs!.find((t) => t.url?.startsWith(`${host}/`))
+        if (tab) return { id: tab.id!, windowId: w.id!, active: tab.active, width: w.width!, focused: w.focused }
+      }
+      return undefined
+    }, hosts[site])
+    assert.ok(found, `no tab of ${site}`)
+    return found
+  }
+
+  /** What is in a tab, without DevTools: whether nobody sees it, and what its field for the prompt holds. */
+  look(tabId: number): Promise<{ hidden: boolean; field: string }> {
+    return this.rig.panel.evaluate(async (tabId) => {
+      const [seen] = await chrome.scripting.executeScript({
+        target: { tabId },
+        func: () => {
+          const field = (root: ParentNode): Element | null =>
+            root.querySelector('textarea[formcontrolname], [contenteditable=true]') ??
+              [...root.querySelectorAll('*')].reduce<Element | null>(
+                (found, el) => found ?? (el.shadowRoot && field(el.shadowRoot)),
+                null,
+              )
+          const at = field(document)
+          return {
+            hidden: document.hidden,
+            field: (at instanceof HTMLTextAreaElement ? at.value : at?.textContent) ?? '',
+          }
+        },
+      })
+      return seen!.result!
+    }, tabId)
+  }
+}
+
+/** The backend's Markdown in the form that a page's elements have. */
+export const asRead = (text: string, site: Site) =>
+  text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
+    .replaceAll('](/images', `](${hosts[site]}/images`)

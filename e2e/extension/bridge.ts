@@ -1,0 +1,139 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { freePort, root } from '../web/harness.ts'
+
+const binary = `${root}dist/bin/portolan`
+
+/** The real `portolan bridge`, with a configuration folder of its own. */
+export class TestBridge {
+  readonly address: string
+  private readonly dir: string
+  private running: ChildProcess | undefined
+  private readonly processes = new Set<ChildProcess>()
+  private readonly clients: Client[] = []
+  /** What it said, for messages of failed tests. */
+  log = ''
+
+  private constructor(address: string, dir: string) {
+    this.address = address
+    this.dir = dir
+  }
+
+  static async create(): Promise<TestBridge> {
+    return new TestBridge(`127.0.0.1:${await freePort()}`, await mkdtemp(join(tmpdir(), 'portolan-bridge-')))
+  }
+
+  /** The flags that make a command mean this bridge. */
+  get flags(): string[] {
+    return ['--listen', this.address, '--dir', this.dir, '--discovery', '-']
+  }
+
+  /** Starts it and waits until it listens. */
+  async start(...args: string[]): Promise<void> {
+    const child = this.running = this.spawn(['bridge', ...this.flags, ...args])
+    for (let i = 0; !await this.listens(); i++) {
+      if (child.exitCode !== null || i > 200) throw new Error(`the bridge does not listen: ${this.log}`)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+    }
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.running
+    this.running = undefined
+    if (child) await end(child, signal)
+  }
+
+  /** Runs `portolan bridge pair`; `digits` is told what it shows, and `y` is typed. */
+  async pair(digits: (digits: string) => Promise<void>, answer = 'y'): Promise<string> {
+    const child = this.spawn(['bridge', 'pair', ...this.flags], 'pipe')
+    let text = ''
+    let shown = false
+    let asked = false
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk
+      const found = /(\d{3}) (\d{3})/.exec(text)
+      if (found && !shown) {
+        shown = true
+        void digits(found[1]! + found[2]!)
+      }
+      if (text.includes('[y/N]') && !asked) {
+        asked = true
+        child.stdin!.write(`${answer}\n`)
+      }
+    })
+    await new Promise((resolve) => child.once('exit', resolve))
+    return text
+  }
+
+  /** One of the bridge's other commands; its output. */
+  async run(...args: string[]): Promise<string> {
+    const child = this.spawn(['bridge', ...args.slice(0, 1), ...this.flags, ...args.slice(1)])
+    let text = ''
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk
+    })
+    await new Promise((resolve) => child.once('close', resolve))
+    return text.trim()
+  }
+
+  /** A desktop MCP client that starts the bridge itself. */
+  async stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
+    const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
+    await client.connect(
+      new StdioClientTransport({
+        command: binary,
+        args: ['bridge', '--stdio', ...this.flags, ...args],
+        stderr: 'ignore',
+      }),
+    )
+    this.clients.push(client)
+    return client
+  }
+
+  /** One that speaks streamable HTTP to the bridge that runs. */
+  async httpClient(name = 'desk-http'): Promise<Client> {
+    const token = await this.run('token')
+    const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`http://${this.address}/mcp`), {
+        requestInit: { headers: { authorization: `Bearer ${token}` } },
+      }),
+    )
+    this.clients.push(client)
+    return client
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.clients.map((c) => c.close().catch(() => {})))
+    await Promise.all([...this.processes].map((c) => end(c, 'SIGTERM')))
+    await rm(this.dir, { recursive: true, force: true })
+  }
+
+  private spawn(args: string[], stdin: 'pipe' | 'ignore' = 'ignore'): ChildProcess {
+    const child = spawn(binary, args, { stdio: [stdin, 'pipe', 'pipe'] })
+    this.processes.add(child)
+    child.once('exit', () => this.processes.delete(child))
+    for (const out of [child.stdout!, child.stderr!])
+      createInterface(out).on('line', (line) => {
+        this.log += `${line}\n`
+      })
+    return child
+  }
+
+  private async listens(): Promise<boolean> {
+    return fetch(`http://${this.address}/`).then(() => true, () => false)
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill(signal)
+  await ended
+}

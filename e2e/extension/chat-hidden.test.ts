@@ -1,0 +1,117 @@
+import { after, before, beforeEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { sites } from '../../extension/chats/wire.ts'
+import { Asking } from './asking.ts'
+import { hasTool } from './rig.ts'
+
+// Chats that nobody sees: no DevTools on the driven tabs, which would show them to the page.
+
+let asking: Asking
+before(async () => {
+  asking = await Asking.create()
+})
+after(() => asking?.close())
+beforeEach(() => asking.pages.reset())
+
+/** The person's window and tab: where the panel is. */
+const person = () =>
+  asking.rig.panel.evaluate(async () => {
+    const mine = (await chrome.tabs.getCurrent())!
+    const focused = (await chrome.windows.getAll()).filter((w) => w.focused).map((w) => w.id!)
+    return { windowId: mine.windowId, active: mine.active, focused, last: (await chrome.windows.getLastFocused()).id! }
+  })
+
+/** Puts another tab in front of a driven one. */
+const cover = (windowId: number) =>
+  asking.rig.panel.evaluate(
+    async (windowId) => (await chrome.tabs.create({ windowId, active: true, url: 'about:blank' })).id!,
+    windowId,
+  )
+
+async function hiddenWhile<T>(tabId: number, work: Promise<T>): Promise<T> {
+  let looks = 0
+  let done = false
+  const watched = (async () => {
+    while (!done) {
+      const seen = await asking.look(tabId).catch(() => undefined) // it navigates
+      if (seen) {
+        assert.equal(seen.hidden, true)
+        looks++
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  })()
+  try {
+    return await work
+  } finally {
+    done = true
+    await watched
+    assert.ok(looks > 3, `${looks} looks`)
+  }
+}
+
+test('a run has a window of its own, wide enough, and the person’s stays in front', async () => {
+  const before = await person()
+  assert.deepEqual(before.focused, [before.windowId])
+  const seen: Awaited<ReturnType<typeof person>>[] = []
+  const runs = Promise.all(sites.map((site) => asking.ask(site)))
+  let over = false
+  const watched = (async () => {
+    while (!over) seen.push(await person())
+  })()
+  await runs.finally(() => {
+    over = true
+  })
+  await watched
+  assert.ok(seen.length > 10)
+  for (const each of seen) assert.deepEqual(each, before)
+  const windows = await Promise.all(sites.map((site) => asking.tab(site)))
+  assert.equal(new Set([...windows.map((w) => w.windowId), before.windowId]).size, 4)
+  for (const { width, focused } of windows) assert.ok(width >= 1280 && !focused, `${width} px, focused=${focused}`)
+})
+
+test('a run whose tab the person wants to see is in front', async () => {
+  await asking.rig.ask('setOptions', { focus: true })
+  await asking.ask('gemini')
+  assert.equal((await asking.tab('gemini')).focused, true)
+  await asking.rig.ask('setOptions', { focus: false })
+})
+
+test('a tab that no run has used for five minutes is closed, unless somebody looks at it', async () => {
+  await asking.ask('chatgpt')
+  const [hidden, shown] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
+  assert.deepEqual([hidden.focused, shown.focused], [false, true])
+  // Time cannot be moved in the worker; what it has noted of the time can.
+  await asking.rig.panel.evaluate(async () => {
+    const { places } = await chrome.storage.session.get('places') as { places: Record<string, { usedAt: number }> }
+    for (const place of Object.values(places)) place.usedAt -= 6 * 60_000
+    await chrome.storage.session.set({ places })
+  })
+  await asking.rig.killWorker()
+  // Its alarm rings every 30 s.
+  await asking.rig.panel.until(
+    (id) => chrome.tabs.get(id).then(() => false, () => true),
+    [hidden.id],
+    'the tab is closed',
+    45_000,
+  )
+  assert.equal((await asking.tab('gemini')).id, shown.id)
+  await hasTool(asking.client, 'chat_chatgpt')
+  await asking.ask('chatgpt')
+})
+
+const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=3000]]', '[[markdown]]']
+
+test('tabs that nobody sees answer as others do', async () => {
+  await Promise.all(sites.map(async (site) => {
+    await asking.ask(site) // opens the tab
+    const { id, windowId } = await asking.tab(site)
+    await cover(windowId)
+    for (const each of marks) {
+      const answered = await hiddenWhile(id, asking.ask(site, each))
+      assert.equal(answered.confidence, 'high', `${site} ${each}: ${answered.evidence.join()}`)
+      const after = await asking.tab(site)
+      assert.deepEqual([after.id, after.active], [id, false])
+    }
+  }))
+})

@@ -1,0 +1,83 @@
+import { after, before, beforeEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { sites, type Site } from '../../extension/chats/wire.ts'
+import { Asking, hosts } from './asking.ts'
+import { CdpPage } from '../web/cdp.ts'
+
+// The person's own hands in a driven tab (S13).
+
+let asking: Asking
+before(async () => {
+  asking = await Asking.create()
+})
+after(() => asking?.close())
+beforeEach(() => asking.pages.reset())
+
+/** The driven tab, as the person's keyboard and mouse reach it. */
+async function hands(site: Site): Promise<CdpPage> {
+  const { cdp } = asking.rig.browser
+  const target = (await asking.rig.browser.targets()).find((t) =>
+    t.type === 'page' && t.url.startsWith(`${hosts[site]}/`)
+  )
+  return CdpPage.attach(cdp, target!.targetId)
+}
+
+async function type(tab: CdpPage, text: string): Promise<void> {
+  for (const key of text)
+    for (const type of ['keyDown', 'keyUp'])
+      await tab.send('Input.dispatchKeyEvent', {
+        type,
+        key,
+        text: type === 'keyDown' ? key : undefined,
+      })
+}
+
+const runOf = async (site: Site, phase: string) =>
+  (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs
+    .find((r) => r.site === site)!
+
+test('while the person types nothing is sent; then the run goes on, and their words stay', async () => {
+  await Promise.all(sites.map(async (site) => {
+    const asked = asking.ask(site, '[[disabled ms=4000]]')
+    const { id } = await runOf(site, 'sending')
+    const tab = await hands(site)
+    await type(tab, 'mine')
+    await runOf(site, 'paused')
+    await tab.detach()
+    await new Promise((resolve) => setTimeout(resolve, 4500))
+    await runOf(site, 'paused')
+    assert.equal(asking.pages.prompts(site).length, 0)
+    const { field } = await asking.look((await asking.tab(site)).id)
+    assert.match(field, /mine/)
+    await asking.rig.ask('resumeRun', { id })
+    await asked
+    assert.equal((await asking.look((await asking.tab(site)).id)).field.trim(), 'mine')
+  }))
+})
+
+test('a tab that the person does not give back: told so at the deadline, and left to them', async () => {
+  const asked = asking.fails('gemini', '[[disabled ms=4000]]', 'PAUSED_BY_USER', { timeoutSeconds: 12 })
+  await runOf('gemini', 'sending')
+  const tab = await hands('gemini')
+  await type(tab, 'mine')
+  await tab.detach()
+  const fault = await asked
+  assert.equal(fault.sent, 0)
+  assert.equal(fault.state!.phase, 'sending')
+  assert.match((await asking.look((await asking.tab('gemini')).id)).field, /mine/)
+})
+
+test('an answer that is under way is read under a pause, too, and its phase is told after it', async () => {
+  const asked = asking.ask('chatgpt', '[[slow ms=6000]]')
+  const { id } = await runOf('chatgpt', 'answering')
+  const tab = await hands('chatgpt')
+  await type(tab, 'mine')
+  await runOf('chatgpt', 'paused')
+  await asking.rig.ask('resumeRun', { id })
+  await runOf('chatgpt', 'answering')
+  await type(tab, 'more')
+  await runOf('chatgpt', 'paused')
+  await tab.detach()
+  await asked
+  assert.equal((await asking.look((await asking.tab('chatgpt')).id)).field.trim(), 'minemore')
+})

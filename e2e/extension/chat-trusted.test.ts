@@ -1,0 +1,63 @@
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { sites } from '../../extension/chats/wire.ts'
+import { Asking } from './asking.ts'
+import { call } from './rig.ts'
+
+// Fields that take nothing but what a person typed.
+
+for (const granted of [true, false])
+  describe(granted ? 'with the permission for trusted input' : 'without it', () => {
+    let asking: Asking
+    before(async () => {
+      asking = await Asking.create({ debugger: granted })
+      for (const site of sites) asking.pages.set(site, { mangle: 'scripted' })
+      assert.equal((await asking.rig.state()).permissions.debugger, granted)
+    })
+    after(() => asking?.close())
+
+    test('a hidden tab is taken for seen where it can be', async () => {
+      for (const site of sites) asking.pages.set(site, { mangle: false })
+      await asking.ask('gemini') // opens the tab
+      const { id, windowId } = await asking.tab('gemini')
+      const cover = await asking.rig.panel.evaluate(
+        async (windowId) => (await chrome.tabs.create({ windowId, active: true, url: 'about:blank' })).id!,
+        windowId,
+      )
+      assert.equal((await asking.look(id)).hidden, true)
+      const asked = asking.ask('gemini', '[[slow ms=2500]]')
+      await asking.rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
+      assert.equal((await asking.look(id)).hidden, !granted)
+      await asked
+      assert.equal((await asking.look(id)).hidden, true, 'it is over')
+      await asking.rig.panel.evaluate((cover) => chrome.tabs.remove(cover), cover)
+      for (const site of sites) asking.pages.set(site, { mangle: 'scripted' })
+    })
+
+    for (const layout of ['article', 'turn-key'] as const)
+      test(`on all sites, ChatGPT as ${layout}`, async () => {
+        asking.pages.set('chatgpt', { layout })
+        await Promise.all((layout === 'article' ? sites : ['chatgpt'] as const).map(async (site) => {
+          if (granted) {
+            await asking.ask(site)
+            await asking.ask(site, '[[markdown]]')
+            return
+          }
+          const { sent } = await asking.fails(site, '', 'INPUT_NOT_APPLIED')
+          assert.equal(sent, 0)
+          assert.equal((await asking.look((await asking.tab(site)).id)).field.trim(), '')
+        }))
+      })
+  })
+
+test('a site that is on, but whose pages the browser does not let it use, is told as disabled', async () => {
+  const without = await Asking.create({ granted: false })
+  try {
+    const r = await call(without.client, 'chat_gemini', { prompt: 'token:none' })
+    assert.ok(r.error && /may not use the pages of Gemini.*\(CHAT_DISABLED\)$/.test(r.text), r.text)
+    assert.equal(without.pages.prompts('gemini').length, 0)
+    assert.equal((await without.rig.state()).chats.gemini.granted, false)
+  } finally {
+    await without.close()
+  }
+})

@@ -1,0 +1,319 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { sdkServer } from '../web/sdkserver.ts'
+import type { State } from '../../extension/messages.ts'
+import { TestBridge } from './bridge.ts'
+import { Chromium, extensionId } from './chromium.ts'
+import { call, hasTool, Rig } from './rig.ts'
+
+// What a link must survive, in a real browser whose worker nobody watches.
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const rig of open.splice(0)) await rig.close()
+})
+
+async function rigOf(options: Parameters<typeof Rig.create>[0] = {}): Promise<Rig> {
+  const rig = await Rig.create({ granted: true, ...options })
+  open.push(rig)
+  return rig
+}
+
+/** Of an extension that is not ours, so that its id is known. */
+const otherKey =
+  'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA4bv+YwYgw1Kd5tcCXC9zusfogezmQn6GzH9FE8MknCle+G3pkeTYERzTq+684aYIJLJMeAY5BStJOtyFCF0jeL+T6oDArX0r1eq2CZR1RXR9o0Wj/QsCKcKC1sdoVgqV7/5puq2Vf3b5NkD04nhjLISVsd63fCPkoHX9gtELllXcfkjBNWBn+abpVeGLzifMTCfBc0m7FFyNkQCnhItdwO0ivEkH2yWCtXQGnmEjMHZzY5PfhgOsSexqwHrWDp9tj1/ZCM7dvYdajbOA5/YJvgpTfMoYtT88BOnTDeOys+k+0o+Vt4/AqZiO/kjQ4rzLNBmtA7rCtAsOX1N7lK0JxQIDAQAB'
+const otherId = 'jfjbildnhpolcnhdpdpmempkjlilegkh'
+
+const search = (text: string) => ({ query: text })
+
+test('pairs by hand in the side panel, with digits that a person types', async () => {
+  const rig = await rigOf({ paired: false })
+  await rig.bridge.start()
+  const deep = (selector: string) =>
+    `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+      JSON.stringify(selector)
+    })&&e.getClientRects().length)return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+  const said = rig.bridge.pair(async (digits) => {
+    await rig.panel.click(deep('portolan-pairing input.digits'))
+    await rig.panel.send('Input.insertText', { text: `${digits.slice(0, 3)} ${digits.slice(3)}` })
+    await rig.panel.click(deep('portolan-pairing form button.primary'))
+  })
+  // The address under Advanced is the test's own.
+  await rig.panel.click(deep('portolan-pairing form summary'))
+  await rig.panel.until(
+    (find, address) => {
+      const input = (0, eval)(find) as HTMLInputElement | undefined
+      if (input) input.value = address
+      return !!input
+    },
+    [deep('portolan-pairing [name=address]'), rig.bridge.address],
+    'the address',
+  )
+  for (let i = 0; i < 100; i++) {
+    await rig.panel.click(deep('portolan-pairing form button.primary')).catch(() => {})
+    const { pairing } = await rig.until('an attempt', (s) => s.pairing && s.pairing.step !== 'connecting')
+    if (pairing?.step === 'digits') break
+  }
+  assert.match(await said, /Paired with "Chromium on Linux"/)
+  await rig.connected()
+})
+
+test('the browser restarts, the bridge restarts, the worker is killed: tools are there again', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.httpClient('desk')
+  await hasTool(desk, 'bookmark_search')
+
+  for (const hard of [false, true]) {
+    await rig.browser.stop(hard)
+    assert.match((await call(desk, 'bookmark_search', search('x'))).text, /No browser extension connected/)
+    await rig.browser.start()
+    await hasTool(desk, 'bookmark_search')
+    assert.equal((await call(desk, 'bookmark_search', search('x'))).text, '[]')
+  }
+
+  await rig.openPanel()
+  await rig.bridge.stop('SIGKILL')
+  await rig.until('the loss is seen', (s) => s.link.status === 'waiting')
+  await rig.bridge.start()
+  await rig.connected()
+  const again = await rig.bridge.httpClient('again')
+  await hasTool(again, 'bookmark_search')
+
+  await rig.killWorker() // the panel's port wakes another
+  await hasTool(again, 'bookmark_search')
+  assert.equal((await call(again, 'bookmark_search', search('y'))).text, '[]')
+})
+
+test('a worker that is killed in the middle of a call is found out at once', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.stdioClient('desk')
+  await hasTool(desk, 'bookmark_remove')
+  const { text } = await call(desk, 'bookmark_add', { title: 'kept', url: 'https://kept.example/' })
+  const { id } = JSON.parse(text) as { id: string }
+  const removing = call(desk, 'bookmark_remove', { id }) // waits for the person
+  await rig.until('the question', (s) => s.approvals.length)
+  await rig.panel.until(
+    async () => {
+      const { activity } = await chrome.storage.session.get('activity') as { activity: State['activity'] }
+      return activity.filter((a) => a.outcome === 'running').map((a) => a.tool).join() === 'bookmark_remove'
+    },
+    [],
+    'the log is kept',
+  )
+  const begun = Date.now()
+  await rig.browser.killWorker()
+  const outcome = await removing
+  assert.ok(outcome.error && /disconnected|reconnecting/.test(outcome.text), outcome.text)
+  console.log(`# found out after ${Date.now() - begun} ms`)
+  await hasTool(desk, 'bookmark_get')
+  assert.ok(!(await call(desk, 'bookmark_get', { id })).error, 'nothing was removed')
+  const { activity } = await rig.until(
+    'the log',
+    (s) => s.activity.some((a) => a.code === 'WORKER_ENDED') && !s.activity.some((a) => a.outcome === 'running'),
+  )
+  assert.deepEqual(activity.filter((a) => a.code === 'WORKER_ENDED').map((a) => a.tool), ['bookmark_remove'])
+})
+
+test('without a page that is open, an idle worker lives on while it is connected', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.httpClient('desk')
+  await hasTool(desk, 'bookmark_search')
+  await rig.panel.close()
+  await new Promise((resolve) => setTimeout(resolve, Number(process.env.PORTOLAN_IDLE_MS ?? 45_000)))
+  assert.equal(
+    (await call(desk, 'bookmark_search', search('x'))).text,
+    '[]',
+    'a worker that slept would not be connected',
+  )
+})
+
+test('two clients at once get each their own answers, and two profiles are told apart', async () => {
+  const rig = await rigOf()
+  await rig.ask('setOptions', { bookmarks: true })
+  const [one, two] = [await rig.bridge.stdioClient('one'), await rig.bridge.httpClient('two')]
+  await hasTool(one, 'bookmark_add')
+  await hasTool(two, 'bookmark_add')
+  await Promise.all([one, two].flatMap((client, c) =>
+    Array.from({ length: 20 }, async (_, n) => {
+      const title = `client ${c} call ${n}`
+      const r = await call(client, 'bookmark_add', { title, url: `https://example.com/${c}/${n}` })
+      assert.equal((JSON.parse(r.text) as { title: string }).title, title)
+    })
+  ))
+
+  const second = await Chromium.create({ granted: true })
+  const other = Object.assign(Object.create(rig) as Rig, { browser: second })
+  open.push({ close: () => second.remove() })
+  await other.openPanel()
+  await other.ask('setLabel', { label: 'Second "profile"' })
+  await other.pair()
+  let ambiguous = ''
+  for (let i = 0; i < 200 && !ambiguous.startsWith('Several'); i++)
+    ambiguous = (await call(one, 'bookmark_search', search('x'))).text
+  assert.match(
+    ambiguous,
+    /Several browser profiles are connected: "Chromium on Linux" \([\w-]+\), "Second \\"profile\\"" \([\w-]+\)/,
+  )
+  const meant = await rig.bridge.stdioClient('meant', '--profile', 'Second "profile"')
+  await hasTool(meant, 'tabs_list', false)
+  await other.ask('setOptions', { bookmarks: true })
+  await hasTool(meant, 'bookmark_search')
+  assert.equal(
+    (await call(meant, 'bookmark_search', search('client 0'))).text,
+    '[]',
+    "the first profile's bookmarks are not there",
+  )
+})
+
+test('what holds the port learns nothing, and the paired bridge is found when it is gone', async () => {
+  const rig = await rigOf()
+  await rig.bridge.stop()
+  const { WebSocketServer } = await import('ws')
+  const [host, port] = rig.bridge.address.split(':') as [string, string]
+  const heard: string[] = []
+  const squatter = new WebSocketServer({ host, port: Number(port) })
+  squatter.on('connection', (ws) =>
+    ws.on('message', (m) => {
+      heard.push(String(m))
+      ws.send(JSON.stringify({ type: 'challenge', nonce: 'A'.repeat(43), mac: 'A'.repeat(43) }))
+    }))
+  await rig.ask('reconnect', {})
+  const refused = await rig.until('the refusal', (s) => s.link.status === 'refused')
+  assert.equal(refused.link.error?.code, 'BAD_PROOF')
+  assert.ok(heard.every((m) => /^\{"type":"(hello|refused)"/.test(m)), heard.join('\n'))
+  await new Promise<void>((resolve) => {
+    squatter.close(() => resolve())
+    for (const c of squatter.clients) c.terminate()
+  })
+  await rig.bridge.start()
+  await rig.connected()
+})
+
+test("the registry's servers are the desktop clients' too, with progress, questions and cancellation", async () => {
+  const rig = await rigOf()
+  const server = await sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }], { cors: false })
+  open.push(server)
+  const desk = await rig.bridge.stdioClient('desk')
+  desk.setRequestHandler(
+    ElicitRequestSchema,
+    ({ params }) => ({ action: 'accept', content: { name: `${params.message} Ada` } }),
+  )
+  await rig.panel.evaluate(
+    async (name, config) => {
+      // As the panel's page does it: over a port to the registry of the background.
+      const port = chrome.runtime.connect({ name: 'portolan-registry' })
+      let last = 0
+      const waiting = new Map<number, (m: { error?: unknown }) => void>()
+      port.onMessage.addListener((m) => waiting.get(m.id)?.(m))
+      const ask = (m: object) =>
+        new Promise<void>((resolve, reject) => {
+          const id = ++last
+          waiting.set(id, (a) => (a.error ? reject(new Error(JSON.stringify(a.error))) : resolve()))
+          port.postMessage({ id, ...m })
+        })
+      await ask({ method: 'attach' })
+      await ask({ method: 'addServer', name, config })
+      await ask({ method: 'discover' })
+    },
+    'harbour',
+    { url: `${server.url}/mcp` },
+  )
+  await hasTool(desk, 'harbour__steps')
+
+  const progress: (number | undefined)[] = []
+  const steps = await call(desk, 'harbour__steps', { steps: 3, everyMs: 30 }, {
+    onprogress: (p) => progress.push(p.progress),
+  })
+  assert.equal(steps.text, 'done')
+  assert.deepEqual(progress.slice(0, 2), [1, 2])
+  assert.equal((await call(desk, 'harbour__ask')).text, 'who? Ada')
+
+  const gives = new AbortController()
+  const waiting = call(desk, 'harbour__wait', {}, { signal: gives.signal })
+  for (let i = 0; !server.calls.includes('wait') && i < 200; i++)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  gives.abort()
+  await assert.rejects(waiting)
+  for (let i = 0; !server.calls.includes('cancelled') && i < 200; i++)
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  assert.ok(server.calls.includes('cancelled'))
+
+  await rig.killWorker() // the servers are stored
+  await hasTool(desk, 'harbour__steps')
+  assert.equal((await call(desk, 'harbour__steps', { steps: 1, everyMs: 1 })).text, 'done')
+  await rig.ask('setOptions', { publishRegistry: false })
+  await hasTool(desk, 'harbour__steps', false)
+})
+
+test('no web page and no other extension gets at the extension', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portolan-other-'))
+  open.push({ close: () => rm(folder, { recursive: true }) })
+  await writeFile(
+    join(folder, 'manifest.json'),
+    JSON.stringify({ manifest_version: 3, name: 'other', version: '1', key: otherKey }),
+  )
+  await writeFile(join(folder, 'page.html'), '<!doctype html><title>other</title>')
+  const rig = await rigOf({ beside: [folder] })
+  const other = await rig.browser.open(`chrome-extension://${otherId}/page.html`)
+  await other.holds(`document.title === 'other'`)
+  const heard = await other.evaluate(
+    async (id, names) => {
+      const outcomes: string[] = []
+      for (const name of names) {
+        outcomes.push(
+          await new Promise<string>((resolve) => {
+            const port = chrome.runtime.connect(id, { name })
+            port.onMessage.addListener(() => resolve('answered'))
+            port.onDisconnect.addListener(() => resolve('closed'))
+            try {
+              port.postMessage({ id: 1, method: 'stop', params: {} })
+            } catch { /* it is closed */ }
+          }),
+        )
+      }
+      outcomes.push(
+        await chrome.runtime.sendMessage(id, { method: 'stop' }).then(
+          (m) => `answered ${JSON.stringify(m)}`,
+          () => 'closed',
+        ),
+      )
+      return outcomes
+    },
+    extensionId,
+    ['portolan-panel', 'portolan-registry', 'portolan-driver'],
+  )
+  assert.deepEqual(heard, ['closed', 'closed', 'closed', 'closed'])
+  assert.equal((await rig.state()).stopped, false)
+
+  const page = await rig.browser.open(`http://${rig.bridge.address}/`)
+  const outcome = await page.evaluate((id) => {
+    const api = (globalThis as { chrome?: { runtime?: { connect?: unknown; sendMessage?: unknown } } }).chrome?.runtime
+    return { connect: typeof api?.connect, send: typeof api?.sendMessage, id }
+  }, 'x')
+  assert.deepEqual([outcome.connect, outcome.send], ['undefined', 'undefined'])
+  for (const path of ['sidepanel.html', 'tools.wasm', 'manifest.json', 'driver.js']) {
+    const reached = await page.evaluate(
+      (url) => fetch(url).then(() => true, () => false),
+      `chrome-extension://hlimmonnfinmkmhhpjbgabdjlpkcaffk/${path}`,
+    )
+    assert.equal(reached, false, path)
+  }
+})
+
+test('a bridge on a port that is taken says so, and ends nobody', async () => {
+  const bridge = await TestBridge.create()
+  open.push(bridge)
+  await bridge.start()
+  const second = await bridge.stdioClient('second') // attaches to the first
+  assert.ok((await second.listTools()).tools)
+  await bridge.run()
+  assert.match(bridge.log, /already|in use|taken/i)
+  assert.ok((await second.listTools()).tools)
+})

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { afterEach, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { sdkServer } from '../web/sdkserver.ts'
+import { extensionId } from './chromium.ts'
+import { call, hasTool, Rig } from './rig.ts'
+
+// The side panel's page over the real background, under the real manifest's policy.
+// Its states and looks are tested in extension/panel.
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const rig of open.splice(0)) await rig.close()
+})
+
+/** The first visible element that matches, in whatever shadow root. */
+const deep = (selector: string, text = '') =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length&&e.textContent.includes(${
+    JSON.stringify(text)
+  }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
+
+test('what happens is shown: the link, a server, a question that is answered by a click, the log; nothing breaks the policy', async () => {
+  const rig = await Rig.create({ granted: true })
+  open.push(rig)
+  const server = await sdkServer([], { cors: false })
+  open.push(server)
+  const faults: string[] = []
+  rig.browser.cdp.on((m) => {
+    const entry = (m.params as { entry?: { level: string; text: string } } | undefined)?.entry
+    if (m.method === 'Log.entryAdded' && entry?.level === 'error') faults.push(entry.text)
+    if (m.method === 'Runtime.exceptionThrown') faults.push(JSON.stringify(m.params).slice(0, 500))
+  })
+  for (const domain of ['Log', 'Runtime']) await rig.panel.send(`${domain}.enable`)
+  const shows = (text: string) => rig.panel.until((find) => !!(0, eval)(find), [deep('*', text)], `“${text}” is shown`)
+  const picture = async (name: string) => {
+    const folder = process.env.PORTOLAN_SCREENSHOTS
+    if (!folder) return
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${folder}/${name}.png`, await rig.panel.screenshot())
+  }
+
+  await shows('Connected')
+  await picture('real-home')
+  await rig.ask('setOptions', { bookmarks: true })
+  const desk = await rig.bridge.stdioClient('desk')
+  await hasTool(desk, 'bookmark_remove')
+  const { id } = JSON.parse(
+    (await call(desk, 'bookmark_add', {
+      title: 'Sandbar <img src=x onerror=alert(1)>',
+      url: 'https://sandbar.example/',
+    })).text,
+  ) as { id: string }
+  const removing = call(desk, 'bookmark_remove', { id })
+  await shows('Sandbar <img src=x onerror=alert(1)>')
+  await picture('real-question')
+  assert.deepEqual(
+    await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]),
+    ['?', 'Portolan: a question waits for you'],
+  )
+  await new Promise((resolve) => setTimeout(resolve, 600)) // a click before is taken for an accident
+  await rig.panel.click(deep('button', 'Allow once'))
+  assert.ok(!(await removing).error)
+
+  await rig.panel.click(deep('[role=tab], nav button, nav a', 'Servers'))
+  await rig.panel.until(
+    (find, url) => {
+      const panel = (0, eval)(find) as {
+        registry?: { addServer(n: string, c: object): Promise<void>; discover(): Promise<unknown> }
+      } | undefined
+      if (!panel?.registry) return false
+      void panel.registry.addServer('harbour', { url }).then(() => panel.registry!.discover())
+      return true
+    },
+    [deep('portolan-panel'), `${server.url}/mcp`],
+    'the settings panel',
+  )
+  await shows('harbour')
+  await shows('3 tools')
+  await picture('real-servers')
+  await hasTool(desk, 'harbour__raw')
+
+  await rig.panel.click(deep('[role=tab], nav button, nav a', 'Activity'))
+  await shows('desk calls bookmark_remove')
+  await picture('real-activity')
+  assert.deepEqual(faults, [])
+
+  const options = await rig.browser.open(`chrome-extension://${extensionId}/options.html`)
+  await options.until((find) => !!(0, eval)(find), [deep('*', 'Connected')], 'the options page shows the same')
+})

@@ -1,0 +1,182 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { panelPort, type Method, type Requests, type State } from '../../extension/messages.ts'
+import { TestBridge } from './bridge.ts'
+import type { CdpPage } from '../web/cdp.ts'
+import { Chromium, extensionId } from './chromium.ts'
+
+interface PageRig {
+  state?: State
+  ask(method: string, params: unknown): Promise<unknown>
+}
+declare global {
+  interface Window {
+    rig: PageRig
+  }
+}
+
+/** A real bridge, a real browser with the real extension, and its side panel's page, open in a tab. */
+export class Rig {
+  readonly bridge: TestBridge
+  readonly browser: Chromium
+  panel!: CdpPage
+
+  private constructor(bridge: TestBridge, browser: Chromium) {
+    this.bridge = bridge
+    this.browser = browser
+  }
+
+  static async create(options: Parameters<typeof Chromium.create>[0] & { paired?: boolean } = {}): Promise<Rig> {
+    const bridge = await TestBridge.create()
+    const rig = new Rig(bridge, await Chromium.create(options))
+    try {
+      await rig.openPanel()
+      if (options.paired !== false) {
+        await bridge.start()
+        await rig.pair()
+      }
+      return rig
+    } catch (e) {
+      await rig.close()
+      throw e
+    }
+  }
+
+  /** Opens the side panel's page, and a port of its own beside the page's. */
+  async openPanel(): Promise<void> {
+    this.panel = await this.browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
+    await this.panel.until(
+      (name) => {
+        if (!globalThis.chrome?.runtime?.id) return false
+        const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+        let port: chrome.runtime.Port
+        let last = 0
+        const connect = () => {
+          port = chrome.runtime.connect({ name })
+          port.onMessage.addListener((m) => {
+            if (m.state) rig.state = m.state as State
+            else if (m.error) waiting.get(m.id)?.reject(Object.assign(new Error(m.error.message), m.error))
+            else waiting.get(m.id)?.resolve(m.result)
+          })
+          port.onDisconnect.addListener(() => {
+            rig.state = undefined
+            for (const w of waiting.values()) w.reject(new Error('the background is gone'))
+            setTimeout(connect, 50)
+          })
+        }
+        const rig: PageRig = window.rig = {
+          ask(method, params) {
+            const id = ++last
+            const asked = Promise.withResolvers<unknown>()
+            waiting.set(id, asked)
+            port.postMessage({ id, method, params })
+            return asked.promise
+          },
+        }
+        connect()
+        return true
+      },
+      [panelPort],
+      'the panel loads',
+    )
+    await this.until('the state', () => true)
+  }
+
+  ask<M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> {
+    return this.panel.evaluate(
+      (method, params) => window.rig.ask(method, params),
+      method as string,
+      params as unknown,
+    ) as Promise<ReturnType<Requests[M]>>
+  }
+
+  async state(): Promise<State> {
+    return this.until('the state', () => true)
+  }
+
+  /** Resolves with the first state for which `test` holds. */
+  async until(what: string, test: (state: State) => unknown, ms = 20_000): Promise<State> {
+    const deadline = Date.now() + ms
+    for (;;) {
+      const state = await this.panel.evaluate(() => window.rig.state).catch(() => undefined)
+      if (state && test(state)) return state
+      if (Date.now() > deadline)
+        throw new Error(
+          `${what}: not within ${ms} ms; ${
+            JSON.stringify(
+              state && { link: state.link, pairing: state.pairing, runs: state.runs, permissions: state.permissions },
+            )
+          }\n${this.bridge.log}`,
+        )
+      await new Promise((resolve) => setTimeout(resolve, 40))
+    }
+  }
+
+  /** As a person pairs: the command, its digits into the panel, a yes in the terminal. */
+  async pair(): Promise<void> {
+    const said = this.bridge.pair(async (digits) => {
+      await this.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
+      await this.ask('digits', { digits })
+    })
+    for (const deadline = Date.now() + 20_000;;) {
+      await this.ask('pair', { address: this.bridge.address })
+      const { pairing } = await this.until(
+        'the pairing begins',
+        (s) => (s.pairing ? s.pairing.step !== 'connecting' : s.link.status !== 'unpaired'),
+      )
+      if (pairing?.step !== 'failed') break
+      if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
+      await new Promise((resolve) => setTimeout(resolve, 100)) // its window is not open yet
+    }
+    const text = await said
+    if (!text.includes('Paired with')) throw new Error(text)
+    await this.connected()
+  }
+
+  connected(): Promise<State> {
+    return this.until('connected', (s) => s.link.status === 'connected')
+  }
+
+  /** Ends the worker, and resolves when another one is connected. */
+  async killWorker(): Promise<void> {
+    const before = (await this.state()).link.since
+    await this.browser.killWorker()
+    await this.until('another worker', (s) => s.link.status === 'connected' && s.link.since !== before)
+  }
+
+  async close(): Promise<void> {
+    await this.browser.remove()
+    await this.bridge.close()
+  }
+}
+
+/** Resolves when a client sees a tool: the bridge lists anew in the background. */
+export async function hasTool(client: Client, name: string, there = true): Promise<void> {
+  for (let i = 0;; i++) {
+    const { tools } = await client.listTools()
+    if (tools.some((t) => t.name === name) === there) return
+    if (i > 400) throw new Error(`${name} is ${there ? 'not' : 'still'} among ${tools.map((t) => t.name).join(', ')}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+export interface Outcome {
+  text: string
+  error: boolean
+  structured: Record<string, unknown>
+  meta: Record<string, unknown>
+}
+
+export async function call(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[2] = {},
+): Promise<Outcome> {
+  const r = await client.callTool({ name, arguments: args }, undefined, { timeout: 60_000, ...options })
+  return {
+    text: (r.content as { text?: string }[]).map((c) => c.text ?? '').join('\n'),
+    error: !!r.isError,
+    structured: (r.structuredContent ?? {}) as Record<string, unknown>,
+    meta: (r._meta ?? {}) as Record<string, unknown>,
+  }
+}

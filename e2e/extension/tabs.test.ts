@@ -1,0 +1,52 @@
+import { after, before, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { listen, type Listening } from '../web/harness.ts'
+import { call, hasTool, Rig } from './rig.ts'
+
+let rig: Rig
+let desk: Client
+let site: Listening
+before(async () => {
+  site = await listen((_req, res) =>
+    void res.writeHead(200, { 'content-type': 'text/html' }).end(
+      '<!doctype html><title>Tide tables</title><p class=a>High water</p><p>Low water</p><input type=password value="">',
+    )
+  )
+  rig = await Rig.create({ granted: true })
+  desk = await rig.bridge.httpClient()
+})
+after(async () => {
+  await rig?.close()
+  await site?.close()
+})
+
+interface Listed {
+  tabs: { id: number; url: string; title: string; active: boolean }[]
+}
+
+test('tabs and pages are offered when they are switched on; what the extension may not see stays unseen', async () => {
+  await hasTool(desk, 'tabs_list', false)
+  await rig.ask('setOptions', { pages: true })
+  await hasTool(desk, 'page_dom')
+  const page = await rig.browser.open(`${site.url}/`)
+  await page.until(() => document.title, [], 'the page')
+  await page.evaluate(() => {
+    document.querySelector('input')!.value = 'a secret that was typed'
+  })
+  const { structured } = await call(desk, 'tabs_list')
+  const tab = (structured as unknown as Listed).tabs.find((t) => t.title === 'Tide tables')!
+  assert.equal(tab.url, `${site.url}/`)
+
+  const whole = await call(desk, 'page_dom', { tabId: tab.id })
+  assert.match(whole.text, /High water.*Low water/s)
+  assert.doesNotMatch(whole.text, /a secret/)
+  assert.deepEqual(whole.meta['portolan/untrusted'], [new URL(site.url).host])
+  assert.equal((await call(desk, 'page_dom', { tabId: tab.id, selector: 'p.a' })).text, '<p class="a">High water</p>')
+
+  assert.match((await call(desk, 'page_dom', { tabId: 999_999 })).text, /\(TAB_CLOSED\)$/)
+  const foreign = (structured as unknown as Listed).tabs.find((t) => /^(about|chrome):/.test(t.url))
+  if (foreign) assert.match((await call(desk, 'page_dom', { tabId: foreign.id })).text, /\(NO_PERMISSION\)$/)
+  const wrong = await call(desk, 'page_dom', { tabId: tab.id, selector: 'p[' })
+  assert.ok(wrong.error, wrong.text)
+})

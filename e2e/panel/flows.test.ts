@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, startProxy, type Listening } from '../web/harness.ts'
+import { sdkServer } from '../web/sdkserver.ts'
+import { harbour, listing, someTools } from './servers.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+let browser: Browser, site: Listening
+let port: Awaited<ReturnType<typeof harbour>>, steered: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  port = await harbour()
+  steered = await sdkServer()
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, port, steered].map((s) => s?.close()))
+})
+
+const canary = 'canary-5f3a9c'
+const cardOf = ({ panel }: PanelPage, name: string) => panel.getByRole('article', { name, exact: true })
+const box = ({ panel }: PanelPage) => panel.getByRole('textbox', { name: 'Add a server' })
+const menu = async (p: PanelPage, name: string, item: string) => {
+  await p.panel.getByRole('button', { name: `More for ${name}` }).click()
+  await p.panel.getByRole('menuitem', { name: item }).click()
+}
+const done = async ({ page, faults }: PanelPage) => {
+  assert.deepEqual(faults, [])
+  await page.close()
+}
+
+test('from nothing to tools in one click', async () => {
+  const p = await openPanel(browser, site)
+  await p.panel.getByText('No servers on the chart yet').waitFor()
+  await p.panel.getByRole('button', { name: 'Add the built-in demo' }).click()
+  await cardOf(p, 'demo').getByText('Connected').waitFor()
+  await cardOf(p, 'demo').getByRole('button', { name: '6 of 6 tools' }).click()
+  await p.panel.getByRole('button', { name: /^echo/ }).waitFor()
+  await done(p)
+})
+
+test('an address is read, named, previewed and added with Enter', async () => {
+  const p = await openPanel(browser, site)
+  await box(p).fill(steered.url)
+  await p.panel.getByText('Read as a URL').waitFor()
+  const name = await p.panel.getByLabel('Name', { exact: true }).inputValue()
+  await box(p).press('Enter')
+  await cardOf(p, name).getByText('Connected').waitFor()
+  assert.equal(await box(p).inputValue(), '')
+  const { config } = await p.page.evaluate((n) => window.registry.getSnapshot().servers[n]!, name)
+  assert.deepEqual([config.url, config.proxy], [steered.url, 'auto'])
+  await done(p)
+})
+
+test('a name that is taken is renamed, overwritten or skipped', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: 'builtin:demo' } } })
+  const text = JSON.stringify({ mcpServers: { steered: { url: steered.url }, other: { url: 'builtin:demo' } } })
+  for (
+    const [choice, button] of [['Skip', 'Add server'], ['Add under another name', 'Add server'], [
+      'Overwrite',
+      'Add server',
+    ]] as const
+  ) {
+    await box(p).fill(text)
+    await p.panel.getByLabel('Name is taken').first().selectOption(choice)
+    const other = p.panel.getByRole('checkbox', { name: 'Add other' })
+    if (await other.isVisible()) await other.uncheck()
+    const add = p.panel.getByRole('button', { name: button })
+    if (choice === 'Skip') assert.ok(await add.isDisabled())
+    else {
+      await add.click()
+      await p.panel.getByText('Read as').waitFor({ state: 'detached' })
+    }
+  }
+  const urls = await p.page.evaluate(() =>
+    Object.entries(window.registry.getSnapshot().servers).map(([n, s]) => [n, s.config.url])
+  )
+  assert.deepEqual(urls.sort(), [['steered', steered.url], ['steered-2', steered.url]])
+  await done(p)
+})
+
+test('local processes are explained, and what is wrong with a configuration is said', async () => {
+  const p = await openPanel(browser, site)
+  await box(p).fill(
+    '{"mcpServers":{"git":{"command":"npx","args":["-y","git-mcp"]},"x":{"url":"http://mcp.example.com/docs","headers":{"Authorization":"Bearer "}}}}',
+  )
+  for (
+    const text of [
+      'A web page cannot start programs',
+      'npx -y git-mcp',
+      'Bearer, but no token follows',
+      'is not encrypted',
+      'a page to read',
+    ]
+  ) await p.panel.getByText(text).waitFor()
+  assert.ok(await p.panel.getByRole('button', { name: 'Add server' }).isDisabled())
+  await box(p).fill('{"mcpServers": {\n "a": }')
+  await p.panel.getByText('Line 2, column').waitFor()
+  await done(p)
+})
+
+test('a removed server comes back whole, or is gone', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url, headers: { 'X-Key': canary } } } })
+  await menu(p, 'steered', 'Remove')
+  await p.panel.getByText('steered was removed.').waitFor()
+  assert.equal(await cardOf(p, 'steered').count(), 0)
+  await p.panel.getByRole('button', { name: 'Undo' }).click()
+  await cardOf(p, 'steered').getByText('Connected').waitFor()
+  await p.page.evaluate(() => window.registry.retry('steered'))
+  assert.deepEqual(
+    await p.page.evaluate(() => Object.keys(window.registry.getSnapshot().servers.steered!.config.headers!)),
+    ['X-Key'],
+  )
+  await menu(p, 'steered', 'Remove')
+  await p.panel.getByRole('button', { name: 'Dismiss' }).click()
+  await p.page.waitForFunction(() => !window.registry.getSnapshot().servers.steered)
+  await done(p)
+})
+
+test('header values can be written, kept, replaced and never read', async () => {
+  const p = await openPanel(browser, site, {
+    servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
+  })
+  const html = () =>
+    p.page.evaluate(() => {
+      const inputs = [...window.panel.shadowRoot!.querySelectorAll('input, textarea')].map((i) =>
+        (i as HTMLInputElement).value
+      ).join(' ')
+      return window.panel.shadowRoot!.innerHTML + inputs
+    })
+  await menu(p, 'steered', 'Edit…')
+  assert.doesNotMatch(await html(), new RegExp(canary))
+  await p.panel.getByText(`Sent to ${new URL(steered.url).host} with every request, and nowhere else.`).waitFor()
+  await p.panel.getByRole('button', { name: 'Add header' }).click()
+  await p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Name').fill('X-Other')
+  const value = p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Value')
+  await value.fill('seen while held')
+  assert.equal(await value.getAttribute('type'), 'password')
+  const eye = await p.panel.getByRole('button', { name: 'Show while held' }).boundingBox()
+  await p.page.mouse.move(eye!.x + 5, eye!.y + 5)
+  await p.page.mouse.down()
+  await p.page.waitForFunction(() =>
+    window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'text'
+  )
+  await p.page.mouse.up()
+  await p.page.waitForFunction(() =>
+    window.panel.shadowRoot!.querySelector('.secret input')!.getAttribute('type') === 'password'
+  )
+  await p.panel.getByRole('button', { name: 'Save' }).click()
+  await p.panel.getByRole('dialog').waitFor({ state: 'detached' })
+  await p.page.evaluate(() => window.registry.retry('steered'))
+  assert.equal(steered.headers.at(-1)!.authorization, `Bearer ${canary}`)
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByRole('group', { name: 'Header 1' }).getByRole('button', { name: 'Replace' }).click()
+  await p.panel.getByRole('group', { name: 'Header 1' }).getByLabel('Value').fill('Bearer other')
+  await p.panel.getByRole('button', { name: 'Save' }).click()
+  await p.panel.getByRole('dialog').waitFor({ state: 'detached' })
+  await p.page.evaluate(() => window.registry.retry('steered'))
+  assert.equal(steered.headers.at(-1)!.authorization, 'Bearer other')
+  await done(p)
+})
+
+test('a fault in the edited configuration keeps the dialog and what was typed', async () => {
+  const p = await openPanel(browser, site, { servers: { steered: { url: steered.url } } })
+  await menu(p, 'steered', 'Edit…')
+  await p.panel.getByLabel('URL').fill('not an address')
+  await p.panel.getByRole('button', { name: 'Save' }).click()
+  await p.panel.getByRole('alert').getByText(/not valid/).waitFor()
+  assert.equal(await p.panel.getByLabel('URL').inputValue(), 'not an address')
+  await p.page.keyboard.press('Escape')
+  await p.panel.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.equal(
+    await p.panel.getByRole('button', { name: 'More for steered' }).evaluate((b) =>
+      (b.getRootNode() as ShadowRoot).activeElement === b
+    ),
+    true,
+  )
+  await done(p)
+})
+
+test('tools are switched one by one and together, and stay so after a reload', async () => {
+  const p = await openPanel(browser, site, { query: { storage: 'local' }, servers: { good: port.servers.good! } })
+  await p.panel.getByRole('tab', { name: /Tools/ }).click()
+  await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).uncheck()
+  await p.page.waitForFunction(() => !window.registry.has('good__anchor_2'))
+  const all = p.panel.getByRole('checkbox', { name: 'All tools of good' })
+  assert.equal(await all.evaluate((b) => (b as HTMLInputElement).indeterminate), true)
+  await p.page.waitForFunction(() => localStorage.getItem('portolan.servers')!.includes('anchor_2'))
+  await p.page.reload()
+  await p.page.locator('html[data-ready]').waitFor()
+  await p.page.evaluate(() => window.registry.discover())
+  await p.panel.getByRole('tab', { name: /Tools/ }).click()
+  assert.equal(await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).isChecked(), false)
+  assert.equal(await p.page.evaluate(() => window.registry.getTools().length), 7)
+  await all.click() // of some, a click makes all
+  await p.page.waitForFunction(() => window.registry.getTools().length === 8)
+  await all.click()
+  await p.page.waitForFunction(() => window.registry.getTools().length === 0)
+  assert.equal(await p.panel.getByRole('checkbox', { name: 'Offer anchor_2 to models' }).isChecked(), false)
+  await p.page.evaluate(() => window.registry.removeServer('good'))
+  await done(p)
+})
+
+test('the budget says which tools to turn off, and does it', async (t) => {
+  const large = await listing(someTools(40))
+  t.after(() => large.close())
+  const p = await openPanel(browser, site, { query: { view: 'tools' }, servers: { large: { url: large.url } } })
+  await p.panel.getByText(/Tools take about/).waitFor()
+  await p.panel.getByLabel('Budget, in tokens').fill('2000')
+  await p.panel.getByLabel('Budget, in tokens').press('Enter')
+  const button = p.panel.getByRole('button', { name: /^Turn off \d+ tools$/ })
+  await button.click()
+  await button.waitFor({ state: 'detached' })
+  await p.panel.getByText(/Tools take about [\d,.]+ of 2,000 tokens/).waitFor()
+  const left = await p.page.evaluate(() => window.registry.getTools().length)
+  assert.ok(left > 5 && left < 40, String(left))
+  await done(p)
+})
+
+test('search finds tools by name and by description, and filters them by what is offered', async () => {
+  const p = await openPanel(browser, site, {
+    query: { view: 'tools' },
+    servers: { good: port.servers.good!, demo: { url: 'builtin:demo' } },
+  })
+  await p.panel.getByLabel('Search tools').fill('two numbers')
+  await p.panel.getByText('1 tool', { exact: true }).waitFor()
+  await p.panel.getByRole('checkbox', { name: 'Offer add to models' }).uncheck()
+  await p.panel.getByLabel('Search tools').fill('')
+  await p.panel.getByLabel('Show', { exact: true }).selectOption('Not offered')
+  await p.panel.getByText('1 tool', { exact: true }).waitFor()
+  await p.panel.getByRole('button', { name: /^add/ }).click()
+  await p.panel.getByText('Models do not see this tool while it is off.').waitFor()
+  await done(p)
+})
+
+test('each fault has a name, a cause and one button', async () => {
+  const p = await openPanel(browser, site, { servers: port.servers })
+  await cardOf(p, 'locked').getByText('Sign-in needed').waitFor()
+  await cardOf(p, 'locked').getByRole('button', { name: 'Add credentials' }).click()
+  await p.panel.getByRole('dialog', { name: /Edit locked/ }).waitFor()
+  await p.page.keyboard.press('Escape')
+  await cardOf(p, 'closed').getByRole('button', { name: 'Find out why' }).waitFor()
+  for (let i = 0; i < 2; i++) await p.page.evaluate(() => window.registry.discover(['failing']))
+  await cardOf(p, 'failing').getByText(/Paused after 3 failures · retry in/).waitFor()
+  await cardOf(p, 'failing').getByText('The server has a fault.').waitFor()
+  assert.equal(await cardOf(p, 'failing').getByRole('img', { name: /3 of the last 3 contacts failed/ }).count(), 1)
+  await done(p)
+})
+
+test('a server without CORS is found out and reached through the proxy', async (t) => {
+  const hidden = await sdkServer([], { cors: false })
+  const proxy = await startProxy(site.url)
+  t.after(() => Promise.all([proxy.stop(), hidden.close()]))
+  const p = await openPanel(browser, site, {
+    query: { proxy: proxy.template },
+    servers: { hidden: { url: hidden.url, headers: { Authorization: 'Bearer x' } } },
+  })
+  await cardOf(p, 'hidden').getByRole('button', { name: 'Find out why' }).click()
+  await cardOf(p, 'hidden').getByText('Blocked by CORS').waitFor()
+  await cardOf(p, 'hidden').getByText('Details').click()
+  await cardOf(p, 'hidden').getByText(`Access-Control-Allow-Origin: ${site.url}`).waitFor()
+  await cardOf(p, 'hidden').getByRole('button', { name: 'Go through the proxy' }).click()
+  await cardOf(p, 'hidden').getByText('Connected').waitFor()
+  await cardOf(p, 'hidden').getByText('through the proxy').waitFor()
+  await done(p)
+})
+
+test('a page of the web needs leave to reach this machine, and says so', async (t) => {
+  const at = new URL(site.url).port
+  const guarded = await launchChromium([
+    '--host-resolver-rules=MAP app.example 127.0.0.1',
+    `--unsafely-treat-insecure-origin-as-secure=http://app.example:${at}`,
+    `--ip-address-space-overrides=127.0.0.1:${at}=public`,
+  ])
+  t.after(() => guarded.close())
+  const origin = `http://app.example:${at}`
+  const p = await openPanel(guarded, { ...site, url: origin }, { servers: { good: port.servers.good! } })
+  await cardOf(p, 'good').getByText('Needs local-network permission').waitFor()
+  await cardOf(p, 'good').getByText(`allow ${origin} to connect to devices on your network`).waitFor()
+  await p.page.context().grantPermissions(['local-network-access'])
+  await cardOf(p, 'good').getByText('Connected').waitFor()
+  await done(p)
+})
+
+test('the configuration is exported for others without secrets', async () => {
+  const p = await openPanel(browser, site, {
+    servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
+  })
+  await p.panel.getByRole('button', { name: 'Export' }).click()
+  const text = await p.panel.getByRole('dialog').locator('pre').textContent()
+  assert.doesNotMatch(text!, new RegExp(canary))
+  assert.match(text!, /mcpServers/)
+  await p.panel.getByLabel('VS Code').check()
+  assert.match((await p.panel.getByRole('dialog').locator('pre').textContent())!, /\$\{input:/)
+  await done(p)
+})
+
+test('the timeline shows what happens, pauses, filters, clears, and stays small with 10,000 rows', async () => {
+  const p = await openPanel(browser, site, {
+    query: { view: 'activity' },
+    servers: { demo: { url: 'builtin:demo' }, locked: port.servers.locked! },
+  })
+  await p.page.evaluate(() => window.registry.retry('demo'))
+  await p.panel.getByRole('button', { name: 'Connect to demo' }).first().waitFor()
+  await p.page.evaluate(() =>
+    Promise.all(
+      Array.from(
+        { length: 10_000 },
+        (_, i) => window.registry.call(i % 100 ? 'demo__echo' : 'demo__fail', { text: 'x' }),
+      ),
+    )
+  )
+  await p.panel.getByRole('button', { name: 'demo__echo' }).first().waitFor()
+  assert.ok(Number(await p.panel.getByRole('table').getAttribute('aria-rowcount')) >= 10_000)
+  assert.ok(await p.panel.getByRole('row').count() < 80)
+  await p.panel.getByLabel('Show', { exact: true }).selectOption('Failures')
+  await p.panel.getByRole('button', { name: 'demo__fail' }).first().click()
+  await p.panel.getByRole('region', { name: 'Details' }).getByText('demo__fail').waitFor()
+  await p.panel.getByRole('button', { name: 'Pause' }).click()
+  const before = await p.panel.getByRole('table').getAttribute('aria-rowcount')
+  await p.page.evaluate(() => window.registry.call('demo__fail', {}))
+  assert.equal(await p.panel.getByRole('table').getAttribute('aria-rowcount'), before)
+  await p.panel.getByRole('button', { name: 'Clear' }).click()
+  await p.panel.getByText('Calls and connections appear here').waitFor()
+  await done(p)
+})
+
+test('the panel shows and changes a registry that lives across a port', async () => {
+  const p = await openPanel(browser, site, { servers: { demo: { url: 'builtin:demo' }, good: port.servers.good! } })
+  await p.page.evaluate(async () => {
+    const { connectRegistry, serveRegistry, portChannel } = await import(
+      '/npm/index.js' as string
+    ) as typeof import('../../wasm/js/shared/types.ts')
+    const { port1, port2 } = new MessageChannel()
+    serveRegistry(window.registry, portChannel(port1))
+    window.panel.registry = await connectRegistry(portChannel(port2))
+  })
+  await cardOf(p, 'good').getByText('Connected').waitFor()
+  await cardOf(p, 'good').getByRole('switch').uncheck()
+  await p.page.waitForFunction(() => window.registry.getSnapshot().servers.good!.status === 'disabled')
+  await cardOf(p, 'good').getByText('Off').waitFor()
+  await p.panel.getByRole('tab', { name: /^Tools/ }).click()
+  await p.panel.getByRole('button', { name: /^weather/ }).click()
+  await p.panel.getByRole('tab', { name: 'Try it' }).click()
+  await p.panel.getByLabel('city').fill('Oslo')
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.getByRole('heading', { name: 'Structured content' }).waitFor()
+  await done(p)
+})

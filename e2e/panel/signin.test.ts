@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, type Listening } from '../web/harness.ts'
+import { oauthServer } from '../web/oauthserver.ts'
+import { signInServer } from '../web/signinserver.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+let browser: Browser, site: Listening, notes: Awaited<ReturnType<typeof oauthServer>>
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  notes = await oauthServer()
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, notes].map((s) => s?.close()))
+})
+
+const card = ({ panel }: PanelPage) => panel.getByRole('article', { name: 'notes', exact: true })
+
+test('one button signs in; the menu signs out', async () => {
+  const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
+  await card(p).getByText('Sign-in needed').waitFor()
+  await card(p).getByText('go on only if that is where you have an account').waitFor()
+  const popup = p.page.waitForEvent('popup')
+  await card(p).getByRole('button', { name: 'Sign in' }).click()
+  assert.ok((await popup).url().startsWith(site.url)) // and goes on from there
+  await card(p).getByText(/^Connected/).waitFor()
+  await card(p).getByText('Signed in').waitFor()
+  assert.equal(notes.pages, 1)
+  assert.equal(await p.page.evaluate(() => window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })), 'done')
+
+  await p.panel.getByRole('button', { name: 'More for notes' }).click()
+  await p.panel.getByRole('menuitem', { name: 'Sign out' }).click()
+  await card(p).getByText('Signed in').waitFor({ state: 'detached' })
+  await p.page.evaluate(() => window.registry.retry('notes'))
+  await card(p).getByRole('button', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a window that was closed is opened again where its page hides that from us', async () => {
+  const notes = await signInServer({ apart: true })
+  const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
+  const opened = async (button: string) => {
+    const popup = p.page.waitForEvent('popup')
+    await card(p).getByRole('button', { name: button, exact: true }).click()
+    const window = await popup
+    await window.waitForSelector('#allow')
+    return window
+  }
+  await (await opened('Sign in')).close()
+  await card(p).getByText('Waiting for you to sign in').waitFor()
+  await (await opened('Open again')).click('#allow')
+  await card(p).getByText(/^Connected/).waitFor()
+  assert.equal(notes.counts.authorize, 2)
+  assert.deepEqual(p.faults, [])
+  await Promise.all([p.page.close(), notes.close()])
+})

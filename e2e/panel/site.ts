@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
+import { listen, root, type Listening } from '../web/harness.ts'
+import type { PortolanPanel } from '../../web/panel/types.ts'
+
+declare global {
+  interface Window {
+    registry: Registry
+    panel: PortolanPanel
+  }
+}
+
+/** The strictest policy under which the panel works. */
+export const policy =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src *; require-trusted-types-for 'script'; base-uri 'none'; form-action 'none'"
+
+const script = `import { createRegistry } from './npm/index.js'
+import './npm/panel.js'
+const params = new URLSearchParams(location.search)
+const panel = document.createElement('portolan-panel')
+for (const name of ['locale', 'view', 'catalogue', 'budget']) if (params.has(name)) panel.setAttribute(name, params.get(name))
+if (params.has('messages')) panel.messages = (await import('./npm/locales/' + params.get('messages') + '.js')).default
+const registry = await createRegistry({ mode: params.get('mode') ?? 'main', storage: params.get('storage') ?? 'memory', cooldownMs: Number(params.get('cooldown') ?? 60000), proxy: params.get('proxy') ?? undefined, onApprove: params.has('approve') ? (request) => panel.approve(request) : undefined })
+Object.assign(window, { registry, panel })
+panel.registry = registry
+document.querySelector('main').append(panel)
+await panel.updateComplete
+document.documentElement.dataset.ready = ''
+`
+
+const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm' }
+
+/** Serves a page with the built panel in it. */
+export function panelSite(): Promise<Listening> {
+  return listen(async (req, res) => {
+    const path = new URL(req.url!, 'http://x').pathname
+    if (path === '/')
+      return void res.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(
+        '<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>',
+      )
+    if (path === '/page.js') return void res.writeHead(200, { 'content-type': types.js }).end(script)
+    const file = path.startsWith('/npm/') && !path.includes('../../web/panel')
+      ? await readFile(`${root}dist${path}`).catch(() => undefined)
+      : undefined
+    if (!file) return void res.writeHead(404).end()
+    res.writeHead(200, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(file)
+  })
+}
+
+export interface PanelPage {
+  page: Page
+  panel: Locator
+  faults: string[]
+}
+
+/** What a page under that policy may complain about: requests that servers refuse, and the icon. */
+const expected = /CORS policy|Failed to load resource|ERR_|favicon|TrustedScriptURL|Loading the image/
+
+/** Opens the page; servers are added, and listed unless `discover` is false. */
+export async function openPanel(
+  browser: Browser,
+  site: Listening,
+  o: {
+    servers?: Record<string, ServerConfig>
+    query?: Record<string, string>
+    context?: BrowserContextOptions
+    discover?: boolean
+  } = {},
+): Promise<PanelPage> {
+  const page = await browser.newPage({ viewport: { width: 1000, height: 900 }, ...o.context })
+  page.setDefaultTimeout(10_000)
+  const faults: string[] = []
+  page.on('pageerror', (e) => faults.push(`page error: ${e.stack ?? e.message}`))
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !expected.test(m.text())) faults.push(`console: ${m.text()}`)
+  })
+  await page.goto(`${site.url}/?${new URLSearchParams(o.query)}`)
+  await page.locator('html[data-ready]').waitFor()
+  if (o.servers) {
+    await page.evaluate(async ([servers, discover]) => {
+      for (const [name, config] of Object.entries(servers)) await window.registry.addServer(name, config)
+      if (discover) await window.registry.discover()
+      await (window.panel as unknown as { updateComplete: Promise<void> }).updateComplete
+    }, [o.servers, o.discover ?? true] as const)
+  }
+  return { page, panel: page.locator('portolan-panel'), faults }
+}

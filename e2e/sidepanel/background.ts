@@ -1,0 +1,166 @@
+import { panelPort, registryPort, type FromBackground, type State, type ToBackground } from '../../extension/messages.ts'
+import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
+import { states } from './state.ts'
+
+/** What a page's port and the background's are, over a MessageChannel. */
+interface End {
+  post(message: unknown): void
+  close(): void
+  onmessage: ((message: unknown) => void) | null
+  onclose: (() => void) | null
+}
+
+function ends(): [End, End] {
+  const { port1, port2 } = new MessageChannel()
+  const end = (raw: MessagePort): End => {
+    const e: End = {
+      onmessage: null,
+      onclose: null,
+      post: (message) => raw.postMessage({ message }),
+      close: () => {
+        raw.postMessage({ close: true })
+        setTimeout(() => raw.close())
+      },
+    }
+    raw.onmessage = ({ data }: MessageEvent<{ message?: unknown; close?: boolean }>) => {
+      if (!data.close) return e.onmessage?.(data.message)
+      raw.close()
+      e.onclose?.()
+    }
+    return e
+  }
+  return [end(port1), end(port2)]
+}
+
+/** Plays the background: tells a state, does to it what is asked, and writes down who asked what. */
+export class Background {
+  state: State
+  /** All that was asked, in order. */
+  readonly asked: ToBackground[] = []
+  /** The next requests fail with this, if it is set. */
+  refusal: { code: string; message: string } | undefined
+  /** Answers nothing, as a background that hangs. */
+  silent = false
+  /** Cannot be reached at all. */
+  gone = false
+  connections = 0
+  registry: Registry | undefined
+  private readonly pages = new Set<End>()
+  private readonly others = new Set<End>()
+
+  constructor(name: string) {
+    this.state = states[name]!(Date.now())
+  }
+
+  connect(name: string): End {
+    if (this.gone) throw new Error('Extension context invalidated.')
+    const [theirs, ours] = ends()
+    this.connections++
+    if (name === registryPort) void this.serve(ours)
+    else if (name === panelPort) {
+      this.pages.add(ours)
+      ours.onclose = () => this.pages.delete(ours)
+      ours.onmessage = (m) => this.answer(ours, m as ToBackground)
+      this.tell()
+    }
+    return theirs
+  }
+
+  /** Goes over to one of the states by name. */
+  be(name: string): void {
+    this.set(states[name]!(Date.now()))
+  }
+
+  /** Changes the state and tells the pages. */
+  set(patch: Partial<State>): void {
+    this.state = { ...this.state, ...patch }
+    this.tell()
+  }
+
+  /** Dies as a service worker does: its ports close, and what they waited for is lost. */
+  die(): void {
+    for (const end of [...this.pages, ...this.others]) end.close()
+    this.pages.clear()
+    this.others.clear()
+  }
+
+  /** A real registry with the built-in demo and an address that nobody answers. */
+  async prepare(servers: Record<string, ServerConfig>): Promise<Registry> {
+    const path = '/npm/index.js'
+    const { createRegistry } = await import(path) as typeof import('../../wasm/js/page/index.ts')
+    this.registry = await createRegistry({ mode: 'main', storage: 'memory', servers })
+    await this.registry.discover()
+    return this.registry
+  }
+
+  private async serve(end: End): Promise<void> {
+    this.others.add(end)
+    const channel: Channel = { post: (m) => end.post(m), onmessage: null, close: () => end.close() }
+    const early: unknown[] = []
+    end.onmessage = (m) => early.push(m)
+    const path = '/npm/index.js'
+    const { serveRegistry } = await import(path) as typeof import('../../wasm/js/page/index.ts')
+    const stop = serveRegistry(this.registry ?? await this.prepare({}), channel)
+    end.onclose = stop
+    end.onmessage = (m) => channel.onmessage?.(m)
+    for (const m of early) channel.onmessage?.(m)
+  }
+
+  private tell(): void {
+    if (this.silent) return
+    for (const page of this.pages) page.post({ state: this.state } satisfies FromBackground)
+  }
+
+  private answer(page: End, m: ToBackground): void {
+    this.asked.push(m)
+    if (this.silent) return
+    if (this.refusal) return page.post({ id: m.id, error: this.refusal } satisfies FromBackground)
+    const result = m.method === 'debugBundle' ? '{}' : m.method === 'exportHistory' ? '{"question":"?"}\n' : undefined
+    this.state = { ...this.state, ...changed(this.state, m) }
+    this.tell()
+    page.post({ id: m.id, result } satisfies FromBackground)
+  }
+}
+
+/** What becomes of the state. Pairing goes on when a test says so. */
+function changed(s: State, m: ToBackground): Partial<State> {
+  switch (m.method) {
+    case 'pair':
+      return { pairing: { step: 'connecting', address: m.params.address, error: null } }
+    case 'cancelPairing':
+      return { pairing: null }
+    case 'unpair':
+      return { link: { ...s.link, status: 'unpaired' } }
+    case 'setLabel':
+      return { install: { ...s.install, label: m.params.label } }
+    case 'setChat':
+      return { chats: { ...s.chats, [m.params.site]: { ...s.chats[m.params.site], ...m.params.patch } } }
+    case 'setOptions':
+      return { options: { ...s.options, ...m.params } }
+    case 'approve':
+      return { approvals: s.approvals.filter((a) => a.id !== m.params.id) }
+    case 'forgetClient':
+      return { clients: s.clients.filter((c) => c.key !== m.params.client) }
+    case 'setGrant':
+      return {
+        clients: s.clients.map((c) => {
+          if (c.key !== m.params.client) return c
+          const { [m.params.tool]: _, ...grants } = c.grants
+          return { ...c, grants: m.params.grant ? { ...grants, [m.params.tool]: m.params.grant } : grants }
+        }),
+      }
+    case 'approveOrigin':
+      return {
+        origins: m.params.approved ? [...s.origins, m.params.origin] : s.origins.filter((o) => o !== m.params.origin),
+      }
+    case 'stop':
+      return { stopped: true, link: { ...s.link, status: 'stopped' }, runs: [] }
+    case 'go':
+      return { stopped: false, link: { ...s.link, status: 'connecting' } }
+    case 'clearActivity':
+      return { activity: [] }
+    case 'cancelRun':
+      return { runs: s.runs.filter((r) => r.id !== m.params.id) }
+  }
+  return {}
+}

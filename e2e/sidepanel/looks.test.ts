@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { root } from '../web/harness.ts'
+import { states } from './state.ts'
+import { be, withPages } from './walk.ts'
+
+const open = withPages()
+const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
+
+/** The rules of WCAG 2.2 AA and best practice that the page breaks. */
+async function violations(page: Page): Promise<string[]> {
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
+  return page.evaluate(async () => {
+    const { violations } = await (window as unknown as {
+      axe: {
+        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
+      }
+    }).axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    })
+    return violations.flatMap((v) =>
+      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
+    )
+  })
+}
+
+/** Opens what can be opened in place. */
+const unfold = (page: Page) =>
+  page.evaluate(() => {
+    for (const d of document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('details')) d.open = true
+  })
+
+/** Goes through all states and tabs of a page, all unfolded. */
+async function everywhere(page: Page, look: (where: string) => Promise<void>): Promise<void> {
+  for (const state of Object.keys(states)) {
+    await be(page, state)
+    const tabs = state === 'fresh' || state === 'busy' ? ['home', 'chats', 'activity'] : ['home']
+    for (const tab of tabs) {
+      await page.locator(`#tab-${tab}`).click()
+      await page.locator(
+        { home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!,
+      ).waitFor()
+      if (tab === 'chats' && state === 'fresh') await page.getByRole('switch').first().click()
+      await unfold(page)
+      if (state === 'asked') { // what asks in its place, and complains
+        await page.locator('portolan-clients portolan-confirm button').first().click()
+        await page.locator('portolan-origins form button').click()
+      }
+      await look(`${state}, ${tab}`)
+    }
+  }
+}
+
+const looks: Record<string, BrowserContextOptions> = {
+  light: { colorScheme: 'light' },
+  dark: { colorScheme: 'dark' },
+  'forced colours': { forcedColors: 'active' },
+}
+for (const [look, context] of Object.entries(looks)) {
+  test(`axe finds nothing in ${look}`, async () => {
+    const { page, faults } = await open({ state: 'fresh', context })
+    await everywhere(page, async (where) => assert.deepEqual(await violations(page), [], where))
+    await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' } }))
+    await page.locator('#tab-servers').click()
+    await page.locator('portolan-panel .card').first().waitFor()
+    assert.deepEqual(await violations(page), [], 'servers')
+    assert.deepEqual(faults, [])
+    await page.close()
+  })
+}
+
+/** What is wider than the window. */
+const tooWide = (page: Page) =>
+  page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return []
+    return [
+      `the page: ${document.documentElement.scrollWidth}`,
+      ...[...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll('.app *')]
+        .filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 0.5).slice(0, 4).map((e) =>
+          e.outerHTML.replaceAll(/<!--.*?-->/g, '').slice(0, 160)
+        ),
+    ]
+  })
+/** WCAG 2.2, 1.4.12. */
+const spaced =
+  '* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important } p { margin-block-end: 2em !important }'
+
+for (const lang of ['en', 'pseudo', 'ar']) {
+  test(`nothing needs sideways scrolling at 320 px: ${lang}`, async () => {
+    const { page } = await open({ state: 'fresh', lang, context: { viewport: { width: 320, height: 640 } } })
+    for (const spacing of [false, true]) {
+      if (spacing) {
+        await page.evaluate((css) => {
+          const sheet = new CSSStyleSheet()
+          sheet.replaceSync(css)
+          document.querySelector('portolan-extension')!.shadowRoot!.adoptedStyleSheets.push(sheet)
+        }, spaced)
+      }
+      await everywhere(
+        page,
+        async (where) => assert.deepEqual(await tooWide(page), [], `${where}${spacing ? ', spaced' : ''}`),
+      )
+    }
+    await page.close()
+  })
+}
+
+test('the tabs keep their words whole at every width', async () => {
+  const { page } = await open({ state: 'busy' })
+  for (const width of [320, 340, 360, 380, 400, 440, 480, 520, 540, 560, 600, 800]) {
+    await page.setViewportSize({ width, height: 640 })
+    const broken = await page.evaluate(() =>
+      [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll(
+        '.places [role=tab] > span:not(.count)',
+      )].filter((s) =>
+        s.getClientRects().length > 1 ||
+        s.getBoundingClientRect().height > 1.9 * parseFloat(getComputedStyle(s).fontSize)
+      ).map((s) => s.textContent)
+    )
+    assert.deepEqual(broken, [], `${width} px`)
+  }
+  await page.close()
+})
+
+test('in Arabic all of it runs from right to left, and nothing is left in English', async () => {
+  const { page, faults } = await open({ state: 'fresh', lang: 'ar' })
+  const [first, last] = [
+    await page.locator('#tab-home').boundingBox(),
+    await page.locator('#tab-activity').boundingBox(),
+  ]
+  assert.ok(first!.x > last!.x, 'the first tab is on the right')
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'ar')
+  await everywhere(page, async (where) => {
+    const english = await page.evaluate(() =>
+      [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll(
+        'button, label, legend, summary, h1, h2, h3, p, [aria-label]',
+      )].flatMap((el) => {
+        const own = el.getAttribute('aria-label') ??
+          [...el.childNodes].filter((n) => n.nodeType === 3).map((n) => n.textContent).join('')
+        return /[a-z]{3,} [a-z]{3,}/i.test(
+            own.replace(/portolan bridge( pair)?|AI Studio|Claude Desktop|ask_\w+|go install|Chromium, Work/g, ''),
+          )
+          ? [own]
+          : []
+      })
+    )
+    assert.deepEqual(english, [], where)
+  })
+  assert.deepEqual(faults, [])
+  await page.close()
+})
+
+test('Tab reaches everything, with a focus that is seen and in sight', async () => {
+  const { page } = await open({ state: 'busy', context: { viewport: { width: 380, height: 640 } } })
+  for (const tab of ['home', 'chats', 'activity']) {
+    await page.locator(`#tab-${tab}`).click()
+    await page.locator({ home: 'portolan-profile', chats: 'portolan-options', activity: 'portolan-log .filters' }[tab]!)
+      .waitFor()
+    await unfold(page)
+    await page.mouse.click(2, 2)
+    const want = await page.evaluate(() =>
+      [...document.querySelector('portolan-extension')!.shadowRoot!.querySelectorAll<HTMLElement>(
+        'button, input, select, summary, a[href], [tabindex="0"]',
+      )]
+        .filter((e) =>
+          e.tabIndex >= 0 && e.checkVisibility() && !(e instanceof HTMLInputElement && e.type === 'radio' && !e.checked)
+        ).length
+    )
+    let reached = 0
+    for (let i = 0; i < want + 4; i++) {
+      await page.keyboard.press('Tab')
+      const f = await page.evaluate(() => {
+        const { shadowRoot } = document.querySelector('portolan-extension')!
+        const el = shadowRoot!.activeElement as HTMLInputElement | null
+        if (!el) return undefined
+        const style = getComputedStyle(el),
+          box = el.getBoundingClientRect(),
+          bar = shadowRoot!.querySelector('.stopbar')!
+        const name = el.getAttribute('aria-label') ?? el.labels?.[0]?.textContent ?? el.textContent
+        return {
+          name: (name ?? '').replace(/\s+/g, ' ').trim(),
+          visible: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
+          inSight: box.bottom > 0 && (bar.contains(el) || box.bottom <= bar.getBoundingClientRect().top + 1),
+        }
+      })
+      if (!f) {
+        if (reached) break
+        continue
+      }
+      assert.ok(f.visible && f.inSight && f.name, `${tab}: ${JSON.stringify(f)}`)
+      reached++
+    }
+    assert.equal(reached, want, tab)
+  }
+  await page.close()
+})
+
+test('who wants less motion sees none', async () => {
+  for (const [reducedMotion, moves] of [['reduce', false], ['no-preference', true]] as const) {
+    const { page } = await open({ state: 'running', context: { reducedMotion } })
+    assert.equal(
+      await page.evaluate(() => document.querySelector('portolan-extension')!.shadowRoot!.getAnimations().length > 0),
+      moves,
+    )
+    await page.close()
+  }
+})

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { approvals, fresh } from './state.ts'
+import { asked, be, flows, focused, lastAsked, play, set, settled, until, wasAsked } from './walk.ts'
+
+const flow = flows()
+
+flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) => {
+  for (let i = 0; await focused(page) !== 'Pair'; i++) {
+    assert.ok(i < 20, 'Tab comes to Pair')
+    await page.keyboard.press('Tab')
+  }
+  await page.keyboard.press('Enter')
+  await page.getByText('Looking for the bridge at 127.0.0.1:55156').waitFor()
+  await wasAsked(page, 'pair', [{ address: '127.0.0.1:55156' }])
+  await set(page, { pairing: { step: 'digits', address: '127.0.0.1:55156', error: null } })
+  await until(() => focused(page), (f) => f === 'digits', 'the focus goes to the digits')
+  await page.keyboard.type('12x3456')
+  assert.equal(await page.locator('.digits').inputValue(), '123 456')
+  await page.keyboard.press('Enter')
+  await until(() => asked(page, 'digits'), (a: unknown[]) => a.length === 1, 'digits are sent')
+  await wasAsked(page, 'digits', [{ digits: '123456' }])
+  await set(page, { pairing: { step: 'terminal', address: '127.0.0.1:55156', error: null } })
+  await page.getByText('Now say yes in the terminal.').waitFor()
+  await until(() => focused(page), (f) => f === 'Cancel', 'the focus goes on')
+  await set(page, { pairing: null, link: { ...fresh().link, status: 'connected', since: Date.now() } })
+  await page.getByText('Paired. This browser’s tools').waitFor()
+  assert.equal(await page.locator('portolan-pairing').count(), 0)
+  await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the card')
+})
+
+flow('the field for digits takes what is pasted, keeps the caret, and wants six', { state: 'digits' }, async (page) => {
+  const field = page.locator('.digits')
+  assert.deepEqual(await field.evaluate((e: HTMLInputElement) => [e.inputMode, e.autocomplete, e.labels?.length]), [
+    'numeric',
+    'one-time-code',
+    1,
+  ])
+  await field.focus()
+  await page.evaluate(() => document.execCommand('insertText', false, 'Code:  123-456 7'))
+  assert.equal(await field.inputValue(), '123 456')
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Backspace')
+  assert.equal(await field.inputValue(), '123')
+  await page.keyboard.press('Home')
+  await page.keyboard.type('9')
+  assert.equal(await field.inputValue(), '912 3')
+  await page.keyboard.type('8')
+  assert.equal(await field.inputValue(), '981 23')
+  await page.keyboard.press('Enter')
+  await page.getByText('All six digits, please.').waitFor()
+  assert.equal(await field.getAttribute('aria-invalid'), 'true')
+  assert.deepEqual(await asked(page, 'digits'), [])
+  await page.keyboard.press('End')
+  await page.keyboard.type('٤')
+  assert.equal(await field.inputValue(), '981 234')
+})
+
+flow('a pairing that fails says why, and what to do', { state: 'looking' }, async (page) => {
+  const rows: [code: string, advice: RegExp][] = [
+    ['BAD_PROOF', /type the digits exactly/],
+    ['NOT_PAIRING', /the bridge says so/],
+    ['NO_BRIDGE', /another program may have its port/],
+    ['DECLINED', /type the digits exactly/],
+    ['TOO_MANY', /Wait a minute/],
+    ['WRONG_TARGET', /Do not pair/],
+    ['BAD_MESSAGE', /Update both/],
+    ['SOMETHING_NEW', /the bridge says so/],
+  ]
+  for (const [code, advice] of rows) {
+    await set(page, { pairing: { step: 'failed', address: 'x', error: { code, message: 'the bridge says so' } } })
+    const alert = page.locator('portolan-pairing [role=alert]')
+    await alert.getByText(code).waitFor()
+    assert.match(await alert.innerText(), advice)
+  }
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await until(() => asked(page, 'pair'), (a: unknown[]) => a.length === 1, 'pair')
+})
+
+flow('an address, a token and a name are sent; the token is not kept', { state: 'fresh' }, async (page) => {
+  await page.getByText('Advanced').click()
+  await page.getByLabel('Address of the bridge').fill('127.0.0.1:60001')
+  const token = page.getByLabel('Token of an ephemeral bridge')
+  assert.equal(await token.getAttribute('type'), 'password')
+  await token.fill('sekret')
+  await page.getByRole('button', { name: 'Use token' }).click()
+  await wasAsked(page, 'useToken', [{ address: '127.0.0.1:60001', token: 'sekret' }])
+  assert.equal(await token.inputValue(), '')
+  await page.getByLabel('Name of this profile').fill('  Work ')
+  await page.getByLabel('Name of this profile').press('Enter')
+  await page.getByText('Saved.').waitFor()
+  await wasAsked(page, 'setLabel', [{ label: 'Work' }])
+})
+
+flow('a question is said on every tab, takes no focus, and cannot be answered before it was seen', {}, async (page) => {
+  for (const tab of ['chats', 'activity', 'home']) {
+    await page.locator(`#tab-${tab}`).click()
+    const before = await focused(page)
+    await set(page, { approvals: approvals(Date.now()) })
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+    assert.equal(
+      await page.locator('portolan-approvals [role=alert]').innerText(),
+      'Claude Desktop asks to use bookmark_remove.',
+    )
+    assert.equal(await focused(page), before)
+    await page.locator('portolan-approvals').getByRole('button', { name: 'Allow once' }).evaluate((
+      b: HTMLButtonElement,
+    ) => b.click()) // at once, as if by accident
+    assert.deepEqual(await asked(page, 'approve'), [])
+    await set(page, { approvals: [] })
+  }
+})
+
+flow('questions are answered with the keyboard, oldest first, and the focus goes on', {}, async (page) => {
+  const [one] = approvals(Date.now())
+  await set(page, { approvals: [{ ...one!, id: 'young', askedAt: Date.now(), tool: 'page_dom' }, one!] })
+  await settled(page)
+  const heading = page.locator('portolan-approvals h2')
+  assert.match(await heading.first().innerText(), /bookmark_remove/)
+  await page.locator('#tab-home').focus()
+  const order: (string | undefined)[] = []
+  for (let i = 0; i < 5; i++) {
+    await page.keyboard.press('Tab')
+    order.push(await focused(page))
+  }
+  assert.deepEqual(order, ['Arguments', 'Allow once', 'Always for this client', 'Deny', 'Never for this client'])
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Space')
+  await until(() => asked(page, 'approve'), (a: unknown[]) => a.length === 1, 'answered')
+  await wasAsked(page, 'approve', [{ id: 'q1', answer: 'deny' }])
+  await until(() => focused(page), (f: string) => /wants to use page_dom/.test(f), 'the next question has the focus')
+  await settled(page)
+  await page.getByRole('button', { name: 'Always for this client' }).press('Enter')
+  await until(() => focused(page), (f) => f === 'Home', 'after the last one the tab has it')
+  await lastAsked(page, 'approve', { id: 'young', answer: 'always' })
+})
+
+flow('an answer that fails is told, and can be given again', { state: 'asked' }, async (page) => {
+  await settled(page)
+  await play(page, { refusal: { code: 'EXPIRED', message: 'the client has left' } })
+  await page.getByRole('button', { name: 'Allow once' }).click()
+  await page.locator('.notice.bad').getByText('the client has left').waitFor()
+  assert.match(await page.locator('.notice.bad').innerText(), /EXPIRED/)
+  await play(page, { refusal: undefined })
+  await page.getByRole('button', { name: 'Never for this client' }).click()
+  await lastAsked(page, 'approve', { id: 'q1', answer: 'never' })
+})
+
+flow('when the background dies the view stays, and requests fail clearly and can be repeated', {}, async (page) => {
+  await play(page, { silent: true })
+  await page.getByRole('button', { name: 'Stop everything' }).click()
+  await page.evaluate(() => window.standin.background.die())
+  await page.locator('.notice.bad').getByText('was restarted before it answered').waitFor()
+  await page.getByText('does not answer; trying again').waitFor()
+  assert.equal(await page.locator('portolan-clients').getByText('Claude Desktop').isVisible(), true)
+  await play(page, { silent: false })
+  await page.evaluate(() => window.standin.background.set({}))
+  await page.getByText('does not answer; trying again').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Stop everything' }).click()
+  await page.getByRole('button', { name: 'Go on' }).first().waitFor()
+})
+
+flow('a background that comes back at once is not spoken of', {}, async (page) => {
+  for (let i = 2; i < 5; i++) {
+    await page.evaluate(() => window.standin.background.die())
+    await until(
+      () => page.evaluate(() => window.standin.background.connections),
+      (n: number) => n === i,
+      'connected again',
+    )
+  }
+  await page.waitForTimeout(1200)
+  assert.equal(await page.locator('.away').count(), 0)
+})
+
+flow('everything is stopped and goes on, by a button that keeps its place', { state: 'running' }, async (page) => {
+  for (const tab of ['home', 'chats', 'activity']) {
+    await page.locator(`#tab-${tab}`).click()
+    assert.ok(await page.getByRole('button', { name: 'Stop everything' }).isVisible(), tab)
+  }
+  await page.getByRole('button', { name: 'Stop everything' }).focus()
+  await page.keyboard.press('Enter')
+  await until(() => focused(page), (f) => f === 'Go on', 'the button has become the other')
+  await page.keyboard.press('Enter')
+  await until(() => asked(page, 'go'), (a: unknown[]) => a.length === 1, 'it goes on')
+})
+
+flow('the link tells how it stands by word and shape, and counts down', { state: 'used' }, async (page) => {
+  const seen = new Set<string>()
+  for (
+    const [state, word] of [
+      ['used', /^Connected/],
+      ['connecting', /^Connecting/],
+      ['waiting', /^Waiting · again in 1\d sec/],
+      ['refused', /^Refused/],
+      ['stopped', /^Stopped/],
+    ] as const
+  ) {
+    await be(page, state)
+    await until(() => page.locator('portolan-link .status').innerText(), (s: string) => word.test(s), state)
+    seen.add(await page.locator('portolan-link .standing svg').innerHTML())
+  }
+  assert.equal(seen.size, 5)
+  await be(page, 'waiting')
+  const counted = async () => Number(/in (\d+) sec/.exec(await page.locator('portolan-link .status').innerText())?.[1])
+  const begun = await counted()
+  await until(counted, (left: number) => left < begun, 'it counts down')
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await until(() => asked(page, 'reconnect'), (a: unknown[]) => a.length === 1, 'reconnect')
+  await page.getByRole('button', { name: 'Unpair…' }).click()
+  await until(() => focused(page), (f) => f === 'Cancel', 'the way back has the focus')
+  await page.keyboard.press('Escape')
+  await until(() => focused(page), (f) => f === 'Unpair…', 'and leads back')
+  assert.deepEqual(await asked(page, 'unpair'), [])
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Unpair', exact: true }).click()
+  await until(() => asked(page, 'unpair'), (a: unknown[]) => a.length === 1, 'unpair')
+})

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { asked, flows, focused, lastAsked, permissions, play, says, until, wasAsked } from './walk.ts'
+
+const flow = flows()
+
+flow(
+  'a chat is switched on by its note, the permission being asked in that click',
+  { state: 'fresh' },
+  async (page) => {
+    await page.locator('#tab-chats').click()
+    const use = page.getByRole('switch', { name: 'Use ChatGPT' })
+    await use.click()
+    await page.getByText('The terms of OpenAI may forbid automated use').waitFor()
+    assert.equal(await use.isChecked(), false)
+    assert.deepEqual(
+      [await asked(page, 'setChat'), (await permissions(page)).asked],
+      [[], []],
+      'reading asks for nothing',
+    )
+    assert.match(
+      await page.getByRole('link', { name: 'The terms of OpenAI' }).getAttribute('href') ?? '',
+      /^https:\/\/openai\.com\//,
+    )
+    await page.keyboard.press('Escape')
+    await until(() => focused(page), (f) => f === 'Use ChatGPT', 'Escape leads back')
+    await page.keyboard.press('Space')
+    await says(page, false)
+    await page.getByRole('button', { name: 'I accept, switch on' }).click()
+    await page.getByText('ChatGPT stays off; switch it on to be asked again.').waitFor()
+    assert.deepEqual(await asked(page, 'setChat'), [], 'refused: nothing is switched on')
+    await says(page, true)
+    await use.click()
+    await page.getByRole('button', { name: 'I accept, switch on' }).click()
+    await until(() => use.isChecked(), (on) => on === true, 'it is on')
+    const { asked: wanted, clicked } = await permissions(page)
+    assert.deepEqual([wanted, clicked], [
+      Array(2).fill({ origins: ['https://chatgpt.com/*'], permissions: ['scripting'] }),
+      true,
+    ])
+    const [change] = await asked(page, 'setChat') as { site: string; patch: { enabled: boolean; acceptedAt: number } }[]
+    assert.equal(change!.site, 'chatgpt')
+    assert.equal(change!.patch.enabled, true)
+    assert.ok(Math.abs(change!.patch.acceptedAt - Date.now()) < 20_000)
+    await use.click()
+    await until(
+      () => permissions(page),
+      (p: { back: unknown[] }) => p.back.length === 1,
+      'the permission is given back',
+    )
+    await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: false } })
+    await use.click() // accepted before: only the browser asks
+    await until(() => use.isChecked(), (on) => on === true, 'it is on again')
+    await lastAsked(page, 'setChat', { site: 'chatgpt', patch: { enabled: true } })
+  },
+)
+
+flow('a browser that cannot ask says so', { state: 'fresh' }, async (page) => {
+  await says(page, undefined)
+  await page.getByRole('switch', { name: 'Offer bookmark tools' }).click()
+  await page.getByText('This browser cannot ask for this permission here.').waitFor()
+  assert.equal(await page.getByRole('switch', { name: 'Offer bookmark tools' }).isChecked(), false)
+  assert.deepEqual(await asked(page, 'setOptions'), [])
+})
+
+flow('a chat that lost its permission says so and asks again', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await page.evaluate(() => window.standin.grant({ origins: ['https://chatgpt.com/*'] }, false))
+  await page.getByText('Permission missing').waitFor()
+  await page.getByRole('button', { name: 'Grant access' }).click()
+  await page.getByText('Permission missing').waitFor({ state: 'detached' })
+  assert.equal((await permissions(page)).clicked, true)
+})
+
+flow('mode and limit of a chat are set; nonsense is not', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await page.getByText('Mode and limit').first().click()
+  await page.getByRole('radio', { name: /Assisted/ }).first().check()
+  const most = page.getByLabel('Prompts in an hour').first()
+  await most.fill('0')
+  await most.press('Tab')
+  assert.equal(await most.inputValue(), '20')
+  await most.fill('7')
+  await most.press('Tab')
+  await wasAsked(page, 'setChat', [{ site: 'chatgpt', patch: { mode: 'assist' } }, {
+    site: 'chatgpt',
+    patch: { perHour: 7 },
+  }])
+  await page.getByRole('button', { name: 'Open ChatGPT' }).click()
+  assert.deepEqual(await page.evaluate(() => window.standin.tabs), ['https://chatgpt.com/'])
+})
+
+flow('bookmarks and pages ask in the click, stay off when refused, and give back', { state: 'fresh' }, async (page) => {
+  const offer = page.getByRole('switch', { name: 'Offer bookmark tools' })
+  await says(page, false)
+  await offer.click()
+  await page.getByText('the bookmark tools stay off').waitFor()
+  assert.equal(await offer.isChecked(), false)
+  await says(page, true)
+  await offer.click()
+  await until(() => asked(page, 'setOptions'), (a: unknown[]) => a.length === 1, 'switched on')
+  await until(() => offer.isChecked(), (on) => on === true, 'it is on')
+  await offer.click()
+  await until(() => permissions(page), (p: { back: unknown[] }) => p.back.length === 1, 'given back')
+  await page.locator('#tab-chats').click()
+  const pages = page.getByRole('switch', { name: 'Tools for tabs and pages' })
+  await says(page, false)
+  await pages.click()
+  await page.getByText('the tools for tabs and pages stay off').waitFor()
+  assert.equal(await pages.isChecked(), false)
+  await says(page, true)
+  await pages.click()
+  await until(() => pages.isChecked(), (on) => on === true, 'granted')
+  assert.deepEqual((await permissions(page)).asked.at(-1), { permissions: ['tabs', 'scripting'] })
+  await pages.click()
+  await until(async () => (await permissions(page)).back, (back: unknown[]) => back.length === 2, 'given back')
+  assert.deepEqual(
+    (await permissions(page)).back,
+    [{ permissions: ['bookmarks'] }, { permissions: ['tabs'] }],
+    'chats keep what they need',
+  )
+  assert.equal((await permissions(page)).clicked, true)
+})
+
+flow('options are sent one by one, and show what holds when that fails', { state: 'used' }, async (page) => {
+  await page.locator('#tab-chats').click()
+  await page.getByRole('switch', { name: 'Bring the tab to the front' }).click()
+  await wasAsked(page, 'setOptions', [{ focus: true }])
+  await play(page, { refusal: { code: 'STORAGE', message: 'the disk is full' } })
+  const aliases = page.getByRole('switch', { name: 'Other tool names too' })
+  await aliases.click()
+  await page.getByText('the disk is full').waitFor()
+  assert.equal(await aliases.isChecked(), true)
+  await play(page, { refusal: undefined })
+  const days = page.getByLabel('Forget after days')
+  await days.fill('5')
+  await days.press('Tab')
+  await lastAsked(page, 'setOptions', { historyDays: 5 })
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export history' }).click()
+  assert.equal((await saved).suggestedFilename(), 'portolan-history.jsonl')
+  await page.getByRole('button', { name: 'Clear history…' }).click()
+  await page.getByRole('button', { name: 'Clear them' }).click()
+  await page.getByText('The history is empty.').waitFor()
+})
+
+flow('runs are shown, cancelled, resumed and handed over', { state: 'running' }, async (page) => {
+  for (
+    const [name, method, id] of [['Show tab: Gemini', 'showRun', 'r2'], ['Hand over: Gemini', 'handOver', 'r2'], [
+      'Resume: ChatGPT',
+      'resumeRun',
+      'r3',
+    ], ['Cancel: Gemini', 'cancelRun', 'r2']] as const
+  ) {
+    await page.getByRole('button', { name }).click()
+    await wasAsked(page, method, [{ id }])
+  }
+  await page.getByText('The same question, for a second opinion.').waitFor({ state: 'detached' })
+  const counted = () => page.getByText(/^for \d+ sec$/).first().innerText()
+  const begun = await counted()
+  await until(counted, (now: string) => now !== begun, 'it counts')
+})
+
+flow('rules of a client are changed, taken back and added; a client is forgotten', { state: 'used' }, async (page) => {
+  await page.getByText('3 rules of its own').click()
+  await page.getByLabel('Rule for page_dom').selectOption('allow')
+  await page.getByLabel('Rule for chat_chatgpt').selectOption('')
+  await page.getByText('2 rules of its own').waitFor()
+  await page.getByLabel('A rule for').first().selectOption('bookmark_search')
+  await page.getByLabel('Rule', { exact: true }).first().selectOption('deny')
+  await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()
+  await wasAsked(page, 'setGrant', [
+    { client: 'claude', tool: 'page_dom', grant: 'allow' },
+    { client: 'claude', tool: 'chat_chatgpt', grant: undefined },
+    { client: 'claude', tool: 'bookmark_search', grant: 'deny' },
+  ])
+  await page.getByRole('button', { name: 'Forget mcp-inspector…' }).click()
+  await page.getByRole('button', { name: 'Forget', exact: true }).click()
+  await wasAsked(page, 'forgetClient', [{ client: 'inspector' }])
+  await until(
+    () => focused(page),
+    (f: string) => f.startsWith('Bridge'),
+    "the focus is not lost with the client: the tab's view has it",
+  )
+})
+
+flow('an origin is approved as scheme, host and port only', { state: 'used' }, async (page) => {
+  const field = page.getByLabel('Origin of a page')
+  await field.fill('https://new.example/app?x')
+  await field.press('Enter')
+  await page.getByText('All pages of this one would be let in').waitFor()
+  assert.equal(await field.inputValue(), 'https://new.example')
+  assert.deepEqual(await asked(page, 'approveOrigin'), [])
+  await field.press('Enter')
+  await page.locator('portolan-origins li').getByText('https://new.example').waitFor()
+  await page.getByRole('button', { name: 'Remove https://app.example' }).click()
+  await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
+  await wasAsked(page, 'approveOrigin', [{ origin: 'https://new.example', approved: true }, {
+    origin: 'https://app.example',
+    approved: false,
+  }])
+})
+
+flow('the activity is newest first, filtered, bounded and cleared', { state: 'busy' }, async (page) => {
+  await page.locator('#tab-activity').click()
+  const rows = page.locator('.log > li')
+  await until(() => rows.count(), (n) => n === 60, 'so many at first')
+  const times = await page.locator('.log time').evaluateAll((all) => all.map((t) => t.getAttribute('datetime')!))
+  assert.deepEqual(times, [...times].sort().reverse())
+  await page.getByRole('button', { name: 'Show 60 more' }).click()
+  await until(() => rows.count(), (n) => n === 120, 'as many again')
+  await page.getByLabel('Show', { exact: true }).selectOption('denied')
+  await until(() => rows.count(), (n) => n === 60, 'as many as fit')
+  assert.deepEqual([...new Set(await rows.evaluateAll((all) => all.map((r) => (r as HTMLElement).dataset.outcome)))], [
+    'denied',
+  ])
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByRole('button', { name: 'Clear it' }).click()
+  await page.getByText('appear here as they happen').waitFor()
+})
+
+flow('the servers are the settings panel: a refused origin is saved but off, and a new background is joined', {
+  state: 'used',
+}, async (page) => {
+  assert.equal(
+    await page.evaluate(() => !!customElements.get('portolan-panel')),
+    false,
+    'not loaded before it is shown',
+  )
+  await page.evaluate(() => window.standin.background.prepare({ demo: { url: 'builtin:demo' } }))
+  await page.locator('#tab-servers').click()
+  await page.locator('portolan-panel .card').getByText('demo', { exact: true }).waitFor()
+  await says(page, false)
+  await page.locator('portolan-panel .add textarea').fill('https://harbour.example/mcp')
+  await page.locator('portolan-preview footer button').click()
+  await page.getByText('Without access to harbour.example, harbour is saved but stays off.').waitFor()
+  assert.deepEqual((await permissions(page)).asked, [{ origins: ['https://harbour.example/*'] }])
+  const use = page.getByRole('switch', { name: 'Use harbour' })
+  assert.equal(await use.isChecked(), false)
+  await page.evaluate(() => window.standin.background.die())
+  await until(
+    () => page.evaluate(() => window.standin.background.connections),
+    (n: number) => n === 4,
+    'both ports are connected again',
+  )
+  await says(page, true)
+  await until(
+    async () => {
+      if (!await use.isChecked()) await use.click()
+      return page.evaluate(() => window.standin.background.registry!.getSnapshot().servers.harbour!.config.enabled)
+    },
+    (on) => on !== false,
+    "the new registry is the panel's",
+  )
+  assert.deepEqual(
+    await page.evaluate(() => window.standin.background.state.permissions.origins.at(-1)),
+    'https://harbour.example/*',
+  )
+  await page.getByRole('switch', { name: 'Offer these tools' }).click()
+  await wasAsked(page, 'setOptions', [{ publishRegistry: false }])
+})

@@ -1,0 +1,266 @@
+import type { Activity, Approval, Chat, Run, State } from '../../extension/messages.ts'
+
+// States as the background would tell them, for the pages' looks and flows.
+
+const minute = 60_000
+
+const chat = (label: string, host: string, more: Partial<Chat> = {}): Chat => ({
+  label,
+  newChat: `https://${host}/`,
+  matches: [`https://${host}/*`],
+  enabled: false,
+  mode: 'auto',
+  perHour: 20,
+  acceptedAt: null,
+  granted: false,
+  waiting: 0,
+  usedThisHour: 0,
+  answered: 0,
+  failed: 0,
+  timedOut: 0,
+  ...more,
+})
+
+/** Installed a moment ago. */
+export function fresh(): State {
+  return {
+    version: '1.0.0',
+    install: { id: '3f1c9a52-7b1e-4f0e-9a68-0c5d2e9b7a11', label: '' },
+    link: { status: 'unpaired', address: '127.0.0.1:55156', since: null, retryAt: null, error: null, ephemeral: false },
+    pairing: null,
+    stopped: false,
+    chats: {
+      chatgpt: chat('ChatGPT', 'chatgpt.com'),
+      gemini: chat('Gemini', 'gemini.google.com'),
+      aistudio: chat('AI Studio', 'aistudio.google.com'),
+    },
+    runs: [],
+    permissions: { bookmarks: false, debugger: false, origins: [] },
+    options: {
+      aliases: true,
+      bookmarks: false,
+      pages: false,
+      publishRegistry: true,
+      focus: false,
+      reuseChats: false,
+      history: false,
+      historyDays: 30,
+    },
+    clients: [],
+    approvals: [],
+    origins: [],
+    activity: [],
+    tools: [],
+  }
+}
+
+/** In use: paired, two chats on, two clients. */
+export function used(now = Date.now()): State {
+  const s = fresh()
+  return {
+    ...s,
+    install: { ...s.install, label: 'Chromium, Work' },
+    link: { ...s.link, status: 'connected', since: now - 42 * minute },
+    chats: {
+      chatgpt: {
+        ...s.chats.chatgpt,
+        enabled: true,
+        granted: true,
+        acceptedAt: now - 90_000 * minute,
+        usedThisHour: 4,
+        waiting: 1,
+      },
+      gemini: {
+        ...s.chats.gemini,
+        enabled: true,
+        granted: true,
+        acceptedAt: now - 90_000 * minute,
+        mode: 'assist',
+        usedThisHour: 1,
+      },
+      aistudio: s.chats.aistudio,
+    },
+    permissions: {
+      bookmarks: true,
+      debugger: false,
+      origins: ['https://chatgpt.com/*', 'https://gemini.google.com/*'],
+    },
+    options: { ...s.options, bookmarks: true, history: true },
+    clients: [
+      {
+        key: 'claude',
+        name: 'Claude Desktop',
+        version: '2.1.0',
+        lastSeen: now - 20_000,
+        grants: { bookmark_remove: 'ask', chat_chatgpt: 'allow', page_dom: 'deny' },
+      },
+      { key: 'inspector', name: 'mcp-inspector', version: '1.0.3', lastSeen: now - 26 * 60 * minute, grants: {} },
+    ],
+    origins: ['https://app.example', 'http://localhost:5173'],
+    tools: [
+      ...['chat_chatgpt', 'chat_gemini', 'chat_all'].map((name) => ({
+        name,
+        source: 'chats' as const,
+        destructive: false,
+      })),
+      ...['bookmark_search', 'bookmark_remove'].map((name) => ({
+        name,
+        source: 'bookmarks' as const,
+        destructive: name.endsWith('remove'),
+      })),
+      { name: 'harbour__tides', title: 'Tides', source: 'registry', destructive: false },
+    ],
+    activity: activity(now),
+  }
+}
+
+export function activity(now: number, n = 12): Activity[] {
+  const kinds: Omit<Activity, 'id' | 'at'>[] = [
+    { kind: 'pairing', outcome: 'ok', text: 'Paired with the bridge at 127.0.0.1:55156' },
+    { kind: 'link', outcome: 'ok', text: 'Connected to the bridge', durationMs: 84 },
+    {
+      kind: 'call',
+      outcome: 'ok',
+      client: 'Claude Desktop',
+      tool: 'chat_chatgpt',
+      site: 'chatgpt',
+      durationMs: 18_400,
+      text: 'ChatGPT answered',
+    },
+    {
+      kind: 'call',
+      outcome: 'error',
+      client: 'Claude Desktop',
+      tool: 'chat_gemini',
+      site: 'gemini',
+      durationMs: 480_000,
+      code: 'TIMEOUT',
+      text: 'Gemini had not answered after 8 minutes',
+    },
+    { kind: 'call', outcome: 'denied', client: 'mcp-inspector', tool: 'bookmark_remove', text: 'You said no' },
+    { kind: 'grant', outcome: 'ok', client: 'Claude Desktop', tool: 'chat_chatgpt', text: 'Always allowed' },
+    {
+      kind: 'call',
+      outcome: 'cancelled',
+      client: 'Claude Desktop',
+      tool: 'chat_all',
+      durationMs: 4200,
+      text: 'The client cancelled it',
+      code: 'CANCELLED',
+    },
+    {
+      kind: 'call',
+      outcome: 'running',
+      client: 'Claude Desktop',
+      tool: 'chat_chatgpt',
+      site: 'chatgpt',
+      text: 'ChatGPT is asked',
+    },
+  ]
+  return Array.from(
+    { length: n },
+    (_, i) => ({ ...kinds[i % kinds.length]!, id: `a${i}`, at: now - (n - i) * 3 * minute }),
+  )
+}
+
+export const approvals = (now: number): Approval[] => [
+  {
+    id: 'q1',
+    client: 'claude',
+    clientName: 'Claude Desktop',
+    tool: 'bookmark_remove',
+    summary: 'Removes the bookmark “Tide tables, Oslo” (https://tides.example/oslo).',
+    args: '{\n  "id": "417"\n}',
+    askedAt: now - 4000,
+    expiresAt: now + 56_000,
+  },
+]
+
+export const runs = (now: number): Run[] => [
+  {
+    id: 'r1',
+    site: 'chatgpt',
+    client: 'Claude Desktop',
+    phase: 'answering',
+    prompt: 'Compare these two ways to keep a service worker alive, and say which one you would choose and why.',
+    startedAt: now - 12_000,
+    deadline: now + 460_000,
+    mode: 'auto',
+  },
+  {
+    id: 'r2',
+    site: 'gemini',
+    client: 'Claude Desktop',
+    phase: 'handover',
+    prompt: 'The same question, for a second opinion.',
+    startedAt: now - 31_000,
+    deadline: now + 440_000,
+    mode: 'assist',
+  },
+  {
+    id: 'r3',
+    site: 'chatgpt',
+    client: 'mcp-inspector',
+    phase: 'paused',
+    prompt: 'Summarise the release notes.',
+    startedAt: now - 75_000,
+    deadline: now + 400_000,
+    mode: 'auto',
+  },
+  {
+    id: 'r4',
+    site: 'chatgpt',
+    client: 'mcp-inspector',
+    phase: 'queued',
+    prompt: 'Translate them into Norwegian.',
+    startedAt: now - 2000,
+    deadline: now + 478_000,
+    mode: 'auto',
+  },
+]
+
+const linked = (now: number, link: Partial<State['link']>, more: Partial<State> = {}): State => {
+  const s = used(now)
+  return { ...s, link: { ...s.link, since: null, ...link }, ...more }
+}
+const pairing = (p: Partial<State['pairing']>): State => ({
+  ...fresh(),
+  pairing: { step: 'digits', address: '127.0.0.1:55156', error: null, ...p },
+})
+
+/** By name, as the page's `?state=` asks for them. */
+export const states: Record<string, (now: number) => State> = {
+  fresh,
+  used,
+  looking: () => pairing({ step: 'connecting' }),
+  digits: () => pairing({}),
+  terminal: () => pairing({ step: 'terminal' }),
+  failed: () =>
+    pairing({
+      step: 'failed',
+      error: {
+        code: 'NOT_PAIRING',
+        message: 'The bridge is not waiting to be paired. Run "portolan bridge pair" and try again.',
+      },
+    }),
+  connecting: (now) => linked(now, { status: 'connecting' }),
+  waiting: (now) =>
+    linked(now, {
+      status: 'waiting',
+      retryAt: now + 14_000,
+      error: {
+        code: 'NO_BRIDGE',
+        message:
+          'No bridge answers on 127.0.0.1:55156. It is started with "portolan bridge", or by an MCP client that uses it.',
+      },
+    }),
+  refused: (now) =>
+    linked(now, {
+      status: 'refused',
+      error: { code: 'NOT_PAIRED', message: 'The pairing was revoked at the bridge. Pair again.' },
+    }),
+  stopped: (now) => linked(now, { status: 'stopped' }, { stopped: true }),
+  asked: (now) => ({ ...used(now), approvals: approvals(now), clients: used(now).clients }),
+  running: (now) => ({ ...used(now), runs: runs(now) }),
+  busy: (now) => ({ ...used(now), runs: runs(now), approvals: approvals(now), activity: activity(now, 500) }),
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium, type Listening } from '../web/harness.ts'
+import type { Method, State, ToBackground } from '../../extension/messages.ts'
+import type { Background } from './background.ts'
+import { openPage, panelSite, type Opened, type Wish } from './site.ts'
+
+// What tests of the pages do and look at.
+
+/** A browser and a site for the tests of a file; opens a page in it. */
+export function withPages(): (wish?: Wish) => Promise<Opened> {
+  let browser: Browser, site: Listening
+  before(async () => {
+    browser = await launchChromium()
+    site = await panelSite()
+  })
+  after(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+  return (wish) => openPage(browser, site, wish)
+}
+
+type Flow = (name: string, wish: Wish, walk: (page: Page) => Promise<void>) => void
+
+/** Makes tests of flows: each on a page of its own, which must have complained of nothing. */
+export function flows(): Flow {
+  const open = withPages()
+  return (name, wish, walk) =>
+    void test(name, async () => {
+      const { page, faults } = await open(wish)
+      await walk(page)
+      assert.deepEqual(faults, [])
+      await page.close()
+    })
+}
+
+export const set = (page: Page, patch: Partial<State>) => page.evaluate((p) => window.standin.background.set(p), patch)
+export const be = (page: Page, name: string) => page.evaluate((n) => window.standin.background.be(n), name)
+export const play = (page: Page, patch: Partial<Pick<Background, 'refusal' | 'silent' | 'gone'>>) =>
+  page.evaluate((p) => void Object.assign(window.standin.background, p), patch)
+export const says = (page: Page, answer: boolean | undefined) =>
+  page.evaluate((a) => {
+    window.standin.says = a
+  }, answer)
+export const asked = async (page: Page, method: Method): Promise<ToBackground['params'][]> =>
+  page.evaluate((m) => window.standin.background.asked.filter((a) => a.method === m).map((a) => a.params), method)
+export const permissions = (page: Page) =>
+  page.evaluate(() => ({
+    asked: window.standin.permissionsAsked,
+    clicked: window.standin.clicked.every(Boolean),
+    back: window.standin.givenBack,
+  }))
+export const focused = (page: Page) =>
+  page.evaluate(() => {
+    const el = document.querySelector('portolan-extension')!.shadowRoot!.activeElement
+    return (el?.getAttribute('aria-label') ?? el?.textContent ?? '').replace(/\s+/g, ' ').trim() || el?.className ||
+      el?.localName
+  })
+export const until = async (look: () => Promise<unknown>, want: (seen: never) => boolean, what: string) => {
+  for (const end = Date.now() + 5000;; await new Promise((r) => setTimeout(r, 20))) {
+    const seen = await look()
+    if (want(seen as never)) return
+    assert.ok(Date.now() < end, `${what}: ${JSON.stringify(seen)}`)
+  }
+}
+/** All that was asked of a method, once the message has come. */
+export const wasAsked = (page: Page, method: Method, want: unknown[]) =>
+  until(() => asked(page, method), (seen: unknown[]) => isDeepStrictEqual(seen, want), `${method} was asked`)
+export const lastAsked = (page: Page, method: Method, want: unknown) =>
+  until(
+    () => asked(page, method),
+    (seen: unknown[]) => isDeepStrictEqual(seen.at(-1), want),
+    `${method} was asked last`,
+  )
+/** A question can be answered once it has stood for a moment. */
+export const settled = (page: Page) => page.waitForTimeout(550)

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createRegistry } from '../../../dist/npm/index.js'
+import type { Activity, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import { freePort, listen } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// What registry.observe tells of the built package.
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  server = await sdkServer()
+})
+after(() => server.close())
+
+async function observed(
+  options: RegistryOptions,
+  body: (r: Registry, seen: Activity[]) => Promise<void>,
+): Promise<void> {
+  const registry = await createRegistry({ storage: 'memory', ...options })
+  const seen: Activity[] = []
+  registry.observe((a) => seen.push(a))
+  try {
+    await body(registry, seen)
+  } finally {
+    await registry.close()
+  }
+}
+
+/** The events of the one activity that the filter finds, in order, checked for what holds for all. */
+function one(seen: Activity[], match: (a: Activity) => boolean): Activity[] {
+  const ids = new Set(seen.filter(match).map((a) => a.id))
+  assert.equal(ids.size, 1, JSON.stringify(seen))
+  const events = seen.filter((a) => ids.has(a.id))
+  assert.equal(events[0]!.phase, 'begin')
+  assert.equal(events.filter((a) => a.phase === 'begin').length, 1)
+  assert.deepEqual(events.slice(1, -1).filter((a) => a.phase !== 'progress'), [])
+  const end = events.at(-1)!
+  assert.equal(end.phase, 'end')
+  assert.ok(end.durationMs! >= 0 && end.at >= events[0]!.at)
+  if (end.parts)
+    assert.ok(Math.abs(end.parts.reduce((sum, p) => sum + p.ms, 0) - end.durationMs!) < 5, JSON.stringify(end))
+  return events
+}
+
+test('calls are told as they go on', () =>
+  observed({ servers: { demo: { url: 'builtin:demo' } } }, async (r, seen) => {
+    await r.discover()
+    seen.length = 0
+    const progress: number[] = []
+    await r.call('demo__count', { to: 2, delayMs: 1 }, { onProgress: (p) => progress.push(p.progress) })
+    await r.call('demo__fail', { reason: 'a storm' })
+    await assert.rejects(r.call('demo__nope', { secret: 'canary' }))
+    await assert.rejects(r.call('demo__count', { to: 100, delayMs: 50 }, { signal: AbortSignal.timeout(20) }))
+    const count = one(seen, (a) => a.tool === 'demo__count' && a.outcome === 'ok')
+    assert.deepEqual(count.map((a) => a.progress?.progress), [undefined, 1, 2, undefined])
+    assert.deepEqual(progress, [1, 2], 'who calls hears of it as well')
+    assert.deepEqual(count.at(-1)!.parts!.map((p) => p.name), ['waiting', 'server'])
+    assert.equal(count[0]!.server, 'demo')
+    assert.equal(one(seen, (a) => a.tool === 'demo__fail').at(-1)!.outcome, 'tool_error')
+    const nope = one(seen, (a) => a.tool === 'demo__nope').at(-1)!
+    assert.deepEqual([nope.outcome, nope.errorCode, nope.parts], ['error', 'unknown_tool', undefined])
+    assert.equal(one(seen, (a) => a.outcome === 'cancelled').at(-1)!.errorCode, 'aborted')
+    assert.ok(
+      !JSON.stringify(seen).includes('canary') && !JSON.stringify(seen).includes('storm'),
+      'neither arguments nor results',
+    )
+  }))
+
+test('connections are told, good and bad', async () => {
+  const nobody = `http://127.0.0.1:${await freePort()}/`
+  await observed({ servers: { s: { url: server.url }, gone: { url: nobody } } }, async (r, seen) => {
+    await r.discover()
+    const good = one(seen, (a) => a.server === 's')
+    assert.deepEqual(good.map((a) => [a.kind, a.phase, a.outcome]), [['connection', 'begin', undefined], [
+      'connection',
+      'end',
+      'ok',
+    ]])
+    assert.deepEqual(good.at(-1)!.parts!.map((p) => p.name), ['connect', 'list'])
+    const bad = one(seen, (a) => a.server === 'gone').at(-1)!
+    assert.deepEqual([bad.outcome, bad.errorCode, bad.message], [
+      'error',
+      r.getHealth().gone!.errorCode,
+      r.getHealth().gone!.lastError,
+    ])
+    seen.length = 0
+    await r.call('s__raw', {})
+    assert.deepEqual(seen.map((a) => a.kind), ['call', 'call'], 'a call on a live session connects nothing')
+  })
+})
+
+test('a connection is over once the tools are listed', async () => {
+  let list = () => {}
+  const listable = new Promise<void>((resolve) => {
+    list = resolve
+  })
+  const slow = await listen(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const c of req) chunks.push(c as Buffer)
+    const body = Buffer.concat(chunks)
+    if (body.includes('tools/list')) await listable
+    const answer = await fetch(server.url, {
+      method: req.method!,
+      headers: req.headers as Record<string, string>,
+      ...(body.length && { body }),
+    }).catch(() => undefined)
+    if (!answer) return void res.destroy()
+    res.writeHead(
+      answer.status,
+      Object.fromEntries([...answer.headers].filter(([k]) => /^(content-type|mcp-)/.test(k))),
+    )
+    res.end(req.method === 'GET' ? undefined : Buffer.from(await answer.arrayBuffer()))
+  })
+  await observed({ servers: { s: { url: slow.url } } }, async (r, seen) => {
+    const connected = new Promise<void>((resolve) => {
+      r.subscribe(() => {
+        if (r.getHealth().s!.status === 'connected') resolve()
+      })
+    })
+    const discovered = r.discover()
+    await connected
+    await Promise.resolve()
+    assert.deepEqual(seen.map((a) => a.phase), ['begin'])
+    list()
+    await discovered
+    assert.equal(one(seen, (a) => a.server === 's').at(-1)!.outcome, 'ok')
+  })
+  await slow.close()
+})
+
+test('a server that is removed while it connects', async () => {
+  const slow = await sdkServer()
+  await observed({}, async (r, seen) => {
+    await r.addServer('s', { url: slow.url })
+    const discovered = r.discover().catch(() => {})
+    for (let i = 0; i < 1000 && !seen.length; i++) await new Promise((resolve) => setTimeout(resolve, 1))
+    await r.removeServer('s')
+    await discovered
+    const last = one(seen, (a) => a.server === 's').at(-1)!
+    assert.ok(last.outcome === 'cancelled' || last.outcome === 'ok', JSON.stringify(last))
+  })
+  await slow.close()
+})
+
+test('who has stopped listening hears nothing', () =>
+  observed({ servers: { demo: { url: 'builtin:demo' } } }, async (r, seen) => {
+    const heard: Activity[] = []
+    const stop = r.observe((a) => {
+      heard.push(a)
+      stop()
+    })
+    await r.discover()
+    await r.call('demo__echo', { text: 'x' })
+    assert.equal(heard.length, 1)
+    assert.ok(seen.length >= 4)
+  }))

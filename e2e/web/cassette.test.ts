@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { record, replay } from '../../../dist/npm/cassette.js'
+import { createRegistry, RegistryError } from '../../../dist/npm/index.js'
+import type { RecordOptions } from '../../wasm/js/cassette/types.ts'
+import type { Cassette, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import { launchChromium, openPage, root, serveFolder } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// Recorded against real servers, replayed without any.
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  server = await sdkServer()
+})
+after(() => server.close())
+
+const secret = 'Bearer canary-1234567'
+const servers = (): RegistryOptions['servers'] => ({
+  demo: { url: 'builtin:demo' },
+  s: { url: server.url, headers: { Authorization: secret, 'X-Pin': '42' } },
+})
+
+async function using(
+  cassette: Cassette,
+  options: RegistryOptions,
+  body: (r: Registry) => Promise<void>,
+): Promise<void> {
+  const r = await createRegistry({ storage: 'memory', cassette, ...options })
+  try {
+    await body(r)
+  } finally {
+    await r.close()
+  }
+}
+
+const fails = (code: string, text?: RegExp) => (e: unknown) => {
+  assert.ok(e instanceof RegistryError, String(e))
+  assert.equal(e.code, code, e.message)
+  if (text) assert.match(`${e.message} ${e.hint}`, text)
+  return true
+}
+
+/** What a session does that is recorded and replayed. */
+async function session(r: Registry): Promise<unknown[]> {
+  await r.discover()
+  const progress: number[] = []
+  const all = [
+    r.getTools(),
+    await r.call('demo__add', { a: 2, b: 3 }),
+    await r.call('demo__picture', {}),
+    await r.call('demo__fail', { reason: 'storm' }),
+    await r.call('demo__weather', { city: 'Palma' }),
+    await r.call('demo__count', { to: 2, delayMs: 1 }, { onProgress: (p) => progress.push(p.progress) }),
+    await r.dispatch('s__raw', '{"n":12345678901234567890,"z":1,"a":{"y":1,"x":2}}'),
+    await r.dispatch('s__raw', { same: true }),
+    await r.dispatch('s__raw', { same: true }),
+    await r.call('s__nope', {}).catch((e: RegistryError) => [e.code, e.message, e.hint]),
+  ]
+  return [
+    ...all,
+    progress,
+    Object.fromEntries(Object.entries(r.getHealth()).map(([n, h]) => [n, [h.status, h.toolCount, h.serverInfo]])),
+  ]
+}
+
+async function recorded(
+  options?: RecordOptions,
+  body: (r: Registry) => Promise<unknown> = session,
+): Promise<{ text: string; seen: unknown }> {
+  const tape = record(options)
+  let seen: unknown
+  await using(tape, { servers: servers() }, async (r) => {
+    seen = await body(r)
+  })
+  return { text: tape.text(), seen }
+}
+
+test('what was recorded is replayed the same, without module or network', async () => {
+  const { text, seen } = await recorded()
+  await server.close()
+  const { fetch, WebAssembly: wasm } = globalThis
+  const offline = () => {
+    throw new Error('offline')
+  }
+  Object.assign(globalThis, {
+    fetch: offline,
+    WebAssembly: { Module: class {}, compile: offline, instantiate: offline },
+  })
+  try {
+    for (let i = 0; i < 2; i++) {
+      await using(replay(text), { servers: servers() }, async (r) => {
+        assert.equal(r.mode, 'replay')
+        assert.deepEqual(await session(r), seen)
+      })
+    }
+  } finally {
+    Object.assign(globalThis, { fetch, WebAssembly: wasm })
+    server = await sdkServer()
+  }
+})
+
+test('a call is found by its arguments, whatever their order, as often as it was made', async () => {
+  const { text } = await recorded()
+  await using(replay(text), { servers: servers() }, async (r) => {
+    await r.discover()
+    await assert.rejects(
+      r.dispatch('s__raw', '{"a":{"x":2,"y":1},"z":1,"n":12345678901234567891}'),
+      fails('cassette_miss', /s__raw with arguments [0-9a-f]{16} is not on the cassette Record/),
+    )
+    assert.match(
+      await r.dispatch('s__raw', '{ "a": {"x": 2, "y": 1}, "z":1, "n": 12345678901234567890 }'),
+      /12345678901234567890/,
+    )
+    for (let i = 0; i < 2; i++) await r.dispatch('s__raw', { same: true })
+    await assert.rejects(r.dispatch('s__raw', { same: true }), fails('cassette_miss', /so often/))
+  })
+})
+
+test('switches, filters and servers of the replaying page count', async () => {
+  const { text } = await recorded()
+  await using(replay(text), { servers: { demo: { url: 'builtin:demo', tools: { deny: ['echo'] } } } }, async (r) => {
+    assert.equal(r.getSnapshot().status, 'idle')
+    await r.discover()
+    assert.ok(r.has('demo__add') && !r.has('demo__echo'))
+    assert.deepEqual(r.getSnapshot().withheld.map((t) => t.name), ['demo__echo'])
+    await r.addServer('s', { url: 'https://elsewhere.example/mcp' })
+    assert.ok(r.has('s__raw'))
+    await r.setEnabled('demo', false)
+    assert.ok(!r.has('demo__add'))
+    await r.addServer('new', { url: 'https://new.example/mcp' })
+    assert.equal(r.getHealth().new!.errorCode, 'cassette_miss')
+    await assert.rejects(r.addServer('s', { url: 'https://x.example' }), fails('invalid_config'))
+    await assert.rejects(r.retry('gone'), fails('unknown_server'))
+    await r.removeServer('s')
+    assert.deepEqual(Object.keys(r.getSnapshot().servers), ['demo', 'new'])
+    assert.ok(!r.has('s__raw'))
+  })
+})
+
+test('secrets are not on it, and are not needed to replay it', async () => {
+  const say = async (r: Registry) => {
+    await r.discover()
+    await r.updateServer('s', { headers: { Authorization: 'Bearer another-7654321', 'X-Pin': '42' } })
+    await r.discover()
+    return [
+      await r.dispatch('s__raw', {
+        token: secret,
+        pin: '42',
+        year: '1942',
+        inside: 'say canary-1234567 aloud',
+        password: 'hunter2hunter2',
+      }),
+      await r.dispatch('demo__echo', { text: 'another-7654321' }),
+    ]
+  }
+  const redact: RecordOptions['redact'] = (value, { part }) => {
+    const v = value as Record<string, unknown>
+    if (part === 'arguments' && v.password) v.password = 'gone'
+    return part === 'result' ? JSON.parse(JSON.stringify(v).replaceAll('hunter2hunter2', 'gone')) : v
+  }
+  const { text, seen } = await recorded({ redact }, say)
+  assert.match(JSON.stringify(seen), /canary-1234567.*another-7654321/)
+  for (const leak of ['canary', 'another', 'hunter2', 'Bearer']) assert.ok(!text.includes(leak), leak)
+  assert.ok(text.includes('1942') && text.includes('[redacted]'))
+  await using(replay(text, { redact }), { servers: servers() }, async (r) => {
+    const [raw, echo] = await say(r) as string[]
+    assert.match(raw!, /\[redacted\].*gone/)
+    assert.equal(echo, '[redacted]')
+  })
+})
+
+test('a cassette has its size, and says when it is full', async () => {
+  const tape = record({ maxBytes: 2000 })
+  await using(tape, { servers: servers() }, async (r) => {
+    await r.discover()
+    await r.dispatch('demo__echo', { text: 'small' })
+    assert.deepEqual([tape.calls, tape.full], [1, false])
+    await r.dispatch('demo__echo', { text: 'x'.repeat(2000) })
+    assert.deepEqual([tape.calls, tape.full], [1, true])
+  })
+  await using(replay(tape.text()), { servers: servers() }, async (r) => {
+    await r.discover()
+    assert.equal(await r.dispatch('demo__echo', { text: 'small' }), 'small')
+    await assert.rejects(r.dispatch('demo__echo', { text: 'x'.repeat(2000) }), fails('cassette_miss', /maxBytes/))
+  })
+})
+
+test('a text that is no cassette says so', async () => {
+  for (const text of ['', '[]', '{}', '{"portolan":"cassette","version":2,"servers":{},"calls":[]}']) {
+    assert.throws(() => replay(text), fails('invalid_cassette', /Record it anew/))
+  }
+  await assert.rejects(createRegistry({ cassette: {} as never }), fails('invalid_option', /record\(\) or replay\(\)/))
+})
+
+test('in Chromium: recorded in a worker, replayed offline', async () => {
+  const browser = await launchChromium()
+  const site = await serveFolder(`${root}dist/npm`)
+  const blank = await openPage(browser, `${site.url}/package.json`, /status of 400/)
+  const script = (cassette: string) =>
+    `(async () => {
+    const [{ createRegistry }, { record, replay }] = await Promise.all([import('/index.js'), import('/cassette.js')])
+    const cassette = ${cassette}
+    const r = await createRegistry({ storage: 'memory', cassette, servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}' } } })
+    await r.discover()
+    const texts = [await r.dispatch('demo__add', { a: 1, b: 2 }), await r.dispatch('s__raw', { n: 1 }), String(r.getTools().length)]
+    const { mode } = r
+    await r.close()
+    const fetched = performance.getEntriesByType('resource').map((e) => new URL(e.name).pathname)
+    return { texts, mode, fetched, text: cassette.text?.() }
+  })()`
+  interface Seen {
+    texts: string[]
+    mode: string
+    fetched: string[]
+    text?: string
+  }
+  const first = await blank.evaluate(script('record()')) as Seen
+  assert.equal(first.mode, 'worker')
+  await blank.close()
+  const page = await openPage(browser, `${site.url}/package.json`)
+  const second = await page.evaluate(script(`replay(${JSON.stringify(first.text)})`)) as Seen
+  assert.deepEqual([second.mode, second.texts], ['replay', first.texts])
+  assert.deepEqual(second.fetched.filter((f) => /wasm|worker/.test(f)), [])
+  assert.deepEqual(page.faults, [])
+  await browser.close()
+  await site.close()
+})

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { build, type Plugin } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import { createElement as h } from 'react'
+import { renderToString } from 'react-dom/server'
+import { createRegistry } from '../../../dist/npm/index.js'
+import { PortolanPanel, useMCP, useRegistry } from '../../../dist/npm/react.js'
+import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
+
+// The bindings of the built package, with React and with Preact in its place.
+
+test('on a server they render and do nothing', async () => {
+  const r = await createRegistry({
+    storage: 'memory',
+    mode: 'main',
+    servers: { demo: { url: 'builtin:demo', enabled: false } },
+  })
+  const globals = Object.getOwnPropertyNames(globalThis).length
+  const App = () => {
+    const { status, tools, registry } = useMCP({ servers: { s: { url: 'https://s.example/mcp' } } })
+    const names = useRegistry(r, (s) => Object.keys(s.servers))
+    return h(
+      'main',
+      null,
+      `${status} ${tools.length} ${registry} ${names.join()} ${useRegistry(undefined).status}`,
+      h(PortolanPanel, { registry: r, id: 'panel', view: 'tools' }),
+    )
+  }
+  assert.equal(
+    renderToString(h(App)),
+    '<main>starting 0 undefined demo idle<portolan-panel id="panel"></portolan-panel></main>',
+  )
+  assert.equal(Object.getOwnPropertyNames(globalThis).length, globals)
+  await r.close()
+})
+
+/** The package's files are fetched as they are, not bundled. */
+const beside: Plugin = {
+  name: 'beside',
+  setup: (b) =>
+    b.onResolve(
+      { filter: /(^|\/)(index|panel)\.js$/ },
+      ({ path }) => ({ path: `/${path.split('/').pop()}`, external: true }),
+    ),
+}
+
+const libraries = {
+  react: {},
+  preact: { react: 'preact/compat', 'react-dom': 'preact/compat', 'react-dom/client': 'preact/compat/client' },
+}
+
+for (const [library, alias] of Object.entries(libraries))
+  describe(library, () => {
+    let browser: Browser
+    let site: Listening, files: Listening, page: Page & { faults: string[] }
+    const run = (name: string) => page.evaluate(`${name}()`)
+
+    before(async () => {
+      browser = await launchChromium()
+      const { outputFiles } = await build({
+        entryPoints: [`${root}e2e/web/reactpage.ts`],
+        bundle: true,
+        format: 'esm',
+        write: false,
+        alias,
+        plugins: [beside],
+        define: { 'process.env.NODE_ENV': '"development"' },
+        logLevel: 'error',
+      })
+      files = await serveFolder(`${root}dist/npm`)
+      site = await listen(async (req, res) => {
+        if (req.url === '/')
+          return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+            '<!doctype html><title>react</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>',
+          )
+        if (req.url === '/page.js')
+          return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0]!.text)
+        const found = await fetch(files.url + req.url).catch(() => undefined) // the test may be over
+        if (found)
+          res.writeHead(found.status, { 'content-type': found.headers.get('content-type')! }).end(
+            new Uint8Array(await found.arrayBuffer()),
+          )
+      })
+      page = await openPage(browser, site.url)
+      await page.waitForFunction('window.panel')
+    })
+    after(async () => {
+      await Promise.all([browser.close(), site.close(), files.close()])
+    })
+
+    test('a component renders when what it selects has changed', async () => {
+      const { first, afterCall, afterSwitch } = await run('renders') as Record<string, Record<string, number>>
+      assert.deepEqual(first, { names: 1, inline: 1, status: 1, latency: 1, whole: 1 })
+      for (const same of ['names', 'inline', 'status']) assert.equal(afterCall![same], 1, same)
+      assert.ok(afterCall!.latency === 2 && afterCall!.whole! >= 2, JSON.stringify(afterCall))
+      for (const changed of ['names', 'inline', 'status'])
+        assert.ok(afterSwitch![changed]! >= 2 && afterSwitch![changed]! <= 3, JSON.stringify(afterSwitch))
+    })
+
+    // Preact subscribes after painting: what has changed until then shows a frame late.
+    test('nothing tears', async () => assert.deepEqual(await page.evaluate(`tearing(${library === 'react'})`), []))
+
+    test('a registry lives as long as its component, also in StrictMode', async () => {
+      const { seen, early, ...rest } = await run('lifetime') as { seen: string[]; early: string }
+      assert.deepEqual(rest, {
+        text: 'hello',
+        status: 'ready',
+        stable: true,
+        health: 'connected',
+        workers: 1,
+        closed: 'closed',
+      })
+      assert.ok(seen[0] === 'starting' && seen.includes('ready'), seen.join())
+      assert.ok(['early', 'unknown_tool'].includes(early), early)
+    })
+
+    test('an error is told', async () =>
+      assert.deepEqual(await run('failing'), {
+        code: 'invalid_option',
+        status: 'failed',
+        tools: [],
+        refused: 'invalid_option',
+      }))
+
+    test('the panel takes props and tells events', async () => {
+      assert.deepEqual(await run('panel'), {
+        props: { registry: true, view: 'tools', class: 'mine' },
+        later: { view: 'activity', same: true },
+        views: ['servers undefined', 'tools 500'],
+      })
+      assert.deepEqual(page.faults, [])
+    })
+  })

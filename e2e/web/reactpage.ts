@@ -1,0 +1,197 @@
+// What react.test.ts bundles, once with React and once with Preact.
+
+import { createElement as h, startTransition, StrictMode, useState } from 'react'
+import { createRoot, type Root } from 'react-dom/client'
+import { createRegistry } from '../../../dist/npm/index.js'
+import { PortolanPanel, useMCP, useRegistry } from '../../../dist/npm/react.js'
+import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type { UseMCP } from '../../web/react/types.ts'
+
+const made: Worker[] = []
+const OwnWorker = Worker
+window.Worker = class extends OwnWorker {
+  constructor(...args: ConstructorParameters<typeof OwnWorker>) {
+    super(...args)
+    made.push(this)
+  }
+}
+
+const mount = (): { root: Root; at: HTMLElement } => {
+  const at = document.body.appendChild(document.createElement('div'))
+  return { root: createRoot(at), at }
+}
+
+async function until(what: () => unknown): Promise<void> {
+  for (let i = 0; i < 500; i++) {
+    if (what()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`waited in vain for ${what}`)
+}
+
+const demo = (): Promise<Registry> =>
+  createRegistry({ mode: 'main', storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+
+/** Renders of components that select, before and after changes that concern them or not. */
+export async function renders(): Promise<unknown> {
+  const r = await demo()
+  await r.discover()
+  const counts: Record<string, number> = {}
+  const View = ({ name, select }: { name: string; select?: (s: Snapshot) => unknown }) => {
+    counts[name] = (counts[name] ?? 0) + 1
+    const value = select ? useRegistry(r, select) : useRegistry(r)
+    return h('p', { id: name }, JSON.stringify(value))
+  }
+  const names = (s: Snapshot) => s.tools.map((t) => t.name)
+  const { root, at } = mount()
+  root.render(
+    h(
+      'div',
+      null,
+      h(View, { name: 'names', select: names }),
+      h(View, { name: 'inline', select: (s) => ({ first: s.tools[0]?.name }) }),
+      h(View, { name: 'status', select: (s) => s.servers.demo?.status }),
+      h(View, {
+        name: 'latency',
+        select: (s) => s.servers.demo?.lastSuccessful,
+      }),
+      h(View, { name: 'whole' }),
+    ),
+  )
+  await until(() => at.querySelector('#whole'))
+  const first = { ...counts }
+  const { version } = r.getSnapshot()
+  await r.call('demo__echo', { text: 'x' })
+  await until(() =>
+    r.getSnapshot().version > version &&
+    at.querySelector('#whole')!.textContent!.includes(`"version":${r.getSnapshot().version}`)
+  )
+  const afterCall = { ...counts }
+  await r.setEnabled('demo', false)
+  await until(() =>
+    at.querySelector('#status')!.textContent === '"disabled"' && at.querySelector('#names')!.textContent === '[]'
+  )
+  const afterSwitch = { ...counts }
+  root.unmount()
+  await r.close()
+  return { first, afterCall, afterSwitch }
+}
+
+/** All that is committed is of one state, though rendering is slow and the state changes meanwhile; without `strict`, once that is over. */
+export async function tearing(strict: boolean): Promise<unknown> {
+  const r = await demo()
+  const torn: string[] = []
+  const Slow = () => {
+    const { version } = useRegistry(r)
+    const end = performance.now() + 2
+    while (performance.now() < end) { /* a slow component */ }
+    return h('i', null, version)
+  }
+  let more = (_: number): void => {}
+  const App = () => {
+    const [n, set] = useState(1)
+    more = (n) => startTransition(() => set(n))
+    return h('div', null, Array.from({ length: n }, (_, i) => h(Slow, { key: i })))
+  }
+  const { root, at } = mount()
+  const look = () => {
+    const seen = new Set([...at.querySelectorAll('i')].map((e) => e.textContent))
+    if (seen.size > 1) torn.push([...seen].join())
+  }
+  if (strict) new MutationObserver(look).observe(at, { childList: true, subtree: true, characterData: true })
+  root.render(h(App))
+  await until(() => at.querySelector('i'))
+  more(60)
+  for (let i = 0; i < 10; i++) {
+    await r.addServer(`s${i}`, { url: 'builtin:demo', enabled: false })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await until(() =>
+    at.querySelectorAll('i').length === 60 &&
+    [...at.querySelectorAll('i')].every((e) => e.textContent === String(r.getSnapshot().version))
+  )
+  root.unmount()
+  await r.close()
+  return torn
+}
+
+/** A component with useMCP in StrictMode, mounted and unmounted. */
+export async function lifetime(): Promise<unknown> {
+  made.length = 0
+  let mcp!: UseMCP
+  const seen: string[] = []
+  const Chat = () => {
+    mcp = useMCP({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    if (seen.at(-1) !== mcp.status) seen.push(mcp.status)
+    return h('p', null, mcp.tools.length)
+  }
+  const { root, at } = mount()
+  root.render(h(StrictMode, null, h(Chat)))
+  await until(() => mcp)
+  const early = await mcp.dispatch('demo__echo', { text: 'early' }).catch((e: { code: string }) => e.code)
+  await until(() => at.textContent === '6')
+  const { dispatch, registry, rediscover } = mcp
+  const text = await dispatch('demo__echo', { text: 'hello' })
+  const { status } = await rediscover()
+  const stable = dispatch === mcp.dispatch && registry === mcp.registry
+  const health = mcp.health.demo!.status
+  root.unmount()
+  let closed = ''
+  const ask = () =>
+    registry!.dispatch('demo__echo', {}).catch((e: { code: string }) => {
+      closed = e.code
+    })
+  await until(() => (void ask(), closed))
+  return { seen, early, text, status, stable, health, workers: made.length, closed }
+}
+
+/** A component whose options are wrong. */
+export async function failing(): Promise<unknown> {
+  let mcp!: UseMCP
+  const Chat = () => {
+    mcp = useMCP({ colour: 'red' } as never)
+    return null
+  }
+  const { root } = mount()
+  root.render(h(Chat))
+  await until(() => mcp?.error)
+  const refused = await mcp.dispatch('a', {}).catch((e: { code: string }) => e.code)
+  root.unmount()
+  return { code: mcp.error!.code, status: mcp.status, tools: mcp.tools, refused }
+}
+
+/** The panel's element, its properties and events. */
+export async function panel(): Promise<unknown> {
+  const r = await demo()
+  const views: string[] = []
+  const App = ({ view, budget }: { view?: 'tools' | 'activity'; budget?: number }) =>
+    h(PortolanPanel, {
+      registry: r,
+      className: 'mine',
+      view,
+      budget,
+      onView: (v: string) => views.push(`${v} ${budget}`),
+    })
+  const { root, at } = mount()
+  root.render(h(App, { view: 'tools' }))
+  await until(() => at.querySelector('portolan-panel')?.shadowRoot?.childElementCount)
+  const element = at.querySelector('portolan-panel')!
+  await until(() => element.registry === r)
+  const props = { registry: element.registry === r, view: element.view, class: element.className }
+  element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'servers' } }))
+  root.render(h(App, { view: 'activity', budget: 500 }))
+  await until(() => element.budget === 500)
+  element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'tools' } }))
+  const later = { view: element.view, same: element === at.querySelector('portolan-panel') }
+  const heard = [...views]
+  root.unmount()
+  await until(() => {
+    const before = views.length
+    element.dispatchEvent(new CustomEvent('portolan-view', { detail: { view: 'tools' } }))
+    return views.length === before
+  })
+  await r.close()
+  return { props, later, views: heard }
+}
+
+Object.assign(window, { renders, tearing, lifetime, failing, panel })

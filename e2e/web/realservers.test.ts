@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import type { Browser } from 'playwright-core'
+import type { Registry } from '../../wasm/js/shared/types.ts'
+import { createRegistry } from '../../../dist/npm/index.js'
+import { launchChromium, openPage, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { startServers, type RealServer } from './servers.ts'
+
+/** What one run found about a server: the part that must be the same in every realm. */
+interface Found {
+  status: string
+  transport: string | undefined
+  protocolVersion: string | undefined
+  tools: string[]
+  text: string
+}
+
+declare global {
+  interface Window {
+    registry: Registry
+  }
+}
+
+let servers: RealServer[]
+let stop: () => Promise<void>
+let proxy: Awaited<ReturnType<typeof startProxy>>
+let site: Listening
+let browser: Browser
+const found = new Map<string, Record<string, Found>>()
+
+before(async () => {
+  ;({ servers, stop } = await startServers())
+  site = await serveFolder(`${root}dist/demo`)
+  proxy = await startProxy(site.url)
+  browser = await launchChromium()
+})
+
+after(async () => {
+  await browser?.close()
+  await site?.close()
+  await proxy?.stop()
+  await stop?.()
+})
+
+/** The main job, written once: it runs in Node, and as text in a page. */
+async function mainJob(registry: Registry, servers: RealServer[], proxied: boolean): Promise<Record<string, Found>> {
+  for (const s of servers)
+    await registry.addServer(s.name, { url: s.url, headers: s.headers, proxy: proxied && !s.cors })
+  await registry.discover()
+  // Some servers add tools once they have heard that the client is initialized,
+  // which Portolan does not wait for: the second list has them.
+  const snapshot = await registry.discover()
+  const out: Record<string, Found> = {}
+  for (const s of servers) {
+    const health = snapshot.servers[s.name]!
+    const tools = snapshot.tools.filter((t) => t.server === s.name)
+    const tool = tools.find((t) => t.tool === s.call.tool)
+    const text = tool
+      ? await registry.dispatch(tool.name, s.call.args).catch((e) => `${e.code}: ${e.message}`)
+      : 'no such tool'
+    out[s.name] = {
+      status: health.status,
+      transport: health.transport,
+      protocolVersion: health.protocolVersion,
+      tools: tools.map((t) => t.name),
+      text,
+    }
+  }
+  return out
+}
+
+function check(found: Record<string, Found>): void {
+  for (const s of servers) {
+    const f = found[s.name]!
+    assert.equal(f.status, 'connected', `${s.name}: ${JSON.stringify(f)}`)
+    assert.equal(f.transport, s.transport, s.name)
+    assert.ok(f.tools.length > 0, `${s.name} has tools`)
+    assert.ok(f.tools.every((name) => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(name)), `${s.name}: ${f.tools}`)
+    assert.match(f.text, s.call.want, s.name)
+  }
+}
+
+test('eight servers of others, from Node', async () => {
+  const registry = await createRegistry({ storage: 'memory' })
+  try {
+    const f = await mainJob(registry, servers, false)
+    check(f)
+    found.set('node', f)
+  } finally {
+    await registry.close()
+  }
+})
+
+for (const mode of ['worker', 'main']) {
+  test(`eight servers of others, from Chromium, in mode ${mode}`, async () => {
+    // A refused preflight is how a browser learns that a server is of an older era, or lacks a stream.
+    const page = await openPage(
+      browser,
+      `${site.url}/?mode=${mode}`,
+      /CORS policy|Failed to load resource|TrustedScriptURL/,
+    )
+    await page.waitForFunction(() => !!window.registry)
+    assert.equal(await page.evaluate(() => window.registry.mode), mode)
+    // As text, for the page's own policy forbids eval.
+    const f = await page.evaluate(`(async () => {
+      const mainJob = ${mainJob}
+      const { createRegistry } = await import('/portolan/index.js')
+      const registry = await createRegistry({ mode: '${mode}', storage: 'memory', proxy: '${proxy.template}' })
+      try {
+        return await mainJob(registry, ${JSON.stringify(servers)}, true)
+      } finally {
+        await registry.close()
+      }
+    })()`) as Record<string, Found>
+    check(f)
+    found.set(mode, f)
+    assert.deepEqual(page.faults, [])
+    await page.close()
+  })
+}
+
+test('eight servers of others, natively, from the command line', async () => {
+  const portolan = (...args: string[]) => promisify(execFile)(`${root}dist/bin/portolan`, args, { maxBuffer: 64 << 20 })
+  const auth = ['--header', 'Authorization: Bearer e2e-token']
+  const { stdout } = await portolan('tools', ...servers.map((s) => s.url), ...auth, '--json')
+  const listed = JSON.parse(stdout) as {
+    servers: Record<string, { url: string; status: string; transport: string; protocolVersion: string }>
+    tools: { server: string; tool: string }[]
+  }
+  for (const s of servers) {
+    const [name, server] = Object.entries(listed.servers).find(([, v]) => v.url === s.url)!
+    assert.equal(server.status, 'connected', s.name)
+    assert.equal(server.transport, s.transport, s.name)
+    assert.equal(server.protocolVersion, found.get('node')![s.name]!.protocolVersion, s.name)
+    const tools = listed.tools.filter((t) => t.server === name)
+    assert.equal(tools.length, found.get('node')![s.name]!.tools.length, s.name)
+    const call = await portolan('call', s.url, s.call.tool, JSON.stringify(s.call.args), ...auth).then(
+      (r) => r.stdout,
+      (e) => `server_error: ${e.stderr}`,
+    )
+    assert.match(call, s.call.want, s.name)
+  }
+})
+
+test('the same tools and answers everywhere', () => {
+  const node = found.get('node')!
+  for (const [realm, f] of found) {
+    for (const s of servers) {
+      assert.deepEqual(f[s.name]!.tools, node[s.name]!.tools, `${s.name} in ${realm}`)
+      assert.equal(f[s.name]!.protocolVersion, node[s.name]!.protocolVersion, `${s.name} in ${realm}`)
+    }
+  }
+})

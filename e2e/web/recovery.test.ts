@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createRegistry, RegistryError } from '../../../dist/npm/index.js'
+import { Host } from '../../../dist/npm/worker.js'
+import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// The real module is crashed: it exits, or traps on memory that was overwritten.
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  server = await sdkServer()
+})
+after(() => server.close())
+
+interface Inside {
+  instance?: { exit(): void }
+}
+
+/** A registry, and what ends its module as a crash does. */
+async function crashing(
+  options: RegistryOptions,
+): Promise<{ r: Registry; crash(): Promise<void>; current(): unknown }> {
+  let inside!: Inside
+  const host = { start: async (...args: [WebAssembly.Module, never]) => (inside = await Host.start(...args) as Inside) }
+  const r = await createRegistry({ storage: 'memory', host: Object.assign(() => {}, host) as never, ...options })
+  const crash = async () => {
+    const old = inside.instance!
+    old.exit()
+    while (inside.instance === old) await new Promise((resolve) => setTimeout(resolve))
+  }
+  return { r, crash, current: () => inside.instance }
+}
+
+const fails = (code: string, text?: RegExp) => (e: unknown) => {
+  assert.ok(e instanceof RegistryError, String(e))
+  assert.equal(e.code, code, e.message)
+  if (text) assert.match(`${e.message} ${e.hint}`, text)
+  return true
+}
+
+test('a module that ends is replaced, with all it had', async (t) => {
+  const { r, crash } = await crashing({
+    servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } },
+  })
+  await r.addServer('late', { url: 'builtin:demo' })
+  await r.addServer('gone', { url: 'builtin:demo' })
+  await r.addServer('off', { url: 'builtin:demo' })
+  await r.updateServer('late', { tools: { deny: ['echo'] } })
+  await r.discover()
+  await r.removeServer('gone')
+  await r.setEnabled('off', false)
+  const before = r.getSnapshot()
+  server.headers.length = 0
+
+  const inFlight = r.call('s__wait', {})
+  inFlight.catch(() => {})
+  for (let i = 0; i < 1000 && !server.calls.includes('wait'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  const began = performance.now()
+  await crash()
+  await assert.rejects(inFlight, (e) => fails('runtime_crashed', /started again/)(e) && (e as RegistryError).retryable)
+  const noticed = performance.now() - began
+  assert.ok(r.has('s__raw'), 'the list stays while the module comes back')
+  assert.match(await r.dispatch('s__raw', { again: true }), /again/)
+  t.diagnostic(
+    `noticed after ${Math.round(noticed)} ms (goal 1,000), back after ${
+      Math.round(performance.now() - began)
+    } (goal 2,000)`,
+  )
+
+  await r.discover()
+  const now = r.getSnapshot()
+  assert.deepEqual(now.tools.map((t) => t.name), before.tools.map((t) => t.name))
+  assert.deepEqual(now.withheld.map((t) => t.name), ['late__echo'])
+  assert.deepEqual(Object.keys(now.servers).sort(), ['demo', 'late', 'off', 's'])
+  assert.equal(now.servers.off!.status, 'disabled')
+  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer kept'))
+  await r.close()
+})
+
+test('what was approved outlives a module', async () => {
+  const tools = [{ name: 'once', description: 'one', inputSchema: { type: 'object' } }]
+  const steered = await sdkServer(tools)
+  const { r, crash } = await crashing({ servers: { s: { url: steered.url } } })
+  await r.discover()
+  tools[0]!.description = 'two'
+  await crash()
+  const { held } = await r.discover()
+  assert.deepEqual(held.map((h) => [h.tool, h.reason, h.before?.description, h.changes]), [['once', 'changed', 'one', [
+    'description',
+  ]]])
+  assert.equal(r.has('s__once'), false)
+  await r.close()
+  await steered.close()
+})
+
+test('what does not come back leaves the list', async () => {
+  const fleeting = await sdkServer()
+  const { r, crash } = await crashing({
+    timeoutMs: 1000,
+    servers: { demo: { url: 'builtin:demo' }, s: { url: fleeting.url } },
+  })
+  await r.discover()
+  assert.ok(r.has('s__raw'))
+  await fleeting.close()
+  const left = new Promise<void>((resolve) => {
+    r.subscribe(() => {
+      if (!r.has('s__raw')) resolve()
+    })
+  })
+  await crash()
+  assert.equal(await r.dispatch('demo__echo', { text: 'x' }), 'x', 'the others do not wait for it')
+  await left
+  assert.equal(r.getHealth().s!.status, 'error')
+  await r.close()
+})
+
+test('after three restarts in a minute it stays down until it is wanted', async () => {
+  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' } } })
+  await r.discover()
+  for (let i = 0; i < 3; i++) {
+    await crash()
+    assert.equal(await r.dispatch('demo__echo', { text: 'x' }), 'x')
+  }
+  const inFlight = r.call('demo__count', { to: 100, delayMs: 50 })
+  inFlight.catch(() => {})
+  await crash()
+  await assert.rejects(inFlight, fails('runtime_crashed'))
+  await assert.rejects(r.dispatch('demo__echo', { text: 'x' }), fails('runtime_crashed', /retry/))
+  const { demo } = r.getHealth()
+  assert.deepEqual([demo!.status, demo!.errorCode, r.getTools().length], ['error', 'runtime_crashed', 0])
+  await r.retry('demo')
+  assert.equal(await r.dispatch('demo__echo', { text: 'back' }), 'back')
+  assert.equal(r.getHealth().demo!.status, 'connected')
+  await r.close()
+})
+
+test('a module that has grown too large is replaced while nobody waits for it', async () => {
+  const { r, current } = await crashing({
+    limits: { memoryBytes: 1 },
+    servers: { demo: { url: 'builtin:demo' }, s: { url: server.url, headers: { Authorization: 'Bearer kept' } } },
+  })
+  const first = current()
+  const slow = r.call('demo__count', { to: 3, delayMs: 20 }).catch((e: RegistryError) => e.code) // its tool is not listed yet
+  await r.discover()
+  const tools = r.getSnapshot().tools.map((t) => t.name)
+  await slow
+  const counted = r.call('demo__count', { to: 3, delayMs: 50 })
+  server.headers.length = 0
+  assert.match(await r.dispatch('s__raw', { a: 1 }), /tools/)
+  assert.equal((await counted).isError, false, 'a call under way is waited for')
+  assert.match(await r.dispatch('s__raw', { a: 2 }), /tools/)
+  const second = current()
+  assert.notEqual(second, first)
+  assert.match(await r.dispatch('s__raw', { a: 3 }), /tools/)
+  await r.discover()
+  assert.equal(current(), second, 'once in a minute')
+  assert.deepEqual(r.getSnapshot().tools.map((t) => t.name), tools)
+  assert.deepEqual(Object.values(r.getHealth()).map((h) => h.status), ['connected', 'connected'])
+  assert.ok(server.headers.every((h) => h.authorization === 'Bearer kept'))
+  await r.close()
+})
+
+test('a module that traps is replaced', async () => {
+  const { instantiate } = WebAssembly
+  const memories: WebAssembly.Memory[] = []
+  WebAssembly.instantiate = (async (...args: Parameters<typeof instantiate>) => {
+    const made = await instantiate(...args) as unknown as WebAssembly.Instance
+    memories.push(made.exports.mem as WebAssembly.Memory)
+    return made
+  }) as never
+  const said: unknown[] = []
+  const { error } = console
+  console.error = (...words) => said.push(...words)
+  try {
+    const r = await createRegistry({ storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })
+    await r.discover()
+    new Uint8Array(memories[0]!.buffer).fill(0xff)
+    await assert.rejects(r.dispatch('demo__echo', { text: 'x' }), fails('runtime_crashed'))
+    assert.equal(await r.dispatch('demo__echo', { text: 'up' }), 'up')
+    assert.equal(memories.length, 2)
+    assert.ok(said.length > 0, 'the trap is on the console')
+    await r.close()
+  } finally {
+    WebAssembly.instantiate = instantiate
+    console.error = error
+  }
+})
+
+test('a registry that is closed while its module comes back stays closed', async () => {
+  const { r, crash } = await crashing({ servers: { demo: { url: 'builtin:demo' } } })
+  await r.discover()
+  await crash()
+  const late = r.dispatch('demo__echo', { text: 'x' })
+  await r.close()
+  await late.catch(fails('closed'))
+  await assert.rejects(r.dispatch('demo__echo', { text: 'x' }), fails('closed'))
+})

@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../../dist/npm/index.js'
+import type { PortLike, Registry, RegistryOptions, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import { listen } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  server = await sdkServer()
+})
+after(() => server.close())
+
+async function using(options: RegistryOptions, body: (r: Registry) => Promise<void>): Promise<void> {
+  const registry = await createRegistry({ storage: 'memory', ...options })
+  try {
+    await body(registry)
+  } finally {
+    await registry.close()
+  }
+}
+
+const fails = (code: string, text?: RegExp) => (e: unknown) => {
+  assert.ok(e instanceof RegistryError, String(e))
+  assert.equal(e.code, code, e.message)
+  if (text) assert.match(`${e.message} ${e.hint}`, text)
+  return true
+}
+
+test('bad options teach', async () => {
+  for (
+    const [options, code, text] of [
+      [{ colour: 'red' }, 'invalid_option', /unknown option "colour".*Known are/],
+      [{ mode: 'fast' }, 'invalid_option', /mode/],
+      [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
+      [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
+      [{ limits: { toes: 10 } }, 'invalid_option', /unknown limit/],
+      [{ servers: { a: { url: 'not a url' } } }, 'invalid_config', /not valid/],
+      [
+        { servers: { a: { url: 'https://a.example', headers: { 'User-Agent': 'x' } } } },
+        'invalid_config',
+        /User-Agent/,
+      ],
+      [{ wasm: new Uint8Array([1, 2, 3]), servers: { demo: { url: 'builtin:demo' } } }, 'load_failed', /module/],
+      [{ rememberSecrets: true }, 'invalid_option', /IndexedDB/],
+      [null, 'invalid_option', /not an object/],
+    ] as const
+  ) {
+    await assert.rejects(createRegistry(options as never), fails(code, text))
+  }
+})
+
+test('bad configurations and calls teach', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    await assert.rejects(
+      r.addServer('x', { url: 'https://x.example', colour: 1 } as never),
+      fails('invalid_config', /unknown field "colour"/),
+    )
+    await assert.rejects(r.addServer(7 as never, { url: 'https://x.example' }), fails('invalid_config'))
+    await assert.rejects(r.addServer('demo', { url: 'builtin:demo' }), fails('invalid_config', /exists/))
+    await assert.rejects(r.updateServer('gone', {}), fails('unknown_server'))
+    await assert.rejects(r.discover(['gone']), fails('unknown_server'))
+    await assert.rejects(
+      r.addServer('other', { url: 'builtin:other' }).then(() => r.discover(['other'])).then(() => {
+        throw new RegistryError(r.getHealth().other!.errorCode!, '')
+      }),
+      fails('invalid_config'),
+    )
+    await r.discover()
+    await assert.rejects(r.call('demo__nope', {}), fails('unknown_tool', /getTools/))
+    await assert.rejects(r.call('demo__echo', 'not json'), fails('invalid_arguments'))
+    await assert.rejects(r.call('demo__echo', '[1]'), fails('invalid_arguments'))
+    const circular: Record<string, unknown> = {}
+    circular.self = circular
+    await assert.rejects(r.call('demo__echo', circular), fails('invalid_arguments'))
+    assert.throws(() => r.getTools({ format: 'smoke signals' as never }), fails('invalid_option', /openai/))
+    await r.setEnabled('demo', false)
+    assert.equal(r.has('demo__echo'), false)
+    await assert.rejects(r.call('demo__echo', {}), fails('disabled', /setEnabled/))
+  }))
+
+test('the demo shows all that a tool can do', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    assert.equal(r.getSnapshot().status, 'idle')
+    const snapshot = await r.discover()
+    assert.equal(snapshot.status, 'ready')
+    assert.equal(snapshot, r.getSnapshot())
+    assert.deepEqual(
+      r.getTools().map((t) => t.function.name),
+      ['add', 'count', 'echo', 'fail', 'picture', 'weather'].map((n) => `demo__${n}`).sort((a, b) =>
+        order(a) - order(b)
+      ),
+    )
+    assert.match(r.getTools()[0]!.function.description, /^\[demo\] /)
+    assert.equal(await r.dispatch('demo__add', { a: 2, b: 0.5 }), '2.5')
+    const progress: number[] = []
+    await r.call('demo__count', { to: 3, delayMs: 1 }, { onProgress: (p) => progress.push(p.progress) })
+    assert.deepEqual(progress, [1, 2, 3])
+    const picture = await r.call('demo__picture', {})
+    assert.equal(picture.content[1]!.type, 'image')
+    assert.match(picture.text, /\[image: image\/png/)
+    const weather = await r.call('demo__weather', { city: 'Palma' })
+    assert.deepEqual(weather.structuredContent, { city: 'Palma', celsius: 21.5, sky: 'clear' })
+    assert.equal(weather.text.match(/Palma/g)!.length, 1, 'content or structuredContent, not both')
+    const failed = await r.call('demo__fail', { reason: 'storm' })
+    assert.ok(failed.isError && /storm/.test(failed.text))
+  }))
+const order = (name: string) => ['echo', 'add', 'count', 'picture', 'weather', 'fail'].indexOf(name.slice(6))
+
+test('arguments keep their digits', () =>
+  using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    const text = await r.dispatch('s__raw', '{"n":123456789012345678901234567890}')
+    assert.match(text, /123456789012345678901234567890/)
+  }))
+
+test('an abort reaches the server', () =>
+  using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    server.calls.length = 0
+    await assert.rejects(r.call('s__wait', {}, { signal: AbortSignal.timeout(100) }), fails('aborted'))
+    for (let i = 0; i < 100 && !server.calls.includes('cancelled'); i++)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.ok(server.calls.includes('cancelled'), String(server.calls))
+    assert.equal(r.getHealth().s!.consecutiveFailures, 0)
+  }))
+
+test('a call ends with its deadline', () =>
+  using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    const began = performance.now()
+    await assert.rejects(r.call('s__wait', {}, { timeoutMs: 200 }), fails('timeout'))
+    assert.ok(performance.now() - began < 200 + 250)
+  }))
+
+test('progress keeps an idle deadline away', () =>
+  using({ servers: { s: { url: server.url } }, idleTimeoutMs: 300 }, async (r) => {
+    await r.discover()
+    const seen: number[] = []
+    assert.equal(
+      await r.dispatch('s__steps', { steps: 6, everyMs: 100 }, { onProgress: (p) => seen.push(p.progress) }),
+      'done',
+    )
+    assert.equal(seen.length, 6)
+  }))
+
+test('configurations persist; header values do not', async () => {
+  const kept = new Map<string, string>()
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => void kept.set(k, v),
+    remove: (k) => void kept.delete(k),
+  }
+  await using({ storage, servers: { given: { url: 'builtin:demo' } } }, async (r) => {
+    await r.addServer('s', { url: server.url, headers: { Authorization: 'Bearer canary' }, tools: { deny: ['wait'] } })
+    await r.addServer('gone', { url: 'builtin:demo' })
+    await r.removeServer('gone')
+    await r.discover()
+    assert.ok(server.headers.some((h) => h.authorization === 'Bearer canary'))
+    assert.ok(!JSON.stringify(r.getSnapshot()).includes('canary'))
+    assert.equal(r.getSnapshot().servers.s!.config.headers!.Authorization, '[redacted]')
+  })
+  const text = [...kept.values()].join()
+  assert.ok(!text.includes('canary') && text.includes('Authorization'), text)
+  await using({ storage }, async (r) => {
+    assert.deepEqual(Object.keys(r.getSnapshot().servers), ['s'])
+    await r.discover()
+    assert.equal(r.has('s__wait'), false)
+    assert.equal(r.has('s__raw'), true)
+    assert.deepEqual(r.getSnapshot().withheld.map((t) => [t.name, t.tool, t.definition.name]), [[
+      's__wait',
+      'wait',
+      'wait',
+    ]])
+  })
+})
+
+test('tools that the configuration leaves out are known, and cannot be called', () =>
+  using({ servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    assert.deepEqual(r.getSnapshot().withheld, [])
+    const all = r.getSnapshot().tools
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    for (const name of ['demo', 's']) {
+      await far.updateServer(name, { tools: { deny: ['wait', 'echo'] } })
+      for (const one of [r, far]) {
+        const { tools, withheld } = one.getSnapshot()
+        const [left] = withheld.filter((t) => t.server === name)
+        assert.deepEqual(left, all.find((t) => t.name === left!.name))
+        assert.equal(tools.length + withheld.length, all.length)
+        assert.equal(one.has(left!.name), false)
+        assert.ok(!JSON.stringify(one.getTools()).includes(left!.name))
+        await assert.rejects(one.call(left!.name, {}), fails('unknown_tool'))
+      }
+    }
+    await r.updateServer('s', { tools: { allow: [] } })
+    assert.deepEqual(r.getSnapshot().withheld.filter((t) => t.server === 's').map((t) => t.tool), [
+      'raw',
+      'wait',
+      'steps',
+    ])
+    await r.updateServer('s', { tools: undefined, enabled: false })
+    await r.updateServer('demo', { tools: undefined })
+    await r.setEnabled('s', true)
+    assert.deepEqual(r.getSnapshot().withheld, [])
+    assert.deepEqual(r.getSnapshot().tools, all)
+    stop()
+    port1.close()
+  }))
+
+test('closing waits until a slow storage has everything', async () => {
+  const kept = new Map<string, string>()
+  const slow: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: async (k, v) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      kept.set(k, v)
+    },
+    remove: (k) => void kept.delete(k),
+  }
+  const first = await createRegistry({ storage: slow })
+  await first.addServer('late', { url: 'builtin:demo', enabled: false })
+  await first.addServer('later', { url: 'builtin:demo', enabled: false })
+  await first.close()
+  const second = await createRegistry({ storage: slow })
+  assert.deepEqual(Object.keys(second.getSnapshot().servers), ['late', 'later'])
+  await second.close()
+})
+
+test('a Storage of the platform will do as storage', async () => {
+  const kept = new Map<string, string>()
+  const storage = {
+    getItem: (k: string) => kept.get(k) ?? null,
+    setItem: (k: string, v: string) => void kept.set(k, v),
+    removeItem: (k: string) => void kept.delete(k),
+  }
+  await using({ storage }, (r) => r.addServer('s', { url: 'builtin:demo' }))
+  await using({ storage }, async (r) => assert.deepEqual(Object.keys(r.getSnapshot().servers), ['s']))
+  await assert.rejects(createRegistry({ storage: {} as never }), fails('invalid_option', /storage/))
+})
+
+test('two registries in one realm know nothing of each other, and leave no globals', async () => {
+  const before = Object.getOwnPropertyNames(globalThis).sort()
+  await using(
+    { servers: { a: { url: 'builtin:demo' } } },
+    (a) =>
+      using({ servers: { b: { url: 'builtin:demo' } } }, async (b) => {
+        await Promise.all([a.discover(), b.discover()])
+        assert.ok(a.has('a__echo') && !a.has('b__echo') && b.has('b__echo'))
+        assert.deepEqual(
+          await Promise.all([a.dispatch('a__echo', { text: '1' }), b.dispatch('b__echo', { text: '2' })]),
+          ['1', '2'],
+        )
+      }),
+  )
+  assert.deepEqual(Object.getOwnPropertyNames(globalThis).sort(), before)
+})
+
+test('a closed registry says so', async () => {
+  const r = await createRegistry({ storage: 'memory', servers: { s: { url: server.url } } })
+  await r.discover()
+  const late = r.call('s__wait', {})
+  late.catch(() => {})
+  await r.close()
+  await assert.rejects(late, fails('closed'))
+  await assert.rejects(r.discover(), fails('closed'))
+  await r.close()
+})
+
+test('the same registry at the other end of a port', () =>
+  using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+    const { port1, port2 } = new MessageChannel()
+    const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+    const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+    assert.equal(far.mode, 'remote')
+    let changes = 0
+    far.subscribe(() => {
+      changes++
+    })
+    await far.discover()
+    assert.deepEqual(far.getTools(), r.getTools())
+    assert.ok(changes > 0)
+    assert.equal(await far.dispatch('demo__echo', { text: 'far' }), 'far')
+    const steps: number[] = []
+    await far.call('demo__count', { to: 2, delayMs: 1 }, { onProgress: (p) => steps.push(p.progress) })
+    assert.deepEqual(steps, [1, 2])
+    await far.addServer('two', { url: 'builtin:demo' })
+    assert.ok(r.getSnapshot().servers.two)
+    await r.removeServer('demo')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(far.has('demo__echo'), false)
+    await assert.rejects(far.call('demo__echo', {}), fails('unknown_tool'))
+    await far.close()
+    stop()
+    port1.close()
+  }))
+
+test('snapshots are stable, and listeners hear of each change', () =>
+  using({}, async (r) => {
+    let heard = 0
+    const stop = r.subscribe(() => {
+      heard++
+    })
+    const first = r.getSnapshot()
+    assert.equal(r.getSnapshot(), first)
+    await r.addServer('demo', { url: 'builtin:demo' })
+    await Promise.resolve()
+    assert.ok(heard > 0)
+    assert.notEqual(r.getSnapshot(), first)
+    assert.ok(r.getSnapshot().version > first.version)
+    stop()
+    const before = heard
+    await r.removeServer('demo')
+    assert.equal(heard, before)
+  }))
+
+test('a list that is read again and is the same is no news', async () => {
+  const tools: unknown[] = [{ name: 'a', description: 'one', inputSchema: { type: 'object' } }]
+  const server = await sdkServer(tools)
+  await using({ servers: { s: { url: server.url } } }, async (r) => {
+    const read = async () => (await r.discover()).tools
+    const lists = [await read(), await read(), await read()]
+    assert.deepEqual(lists[2], lists[0])
+    assert.equal(lists[2]![0], lists[1]![0], 'not made anew')
+    assert.equal(server.methods.filter((m) => m === 'tools/list').length, 3)
+
+    await r.updateServer('s', { tools: { deny: ['raw'] } })
+    assert.deepEqual((await read()).map((t) => t.tool), ['wait', 'steps', 'a'])
+    await r.updateServer('s', { tools: null as never })
+    assert.deepEqual(await read(), lists[0])
+    tools.push({ name: 'b', inputSchema: { type: 'object' } })
+    assert.equal((await read()).length, 5)
+    tools[0] = { name: 'a', description: 'two', inputSchema: { type: 'object' } }
+    assert.deepEqual([(await read()).map((t) => t.tool), r.getSnapshot().held.map((t) => t.tool)], [[
+      'raw',
+      'wait',
+      'steps',
+      'b',
+    ], ['a']])
+    await r.approveTools('s')
+    assert.deepEqual((await read()).find((t) => t.tool === 'a')!.definition.description, 'two')
+    await r.setEnabled('s', false)
+    assert.deepEqual(r.getSnapshot().tools, [])
+    await r.setEnabled('s', true)
+    assert.equal((await read()).length, 5)
+    await r.removeServer('s')
+    await r.addServer('s', { url: server.url })
+    assert.equal((await read()).length, 5)
+  })
+  await server.close()
+})
+
+test('a server that fails is paused and comes back on retry', async () => {
+  let down = true
+  const flaky = await listen((req, res) => {
+    if (down) return void res.writeHead(503).end('under repair')
+    res.writeHead(307, { location: server.url }).end()
+  })
+  await using({ servers: { s: { url: flaky.url }, good: { url: 'builtin:demo' } }, failureThreshold: 2 }, async (r) => {
+    await r.discover()
+    await r.discover()
+    const h = r.getHealth().s!
+    assert.ok(h.suspended && h.status === 'error' && h.retryAt! > Date.now(), JSON.stringify(h))
+    assert.match(h.lastError!, /503/)
+    assert.equal(r.getSnapshot().status, 'partial')
+    assert.ok(r.has('good__echo'))
+    down = false
+    await r.retry('s')
+    assert.equal(r.getHealth().s!.suspended, false)
+    assert.equal(r.getHealth().s!.status, 'error', 'a redirect is not followed')
+  })
+  await flaky.close()
+})
+
+test('what was learned of a server saves its next connect a round trip', async () => {
+  const kept = new Map<string, string>()
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => void kept.set(k, v),
+    remove: (k) => void kept.delete(k),
+  }
+  const methods = async () => {
+    server.methods.length = 0
+    await using({ storage, servers: { s: { url: server.url } } }, async (r) => {
+      await r.discover()
+      assert.equal(r.getHealth().s!.status, 'connected')
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    })
+    return server.methods.filter((m) => /discover|initialize|tools/.test(m))
+  }
+  assert.deepEqual(await methods(), ['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+  assert.deepEqual((await methods()).sort(), ['initialize', 'notifications/initialized', 'tools/list'])
+})
+
+test('arguments of any size and script arrive as they are', async () => {
+  await using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    // Around the room that the module keeps for what JavaScript hands it, in bytes and in characters, and again small.
+    for (const size of [10, 21_000, 22_000, 65_000, 66_000, 300_000, 10]) {
+      const text = 'é😀'.repeat(size / 3)
+      const sent = JSON.parse(await r.dispatch('s__raw', { text })) as { params: { arguments: { text: string } } }
+      assert.equal(sent.params.arguments.text, text)
+    }
+  })
+})

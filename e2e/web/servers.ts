@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answering, freePort, launch, root, type Running } from './harness.ts'
+
+/** A real MCP server, written by others, that a test runs. */
+export interface RealServer {
+  name: string
+  url: string
+  headers?: Record<string, string>
+  /** Whether a page can reach it without a proxy. */
+  cors: boolean
+  transport: 'streamable-http' | 'sse'
+  /** A call that proves that the tools work, and what its text must match. */
+  call: { tool: string; args: Record<string, unknown>; want: RegExp }
+}
+
+const bin = (name: string) => join(root, 'e2e/servers/node_modules/.bin', name)
+const node = join(root, 'node_modules/.bin/node')
+
+/** Starts servers of several makers and kinds; stop ends them all. */
+export async function startServers(): Promise<{ servers: RealServer[]; stop(): Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'portolan-e2e-'))
+  await writeFile(join(dir, 'hello.txt'), 'ahoy from a file')
+  const running: Running[] = []
+  const local = (port: number, path: string) => `http://127.0.0.1:${port}${path}`
+  const run = async (command: string, args: string[], url: string, env: Record<string, string> = {}) => {
+    const r = launch(command, args, env)
+    running.push(r)
+    await Promise.race([
+      answering(url),
+      r.exited.then((code) => {
+        throw new Error(`${command} ${args[0]} ended with ${code}:\n${r.output()}`)
+      }),
+    ])
+  }
+  const everything = join(root, 'e2e/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+  const echo = { tool: 'echo', args: { message: 'ahoy' }, want: /ahoy/ }
+  const readFile = { tool: 'read_text_file', args: { path: join(dir, 'hello.txt') }, want: /ahoy from a file/ }
+  const files = `${node} ${bin('mcp-server-filesystem')} ${dir}`
+
+  const makers: (() => Promise<RealServer>)[] = [
+    async () => {
+      const port = await freePort()
+      await run(node, [everything, 'streamableHttp'], local(port, '/mcp'), { PORT: String(port) })
+      return { name: 'everything', url: local(port, '/mcp'), cors: true, transport: 'streamable-http', call: echo }
+    },
+    async () => {
+      const port = await freePort()
+      await run(node, [everything, 'sse'], local(port, '/sse'), { PORT: String(port) })
+      return { name: 'everything-sse', url: local(port, '/sse'), cors: true, transport: 'sse', call: echo }
+    },
+    async () => {
+      const port = await freePort()
+      await run(node, [
+        bin('supergateway'),
+        '--stdio',
+        files,
+        '--outputTransport',
+        'streamableHttp',
+        '--port',
+        String(port),
+      ], local(port, '/mcp'))
+      return { name: 'files', url: local(port, '/mcp'), cors: false, transport: 'streamable-http', call: readFile }
+    },
+    async () => {
+      const port = await freePort()
+      await run(node, [
+        bin('supergateway'),
+        '--stdio',
+        files,
+        '--outputTransport',
+        'sse',
+        '--cors',
+        '--port',
+        String(port),
+      ], local(port, '/sse'))
+      return { name: 'files-sse', url: local(port, '/sse'), cors: true, transport: 'sse', call: readFile }
+    },
+    async () => {
+      const port = await freePort()
+      const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium'
+      await run(node, [
+        bin('playwright-mcp'),
+        '--port',
+        String(port),
+        '--host',
+        '127.0.0.1',
+        '--allowed-hosts',
+        '*',
+        '--headless',
+        '--isolated',
+        '--no-sandbox',
+        '--executable-path',
+        chromium,
+      ], local(port, '/mcp'))
+      return {
+        name: 'playwright',
+        url: local(port, '/mcp'),
+        cors: false,
+        transport: 'streamable-http',
+        call: { tool: 'browser_tabs', args: { action: 'list' }, want: /./ },
+      }
+    },
+    async () => {
+      const port = await freePort()
+      await run(
+        node,
+        [bin('notion-mcp-server'), '--transport', 'http', '--port', String(port), '--auth-token', 'e2e-token'],
+        local(port, '/mcp'),
+        { NOTION_TOKEN: 'ntn_none' },
+      )
+      return {
+        name: 'notion',
+        url: local(port, '/mcp'),
+        headers: { Authorization: 'Bearer e2e-token' },
+        cors: false,
+        transport: 'streamable-http',
+        // Its backend is out of reach here: the error is its own answer.
+        call: { tool: 'API-get-self', args: {}, want: /^server_error: / },
+      }
+    },
+    async () => {
+      const port = await freePort()
+      await run('go', [
+        'run',
+        'github.com/modelcontextprotocol/go-sdk/examples/http',
+        '-host',
+        '127.0.0.1',
+        '-port',
+        String(port),
+        'server',
+      ], local(port, '/'))
+      return {
+        name: 'go-sdk',
+        url: local(port, '/'),
+        cors: false,
+        transport: 'streamable-http',
+        call: { tool: 'cityTime', args: { city: 'nyc' }, want: /New York|time/i },
+      }
+    },
+    async () => {
+      const port = await freePort()
+      await run('go', ['run', 'github.com/mark3labs/mcp-go/examples/conformance@v1.2.1'], local(port, '/mcp'), {
+        CONFORMANCE_ADDR: `127.0.0.1:${port}`,
+      })
+      return {
+        name: 'mcp-go',
+        url: local(port, '/mcp'),
+        cors: false,
+        transport: 'streamable-http',
+        call: { tool: 'test_simple_text', args: {}, want: /simple text response/ },
+      }
+    },
+  ]
+  const servers: RealServer[] = []
+  const stop = async () => {
+    await Promise.all(running.map((r) => r.stop()))
+    await rm(dir, { recursive: true, force: true })
+  }
+  try {
+    for (const make of makers) servers.push(await make())
+  } catch (e) {
+    await stop()
+    throw e
+  }
+  return { servers, stop }
+}

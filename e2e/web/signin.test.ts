@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Registry } from '../../wasm/js/shared/types.ts'
+import { launchChromium, listen, root, serveFolder, type Listening } from './harness.ts'
+import { signInServer, type SignInServer } from './signinserver.ts'
+
+declare global {
+  interface Window {
+    registry: Registry
+    signing: Promise<string>
+    state(): { signIn?: string; signInHost?: string; errorCode?: string; status: string }
+  }
+}
+
+let browser: Browser
+let files: Listening
+let site: Listening
+let server: SignInServer
+let context: BrowserContext
+/** A path that is not served, and the policy that files of the package are served with. */
+let missing = '', policy = ''
+
+before(async () => {
+  files = await serveFolder(`${root}dist/npm/`)
+  site = await listen(async (req, res) => {
+    const at = new URL(req.url!, 'http://x')
+    if (at.pathname === '/') {
+      res.writeHead(200, { 'content-type': 'text/html' })
+      return void res.end(`<!doctype html><title>App</title><button>Sign in</button><script type="module">
+        import { createRegistry } from '/portolan/index.js'
+        const options = JSON.parse(decodeURIComponent(location.search.slice(1)))
+        window.registry = await createRegistry(options)
+        window.state = () => window.registry.getHealth().s ?? {}
+        document.querySelector('button').onclick = () => {
+          window.signing = window.registry.signIn('s').then(() => 'done', (e) => e.code + ': ' + e.message)
+        }
+        document.title = 'ready'
+      </script>`)
+    }
+    if (missing === at.pathname) return void res.writeHead(404).end()
+    const answer = await fetch(files.url + at.pathname.replace('/portolan', ''))
+    res.writeHead(answer.status, {
+      'content-type': answer.headers.get('content-type') ?? 'text/plain',
+      ...(policy && { 'content-security-policy': policy }),
+    })
+    res.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  browser = await launchChromium()
+})
+after(async () => {
+  await browser?.close()
+  await site?.close()
+  await files?.close()
+})
+beforeEach(async () => {
+  missing = policy = ''
+  server = await signInServer()
+  context = await browser.newContext()
+})
+afterEach(async () => {
+  await context?.close()
+  await server?.close()
+})
+
+async function open(options: object = {}): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(
+    `${site.url}/?${encodeURIComponent(JSON.stringify({ servers: { s: { url: server.url } }, ...options }))}`,
+  )
+  await ready(page)
+  return page
+}
+
+const ready = (page: Page) => page.waitForFunction(() => document.title === 'ready', undefined, { timeout: 30_000 })
+const discover = (page: Page) =>
+  page.evaluate(async () => {
+    await window.registry.discover()
+    return window.state()
+  })
+const echo = (page: Page) =>
+  page.evaluate(() => window.registry.dispatch('s__echo', { a: 1 }).catch((e) => e.code as string))
+
+/** Clicks, and allows what the popup asks. */
+async function signIn(page: Page): Promise<Page> {
+  const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('button')])
+  await popup.waitForSelector('#allow')
+  assert.equal(new URL(popup.url()).origin, server.issuer)
+  assert.equal(
+    await popup.evaluate(() => window.opener),
+    null,
+    'the authorization page reaches the page that opened it',
+  )
+  await Promise.all([popup.waitForEvent('close'), popup.click('#allow')])
+  assert.equal(await page.evaluate(() => window.signing), 'done')
+  return popup
+}
+
+/** All that a page of the site can read without the module. */
+async function traces(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const rows: unknown[] = []
+    for (const { name } of await indexedDB.databases()) {
+      const db = await new Promise<IDBDatabase>((resolve) => {
+        const r = indexedDB.open(name!)
+        r.onsuccess = () => resolve(r.result)
+      })
+      for (const store of db.objectStoreNames) {
+        await new Promise<void>((resolve) => {
+          const all = db.transaction(store).objectStore(store).openCursor()
+          all.onsuccess = () => {
+            const c = all.result
+            if (!c) return resolve()
+            const box = c.value as { data?: ArrayBuffer }
+            rows.push([c.key, box.data ? new TextDecoder('latin1').decode(box.data) : String(c.value)])
+            c.continue()
+          }
+        })
+      }
+      db.close()
+    }
+    return JSON.stringify([
+      rows,
+      { ...localStorage },
+      { ...sessionStorage },
+      document.documentElement.outerHTML,
+      window.registry.getSnapshot(),
+    ])
+  })
+}
+
+test('a popup, once, without an opener; then calls work', async () => {
+  const page = await open()
+  const before = await discover(page)
+  assert.deepEqual([before.signIn, before.signInHost, before.errorCode], [
+    'needed',
+    new URL(server.issuer).host,
+    'sign_in_needed',
+  ])
+  assert.equal(server.counts.authorize, undefined)
+  await signIn(page)
+  const now = await page.evaluate(() => window.state())
+  assert.deepEqual([now.signIn, now.status], ['signed-in', 'connected'])
+  assert.equal(await echo(page), '{"a":1}')
+  server.expire()
+  assert.equal(await echo(page), '{"a":1}')
+  assert.deepEqual([server.counts.authorize, server.counts.register, server.counts.refresh_token], [1, 1, 1])
+  const seen = await traces(page)
+  for (const token of [...server.given, 'secret-code']) assert.ok(!seen.includes(token), `${token} can be read`)
+})
+
+test('a window that is closed, or asked for again, ends the sign-in; the next one works', async () => {
+  const page = await open()
+  await discover(page)
+  const [popup] = await Promise.all([page.waitForEvent('popup'), page.click('button')])
+  await popup.waitForSelector('#allow')
+  const first = page.evaluate(() => window.signing)
+  await signIn(page)
+  assert.match(await first, /sign_in_failed: .*another sign-in was begun/)
+  assert.equal(await echo(page), '{"a":1}')
+})
+
+test('where popups are blocked the page goes itself, and the next one completes', async () => {
+  const page = await open()
+  await discover(page)
+  await page.evaluate(() => {
+    window.open = () => null
+  })
+  await page.click('button')
+  await page.waitForSelector('#allow')
+  assert.equal(new URL(page.url()).origin, server.issuer)
+  await page.click('#allow')
+  await page.waitForURL(`${site.url}/?**`)
+  await ready(page)
+  await page.waitForFunction(
+    () => window.state().signIn === 'signed-in' && window.state().status === 'connected',
+    undefined,
+    { timeout: 20_000 },
+  )
+  assert.equal(await echo(page), '{"a":1}')
+  assert.equal(server.counts.authorize, 1)
+  const seen = await traces(page)
+  for (const token of [...server.given, 'secret-code']) assert.ok(!seen.includes(token), `${token} can be read`)
+})
+
+test('who turns back from a redirect can sign in again', async () => {
+  const page = await open()
+  await discover(page)
+  const home = page.url()
+  await page.evaluate(() => {
+    window.open = () => null
+  })
+  await page.click('button')
+  await page.waitForSelector('#allow')
+  await page.goto(home)
+  await ready(page)
+  assert.equal((await discover(page)).signIn, 'needed')
+  await signIn(page)
+  assert.equal(await echo(page), '{"a":1}')
+})
+
+test('tabs that remember share a sign-in, and refresh once', async () => {
+  const one = await open({ rememberSecrets: true })
+  await discover(one)
+  await signIn(one)
+  const two = await open({ rememberSecrets: true })
+  assert.equal((await discover(two)).signIn, 'signed-in')
+  assert.equal(await echo(two), '{"a":1}')
+  for (let round = 1; round <= 3; round++) {
+    server.expire()
+    const answers = await Promise.all([one, two, one, two, one, two].map(echo))
+    assert.deepEqual(answers, Array(6).fill('{"a":1}'))
+    assert.equal(server.counts.refresh_token, round)
+  }
+  assert.equal(server.counts.authorize, 1)
+  const seen = await traces(one)
+  for (const token of server.given) assert.ok(!seen.includes(token), `${token} can be read`)
+  await one.reload()
+  await ready(one)
+  assert.equal((await discover(one)).signIn, 'signed-in')
+})
+
+test('signing out revokes, forgets, and is heard of by the other tab', async () => {
+  const one = await open({ rememberSecrets: true })
+  await discover(one)
+  await signIn(one)
+  const two = await open({ rememberSecrets: true })
+  await discover(two)
+  await one.evaluate(() => window.registry.signOut('s'))
+  assert.notEqual(await one.evaluate(() => window.state().signIn), 'signed-in')
+  assert.equal(server.counts.revoke, 2)
+  for (const page of [one, two]) assert.equal(await echo(page), 'sign_in_needed')
+  assert.equal(await two.evaluate(() => window.state().signIn), 'needed')
+  await signIn(two)
+  assert.equal(await echo(one), '{"a":1}')
+})
+
+test('one shared module asks the tab that was clicked', async () => {
+  const one = await open({ mode: 'shared' })
+  const two = await open({ mode: 'shared' })
+  await discover(one)
+  await signIn(two)
+  assert.equal(await echo(one), '{"a":1}')
+  assert.equal(server.counts.authorize, 1)
+})
+
+test('the callback page works as one file, and where its host refuses inline scripts', async () => {
+  const page = await open()
+  await discover(page)
+  missing = '/portolan/callback.js'
+  await signIn(page)
+  await page.evaluate(() => window.registry.signOut('s'))
+  ;[missing, policy] = ['', "script-src 'self'"]
+  await signIn(page)
+  assert.equal(await echo(page), '{"a":1}')
+})
+
+test('the callback page shows nothing of its address', async () => {
+  const page = await context.newPage()
+  await page.goto(
+    `${site.url}/portolan/callback.html?state=<img src=x>&error=%3Cscript%3Ealert(1)%3C/script%3E&code=hush`,
+  )
+  await page.waitForFunction(() => /gone/.test(document.body.textContent ?? ''), undefined, { timeout: 10_000 })
+  assert.equal(await page.evaluate(() => document.querySelectorAll('img').length), 0)
+  assert.equal(await page.evaluate(() => document.scripts.length), 2, 'its own')
+  assert.ok(!(await page.content()).includes('hush') && !page.url().includes('hush'))
+})

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import { createRegistry, preload, RegistryError } from '../../../dist/npm/index.js'
+import type { LoadProgress, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import { launchChromium, listen, openPage, root, type Listening } from './harness.ts'
+
+// When the module is loaded, and which.
+
+let wasm: Buffer
+/** Serves the module under any name, and says how often. */
+let site: Listening
+let asked: string[] = []
+let broken = false
+before(async () => {
+  wasm = await readFile(`${root}dist/npm/portolan.wasm`)
+  site = await listen(async (req, res) => {
+    const built = req.url!.match(/^\/([a-z-]+\.js)$/)
+    if (built)
+      return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(
+        await readFile(`${root}dist/npm/${built[1]}`),
+      )
+    if (!req.url!.endsWith('.wasm'))
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+        '<!doctype html><title>start</title><link rel="icon" href="data:,">',
+      )
+    asked.push(req.url!)
+    if (broken) return void res.writeHead(503).end()
+    res.writeHead(200, { 'content-type': 'application/wasm' }).end(wasm)
+  })
+})
+after(() => site.close())
+
+/** An address that no other test has loaded the module from. */
+let addresses = 0
+const address = () => {
+  asked = []
+  return `${site.url}/${++addresses}.wasm`
+}
+
+const fails = (code: string, text?: RegExp) => (e: unknown) => {
+  assert.ok(e instanceof RegistryError, String(e))
+  assert.equal(e.code, code, e.message)
+  if (text) assert.match(`${e.message} ${e.hint}`, text)
+  return true
+}
+
+const digest = (algorithm: string) => `${algorithm}-${createHash(algorithm).update(wasm).digest('base64')}`
+
+test('nothing is downloaded before the first server is on', async () => {
+  const url = address()
+  const kept = new Map([[
+    'portolan.servers',
+    '{"version":1,"servers":{"stored":{"url":"https://s.example/mcp","enabled":false,"headers":["X-Key"],"tools":{"deny":["a"]}}}}',
+  ]])
+  const storage: StorageAdapter = {
+    get: (k) => kept.get(k),
+    set: (k, v) => void kept.set(k, v),
+    remove: (k) => void kept.delete(k),
+  }
+  const r = await createRegistry({ wasm: url, storage, servers: { demo: { url: 'builtin:demo', enabled: false } } })
+  let heard = 0
+  r.subscribe(() => {
+    heard++
+  })
+  assert.equal(r.mode, 'main')
+  assert.match(r.version, /^\d/)
+  const { status, servers, tools } = r.getSnapshot()
+  assert.deepEqual([status, Object.keys(servers).sort(), tools], ['idle', ['demo', 'stored'], []])
+  assert.deepEqual(servers.stored!.config, {
+    url: 'https://s.example/mcp',
+    proxy: false,
+    enabled: false,
+    tools: { deny: ['a'] },
+  })
+  assert.equal(r.getHealth().demo!.status, 'disabled')
+  assert.equal((await r.discover()).status, 'ready')
+  assert.deepEqual(r.getTools(), [])
+  assert.equal(r.has('demo__echo'), false)
+  await assert.rejects(r.call('demo__echo', {}), fails('unknown_tool', /getTools/))
+  await assert.rejects(r.retry('demo'), fails('disabled', /setEnabled/))
+  for (const wrong of [r.retry('gone'), r.removeServer('gone'), r.setEnabled('gone', true), r.discover(['gone'])])
+    await assert.rejects(wrong, fails('unknown_server'))
+  await r.setEnabled('demo', false)
+  await r.removeServer('stored')
+  await Promise.resolve()
+  assert.deepEqual(Object.keys(r.getSnapshot().servers), ['demo'])
+  assert.ok(heard > 0)
+  assert.deepEqual(asked, [])
+
+  broken = true
+  await assert.rejects(r.setEnabled('demo', true), fails('load_failed', /503/))
+  assert.equal(r.getHealth().demo!.status, 'disabled')
+  broken = false
+  await Promise.all([r.setEnabled('demo', true), r.addServer('two', { url: 'builtin:demo' })])
+  await r.discover()
+  assert.equal(await r.dispatch('demo__echo', { text: 'up' }), 'up')
+  assert.ok(r.has('two__echo'))
+  assert.equal(asked.length, 2)
+  await r.close()
+  assert.ok(!kept.get('portolan.servers')!.includes('stored'), 'what was removed is not stored any more')
+})
+
+test('what is wrong with a configuration is said the same with and without the module', async () => {
+  const url = 'https://s.example/mcp'
+  const off = { url, enabled: false }
+  const configs: unknown[] = [
+    { url: 7 },
+    { url: 'ftp://s.example' },
+    { url: 'https:///x' },
+    { url: 'https://u:p@s.example' },
+    { url: 'https://s.example/a b' },
+    { url: 'HTTPS://s.example?x' },
+    { url, colour: 1 },
+    { url, headers: 'x' },
+    { url, headers: { A: 1 } },
+    { url, headers: { '': 'x' } },
+    { url, headers: { 'A B': 'x' } },
+    { url, headers: { 'user-agent': 'x' } },
+    { url, headers: { A: 'é' } },
+    { url, headers: { A: '[redacted]' } },
+    { url, headers: null },
+    { url, proxy: 'yes' },
+    { url, proxy: 'auto' },
+    { url, enabled: 'no' },
+    { url, transport: 3 },
+    { url, transport: 'carrier pigeon' },
+    { url, transport: 'sse' },
+    { url, timeoutMs: 0 },
+    { url, timeoutMs: 1e9 },
+    { url, timeoutMs: '5' },
+    { url, tools: [] },
+    { url, tools: { allow: 'a' } },
+    { url, tools: { alow: [] } },
+    { url, tools: { deny: ['a'], allow: null } },
+    { url, tools: null },
+    { url: 'builtin:demo' },
+    {},
+    7,
+    { url, auth: 'x' },
+    { url, auth: null },
+    { url, auth: {} },
+    { url, auth: { colour: 1 } },
+    { url, auth: { clientId: 1 } },
+    { url, auth: { clientId: 'a', clientSecret: 'hush', scopes: ['a'] } },
+    { url, auth: { clientSecret: '[redacted]' } },
+    { auth: { clientId: 'b', clientSecret: '[redacted]' } },
+    { url: 'https://t.example/mcp', auth: { clientSecret: '[redacted]' } },
+    { url, auth: { flow: 'magic' } },
+    { url, auth: { flow: 'client-credentials', clientId: 'a\nb' } },
+    { url, auth: { signingAlgorithm: 'none' } },
+    { url, auth: { issuer: 'ftp://x' } },
+    { url, auth: { clientMetadataUrl: 'builtin:demo' } },
+    { url, auth: { idpTokenUrl: 'https://u@x' } },
+    { url, auth: { scopes: 'a' } },
+    { url, auth: { scopes: ['a b'] } },
+    { url, auth: { scopes: ['é'] } },
+  ].map((c) => (typeof c === 'object' ? { enabled: false, ...c } : c))
+  const names = ['', 'x'.repeat(65), 'é'.repeat(64), 'a\u0007', 'ok', 'kept']
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => 'ok',
+      ({ code, message, hint, server, retryable }: RegistryError) => ({ code, message, hint, server, retryable }),
+    )
+  const make = (awake: boolean) =>
+    createRegistry({
+      storage: 'memory',
+      servers: { kept: { ...off, headers: { A: 'secret' } }, ...(awake && { demo: { url: 'builtin:demo' } }) },
+      wasm: awake ? undefined : address(),
+    })
+  const said: unknown[][] = []
+  for (const awake of [false, true]) {
+    const r = await make(awake)
+    const all: unknown[] = []
+    for (const [i, config] of configs.entries()) {
+      all.push(await outcome(r.addServer(`s${i}`, config as never)))
+      all.push(await outcome(r.updateServer('kept', config as never)))
+      all.push(r.getSnapshot().servers[`s${i}`], r.getSnapshot().servers.kept)
+    }
+    for (const name of names) all.push(await outcome(r.addServer(name, off)))
+    all.push(await outcome(r.updateServer('gone', off)))
+    said.push(all)
+    if (!awake) assert.deepEqual(asked, [], 'none of it needed the module')
+    await r.close()
+  }
+  assert.deepEqual(said[0], said[1])
+})
+
+test('a registry that never started closes', async () => {
+  const r = await createRegistry({ wasm: address(), storage: 'memory' })
+  await r.close()
+  await assert.rejects(r.addServer('s', { url: 'builtin:demo' }), fails('closed'))
+  assert.deepEqual(asked, [])
+})
+
+test('a discovered registry refreshes the first server that comes', async () => {
+  const r = await createRegistry({ storage: 'memory' })
+  await r.discover()
+  const listed = new Promise<void>((resolve) => {
+    r.subscribe(() => {
+      if (r.has('demo__echo')) resolve()
+    })
+  })
+  await r.addServer('demo', { url: 'builtin:demo' })
+  await listed
+  await r.close()
+})
+
+test('preload loads what registries then share', async () => {
+  const url = address()
+  const phases: LoadProgress[] = []
+  await preload({ wasm: url, onProgress: (p) => phases.push(p) })
+  assert.equal(asked.length, 1)
+  assert.ok(phases.some((p) => p.phase === 'download' && p.loaded === wasm.length), JSON.stringify(phases.at(-1)))
+  const registries = await Promise.all(
+    [1, 2].map(() => createRegistry({ wasm: url, storage: 'memory', servers: { demo: { url: 'builtin:demo' } } })),
+  )
+  assert.equal(asked.length, 1)
+  for (const r of registries) await r.close()
+  await assert.rejects(preload({ wasm: `${site.url}/none` }), fails('load_failed'))
+  await assert.rejects(preload({ wasm: address(), signal: AbortSignal.abort() }), fails('aborted'))
+})
+
+test('integrity admits the file it names, and no other', async () => {
+  const servers = { demo: { url: 'builtin:demo' } }
+  const file = new URL(`file://${root}dist/npm/portolan.wasm`)
+  for (const integrity of [digest('sha256'), digest('sha384'), `sha256-AAAA ${digest('sha512')}`]) {
+    for (const wasm of [address(), file])
+      await (await createRegistry({ wasm, integrity, storage: 'memory', servers })).close()
+  }
+  const other = `sha384-${createHash('sha384').update('other').digest('base64')}`
+  for (const wasm of [address(), file]) {
+    await assert.rejects(
+      createRegistry({ wasm, integrity: other, storage: 'memory', servers }),
+      (e) => fails('integrity_failed', /unchanged/)(e) && (e as Error).message.includes(digest('sha384')),
+    )
+  }
+  await assert.rejects(createRegistry({ integrity: 'md5-abc' }), fails('invalid_option', /sha384/))
+  await assert.rejects(createRegistry({ integrity: other, wasm }), fails('invalid_option', /address/))
+})
+
+test('in a page, too', async () => {
+  const browser = await launchChromium()
+  const page = await openPage(browser, `${site.url}/`, /integrity|digest/)
+  const url = address()
+  const good = digest('sha384'), bad = `sha384-${createHash('sha384').update('other').digest('base64')}`
+  const seen = await page.evaluate(`(async () => {
+    const { createRegistry, preload } = await import('/index.js')
+    const none = await createRegistry({ wasm: '${url}', integrity: '${good}' })
+    const files = () => performance.getEntriesByType('resource').map((e) => new URL(e.name).pathname)
+    const before = files()
+    const mode = none.mode
+    await none.addServer('demo', { url: 'builtin:demo' })
+    await none.discover()
+    const text = await none.dispatch('demo__echo', { text: none.mode })
+    const refused = await createRegistry({ wasm: '${url}', integrity: '${bad}', servers: { demo: { url: 'builtin:demo' } } }).catch((e) => e.code + ': ' + e.message)
+    await none.close()
+    return { before, mode, text, refused }
+  })()`) as { before: string[]; mode: string; text: string; refused: string }
+  assert.deepEqual(seen.before.filter((f) => /wasm|worker/.test(f)), [])
+  assert.deepEqual([seen.mode, seen.text], ['worker', 'worker'])
+  assert.match(seen.refused, /^integrity_failed: /)
+  assert.ok(seen.refused.includes(good))
+  assert.deepEqual(page.faults, [])
+  await browser.close()
+})

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Registry } from '../../wasm/js/shared/types.ts'
+import { launchChromium, listen, root, type Listening } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// Workers that die and workers that tabs share, in Chromium, on the built package.
+
+declare global {
+  interface Window {
+    r: Registry
+    workers: Worker[]
+    log: unknown[]
+    slow: Promise<unknown>
+  }
+}
+
+let browser: Browser
+let site: Listening
+let server: Awaited<ReturnType<typeof sdkServer>>
+let downloads = 0
+
+/** What lets a test overwrite the memory of the module that the worker runs. */
+const spy = `{ const { instantiate } = WebAssembly
+  WebAssembly.instantiate = async (...args) => { const made = await instantiate(...args); self.memory = made.exports.mem; return made } }
+`
+
+before(async () => {
+  browser = await launchChromium()
+  server = await sdkServer()
+  site = await listen(async (req, res) => {
+    const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []
+    if (!file)
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+        '<!doctype html><title>tab</title><link rel="icon" href="data:,">',
+      )
+    if (type === 'wasm') downloads++
+    const body = await readFile(`${root}dist/npm/${file}`)
+    res.writeHead(200, {
+      'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript',
+      'cache-control': 'no-store',
+    })
+    res.end(file === 'worker.js' ? spy + body : body)
+  })
+})
+after(async () => {
+  await Promise.all([browser.close(), site.close(), server.close()])
+})
+
+/** Tabs that know nothing of other tests' tabs. */
+async function fresh(t: TestContext): Promise<BrowserContext> {
+  const context = await browser.newContext()
+  t.after(() => context.close())
+  return context
+}
+
+/** A tab with a registry in window.r. */
+async function tab(context: BrowserContext, options: string): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(site.url)
+  await page.evaluate(`(async () => {
+    window.workers = []
+    window.Worker = class extends Worker { constructor(...args) { super(...args); workers.push(this) } }
+    const { createRegistry } = await import('/index.js')
+    window.r = await createRegistry(${options})
+  })()`)
+  return page
+}
+
+const until = (page: Page, what: string) => page.waitForFunction(what, null, { timeout: 10_000 })
+
+/** Crashes while a call is under way: how it ended, when, and when the next call was answered, in ms. */
+const crash = (page: Page, how: string) =>
+  page.evaluate(`(async () => {
+  const inFlight = r.call('s__wait', {}).then(() => 'answered', (e) => e.code + ' ' + e.retryable)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const began = performance.now()
+  ${how}
+  const ended = await inFlight
+  const noticed = performance.now() - began
+  const listed = r.has('s__raw')
+  const text = await r.dispatch('s__raw', { again: true })
+  return { ended, noticed, listed, again: text.includes('again'), back: performance.now() - began }
+})()`) as Promise<{ ended: string; noticed: number; listed: boolean; again: boolean; back: number }>
+
+const withServers = (mode: string) =>
+  `{ mode: '${mode}', storage: 'memory', servers: { demo: { url: 'builtin:demo' }, s: { url: '${server.url}', headers: { Authorization: 'Bearer kept' } } } }`
+
+test('a worker that is terminated is replaced, with all it had', async (t) => {
+  const context = await fresh(t)
+  const page = await tab(context, withServers('auto'))
+  await page.evaluate(async () => {
+    await window.r.discover()
+    await window.r.updateServer('demo', { tools: { deny: ['echo'] } })
+    await window.r.updateServer('s', { tools: { deny: ['steps'] } })
+  })
+  server.headers.length = 0
+  const { noticed, back, ...rest } = await crash(page, 'workers.at(-1).terminate()')
+  assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+  assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
+  assert.ok(server.headers.length > 0 && server.headers.every((h) => h.authorization === 'Bearer kept'))
+  await until(page, "r.getSnapshot().withheld.map((t) => t.name).join() === 'demo__echo,s__steps'")
+  assert.equal(await page.evaluate("r.has('s__steps')"), false)
+  assert.equal(await page.evaluate('workers.length'), 2)
+  for (let i = 0; i < 2; i++) assert.equal((await crash(page, 'workers.at(-1).terminate()')).again, true)
+  const down = await page.evaluate(`(async () => {
+    workers.at(-1).terminate()
+    const changed = new Promise((resolve) => r.subscribe(() => { if (r.getHealth().s.status === 'error') resolve() }))
+    await changed
+    const { errorCode } = r.getHealth().s
+    const refused = await r.call('s__raw', {}).catch((e) => e.code + ' ' + e.hint)
+    const tools = r.getTools().length
+    await r.retry('s')
+    return { errorCode, refused, tools, text: await r.dispatch('s__raw', { back: true }) }
+  })()`) as { errorCode: string; refused: string; tools: number; text: string }
+  assert.deepEqual([down.errorCode, down.tools], ['runtime_crashed', 0])
+  assert.match(down.refused, /^runtime_crashed .*retry/)
+  assert.match(down.text, /back/)
+  await page.evaluate('r.close()')
+})
+
+test('a worker that hangs is replaced when it misses a deadline by far', async (t) => {
+  const context = await fresh(t)
+  const page = await tab(context, withServers('worker'))
+  await page.evaluate('r.discover()')
+  await page.workers()[0]!.evaluate('void setTimeout(() => { for (;;) {} })')
+  const late = await page.evaluate(`r.call('demo__echo', {}, { timeoutMs: 200 }).catch((e) => e.code)`)
+  assert.equal(late, 'timeout')
+  assert.equal(await page.evaluate('workers.length'), 1, 'it may be busy')
+  const next = await page.evaluate(`r.call('demo__echo', {}, { timeoutMs: 11000 }).catch((e) => e.code)`)
+  assert.equal(next, 'timeout')
+  assert.equal(await page.evaluate(`r.dispatch('demo__echo', { text: 'up' })`), 'up')
+  assert.equal(await page.evaluate('workers.length'), 2)
+})
+
+for (const mode of ['worker', 'main'])
+  test(`a module that traps is replaced, in mode ${mode}`, async (t) => {
+    const context = await fresh(t)
+    const page = await tab(context, withServers(mode))
+    await page.evaluate('r.discover()')
+    const overwrite = 'new Uint8Array(self.memory.buffer).fill(0xff)'
+    if (mode === 'main') {
+      const { noticed, back, ...rest } = await crash(page, `${overwrite}; r.call('demo__echo', {}).catch(() => {})`)
+      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+      assert.ok(noticed < 1000 && back < 2000, `${noticed} ${back}`)
+    } else {
+      const crashed = crash(
+        page,
+        `await new Promise((resolve) => { window.overwritten = resolve }); r.call('demo__echo', {}).catch(() => {})`,
+      )
+      await until(page, 'window.overwritten')
+      await page.workers()[0]!.evaluate(overwrite)
+      await page.evaluate('overwritten()')
+      const { noticed: _, back: __, ...rest } = await crashed
+      assert.deepEqual(rest, { ended: 'runtime_crashed true', listed: true, again: true })
+      assert.equal(await page.evaluate('workers.length'), 1, 'the worker itself lives on')
+    }
+    await page.evaluate('r.close()')
+  })
+
+test('tabs share one module and one state', async (t) => {
+  const context = await fresh(t)
+  downloads = 0
+  const [a, b] = await Promise.all(
+    [1, 2].map(() => tab(context, `{ mode: 'shared', servers: { demo: { url: 'builtin:demo' } } }`)),
+  )
+  assert.deepEqual(await Promise.all([a, b].map((p) => p!.evaluate('r.mode'))), ['shared', 'shared'])
+  assert.equal(downloads, 1)
+  await a!.evaluate(
+    `r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer given in a' } }).then(() => r.discover())`,
+  )
+  await until(b!, "r.has('s__raw')")
+  const state = (p: Page) => p.evaluate(() => JSON.stringify({ ...window.r.getSnapshot(), version: 0 }))
+  let [sa, sb] = ['', '']
+  for (let i = 0; i < 100 && (!sa || sa !== sb); i++)
+    [sa, sb] = await Promise.all([state(a!), state(b!)]) as [string, string]
+  assert.equal(sa, sb)
+  assert.match(await b!.evaluate(`r.dispatch('s__raw', { from: 'b' })`) as string, /from/)
+  server.headers.length = 0
+  await b!.evaluate(`r.updateServer('s', { timeoutMs: 9000 })`)
+  await b!.evaluate(`r.call('s__raw', {})`)
+  assert.ok(server.headers.every((h) => h.authorization === 'Bearer given in a'), 'a secret of one tab works for all')
+  await until(a!, 'r.getSnapshot().servers.s.config.timeoutMs === 9000')
+  await b!.evaluate(`r.setEnabled('demo', false)`)
+  await until(a!, "!r.has('demo__echo')")
+  assert.ok(!(await a!.evaluate('JSON.stringify([...Object.entries(localStorage)])') as string).includes('given in a'))
+
+  // A third tab finds all as it is, and a lost one takes nothing along but its calls.
+  const c = await tab(context, `{ mode: 'shared' }`)
+  assert.equal(await c.evaluate(`r.has('s__raw')`), true)
+  server.calls.length = 0
+  await c.evaluate(`void (window.slow = r.call('s__wait', {}).catch(() => {}))`)
+  await a!.evaluate(`void (window.slow = r.call('s__wait', {}).then(() => 'answered', (e) => e.code))`)
+  for (let i = 0; i < 500 && server.calls.filter((x) => x === 'wait').length < 2; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  server.calls.length = 0
+  await c.close()
+  for (let i = 0; i < 500 && !server.calls.includes('cancelled'); i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual(server.calls, ['cancelled'], 'the call of the closed tab, and no other')
+  assert.match(await b!.evaluate(`r.dispatch('s__raw', { still: 1 })`) as string, /still/)
+  await b!.evaluate('r.close()')
+  assert.match(await a!.evaluate(`r.dispatch('s__raw', { still: 2 })`) as string, /still/)
+  await a!.evaluate('r.close()')
+  assert.equal(await a!.evaluate('slow'), 'closed')
+
+  // What the tabs have changed was stored, each change once.
+  const d = await tab(context, `{ mode: 'shared' }`)
+  assert.deepEqual(
+    await d.evaluate(() =>
+      Object.entries(window.r.getSnapshot().servers).map(([n, s]) => [n, s.config.enabled, s.config.timeoutMs]).sort()
+    ),
+    [['demo', false, undefined], ['s', true, 9000]],
+  )
+})
+
+test('a question goes to the tab whose call brought it up', async (t) => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  const context = await fresh(t)
+  const options = (name: string) =>
+    `{ mode: 'shared', storage: 'memory', servers: { s: { url: '${asks.url}' } }, onElicitation: () => ({ action: 'accept', content: { name: '${name}' } }) }`
+  const tabs = [await tab(context, options('a')), await tab(context, options('b')), await tab(context, options('c'))]
+  await tabs[0]!.evaluate('r.discover()')
+  await until(tabs[2]!, "r.has('s__ask')")
+  // Three at once: a browser has six connections to an HTTP/1.1 server, and answers need some.
+  for (const _ of [1, 2])
+    assert.deepEqual(await Promise.all(tabs.map((page) => page.evaluate(`r.dispatch('s__ask', {})`))), ['a', 'b', 'c'])
+  await asks.close()
+})
+
+test('a tab without enabled servers joins as soon as another has some', async (t) => {
+  const context = await fresh(t)
+  downloads = 0
+  const [idle, busy] = [await tab(context, `{ mode: 'shared' }`), await tab(context, `{ mode: 'shared' }`)]
+  assert.equal(downloads, 0)
+  await busy.evaluate(`r.addServer('demo', { url: 'builtin:demo' }).then(() => r.discover())`)
+  await until(idle, "r.has('demo__echo')")
+  assert.equal(downloads, 1)
+  const later = await tab(context, `{ mode: 'shared', storage: 'memory' }`)
+  await until(later, "r.has('demo__echo')")
+})
+
+test('a shared worker that dies is replaced for all tabs', async (t) => {
+  const context = await fresh(t)
+  const [a, b] = await Promise.all([1, 2].map(() => tab(context, `{ mode: 'shared' }`)))
+  await a!.evaluate(`r.addServer('s', { url: '${server.url}', headers: { Authorization: 'Bearer of a' } })`)
+  await b!.evaluate(`r.addServer('demo', { url: 'builtin:demo' })`)
+  await b!.evaluate('r.discover()')
+  await until(a!, "r.has('demo__echo') && r.has('s__raw')")
+  await a!.evaluate(`void (window.slow = r.call('s__wait', {}).then(() => 'answered', (e) => e.code))`)
+  const cdp = await browser.newBrowserCDPSession()
+  const { targetInfos } = await cdp.send('Target.getTargets')
+  const workers = targetInfos.filter((t) => t.type === 'shared_worker')
+  assert.equal(workers.length, 1)
+  const began = performance.now()
+  // As the browser ends one: close() within would leave Chromium connecting tabs to what has closed.
+  await cdp.send('Target.closeTarget', { targetId: workers[0]!.targetId })
+  assert.equal(await a!.evaluate('slow'), 'runtime_crashed')
+  assert.ok(performance.now() - began < 1000)
+  server.headers.length = 0
+  // It may not have heard yet: then it hears by this call, which it may repeat.
+  const again = `r.dispatch('s__raw', { again: 1 })`
+  assert.match(
+    await b!.evaluate(
+      `${again}.catch((e) => e.code === 'runtime_crashed' && e.retryable ? ${again} : Promise.reject(e))`,
+    ) as string,
+    /again/,
+  )
+  assert.match(await a!.evaluate(`r.dispatch('s__raw', { again: 2 })`) as string, /again/)
+  assert.equal(await a!.evaluate(`r.dispatch('demo__echo', { text: 'x' })`), 'x')
+  assert.ok(server.headers.some((h) => h.authorization === 'Bearer of a'))
+  const after = (await cdp.send('Target.getTargets')).targetInfos.filter((t) => t.type === 'shared_worker')
+  assert.equal(after.length, 1, 'one for both')
+})

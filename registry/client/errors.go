@@ -1,0 +1,171 @@
+package client
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+var errClosed = errors.New("session is closed")
+
+// JSON-RPC error codes that the client acts on or answers with.
+const (
+	codeInvalidRequest     = -32600
+	codeMethodNotFound     = -32601
+	codeInvalidParams      = -32602
+	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions
+)
+
+// failed turns an End event into the error of whoever still waited.
+func (s *Session) failed(e *Event) error {
+	switch e.Why {
+	case EOF:
+		return registry.Because(registry.ErrNetwork, "the response ended before the answer")
+	case TooLarge:
+		return registry.Because(registry.ErrTooLarge, e.Text)
+	case NotMCP:
+		return registry.Because(registry.ErrProtocol, s.d.shown(e.Text))
+	case Gone:
+		return errClosed
+	}
+	if e.Text != "" {
+		return registry.Because(registry.ErrNetwork, e.Text)
+	}
+	return registry.ErrNetwork
+}
+
+// refused turns a Refused event into an error. withSession says that the
+// request named the session.
+func (s *Session) refused(e *Event, withSession bool) error {
+	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
+		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
+	}
+	if e.Status < 400 {
+		return registry.ErrRedirect
+	}
+	status := &registry.StatusError{Code: e.Status, Header: headerMap(s.d.redact(e.Header))}
+	body := []byte(e.Text)
+	var rpc *registry.RPCError
+	// Without a code it is some other protocol's error: a REST server's 404 or 429.
+	if rawjson.Valid(body, 64) == nil && rawjson.Kind(get(get(body, "error"), "code")) == 'n' {
+		rpc = rpcError(body)
+	}
+	switch {
+	case rpc != nil:
+		rpc = s.d.redactRPC(rpc)
+		status.Detail = rpc.Message
+	case !strings.Contains(headerOf(e.Header, "content-type"), "html"):
+		status.Detail = s.d.shown(e.Text)
+	}
+	switch {
+	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
+		return &expiredError{status}
+	case rpc != nil && e.Status < 500 && e.Status != 401 && e.Status != 403:
+		return rpc
+	}
+	return status
+}
+
+// forgot reports whether a refusal means that the server no longer knows the
+// session: 404 (2025-11-25, session management), or a 400 as many servers
+// answer it, unless a JSON-RPC error names another fault.
+func forgot(status int, rpc *registry.RPCError) bool {
+	return status == 404 || status == 400 &&
+		(rpc == nil || rpc.Code == -32000 || rpc.Code == -32001 || strings.Contains(strings.ToLower(rpc.Message), "session"))
+}
+
+// redact hides the configured header values, should a server repeat them. It
+// comes before anything that cuts.
+func (d *dial) redact(text string) string {
+	for i := 1; i < len(d.headers); i += 2 {
+		text = registry.Redact(text, d.headers[i])
+	}
+	if d.auth != nil {
+		text = d.auth.Redact(text)
+	}
+	return text
+}
+
+// shown makes a server's words fit to be shown.
+func (d *dial) shown(text string) string {
+	return strings.TrimSpace(registry.Plain(d.redact(text), d.c.opts.Limits.MessageBytes))
+}
+
+func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {
+	e.Message = d.shown(e.Message)
+	if e.Data != nil {
+		e.Data = []byte(d.redact(string(e.Data)))
+	}
+	return e
+}
+
+// An expiredError is a refusal that means: connect again, nothing has run.
+type expiredError struct{ cause error }
+
+func (e *expiredError) Error() string {
+	return registry.ErrSessionExpired.Error() + ": " + e.cause.Error()
+}
+func (e *expiredError) Unwrap() []error { return []error{registry.ErrSessionExpired, e.cause} }
+
+// rpcError reads the error of a JSON-RPC message, nil if it has none.
+func rpcError(message []byte) *registry.RPCError {
+	raw := get(message, "error")
+	if rawjson.Kind(raw) != 'o' {
+		return nil
+	}
+	code, _ := rawjson.Int(get(raw, "code"))
+	return &registry.RPCError{Code: code, Message: getString(raw, "message"), Data: get(raw, "data")}
+}
+
+func headerMap(lines string) map[string][]string {
+	if lines == "" {
+		return nil
+	}
+	out := map[string][]string{}
+	for lines != "" {
+		var key, value string
+		key, lines, _ = strings.Cut(lines, "\n")
+		value, lines, _ = strings.Cut(lines, "\n")
+		key = canonical(key)
+		out[key] = append(out[key], value)
+	}
+	return out
+}
+
+// canonical writes a header name as net/http does: Retry-After.
+func canonical(name string) string {
+	b := []byte(name)
+	upper := true
+	for i, c := range b {
+		if upper && c >= 'a' && c <= 'z' {
+			b[i] = c - 'a' + 'A'
+		}
+		upper = c == '-'
+	}
+	return string(b)
+}
+
+// isRefusal reports whether err is the server's way to say that it does not
+// know what it was asked, as opposed to a fault or a lack of rights.
+func isRefusal(err error) bool {
+	var rpc *registry.RPCError
+	if errors.As(err, &rpc) {
+		return true
+	}
+	return isMissing(err)
+}
+
+// isMissing reports whether err is a 4xx that does not speak of rights or rates.
+func isMissing(err error) bool {
+	var status *registry.StatusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	switch status.Code {
+	case 401, 403, 407, 408, 429:
+		return false
+	}
+	return status.Code >= 400 && status.Code < 500
+}

@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// openSSE opens a session over HTTP+SSE (2024-11-05): one GET stream brings
+// every message, and its first event names where to post. The stream belongs to
+// the session, not to ctx.
+func (d *dial) openSSE(ctx context.Context) (*Session, error) {
+	origin, counted := d.origin, !d.c.platform.Multiplexed(d.origin)
+	if counted {
+		if ok, _ := d.c.budget.try(origin, neededStreams); !ok {
+			return nil, registry.Because(registry.ErrNetwork, "too many event streams to one origin are open")
+		}
+	}
+	s := d.session(registry.SessionInfo{Transport: "sse"})
+	mail := newMailbox(d.c.platform)
+	r := errand{s: s, url: d.href, mail: mail, x: s.exchange("GET", d.href, nil)}
+	endpoint := make(chan error, 1)
+	s.goroutine(func() {
+		defer mail.close()
+		if counted {
+			defer d.c.budget.release(origin)
+		}
+		if err := r.run(s.ctx); err != nil {
+			endpoint <- err
+			return
+		}
+		s.listen(&r, endpoint)
+		s.abort(r.exchange)
+	})
+	select {
+	case err := <-endpoint:
+		if err == nil {
+			err = s.initialize(ctx)
+		}
+		if err != nil {
+			s.drop()
+			return nil, err
+		}
+	case <-ctx.Done():
+		s.drop()
+		return nil, context.Cause(ctx)
+	}
+	d.remember(s.info)
+	return s, nil
+}
+
+// listen reads the stream to its end, which is the session's. It reports once
+// whether there is an endpoint to post to.
+func (s *Session) listen(r *errand, endpoint chan<- error) {
+	told := false
+	tell := func(err error) {
+		if !told {
+			told = true
+			endpoint <- err
+		}
+	}
+	for {
+		e, err := r.mail.next(s.ctx)
+		if err != nil {
+			tell(err)
+			return
+		}
+		switch e.Kind {
+		case Endpoint:
+			if !told {
+				err := s.setEndpoint(e.Text)
+				tell(err)
+				if err != nil {
+					return
+				}
+			}
+		case Refused, End:
+			again, err := r.again(s.ctx, e)
+			switch {
+			case again && err == nil:
+				continue
+			case err != nil:
+			case e.Kind == Refused:
+				err = s.refused(e, false)
+			default:
+				err = s.failed(e)
+			}
+			if e.Kind == End && e.Why == EOF {
+				err = registry.Because(registry.ErrNetwork, "the event stream ended")
+			}
+			tell(err)
+			s.over(err)
+			s.failAll(e)
+			return
+		}
+	}
+}
+
+// setEndpoint takes where to post from the server. Another origin would get the
+// configured headers, so that it is refused.
+func (s *Session) setEndpoint(ref string) error {
+	href, origin, ok := s.d.c.platform.Resolve(s.d.href, ref)
+	if !ok {
+		return registry.Because(registry.ErrProtocol, "the endpoint event names no URL")
+	}
+	if origin != s.d.home {
+		return registry.Because(registry.ErrProtocol, "the endpoint event names another origin")
+	}
+	s.postURL = href
+	return nil
+}
+
+// failAll ends every call that waits for the stream that has ended.
+func (s *Session) failAll(e *Event) {
+	s.mu.Lock()
+	calls := s.calls
+	s.calls = map[int64]*mailbox{}
+	s.mu.Unlock()
+	why := e.Why
+	if e.Kind != End || why == EOF {
+		why = Network // an EOF on a call's own exchange means "accepted"
+	}
+	for _, mail := range calls {
+		mail.put(&Event{Kind: End, Last: true, Why: why, Text: "the event stream ended"})
+	}
+}

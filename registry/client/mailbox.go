@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"sync"
+)
+
+// mailboxSize bounds the events that wait for one reader. Progress beyond it is
+// dropped; answers and ends always fit.
+const mailboxSize = 1000
+
+// A mailbox carries events from the platform's callbacks, which must not block,
+// to the one goroutine that waits for them.
+type mailbox struct {
+	p    Platform
+	call int // registry.Call.ID of whose events these are, or 0
+
+	mu     sync.Mutex
+	take   func(*Event)  // if not nil, gets the events instead
+	wake   chan struct{} // made when somebody waits
+	events []*Event
+	closed bool
+}
+
+func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
+
+func (m *mailbox) put(e *Event) {
+	m.mu.Lock()
+	if take := m.take; take != nil && !m.closed {
+		m.mu.Unlock()
+		take(e)
+		return
+	}
+	defer m.mu.Unlock()
+	m.keep(e)
+}
+
+// putFirst lets the mailbox keep events from e on. It is true for the first that
+// asks for it; whoever it is true for sees to it that next is called.
+func (m *mailbox) putFirst(e *Event) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := m.take != nil
+	if first {
+		m.take, m.wake = nil, make(chan struct{}, 1)
+	}
+	m.keep(e)
+	return first
+}
+
+// keep is called with m.mu held.
+func (m *mailbox) keep(e *Event) {
+	if m.closed || e.Kind == Progress && len(m.events) >= mailboxSize {
+		freeEvent(m.p, e)
+		return
+	}
+	m.events = append(m.events, e)
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the oldest event once there is one. The error is ctx's.
+func (m *mailbox) next(ctx context.Context) (*Event, error) {
+	for {
+		m.mu.Lock()
+		if len(m.events) > 0 {
+			e := m.events[0]
+			m.events = m.events[1:]
+			m.mu.Unlock()
+			return e, nil
+		}
+		m.mu.Unlock()
+		select {
+		case <-m.wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// close frees what nobody took and whatever still comes.
+func (m *mailbox) close() {
+	m.mu.Lock()
+	events := m.events
+	m.events, m.closed = nil, true
+	m.mu.Unlock()
+	for _, e := range events {
+		freeEvent(m.p, e)
+	}
+}
+
+func freeEvent(p Platform, e *Event) {
+	if e.Kind == Tools || e.Kind == Output {
+		p.Free(e.Table)
+	}
+}

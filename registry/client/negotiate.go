@@ -1,0 +1,151 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// connect finds out which transport and era the server speaks, unless a hint or
+// the configuration knows. The order is: 2026-07-28, initialize, HTTP+SSE.
+func (d *dial) connect(ctx context.Context) (*Session, error) {
+	hint := d.c.hints.get(d.href)
+	if d.cfg.Transport == "sse" {
+		return d.openSSE(ctx)
+	}
+	if d.cfg.Transport == "streamable-http" && hint.Transport == "sse" {
+		hint = Hint{}
+	}
+	switch {
+	case hint.Transport == "sse":
+		s, err := d.openSSE(ctx)
+		if err == nil || !isRefusal(err) {
+			return s, err
+		}
+		d.forget()
+	case hint.Version == modern:
+		s := d.session(registry.SessionInfo{Transport: "streamable-http", ProtocolVersion: modern, ListChanged: hint.ListChanged})
+		s.assumed = true
+		s.watchIfUseful()
+		return s, nil
+	case isLegacy(hint.Version):
+		s, err := d.initialize(ctx)
+		if err == nil || !isRefusal(err) {
+			return s, err
+		}
+		d.forget()
+	}
+	if s, err := d.discover(ctx); s != nil || err != nil {
+		return s, err
+	}
+	s, err := d.initialize(ctx)
+	if err != nil && isMissing(err) && d.cfg.Transport != "streamable-http" {
+		// The first POST that a server of any era understands was refused: it may be HTTP+SSE.
+		if s, sseErr := d.openSSE(ctx); sseErr == nil {
+			return s, nil
+		} else if ctx.Err() != nil {
+			return nil, sseErr
+		}
+	}
+	return s, err
+}
+
+// discover tries server/discover (2026-07-28). It returns neither session nor
+// error if the server is not of that era, however it says so: with an error, a
+// page of HTML, silence, or, in a browser, a refused preflight.
+func (d *dial) discover(ctx context.Context) (*Session, error) {
+	probe, cancel := context.WithTimeout(ctx, probeTime(ctx))
+	defer cancel()
+	s := d.session(registry.SessionInfo{ProtocolVersion: modern})
+	for range 2 {
+		e, err := s.send(probe, &rpc{method: "server/discover", quiet: true})
+		if err == nil {
+			result := get([]byte(e.Text), "result")
+			if !listsModern(get(result, "supportedVersions")) {
+				break
+			}
+			s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
+			d.remember(s.info)
+			s.watchIfUseful()
+			return s, nil
+		}
+		if ctx.Err() != nil {
+			s.drop()
+			return nil, context.Cause(ctx)
+		}
+		if status := (*registry.StatusError)(nil); errors.As(err, &status) && status.Code == 401 ||
+			errors.Is(err, registry.ErrSignInNeeded) || errors.Is(err, registry.ErrSignIn) {
+			s.drop()
+			return nil, err
+		}
+		if wrong := (*registry.RPCError)(nil); !errors.As(err, &wrong) ||
+			wrong.Code != codeUnsupportedVersion || !listsModern(get(wrong.Data, "supported")) {
+			break
+		}
+	}
+	s.drop()
+	return nil, nil
+}
+
+// probeTime leaves an old server that never answers what it does not know half
+// of the deadline for initialize.
+func probeTime(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 10 * time.Second
+	}
+	return time.Until(deadline) / 2
+}
+
+func listsModern(versions []byte) bool {
+	found := false
+	_ = rawjson.Elements(versions, func(v []byte) error {
+		if s, _ := rawjson.String(v); s == modern {
+			found = true
+		}
+		return nil
+	})
+	return found
+}
+
+// initialize opens a session of the versions up to 2025-11-25 over streamable HTTP.
+func (d *dial) initialize(ctx context.Context) (*Session, error) {
+	s := d.session(registry.SessionInfo{})
+	if err := s.initialize(ctx); err != nil {
+		s.drop()
+		return nil, err
+	}
+	d.remember(s.info)
+	s.watchIfUseful()
+	return s, nil
+}
+
+// initialize does the handshake on whichever transport s has. The notification
+// that ends it is sent, but its answer is not waited for.
+func (s *Session) initialize(ctx context.Context) error {
+	params := member(nil, "protocolVersion", legacy)
+	params = rawMember(params, "capabilities", s.d.c.capabilities)
+	params = rawMember(params, "clientInfo", s.d.c.impl)
+	e, err := s.send(ctx, &rpc{method: "initialize", params: params, quiet: true, head: func(header string) {
+		s.mu.Lock()
+		s.sessionID = headerOf(header, "mcp-session-id")
+		s.mu.Unlock()
+	}})
+	if err != nil {
+		return err
+	}
+	if s.sessionID != "" && !safeHeader(s.sessionID) {
+		return registry.Because(registry.ErrProtocol, "the session id holds characters that the spec does not allow")
+	}
+	result := get([]byte(e.Text), "result")
+	version := getString(result, "protocolVersion")
+	if !isLegacy(version) {
+		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+s.d.shown(version))
+	}
+	s.negotiated(version, result, get(result, "serverInfo"))
+	s.initialized = s.post(notification("notifications/initialized", nil, nil))
+	return nil
+}

@@ -1,0 +1,147 @@
+package client
+
+import (
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A Platform moves bytes for one [Connector]. It sends exactly what it is told,
+// frames and parses what comes back within the bounds it was given, and decides
+// nothing. All methods may be called from several goroutines and return at once.
+type Platform interface {
+	// Bound sets the limits that hold for every later exchange. It is called once, first.
+	Bound(registry.Limits)
+	// Resolve resolves ref against the absolute URL base. It returns the
+	// normalized URL and its origin; not ok if they make no http or https URL.
+	Resolve(base, ref string) (href, origin string, ok bool)
+	// Start begins an exchange. Its events go to sink, in order, never two at
+	// once, none before Start has returned.
+	Start(x *Exchange, sink Sink)
+	// Cancel ends an exchange, request and body. Events already under way may
+	// still arrive; a Last event is not promised any more. Unknown ids are ignored.
+	Cancel(id uint32)
+	// Text returns the JSON text of the value at index in a table: a tool
+	// definition, or (index 0) a result.
+	Text(table, index uint32) ([]byte, error)
+	// Pin returns what a user approves the tool definition at index by: package pin's.
+	Pin(table, index uint32) string
+	// Fingerprint has done called with a digest of a page's tools: see
+	// registry.ToolPage. It is "" where the platform has none.
+	Fingerprint(table uint32, done func(string))
+	// Free drops a table. Unknown tables are ignored.
+	Free(table uint32)
+	// Multiplexed reports whether the origin is known to be spoken to over
+	// HTTP/2 or newer, where streams do not use up connections.
+	Multiplexed(origin string) bool
+}
+
+// A Sink takes the events of one exchange. Deliver does not block.
+type Sink interface{ Deliver(*Event) }
+
+// An Exchange is one HTTP request and all that is read from its response.
+// Credentials are omitted, redirects not followed, caches are bypassed.
+type Exchange struct {
+	// ID names the exchange; the connector does not use one twice.
+	ID uint32
+	// Group is the session on whose account events are rated.
+	Group uint32
+	// Method is GET, POST or DELETE.
+	Method string
+	// URL is where the request goes, proxy included.
+	URL string
+	// Header has names and values in turn.
+	Header []string
+	// Body is JSON text; nil for none.
+	Body []byte
+	// Awaits is the id of the request whose answer ends the exchange, or 0. An
+	// exchange without one ends with its body; POST bodies are then not read.
+	Awaits int64
+	// Head asks for a Head event before anything else.
+	Head bool
+	// Whole asks for one Refused event whatever the status, with all of the body.
+	Whole bool
+	// Once says that the request must not reach the server twice, even where
+	// the network stack would silently send it again.
+	Once bool
+}
+
+// The kind of a request is in the low bits of its id, so that the platform
+// knows what an answer is without a table of requests: 1 tools/list, 2 tools/call.
+const (
+	opOther int64 = iota
+	opList
+	opCall
+	opStep = 4 // ids of one session are this far apart
+)
+
+// A Kind says what an [Event] tells.
+type Kind uint8
+
+// The kinds of events. The numbers are shared with plane.ts.
+const (
+	// Head: the response is a success and its body follows. Status, Header.
+	Head Kind = iota
+	// Refused: the response is not a success. Status (0 for a redirect that the platform does not show), Header, Text (the start of the body).
+	Refused
+	// End: there is no more. Why, Text (detail), LastID, Retry.
+	End
+	// Tools: an answer to tools/list. RPC, Table, Bytes, Text (the names, one a line), Extra.
+	Tools
+	// Output: an answer to tools/call. RPC, Table, Bytes, IsError.
+	Output
+	// Progress: notifications/progress. RPC (the token), Progress, Total, Text.
+	Progress
+	// Changed: notifications/tools/list_changed.
+	Changed
+	// Message: any other message that concerns a client of tools. Text is the JSON-RPC message, which is valid JSON.
+	Message
+	// Endpoint: the endpoint event of HTTP+SSE (2024-11-05). Text.
+	Endpoint
+	// Dropped: so many messages (Bytes) that nobody asked for were too many and not read.
+	Dropped
+)
+
+// An Event is one thing that happened to an exchange. Which fields are set
+// depends on Kind.
+type Event struct {
+	Kind Kind
+	// Last says that the exchange is over.
+	Last bool
+	// Status is the HTTP status.
+	Status int
+	// Header has the readable headers of interest, names in lower case and values in turn, one a line.
+	Header string
+	RPC    int64
+	Table  uint32
+	// Bytes is the size of the message.
+	Bytes   int
+	IsError bool
+	Text    string
+	// Extra is "" or the JSON text of {drops: [[name, reason]…], next: string, ttl: ms,
+	// headers: [index…]}; headers are the tools that mention x-mcp-header.
+	Extra           string
+	Progress, Total float64
+	Why             Reason
+	// LastID is the last event id of the stream, "" if none was given or it cannot be sent back.
+	LastID string
+	// Retry is what the stream asked for, negative if nothing.
+	Retry time.Duration
+}
+
+// A Reason says why an exchange ended.
+type Reason uint8
+
+// The reasons. The numbers are shared with plane.ts.
+const (
+	// EOF: the body ended.
+	EOF Reason = iota
+	// Network: no response, or the body broke off.
+	Network
+	// TooLarge: a limit was reached; Text names it.
+	TooLarge
+	// NotMCP: the body is not JSON-RPC, or of another content type; Text says which.
+	NotMCP
+	// Gone: the session was closed. Only Go uses it.
+	Gone
+)

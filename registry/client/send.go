@@ -1,0 +1,344 @@
+package client
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// An rpc is one request to the server.
+type rpc struct {
+	op       int64 // opOther, opList or opCall
+	call     int   // registry.Call.ID, or 0
+	method   string
+	params   []byte // members
+	headers  []string
+	progress func(registry.Progress)
+	// head takes the response's headers, of interest when connecting.
+	head func(header string)
+	// quiet requests are not cancelled by a notification: those that connect (2025-11-25, basic/utilities/cancellation).
+	quiet bool
+}
+
+// send makes one request and waits for its answer: a Tools, Output or Message
+// event. It returns promptly when ctx ends, having told the server.
+func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
+	w := &wait{s: s, r: r, mail: newMailbox(s.d.c.platform)}
+	w.mail.call = r.call
+	if err := w.begin(ctx); err != nil {
+		return nil, err
+	}
+	return w.finish(ctx)
+}
+
+// A wait is one request between its sending and its answer.
+type wait struct {
+	s      *Session
+	r      *rpc
+	id     int64
+	mail   *mailbox
+	errand errand
+
+	lastID string // of the stream that broke off
+	stuck  int    // reconnects in a row that brought no new event id
+}
+
+// begin sends the request, at once if the session is ready. Unless it fails, end
+// has to follow.
+func (w *wait) begin(ctx context.Context) error {
+	s, r := w.s, w.r
+	s.mu.Lock()
+	if err := s.ended; err != nil {
+		s.mu.Unlock()
+		return err
+	}
+	s.lastID += opStep
+	id := s.lastID | r.op
+	w.id = id
+	s.calls[id] = w.mail
+	s.mu.Unlock()
+
+	var meta []byte
+	if r.progress != nil {
+		meta = strconv.AppendInt(append(make([]byte, 0, 40), `"progressToken":`...), id, 10)
+	}
+	if s.modern {
+		meta = joinMembers(meta, s.d.c.meta)
+	}
+	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
+	if s.modern {
+		x.Header = append(x.Header, "Mcp-Method", r.method)
+	}
+	x.Header = append(x.Header, r.headers...)
+	x.Head = r.head != nil && !s.sse
+	x.Once = r.op == opCall
+	if !s.sse {
+		x.Awaits = id
+	}
+	w.errand = errand{s: s, url: s.postURL, mail: w.mail, x: x}
+	err := w.errand.run(ctx)
+	if err != nil {
+		w.end()
+	}
+	return err
+}
+
+// finish waits for the answer and ends the wait.
+func (w *wait) finish(ctx context.Context) (*Event, error) {
+	defer w.end()
+	e, err := w.answer(ctx)
+	if err != nil && ctx.Err() != nil {
+		w.giveUp()
+	}
+	return e, err
+}
+
+// giveUp tells the server, and the platform, that nobody waits any more.
+func (w *wait) giveUp() {
+	if !w.r.quiet {
+		w.s.cancelled(w.id)
+	}
+	w.s.abort(w.errand.exchange)
+}
+
+func (w *wait) end() {
+	s := w.s
+	s.mu.Lock()
+	delete(s.calls, w.id)
+	s.mu.Unlock()
+	s.unaskDuring(w.mail)
+	w.mail.close()
+}
+
+func (w *wait) answer(ctx context.Context) (*Event, error) {
+	for {
+		e, err := w.mail.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		switch e.Kind {
+		case Tools, Output:
+			return e, nil
+		case Message:
+			if rpc := rpcError([]byte(e.Text)); rpc != nil {
+				return nil, w.s.d.redactRPC(rpc)
+			}
+			return e, nil
+		case Progress:
+			if w.r.progress != nil {
+				w.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: w.s.d.shown(e.Text)})
+			}
+		case Head:
+			if w.r.head != nil {
+				w.r.head(e.Header)
+			}
+		case Refused:
+			if again, err := w.errand.again(ctx, e); again || err != nil {
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			if w.lastID == "" {
+				return nil, w.s.refused(e, true)
+			}
+			if err := w.refusedAgain(e); err != nil {
+				return nil, err
+			}
+			if err := w.resume(ctx, e); err != nil {
+				return nil, err
+			}
+		case End:
+			if w.s.sse && e.Why == EOF {
+				continue // the POST was accepted; the answer comes on the stream
+			}
+			if e.Why != EOF && e.Why != Network || w.s.modern || w.s.sse || e.LastID == "" && w.lastID == "" {
+				return nil, w.s.failed(e)
+			}
+			if err := w.resume(ctx, e); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// refusedAgain reads a refusal of the GET that should have resumed the stream.
+// The call may have run, so that the session's end is not this call's error.
+func (w *wait) refusedAgain(e *Event) error {
+	if e.Status >= 500 || e.Status == 429 {
+		return nil
+	}
+	err := w.s.refused(e, false)
+	if w.s.sessionID != "" && e.Status == 404 {
+		w.s.over(&expiredError{err})
+	}
+	return registry.Because(registry.ErrNetwork, "the response broke off and could not be resumed: "+err.Error())
+}
+
+// maxStuck bounds reconnects that bring nothing new.
+const maxStuck = 5
+
+// resume opens the stream again after a while (2025-11-25, basic/transports, resumability).
+func (w *wait) resume(ctx context.Context, e *Event) error {
+	if e.LastID != "" && e.LastID != w.lastID {
+		w.lastID, w.stuck = e.LastID, 0
+	} else if w.stuck++; w.stuck > maxStuck {
+		return w.s.failed(e)
+	}
+	timer := time.NewTimer(reconnectDelay(retryOf(e), w.stuck))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.s.ctx.Done():
+		return errClosed
+	}
+	x := w.s.exchange("GET", w.s.d.href, nil)
+	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
+	x.Awaits = w.id
+	w.errand = errand{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
+	return w.errand.run(ctx)
+}
+
+// The bounds of a server's retry and of our own backoff.
+const (
+	minRetry = 500 * time.Millisecond
+	maxRetry = 30 * time.Second
+)
+
+// reconnectDelay is the server's retry if it gave one, else a second that
+// doubles with every attempt that led to nothing.
+func reconnectDelay(retry time.Duration, stuck int) time.Duration {
+	if retry < 0 {
+		retry = time.Second << min(max(stuck, 0), 5)
+	}
+	return min(max(retry, minRetry), maxRetry)
+}
+
+// exchange fills in what all requests to the server have in common.
+func (s *Session) exchange(method, href string, body []byte) *Exchange {
+	x := &Exchange{ID: s.d.c.exchanges.Add(1), Group: s.group, Method: method, URL: s.d.via(href), Body: body}
+	x.Header = make([]string, 0, len(s.d.headers)+16)
+	x.Header = append(x.Header, s.d.headers...)
+	switch method {
+	case "POST":
+		x.Header = append(x.Header, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	case "GET":
+		x.Header = append(x.Header, "Accept", "text/event-stream")
+	}
+	if s.sse {
+		return x
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if version := s.info.ProtocolVersion; version != "" {
+		x.Header = append(x.Header, "MCP-Protocol-Version", version)
+	}
+	if s.sessionID != "" {
+		x.Header = append(x.Header, "Mcp-Session-Id", s.sessionID)
+	}
+	return x
+}
+
+// start hands an exchange to the platform on the session's account.
+func (s *Session) start(x *Exchange, mail *mailbox) {
+	s.mu.Lock()
+	if s.ended != nil {
+		s.mu.Unlock()
+		mail.put(&Event{Kind: End, Last: true, Why: Gone})
+		return
+	}
+	s.live[x.ID] = struct{}{}
+	s.mu.Unlock()
+	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
+}
+
+// abort ends an exchange that nobody waits for any more.
+func (s *Session) abort(id uint32) {
+	s.mu.Lock()
+	delete(s.live, id)
+	s.mu.Unlock()
+	s.d.c.platform.Cancel(id)
+}
+
+// cancelled tells the server that nobody waits for a request. From 2026-07-28
+// on the end of the exchange itself says so.
+func (s *Session) cancelled(id int64) {
+	if s.modern {
+		return
+	}
+	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
+	told := s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+	s.mu.Lock()
+	s.told = told
+	s.mu.Unlock()
+}
+
+// The bounds of messages without an answer: how long one may occupy a
+// connection, and how many may at once, lest a flood of pings takes them all.
+const (
+	postTime = 5 * time.Second
+	maxPosts = 16
+)
+
+// post sends a notification or a response. The channel is closed when the
+// server has taken it, or has not within postTime, or when too many are under way.
+func (s *Session) post(message []byte) <-chan struct{} {
+	done := make(chan struct{})
+	mail := newMailbox(s.d.c.platform)
+	x := s.exchange("POST", s.postURL, message)
+	if s.modern {
+		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
+	}
+	r := errand{s: s, url: s.postURL, mail: mail, x: x}
+	s.mu.Lock()
+	full := s.ended != nil || s.posts >= maxPosts
+	if !full {
+		s.posts++
+		s.running.Add(1)
+	}
+	s.mu.Unlock()
+	if full {
+		close(done)
+		return done
+	}
+	started := s.d.ready()
+	if started {
+		_ = r.run(s.ctx)
+	}
+	go func() {
+		defer s.running.Done()
+		defer close(done)
+		defer func() {
+			s.mu.Lock()
+			s.posts--
+			s.mu.Unlock()
+			mail.close()
+		}()
+		ctx, cancel := context.WithTimeout(s.ctx, postTime)
+		defer cancel()
+		if !started && r.run(ctx) != nil {
+			return
+		}
+		for {
+			e, err := mail.next(ctx)
+			if err != nil {
+				s.abort(r.exchange)
+				return
+			}
+			if again, err := r.again(ctx, e); e.Last && !again || err != nil {
+				return
+			}
+		}
+	}()
+	return done
+}
+
+// answers reports the id of the request that message answers.
+func answers(message []byte) (int64, bool) {
+	return rawjson.Int(get(message, "id"))
+}

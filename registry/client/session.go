@@ -1,0 +1,210 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A Session is a [registry.Session] of one server.
+type Session struct {
+	d      *dial
+	group  uint32
+	modern bool          // 2026-07-28: no session, no initialize
+	sse    bool          // HTTP+SSE: answers come on the one stream
+	works  chan struct{} // closed by the first answer after connecting
+
+	// Written while connecting only; what callbacks of the platform may read
+	// meanwhile (info and sessionID, in exchange) under mu.
+	info        registry.SessionInfo
+	sessionID   string
+	initialized <-chan struct{} // closed when notifications/initialized was answered
+	postURL     string          // the endpoint, or what HTTP+SSE named
+
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // goroutines of this session
+
+	mu      sync.Mutex
+	lastID  int64
+	calls   map[int64]*mailbox   // by request id
+	live    map[uint32]struct{}  // exchanges under way
+	asked   map[string]question  // elicitations of the server, by raw request id
+	assumed bool                 // the era is a hint that no answer has confirmed
+	settled bool                 // an answer came; the optional stream may open
+	bound   map[string][]binding // of the listed tools that have some
+	posts   int
+	told    <-chan struct{} // closed when the server has taken the last notifications/cancelled
+	ended   error           // set when the session is over, by Close or by itself
+	closed  bool
+}
+
+func (d *dial) session(info registry.SessionInfo) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	ready := make(chan struct{})
+	close(ready)
+	return &Session{
+		d: d, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
+		info: info, postURL: d.href, initialized: ready, works: make(chan struct{}),
+		ctx: ctx, cancel: cancel,
+		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]question{},
+	}
+}
+
+// Info tells what was negotiated, or, where a hint spared the negotiation, what is assumed.
+func (s *Session) Info() registry.SessionInfo { return s.info }
+
+// goroutine runs f until the session's end; Close waits for it.
+func (s *Session) goroutine(f func()) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	go func() {
+		defer s.running.Done()
+		defer func() {
+			if recover() != nil {
+				s.over(registry.Because(registry.ErrProtocol, "a message could not be handled"))
+			}
+		}()
+		f()
+	}()
+}
+
+// over tells the registry, once, that the session has ended by itself.
+func (s *Session) over(err error) {
+	s.mu.Lock()
+	told := s.ended != nil
+	if !told {
+		s.ended = err
+	}
+	s.mu.Unlock()
+	if !told {
+		s.d.notify(registry.Notice{Err: err})
+	}
+}
+
+// settle runs after an answer: the session works, so that what was assumed holds.
+func (s *Session) settle() {
+	s.mu.Lock()
+	first, assumed := !s.settled, s.assumed
+	s.settled, s.assumed = true, false
+	s.mu.Unlock()
+	if assumed {
+		s.d.remember(s.info)
+	}
+	if first {
+		close(s.works)
+	}
+}
+
+// doubt reads the error of a request on a session whose era was only assumed: a
+// refusal means that the server is of another era by now, and has run nothing.
+func (s *Session) doubt(err error, op int64) error {
+	s.mu.Lock()
+	assumed := s.assumed
+	s.mu.Unlock()
+	if !assumed {
+		return err
+	}
+	again := isRefusal(err)
+	if rpc := (*registry.RPCError)(nil); op == opCall && errors.As(err, &rpc) {
+		// Other errors may come from a tool that ran.
+		again = rpc.Code == codeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
+	}
+	if op == opList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
+		again = true // a preflight refused, a page of HTML
+	}
+	if !again {
+		return err
+	}
+	s.d.forget()
+	return &expiredError{err}
+}
+
+// closeTime bounds how long Close waits for the server's goodbye. The DELETE is on its
+// way by then, most often on a connection that was open.
+const closeTime = 150 * time.Millisecond
+
+// toldTime bounds how long Close lets the server take that a call was given up: one
+// without sessions hears of it in no other way.
+const toldTime = 100 * time.Millisecond
+
+// Close ends the session. Calls under way fail; a server that gave a session id
+// is told, for 150 ms at most.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	told := s.told
+	s.mu.Unlock()
+	if told != nil {
+		timer := time.NewTimer(toldTime)
+		defer timer.Stop()
+		select {
+		case <-told:
+		case <-timer.C:
+		}
+	}
+	if !s.shut() {
+		return nil
+	}
+	if s.sessionID != "" && !s.sse {
+		s.goodbye(ctx)
+	}
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// drop ends a session that connecting gave up.
+func (s *Session) drop() { s.shut() }
+
+func (s *Session) shut() bool {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return false
+	}
+	s.closed = true
+	if s.ended == nil {
+		s.ended = errClosed
+	}
+	calls, live := s.calls, s.live
+	s.calls, s.live = map[int64]*mailbox{}, map[uint32]struct{}{}
+	s.mu.Unlock()
+	s.cancel()
+	for _, mail := range calls {
+		mail.put(&Event{Kind: End, Last: true, Why: Gone})
+	}
+	for id := range live {
+		s.d.c.platform.Cancel(id)
+	}
+	return true
+}
+
+func (s *Session) goodbye(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	mail := newMailbox(s.d.c.platform)
+	defer mail.close()
+	x := s.exchange("DELETE", s.d.href, nil)
+	if _, err := s.d.authorize(ctx, x, s.d.href); err != nil {
+		return
+	}
+	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
+	if _, err := mail.next(ctx); err != nil {
+		s.d.c.platform.Cancel(x.ID)
+	}
+}

@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
+)
+
+// maxMetadata bounds what is read of metadata and of a token response.
+const maxMetadata = 256 << 10
+
+// signInOf returns the sign-in of a server, nil where its headers have the
+// credentials, or it is none of HTTP.
+func (c *Connector) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
+	if c.opts.OAuth == nil || strings.HasPrefix(href, "builtin:") {
+		return nil
+	}
+	for header := range cfg.Headers {
+		if strings.ToLower(header) == "authorization" {
+			return nil
+		}
+	}
+	return c.opts.OAuth.Server(name, href, cfg.Auth, func(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+		switch {
+		case c.opts.Proxy == "" || !cfg.Proxy && !cfg.ProxyAuto:
+			return c.fetch(ctx, r, r.URL)
+		case cfg.Proxy:
+			return c.fetchProxied(ctx, r)
+		}
+		res, err := c.fetch(ctx, r, r.URL)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case r.Method == "GET": // what anybody may read
+			return c.fetchProxied(ctx, r)
+		default:
+			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you say so: proxy: true")
+		}
+		return res, err
+	})
+}
+
+// fetchProxied takes the way through the proxy, which lets pass what metadata that
+// was read through it has named. Metadata is asked for without such a binding
+// first: mostly it needs none.
+func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+	through, err := registry.ProxyURL(c.opts.Proxy, r.URL)
+	if err != nil {
+		return nil, err
+	}
+	bound := *r
+	isGet := r.Method == "GET"
+	if !isGet {
+		bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+	}
+	res, err := c.fetch(ctx, &bound, through)
+	if refused := (*registry.ProxyError)(nil); !errors.As(err, &refused) || !refused.Refused {
+		return res, err
+	}
+	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
+		about := originOf(r.URL) + "/.well-known/openid-configuration"
+		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}); err != nil {
+			return nil, err
+		}
+	}
+	bound.Header = append(r.Header[:len(r.Header):len(r.Header)], "X-Portolan-Binding", c.passes.of(r.Method, r.URL))
+	return c.fetch(ctx, &bound, through)
+}
+
+func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
+	e, err := c.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != Refused {
+		kind := registry.ErrNetwork
+		if e.Why == TooLarge {
+			kind = registry.ErrTooLarge
+		}
+		return nil, registry.Because(kind, "while signing in")
+	}
+	if url != r.URL {
+		if code := headerOf(e.Header, "x-proxy-error"); code != "" {
+			return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+		}
+		c.passes.note(r.URL, e.Header, false)
+	}
+	return &oauth.Response{Status: e.Status, Nonce: headerOf(e.Header, "dpop-nonce"), Body: []byte(e.Text)}, nil
+}
+
+// signInAt is the sign-in of the server of that name.
+func (c *Connector) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server, error) {
+	if href, _, ok := c.platform.Resolve(cfg.URL, ""); ok {
+		if s := c.signInOf(name, href, cfg); s != nil {
+			return s, nil
+		}
+	}
+	return nil, registry.Because(registry.ErrSignIn, "the server has an Authorization header, or needs none")
+}
+
+// SignIn is that of [registry.SignIns].
+func (c *Connector) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
+	s, err := c.signInAt(name, cfg)
+	if err != nil {
+		return err
+	}
+	return s.SignIn(ctx, begun)
+}
+
+// SignOut is that of [registry.SignIns].
+func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
+	if s, err := c.signInAt(name, cfg); err == nil {
+		return s.SignOut(ctx)
+	}
+	return nil
+}
+
+// SignInState is that of [registry.SignIns].
+func (c *Connector) SignInState(name string, _ registry.ServerConfig) (state, host string) {
+	if c.opts.OAuth == nil {
+		return "", ""
+	}
+	return c.opts.OAuth.State(name)
+}

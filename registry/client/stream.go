@@ -1,0 +1,163 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// streamDelay is how long the first request after connecting has the
+// connection to itself.
+const streamDelay = 250 * time.Millisecond
+
+// maxQuiet bounds the attempts in a row that brought nothing.
+const maxQuiet = 8
+
+// watchIfUseful opens the optional stream where the server announces list
+// changes, or may put a question to the user on it.
+func (s *Session) watchIfUseful() {
+	if s.info.ListChanged || s.d.c.opts.Elicit != nil && !s.modern {
+		s.goroutine(s.watch)
+	}
+}
+
+// watch keeps the stream open on which the server announces list changes: the
+// standalone GET stream, or subscriptions/listen from 2026-07-28 on. It is
+// optional: nothing waits for it, and where the server or the budget refuses
+// it, the list is as fresh as the last discover.
+func (s *Session) watch() {
+	timer := time.NewTimer(streamDelay)
+	defer timer.Stop()
+	select {
+	case <-s.works:
+	case <-timer.C:
+	case <-s.ctx.Done():
+		return
+	}
+	budget, origin := s.d.c.budget, s.d.origin
+	var st optionalStream
+	failures, brief := 0, 0
+	for failures < maxQuiet {
+		counted := !s.d.c.platform.Multiplexed(origin)
+		if counted && !budget.wait(s.ctx, origin, optionalStreams) {
+			return
+		}
+		e := s.stream(&st)
+		if counted {
+			budget.release(origin)
+		}
+		// One that has brought too much in a long time is only begun anew.
+		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
+			return
+		}
+		if e.Kind == Refused && e.Status < 500 && e.Status != 429 {
+			if st.opened && e.Status == 404 && s.sessionID != "" {
+				s.over(s.refused(e, true)) // it worked before: not the stream is unknown, but the session
+			}
+			return
+		}
+		if st.lasted {
+			failures, brief = 0, 0
+		} else {
+			brief++
+			if !st.progress {
+				failures++
+			}
+		}
+		// A server may ask to be polled (SEP-1699), but not faster and faster.
+		if !pause(s.ctx, max(reconnectDelay(retryOf(e), brief), reconnectDelay(-1, brief-1))) {
+			return
+		}
+	}
+}
+
+func retryOf(e *Event) time.Duration {
+	if e.Kind != End {
+		return -1
+	}
+	return e.Retry
+}
+
+// longLived is how long a stream must have lasted to count as one that works.
+const longLived = 10 * time.Second
+
+// An optionalStream is what watch knows from one attempt to the next.
+type optionalStream struct {
+	lastID   string
+	opened   bool // some attempt was accepted
+	lasted   bool // the last attempt worked for a while
+	progress bool // the last attempt brought a new event id
+}
+
+// stream runs one exchange of the optional stream to its end.
+func (s *Session) stream(st *optionalStream) *Event {
+	mail := newMailbox(s.d.c.platform)
+	defer mail.close()
+	r := errand{s: s, url: s.d.href, mail: mail}
+	if s.modern {
+		s.mu.Lock()
+		s.lastID += opStep
+		id := s.lastID
+		s.calls[id] = mail
+		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			delete(s.calls, id)
+			s.mu.Unlock()
+		}()
+		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
+		r.url = s.postURL
+		r.x = s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
+		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
+		r.x.Awaits = id
+	} else {
+		r.x = s.exchange("GET", s.d.href, nil)
+		r.x.Head = true
+		if st.lastID != "" {
+			r.x.Header = append(r.x.Header, "Last-Event-ID", st.lastID)
+		}
+	}
+	began := time.Now()
+	if r.run(s.ctx) != nil {
+		return &Event{Kind: End, Why: Gone}
+	}
+	for {
+		e, err := mail.next(s.ctx)
+		if err != nil {
+			s.abort(r.exchange)
+			return &Event{Kind: End, Why: Gone}
+		}
+		st.lasted = time.Since(began) > longLived
+		switch e.Kind {
+		case Head:
+			st.opened = true
+		case Message: // listen was answered: refused, or ended in good order
+			if rpcError([]byte(e.Text)) != nil {
+				return &Event{Kind: End, Why: NotMCP}
+			}
+			return &Event{Kind: End, Retry: -1}
+		case Refused, End:
+			if again, err := r.again(s.ctx, e); again || err != nil {
+				if err != nil {
+					return &Event{Kind: End, Why: Gone}
+				}
+				continue
+			}
+			st.progress = e.LastID != "" && e.LastID != st.lastID
+			if st.progress {
+				st.lastID = e.LastID
+			}
+			return e
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

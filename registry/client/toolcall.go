@@ -1,0 +1,188 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
+)
+
+// A toolCall is one tools/call. As a rule its answer ends it in the platform's
+// callback; whatever is out of the ordinary goes on in a goroutine.
+type toolCall struct {
+	s    *Session
+	r    rpc
+	w    wait
+	done func(*registry.ToolOutput, error)
+
+	telling sync.Mutex // held while progress is told, which may come on any stream
+
+	mu     sync.Mutex
+	over   bool
+	cancel context.CancelCauseFunc // of the goroutine, once there is one
+}
+
+// StartTool begins a call: see [registry.Starter].
+func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error)) {
+	arguments := call.Arguments
+	if len(arguments) == 0 {
+		arguments = []byte("{}")
+	}
+	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
+	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
+	t := &toolCall{s: s, done: done, r: rpc{op: opCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress}}
+	if s.modern {
+		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
+	}
+	if !isDone(s.initialized) || !s.d.ready() {
+		t.detach(func(ctx context.Context) (*Event, error) {
+			if err := s.ready(ctx); err != nil {
+				return nil, err
+			}
+			return s.send(ctx, &t.r)
+		})
+		return t.stop
+	}
+	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
+	crossing.Calm()
+	if err := t.w.begin(s.ctx); err != nil {
+		t.end(nil, err)
+	}
+	return t.stop
+}
+
+// CallTool runs one tool, asking the user on the server's behalf if need be.
+func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+	type outcome struct {
+		output *registry.ToolOutput
+		err    error
+	}
+	ended := make(chan outcome, 1)
+	stop := s.StartTool(call, func(output *registry.ToolOutput, err error) { ended <- outcome{output, err} })
+	var o outcome
+	select {
+	case o = <-ended:
+	case <-ctx.Done():
+		stop(context.Cause(ctx))
+		o = <-ended
+	}
+	return o.output, o.err
+}
+
+// take gets the events of the call, on the platform's callback. It leaves to a
+// goroutine what is neither an answer nor on the way to one.
+func (t *toolCall) take(e *Event) {
+	switch e.Kind {
+	case Progress:
+		t.telling.Lock()
+		defer t.telling.Unlock()
+		if t.r.progress != nil && !t.isOver() {
+			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: t.s.d.shown(e.Text)})
+		}
+	case Output:
+		if !t.claim() {
+			freeEvent(t.s.d.c.platform, e)
+			return
+		}
+		t.telling.Lock() // what is being told comes before the answer
+		t.telling.Unlock()
+		crossing.Calm()
+		t.w.end()
+		t.s.settle()
+		t.done(t.s.output(e), nil)
+	default:
+		if t.w.mail.putFirst(e) {
+			t.detach(t.w.finish)
+		}
+	}
+}
+
+// detach goes on in a goroutine: with the answer to the request under way, which
+// first waits for, and with all requests that follow from it.
+func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
+	ctx, cancel := context.WithCancelCause(registry.WithCall(context.Background(), t.r.call))
+	t.mu.Lock()
+	t.cancel = cancel
+	if t.over {
+		cancel(context.Canceled)
+	}
+	t.mu.Unlock()
+	go func() {
+		defer cancel(nil)
+		output, err := guarded(func() (*registry.ToolOutput, error) { return t.slowly(ctx, first) })
+		t.end(output, err)
+	}()
+}
+
+func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (*registry.ToolOutput, error) {
+	s := t.s
+	params := t.r.params
+	rounds := rounds{s: s}
+	for e, err := first(ctx); ; e, err = s.send(ctx, &t.r) {
+		if err != nil {
+			return nil, s.doubt(err, opCall)
+		}
+		s.settle()
+		if e.Kind == Output {
+			return s.output(e), nil
+		}
+		more, err := rounds.next(ctx, get([]byte(e.Text), "result"))
+		if err != nil {
+			return nil, err
+		}
+		t.r.params = joinMembers(slices.Clone(params), more)
+	}
+}
+
+func (s *Session) output(e *Event) *registry.ToolOutput {
+	return &registry.ToolOutput{Result: &Value{p: s.d.c.platform, table: e.Table, size: e.Bytes}, IsError: e.IsError}
+}
+
+// stop ends the call early.
+func (t *toolCall) stop(cause error) {
+	t.mu.Lock()
+	cancel := t.cancel
+	t.mu.Unlock()
+	if cancel != nil {
+		cancel(cause) // the goroutine ends the call
+		return
+	}
+	if t.claim() {
+		t.w.giveUp()
+		t.w.end()
+		t.done(nil, cause)
+	}
+}
+
+func (t *toolCall) end(output *registry.ToolOutput, err error) {
+	if t.claim() {
+		t.done(output, err)
+	}
+}
+
+func (t *toolCall) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
+}
+
+// claim is true once, for the one that ends the call.
+func (t *toolCall) claim() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := !t.over
+	t.over = true
+	return first
+}
+
+// guarded turns a panic into an error: what a server sent must not end the module.
+func guarded[T any](work func() (T, error)) (val T, err error) {
+	defer func() {
+		if recover() != nil {
+			err = registry.Because(registry.ErrProtocol, "a message could not be handled")
+		}
+	}()
+	return work()
+}

@@ -1,0 +1,187 @@
+package client
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// maxTTL bounds how long a server can make its list count as fresh.
+const maxTTL = 24 * time.Hour
+
+// ListTools fetches one page.
+func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
+	r := &rpc{op: opList, method: "tools/list"}
+	if cursor != nil {
+		r.params = member(nil, "cursor", *cursor)
+	}
+	early := !isDone(s.initialized)
+	e, err := s.send(ctx, r)
+	if err != nil && early && isRefusal(err) {
+		// The list overtook notifications/initialized, and this server minds.
+		if err := s.ready(ctx); err != nil {
+			return nil, err
+		}
+		e, err = s.send(ctx, r)
+	}
+	if err != nil {
+		return nil, s.doubt(err, opList)
+	}
+	if e.Kind != Tools {
+		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/list has no list of tools")
+	}
+	s.settle()
+	return s.page(e), nil
+}
+
+func isDone(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// readyTime bounds how long a call waits for what some servers never answer.
+const readyTime = 500 * time.Millisecond
+
+// ready waits until the server has taken notifications/initialized: some refuse
+// requests that overtake it.
+func (s *Session) ready(ctx context.Context) error {
+	timer := time.NewTimer(readyTime)
+	defer timer.Stop()
+	select {
+	case <-s.initialized:
+		return nil
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// page makes a ToolPage of a Tools event, which has a name a line.
+func (s *Session) page(e *Event) *registry.ToolPage {
+	platform, table := s.d.c.platform, e.Table
+	page := &registry.ToolPage{
+		Bytes:       e.Bytes,
+		Fingerprint: func(ctx context.Context) string { return fingerprint(ctx, platform, table) },
+		Release:     func() { platform.Free(table) },
+	}
+	var headers map[uint32]bool
+	if e.Extra != "" {
+		headers = s.extra(page, []byte(e.Extra))
+	}
+	if e.Text == "" {
+		return page
+	}
+	count := strings.Count(e.Text, "\n") + 1
+	values := make([]Value, count)
+	page.Tools = make([]registry.ToolDef, 0, count)
+	rest := e.Text
+	for i := range values {
+		var name string
+		name, rest, _ = strings.Cut(rest, "\n")
+		v := &values[i]
+		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
+		if headers[v.index] && s.modern {
+			if err := v.readBindings(); err != nil {
+				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
+				continue
+			}
+			s.bind(name, v.bind)
+		}
+		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
+	}
+	return page
+}
+
+func fingerprint(ctx context.Context, p Platform, table uint32) string {
+	done := make(chan string, 1)
+	p.Fingerprint(table, func(print string) { done <- print })
+	select {
+	case print := <-done:
+		return print
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+// maxBound bounds the tools whose bindings a session keeps for calls without a definition.
+const maxBound = 1000
+
+func (s *Session) bind(tool string, b []binding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bound == nil || len(s.bound) >= maxBound {
+		s.bound = map[string][]binding{}
+	}
+	s.bound[tool] = b
+}
+
+func (v *Value) readBindings() error {
+	def, err := v.JSON()
+	if err == nil {
+		v.bind, err = bindings(def)
+	}
+	return err
+}
+
+// extra reads what is not the same for every page.
+func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers map[uint32]bool) {
+	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
+		var d registry.Drop
+		words := []*string{&d.Name, &d.Reason}
+		_ = rawjson.Elements(drop, func(word []byte) error {
+			if len(words) > 0 {
+				*words[0], _ = rawjson.String(word)
+				words = words[1:]
+			}
+			return nil
+		})
+		page.Dropped = append(page.Dropped, d)
+		return nil
+	})
+	if next, ok := rawjson.String(get(extra, "next")); ok {
+		page.NextCursor = &next
+	}
+	if ttl, ok := rawjson.Float(get(extra, "ttl")); ok && ttl > 0 {
+		page.TTL = time.Duration(min(ttl, float64(maxTTL/time.Millisecond))) * time.Millisecond
+	}
+	_ = rawjson.Elements(get(extra, "headers"), func(index []byte) error {
+		if i, ok := rawjson.Int(index); ok {
+			if headers == nil {
+				headers = map[uint32]bool{}
+			}
+			headers[uint32(i)] = true
+		}
+		return nil
+	})
+	return headers
+}
+
+// callHeaders are the Mcp-Param-* headers that the tool's definition asks for.
+func (s *Session) callHeaders(call registry.ToolCall) []string {
+	if v, ok := call.Def.(*Value); ok {
+		return paramHeaders(v.bind, call.Arguments)
+	}
+	if call.Def == nil {
+		s.mu.Lock()
+		bound := s.bound[call.Tool]
+		s.mu.Unlock()
+		return paramHeaders(bound, call.Arguments)
+	}
+	def, err := call.Def.JSON()
+	if err != nil || !strings.Contains(string(def), "x-mcp-header") {
+		return nil
+	}
+	bound, err := bindings(def)
+	if err != nil {
+		return nil
+	}
+	return paramHeaders(bound, call.Arguments)
+}

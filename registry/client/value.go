@@ -1,0 +1,22 @@
+package client
+
+// A Value is a [registry.Payload] that the platform holds: the host reads it by
+// its handle, without a copy in Go.
+type Value struct {
+	p            Platform
+	table, index uint32
+	size         int
+	bind         []binding // of a tool's parameters to headers
+}
+
+// Handle says where the platform keeps the value. For a result index is 0.
+func (v *Value) Handle() (table, index uint32) { return v.table, v.index }
+
+// Len is an estimate for a tool definition (the page's average), and exact for a result to a few bytes.
+func (v *Value) Len() int { return v.size }
+
+// Pin implements [registry.Pinner].
+func (v *Value) Pin() string { return v.p.Pin(v.table, v.index) }
+
+// JSON asks the platform for the text: the slow path.
+func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }

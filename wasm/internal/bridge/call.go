@@ -1,0 +1,69 @@
+//go:build js
+
+package bridge
+
+import (
+	"syscall/js"
+	"time"
+	"unsafe"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
+	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
+)
+
+// serving is the module's one bridge: exports are functions of the module.
+var serving *Bridge
+
+// dispatch is called by host.ts; the name and the arguments are the two texts.
+// It returns whether the module is calm.
+//
+//go:wasmexport portolan_dispatch
+func dispatch(id, name, args, progress int32, timeoutMs float64) (calm int32) {
+	defer caught("dispatch")
+	tool, arguments := crossing.Take(name, args)
+	timeout := time.Duration(timeoutMs * float64(time.Millisecond))
+	serving.api.Dispatch(int(id), string(tool), append([]byte(nil), arguments...), timeout, progress != 0)
+	return crossing.Calmed()
+}
+
+// cancel is called by host.ts.
+//
+//go:wasmexport portolan_cancel
+func cancel(id int32) {
+	defer caught("cancel")
+	serving.api.Cancel(int(id))
+}
+
+// caught says on the console that an entry has panicked, and lets the module go on.
+func caught(entry string) {
+	if recover() != nil {
+		js.Global().Get("console").Call("error", "portolan: a fault in "+entry)
+	}
+}
+
+// called reads the server's name and the tool's, with a line feed between.
+//
+//go:wasmimport portolan called
+func called(id, table, isError int32, durationMs float64, names unsafe.Pointer, n int32)
+
+// Called ends a request with the answer to a tool call.
+func (b *Bridge) Called(id int, result *registry.Result) {
+	h, ok := result.Payload.(handle)
+	if !ok {
+		text, err := result.Payload.JSON()
+		if err != nil {
+			text = []byte("null")
+		}
+		b.boot.Call("calledText", id, string(api.EncodeCalled(result)), string(text))
+		return
+	}
+	table, _ := h.Handle()
+	var isError int32
+	if result.IsError {
+		isError = 1
+	}
+	b.names = append(append(append(b.names[:0], result.Server...), '\n'), result.Tool...)
+	ms := float64(result.Duration) / float64(time.Millisecond)
+	called(int32(id), int32(table), isError, ms, crossing.Address(b.names), int32(len(b.names)))
+}

@@ -1,0 +1,104 @@
+//go:build js
+
+package bridge
+
+import (
+	"unsafe"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
+	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
+)
+
+// A handle is a Payload that the platform holds already parsed: only its
+// number crosses the boundary.
+type handle interface {
+	Handle() (table, index uint32)
+}
+
+// withheld marks the index of a tool that models do not see.
+const withheld = 1 << 31
+
+// Tools replaces the tools of one server.
+func (b *Bridge) Tools(server string, tools []registry.Tool) {
+	if len(tools) > 0 {
+		if _, ok := tools[0].Def.(handle); !ok {
+			b.boot.Call("toolsText", server, string(encodeTools(tools)))
+			return
+		}
+	}
+	var holds []byte
+	for i := range tools {
+		if t := &tools[i]; t.Hold != nil {
+			holds = append(rawjson.AppendString(append(holds, ','), t.Name), ':')
+			holds = append(holds, api.EncodeHold(t)...)
+		}
+	}
+	if len(holds) > 0 {
+		holds[0] = '{'
+		b.boot.Call("held", string(append(holds, '}')))
+	}
+	size := len(server)
+	for i := range tools {
+		size += 1 + len(tools[i].Name) + 1 + len(tools[i].Digest())
+	}
+	lines := append(make([]byte, 0, size), server...)
+	handles := make([]uint32, 0, 2*len(tools))
+	for i := range tools {
+		lines = append(append(lines, '\n'), tools[i].Name...)
+		lines = append(append(lines, '\t'), tools[i].Digest()...)
+		table, index := tools[i].Def.(handle).Handle()
+		if tools[i].Withheld {
+			index |= withheld
+		}
+		handles = append(handles, table, index)
+	}
+	listed(crossing.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
+}
+
+// listed reads the server's name, a line for each tool of its name and the digest of
+// its pin with a tab between, and the table and index of each, with the withheld bit.
+//
+//go:wasmimport portolan listed
+func listed(lines unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
+
+// encodeTools writes [{"name","tool","definition","withheld"}…] for definitions held as text.
+func encodeTools(tools []registry.Tool) []byte {
+	out := []byte{'['}
+	for i := range tools {
+		t := &tools[i]
+		def, err := t.Def.JSON()
+		if err != nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = rawjson.AppendString(append(out, `{"name":`...), t.Name)
+		out = rawjson.AppendString(append(out, `,"tool":`...), t.RawName)
+		if t.Withheld {
+			out = append(out, `,"withheld":true`...)
+		}
+		if t.Hold != nil {
+			out = append(append(out, `,"held":`...), api.EncodeHold(t)...)
+		}
+		if t.Pin != "" {
+			out = rawjson.AppendString(append(out, `,"pin":`...), t.Digest())
+		}
+		if len(t.Flags) > 0 {
+			out = append(out, `,"flags":[`...)
+			for i, f := range t.Flags {
+				if i > 0 {
+					out = append(out, ',')
+				}
+				out = rawjson.AppendString(append(out, `{"rule":`...), f.Rule)
+				out = rawjson.AppendString(append(out, `,"where":`...), f.Where)
+				out = append(rawjson.AppendString(append(out, `,"excerpt":`...), f.Excerpt), '}')
+			}
+			out = append(out, ']')
+		}
+		out = append(append(append(out, `,"definition":`...), def...), '}')
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,32 @@
+import { RegistryError } from '../page/index.js'
+import type { Tape } from './tape.ts'
+import { Redaction } from './redact.ts'
+import { canonical } from './key.ts'
+import type * as types from './types.ts'
+import type { Opened } from '../page/launch.ts'
+import { Player } from './player.ts'
+import { Recorder } from './recorder.ts'
+
+export const record: typeof types.record = (options = {}) => new Recorder(options)
+
+export const replay: typeof types.replay = (text, options = {}) => {
+  let tape: Tape
+  try {
+    tape = JSON.parse(text) as Tape
+    if (tape.portolan !== 'cassette' || !Array.isArray(tape.calls) || typeof tape.servers !== 'object')
+      throw new Error('it is no cassette')
+    if (tape.version !== 1) throw new Error(`it is of version ${tape.version}; this release reads 1`)
+    for (const call of tape.calls) canonical(JSON.stringify(call.arguments))
+  } catch (e) {
+    throw new RegistryError('invalid_cassette', `the cassette cannot be read: ${(e as Error).message}`, {
+      hint: 'Record it anew.',
+      cause: e,
+    })
+  }
+  return {
+    async open(_start, begin) {
+      const player = new Player(tape, new Redaction(options.redact), await begin)
+      return { channel: player.channel, mode: 'replay', refused: {} } satisfies Opened
+    },
+  } as ReturnType<typeof types.replay>
+}

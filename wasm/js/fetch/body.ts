@@ -1,0 +1,190 @@
+// Reading response bodies under a cap.
+
+import { Elements, join } from './json-array.ts'
+import { type BodyReader, Gathered } from './buffers.ts'
+import { Sieve } from './json-filter.ts'
+import type { ToolsReader } from './tools.ts'
+import { worked } from './yield.ts'
+
+const decoder = new TextDecoder('utf-8')
+
+/** Thrown when a body is larger than it may be. */
+export class BodyTooLarge extends Error {}
+
+/** Thrown when a body is not JSON. */
+export class NotJson extends Error {}
+
+/**
+ * A JSON text and what it says. Or that without the list of tools in it, which was read element
+ * by element. Or, for somebody else to parse, the bytes of an answer that is passed on: `outline`
+ * says what is in it, but for what is in that; `deepest` how deep it is.
+ */
+export type Json = { text: string; value: unknown } | { value: unknown; tools: ToolsReader; size: number } | {
+  message: Uint8Array
+  outline: unknown
+  deepest: number
+}
+
+/** What one JSON text may be. */
+export interface JsonBounds {
+  /** Its length. */
+  bytes: number
+  /** Elements and members, about, beside those of a list of tools. */
+  values: number
+  /** What is deeper is left out of a large one. */
+  depth: number
+  /** What comes later in a string is left out of a large one, in bytes. */
+  string: number
+  /** Reads the list of tools in the result of a large one. */
+  tools?: () => ToolsReader
+  /** Whether a message with this outline is passed on. */
+  passes(outline: unknown): boolean
+}
+
+/** A text of this length is worth a look at its bytes before it is parsed. */
+const LARGE_BYTES = 512 << 10
+
+/** An outline that is longer is none. */
+const OUTLINE_BYTES = 64 << 10
+
+/** One JSON text, whose bytes come in pieces. */
+class Gathering {
+  readonly #bounds: JsonBounds
+  readonly #most: number
+  #size = 0
+  /** Of a text that is not large. */
+  #parts: Uint8Array[] = []
+  #sieve: Sieve | undefined
+  #elements: Elements | undefined
+  readonly #gathered = new Gathered()
+
+  constructor(bounds: JsonBounds) {
+    this.#bounds = bounds
+    this.#most = Math.min(LARGE_BYTES, bounds.values)
+  }
+
+  /** Throws BodyTooLarge. */
+  push(piece: Uint8Array): void {
+    const { bytes, values } = this.#bounds
+    this.#size += piece.length
+    if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`)
+    if (this.#size <= this.#most) return void this.#parts.push(piece.slice())
+    this.#sieve ??= this.#begin()
+    for (const part of [...this.#parts.splice(0), piece])
+      for (const kept of this.#sieve.push(part)) this.#gathered.add(kept)
+    if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`)
+  }
+
+  #begin(): Sieve {
+    const { depth, string, tools } = this.#bounds
+    if (tools) this.#elements = new Elements(tools)
+    return new Sieve({ depth, string, ...(this.#elements && { list: this.#elements }) })
+  }
+
+  clear(): void {
+    this.#gathered.clear()
+  }
+
+  /** What has come until now, undefined if that is not JSON. */
+  json(): Json | undefined {
+    if (this.#sieve && (!this.#sieve.whole || this.#elements?.broken)) return undefined
+    const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts)
+    try {
+      if (bytes.length > LARGE_BYTES) {
+        const outline = outlineOf(bytes)
+        if (this.#bounds.passes(outline)) return { message: bytes, outline, deepest: this.#sieve!.deepest }
+      }
+      const text = decoder.decode(bytes)
+      const value = JSON.parse(text) as unknown
+      return this.#elements?.tools ? { value, tools: this.#elements.tools, size: this.#size } : { text, value }
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** What a message says of itself, and that it has a result or an error; undefined if that is long. */
+function outlineOf(bytes: Uint8Array): unknown {
+  const parts = new Sieve({ depth: 2 }).push(bytes)
+  if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined
+  return JSON.parse(decoder.decode(join(parts)))
+}
+
+/** Parses the response's body; throws BodyTooLarge and NotJson. */
+export async function readJson(
+  { headers }: Response,
+  reader: BodyReader | undefined,
+  bounds: JsonBounds,
+): Promise<Json> {
+  const length = Number(headers.get('content-length') ?? -1)
+  if (!reader) throw new NotJson()
+  const gathering = new Gathering(bounds)
+  try {
+    if (length > bounds.bytes) throw new BodyTooLarge(`response over ${bounds.bytes} bytes`)
+    for (let size = 0;;) {
+      const piece = await reader.read()
+      if (!piece) return gathering.json() ?? fail()
+      size += piece.length
+      const began = performance.now()
+      gathering.push(piece)
+      const rest = worked(began)
+      if (rest) await rest
+      if (size !== length) continue
+      // All that was announced is here; that the stream ends is one more task away
+      // and not waited for. (If the body was compressed this may be a beginning
+      // that is as long by chance: then it does not parse, and reading goes on.)
+      const json = gathering.json()
+      if (!json) continue
+      reader.read().catch(() => {})
+      return json
+    }
+  } catch (error) {
+    if (error instanceof BodyTooLarge) reader.cancel().catch(() => {})
+    throw error
+  } finally {
+    gathering.clear()
+  }
+}
+
+/** The same of a text, undefined if it is not JSON. */
+export function parseJson(text: string, bounds: JsonBounds): Json | undefined {
+  if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
+    const gathering = new Gathering(bounds)
+    try {
+      gathering.push(new TextEncoder().encode(text))
+      return gathering.json()
+    } finally {
+      gathering.clear()
+    }
+  }
+  try {
+    return { text, value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+function fail(): never {
+  throw new NotJson()
+}
+
+/** The first `max` bytes of the body as text, or none of it if it cannot be read. */
+export async function readStart(reader: BodyReader | undefined, max: number): Promise<string> {
+  if (!reader) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const piece = await reader.read()
+      if (!piece) break
+      chunks.push(piece.slice())
+      size += piece.length
+      if (size <= max) continue
+      reader.cancel().catch(() => {})
+      break
+    }
+  } catch {
+    return ''
+  }
+  return decoder.decode(join(chunks).subarray(0, max))
+}

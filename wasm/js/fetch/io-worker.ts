@@ -1,0 +1,204 @@
+// A thread apart for servers that have sent very much: there their bodies are read
+// and parsed, by another plane, so that no other server's calls wait for that.
+
+import type { Answer } from '../shared/answer.ts'
+import { type Bounds, Flag, Kind } from './events.ts'
+import type { Plane } from './platform.ts'
+import { fingerprintOf, type PageParts } from './tables.ts'
+
+/** A worker that runs serveLane. */
+type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror' | 'onmessageerror'>
+
+/** What Plane.start gets, and what is known of how the server is spoken to. */
+export interface Start {
+  id: number
+  group: number
+  awaits: number
+  flags: number
+  head: string
+  json?: Uint8Array<ArrayBuffer> | undefined
+  protocol?: string | undefined
+}
+
+type ToLane = { bounds: Bounds } | { start: Start } | { cancel: number }
+
+/** What Deliver gets, and the values behind its handle. */
+export interface FromLane {
+  event: Parameters<Plane['deliver']>
+  page?: PageParts | undefined
+  answer?: Answer | undefined
+}
+
+/** Who has a lane hears what comes of it. */
+interface Hears {
+  deliver(m: FromLane): void
+  /** It ended in the midst of the exchange. */
+  lost(id: number): void
+  /** There is no such thread here: the exchange has not begun. */
+  refused(start: Start): void
+}
+
+export type MakeLane = (hears: Hears) => Lane
+
+/** So many servers that send very much are remembered. */
+const SERVERS = 1000
+
+/** How long a thread may take to start, and how long it stays with nothing to do. */
+const START_MS = 5000, IDLE_MS = 30_000
+
+/** Threads that may break down before no more are started. */
+const LIVES = 3
+
+/** One server for all that lie at its origin or, behind a proxy, at the same one. */
+export function serverOf(url: string): string {
+  const origins = url.replace(/%3A/gi, ':').replace(/%2F/gi, '/').split(/https?:\/\//i).slice(1)
+  return origins.map((rest) => /^[^/?#&%]*/.exec(rest)![0].toLowerCase()).join(' ')
+}
+
+export class Lane {
+  readonly #make: () => Thread | undefined
+  readonly #hears: Hears
+  readonly #heavy = new Set<string>()
+  readonly #open = new Set<number>()
+  #waiting: Start[] | undefined // until the thread has started
+  #bounds: Bounds | undefined
+  #thread: Thread | undefined
+  #lives = LIVES
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(make: () => Thread | undefined, hears: Hears) {
+    this.#make = make
+    this.#hears = hears
+  }
+
+  /** What goes to the server from now on goes over the lane. */
+  add(url: string): void {
+    if (this.#heavy.size < SERVERS) this.#heavy.add(serverOf(url))
+  }
+
+  has(url: string): boolean {
+    return this.#heavy.size > 0 && this.#lives > 0 && this.#heavy.has(serverOf(url))
+  }
+
+  limit(bounds: Bounds): void {
+    this.#bounds = bounds
+    if (this.#thread) this.#post({ bounds })
+  }
+
+  start(start: Start): void {
+    this.#open.add(start.id)
+    if (!this.#thread) this.#begin()
+    else this.#rest()
+    if (this.#waiting) this.#waiting.push(start)
+    else if (this.#thread) this.#post({ start })
+    else this.#refuse([start])
+  }
+
+  cancel(id: number): void {
+    if (!this.#open.delete(id)) return
+    if (this.#waiting) this.#waiting = this.#waiting.filter((start) => start.id !== id)
+    else this.#post({ cancel: id })
+    this.#rest()
+  }
+
+  /** Ends all. */
+  shut(): void {
+    this.#lives = 0
+    this.#end()
+  }
+
+  #post(m: ToLane): void {
+    this.#thread?.postMessage(m)
+  }
+
+  #begin(): void {
+    const thread = this.#make()
+    if (!thread) {
+      this.#lives = 0
+      return
+    }
+    this.#thread = thread
+    this.#waiting = []
+    const broken = () => {
+      if (thread === this.#thread) this.#broken()
+    }
+    this.#timer = setTimeout(broken, START_MS)
+    thread.onerror = (e) => {
+      e.preventDefault()
+      broken()
+    }
+    thread.onmessageerror = broken
+    thread.onmessage = () => {
+      if (thread !== this.#thread) return
+      thread.onmessage = ({ data }: MessageEvent<FromLane>) => this.#receive(data)
+      if (this.#bounds) this.#post({ bounds: this.#bounds })
+      for (const start of this.#waiting!) this.#post({ start })
+      this.#waiting = undefined
+      this.#rest()
+    }
+  }
+
+  #receive(m: FromLane): void {
+    const [id, , flags] = m.event
+    if (!this.#open.has(id)) return
+    if (flags & Flag.Last) this.#open.delete(id)
+    this.#hears.deliver(m)
+    this.#rest()
+  }
+
+  // Of a thread that has never started nothing has been asked; with one that has, exchanges are lost.
+  #broken(): void {
+    const waiting = this.#waiting
+    const lost = [...this.#open]
+    this.#end()
+    this.#open.clear()
+    if (waiting) this.#refuse(waiting)
+    else {
+      this.#lives--
+      for (const id of lost) this.#hears.lost(id)
+    }
+  }
+
+  #refuse(starts: Start[]): void {
+    this.#lives = 0
+    for (const start of starts) {
+      this.#open.delete(start.id)
+      this.#hears.refused(start)
+    }
+  }
+
+  // With nothing to do for long, it gives its memory back.
+  #rest(): void {
+    if (this.#waiting) return // the time is that of its start
+    clearTimeout(this.#timer)
+    this.#timer = this.#open.size > 0 || !this.#thread ? undefined : setTimeout(() => this.#end(), IDLE_MS)
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer)
+    this.#thread?.terminate()
+    this.#thread = undefined
+    this.#waiting = undefined
+  }
+}
+
+/** What such a worker does; `scope` is its own. */
+export function serveLane(
+  scope: { onmessage: ((e: MessageEvent) => void) | null; postMessage(m: unknown, transfer?: Transferable[]): void },
+  plane: Plane,
+): void {
+  const post = (m: FromLane) => scope.postMessage(m, m.answer && 'message' in m.answer ? [m.answer.message.buffer] : [])
+  plane.deliver = (...event) => {
+    const [, kind, flags, , table] = event
+    const answer = kind === Kind.Output ? plane.tables.takeResult(table) : undefined
+    const page = kind === Kind.Tools ? plane.tables.takePage(table) : undefined
+    if (!page || !(flags & Flag.Last)) return post({ event, page, answer })
+    fingerprintOf(page).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }))
+  }
+  scope.onmessage = ({ data }: MessageEvent<ToLane>) => {
+    if ('start' in data) plane.begin(data.start)
+    else if ('cancel' in data) plane.cancel(data.cancel)
+    else plane.limit(data.bounds)
+  }
+  scope.postMessage('started')
+}

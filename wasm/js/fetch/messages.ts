@@ -1,0 +1,167 @@
+// Sorting JSON-RPC messages: what concerns Go crosses as a few numbers and
+// words, or, where Go has to read it, as text. Payloads stay in the tables.
+
+import { type Bounds, Flag, Kind, Op } from './events.ts'
+import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from '../shared/json.ts'
+import type { Tables } from './tables.ts'
+import { readTools, type ToolsReader } from './tools.ts'
+
+/** Hands an event of one exchange to Go; what the rest is depends on the kind. */
+export type Emit = (
+  kind: number,
+  flags: number,
+  a?: number,
+  b?: number,
+  c?: number,
+  textA?: string,
+  textB?: string,
+) => void
+
+/** A message that Go reads itself may be this long; tools have no say in what is larger. */
+export const MESSAGE_CHARS = 1 << 20
+const BATCH = 1000
+
+/** Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it cuts. */
+const ERROR_CHARS = 64 << 10
+
+/** Notifications that mean something to a client of tools, beside progress and list changes. */
+const HEEDED = new Set(['notifications/cancelled'])
+
+export interface Reader {
+  bounds: Bounds
+  tables: Tables
+  emit: Emit
+  /** The id of the request whose answer ends the exchange, or 0. */
+  awaits: number
+  /** Counts one event that nobody asked for, or a request of the server; false if there were too many this second. */
+  spend(asks: boolean): boolean
+}
+
+/** Sorts what one body or event held: a message, or a batch of them (2025-03-26). */
+export function readMessages(r: Reader, parsed: unknown, text: string): void {
+  if (!Array.isArray(parsed)) return readMessage(r, parsed, text, text.length)
+  const each = Math.ceil(text.length / Math.max(parsed.length, 1))
+  const ours = (m: unknown): boolean => isObject(m) && m['id'] === r.awaits && !('method' in m)
+  // The answer that ends the exchange comes last, lest it cuts off the others.
+  for (const m of parsed.slice(0, BATCH)) if (!ours(m)) readMessage(r, m, undefined, each)
+  for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each)
+}
+
+/** Sorts a message whose list of tools was read element by element; `size`: of the text, in bytes. */
+export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: number): void {
+  if (isObject(m) && typeof m['method'] !== 'string' && isObject(m['result']) && Array.isArray(m['result']['tools']))
+    readAnswer(r, m, undefined, size, tools)
+  else readMessage(r, m, undefined, size)
+}
+
+/** Whether a message of this outline is the answer to the call that is awaited, and a result. */
+export function passes(outline: unknown, awaits: number): outline is JsonObject {
+  if (!isObject(outline) || outline['id'] !== awaits || (awaits & Op.Mask) !== Op.Call || 'method' in outline)
+    return false
+  return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete'
+}
+
+/** Sorts such an answer. Whoever takes the result parses it. */
+export function readPassed(
+  r: Reader,
+  { message, outline, deepest }: { message: Uint8Array; outline: unknown; deepest: number },
+): void {
+  const { id, result } = outline as { id: number; result: JsonObject }
+  if (deepest > r.bounds.depth + 1) return emitText(r, { id }, undefined, Flag.Last) // which Go reads as no answer at all
+  const table = r.tables.addResult({ message }, message.length)
+  r.emit(Kind.Output, Flag.Last | (result['isError'] === true ? Flag.Error : 0), id, table, message.length)
+}
+
+function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
+  if (!isObject(m)) return
+  if (typeof m['method'] === 'string') readUnasked(r, m, m['method'], text)
+  else if ('result' in m || 'error' in m) readAnswer(r, m, text, bytes)
+}
+
+function readUnasked(r: Reader, m: JsonObject, method: string, text: string | undefined): void {
+  if (!r.spend('id' in m)) return
+  const params = isObject(m['params']) ? m['params'] : {}
+  if ('id' in m) {
+    const id = m['id']
+    if (typeof id === 'number' || typeof id === 'string') emitText(r, m, text, 0)
+  } else if (method === 'notifications/progress') {
+    const { progressToken, progress, total, message } = params
+    if (typeof progressToken !== 'number' || typeof progress !== 'number') return
+    r.emit(
+      Kind.Progress,
+      0,
+      progressToken,
+      progress,
+      typeof total === 'number' ? total : 0,
+      typeof message === 'string' ? message.slice(0, 1000) : '',
+    )
+  } else if (method === 'notifications/tools/list_changed') {
+    r.emit(Kind.Changed, 0)
+  } else if (HEEDED.has(method)) {
+    emitText(r, m, text, 0)
+  }
+}
+
+function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, elements?: ToolsReader): void {
+  let id = m['id']
+  if (id === null && r.awaits !== 0 && isObject(m['error'])) {
+    // A server that could not read the request cannot name it either.
+    id = r.awaits
+    m = { ...m, id }
+    text = undefined
+  }
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return
+  const last = id === r.awaits ? Flag.Last : 0
+  const result = m['result']
+  if (isObject(result)) {
+    const op = id & Op.Mask
+    if (op === Op.List) {
+      const list = elements ?? readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds)
+      if (list)
+        return r.emit(
+          Kind.Tools,
+          last,
+          id,
+          r.tables.addPage({ list: list.list, text }),
+          bytes,
+          list.names,
+          list.extra(result),
+        )
+      m = { id, result: {} }
+      text = undefined
+    } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
+      if (measure(result, r.bounds.depth) < 0) {
+        m = { id } // which Go reads as no answer at all
+        text = undefined
+      } else {
+        const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined
+        const table = r.tables.addResult({ value: result, ...(raw !== undefined && { raw }) }, raw?.length ?? bytes)
+        return r.emit(Kind.Output, last | (result['isError'] === true ? Flag.Error : 0), id, table, bytes)
+      }
+    }
+  }
+  emitText(r, m, text, last)
+}
+
+// Go walks what it gets, so that depth and length are bounded here. Of what is
+// beyond only the id remains, and of an error its code and the start of its message.
+function emitText(r: Reader, m: JsonObject, text: string | undefined, last: number): void {
+  const deep = measure(m, r.bounds.depth) < 0
+  if (!deep) {
+    text ??= JSON.stringify(m)
+    if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, 0, 0, 0, text)
+  }
+  if (!last) return
+  const { id, error } = m
+  if (!isObject(error)) return r.emit(Kind.Message, last, 0, 0, 0, JSON.stringify({ id }))
+  const { code, message } = error
+  const words = typeof message === 'string' ? message.slice(0, ERROR_CHARS) : ''
+  r.emit(
+    Kind.Message,
+    last,
+    0,
+    0,
+    0,
+    JSON.stringify({ id, error: { code: typeof code === 'number' ? code : 0, message: words } }),
+  )
+}

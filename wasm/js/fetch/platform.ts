@@ -1,0 +1,550 @@
+// The platform under package plane: fetch, framing and JSON.parse for the Go
+// module. It decides nothing of MCP; platform.go is the contract. It needs no
+// DOM: it runs in windows, workers, service workers and Node 20.
+
+import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
+import { BodyReader } from './buffers.ts'
+import type { Crossing } from '../host/abi.ts'
+import { type Bounds, Flag, Kind, Op, Why } from './events.ts'
+import {
+  type Emit,
+  MESSAGE_CHARS,
+  passes,
+  type Reader,
+  readListed,
+  readMessages,
+  readPassed,
+} from './messages.ts'
+import { Tables } from './tables.ts'
+import { Floods, nextSecond } from './rate-limit.ts'
+import type { FromLane, Lane, MakeLane, Start } from './io-worker.ts'
+import { ToolsReader } from './tools.ts'
+import { Uploads } from './upload.ts'
+import { SseScanner } from './sse.ts'
+import { worked } from './yield.ts'
+
+export interface PlaneOptions {
+  /** Default: the global fetch, looked up at each request. */
+  fetch?: typeof fetch
+  /** Over which the module is reached. */
+  crossing?: Crossing
+  /** For servers that send very much, where there can be one. */
+  lane?: MakeLane | undefined
+}
+
+/** Takes the events of all exchanges; what the numbers and texts are depends on the kind: see deliver in platform_js.go. */
+type Deliver = (
+  exchange: number,
+  kind: number,
+  flags: number,
+  a: number,
+  b: number,
+  c: number,
+  textA: string,
+  textB: string,
+) => void
+
+const WANT_HEAD = 1, ONCE = 2, WHOLE = 4
+
+/** Who sends more in one body counts as a server that sends very much. */
+const HEAVY_BYTES = 2 << 20
+
+/** The most of a body that is wanted whole, whatever it is. */
+const WHOLE_BYTES = 256 << 10
+
+/** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
+const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000
+
+/** What requests that await no answer may still take once all is over. */
+const SHUT_MS = 500
+
+/** How deep a tool may lie in what it comes in: batch, message, result, list. */
+const ENVELOPE = 4
+
+/** Response headers that Go reads. */
+const HEADERS = [
+  'mcp-session-id',
+  'content-type',
+  'retry-after',
+  'www-authenticate',
+  'dpop-nonce',
+  'x-proxy-error',
+  'x-portolan-binding',
+]
+
+interface Exchange {
+  readonly id: number
+  readonly group: number
+  readonly awaits: number
+  readonly url: string
+  /** It awaits nothing and is not a stream either: a notification, or a session's end. */
+  readonly sends: boolean
+  readonly flags: number
+  readonly abort: AbortController
+  /** Of the response's body, once that is read. */
+  reader?: BodyReader
+  over: boolean
+  /** Somebody else is at it. */
+  away: boolean
+  /** When a stream that has answered is cut off, in ms of performance.now(). */
+  until: number
+}
+
+export class Plane {
+  deliver: Deliver = () => {}
+  /** What is behind the handles that events bring. */
+  readonly tables = new Tables()
+
+  readonly #fetch: typeof fetch
+  readonly #crossing: Crossing | undefined
+  readonly #live = new Map<number, Exchange>()
+  readonly #draining = new Set<Exchange>()
+  #sweeper = false
+  readonly #floods = new Floods()
+  readonly #uploads: Uploads
+  readonly #lane: Lane | undefined
+  #bounds: Bounds = {
+    response: 16 << 20,
+    event: 4 << 20,
+    error: 64 << 10,
+    definition: 64 << 10,
+    depth: 128,
+    rate: 200,
+    pings: 10,
+    description: 4 << 10,
+    schemaDepth: 32,
+    schemaNodes: 1000,
+    enumValues: 500,
+    tools: 1000,
+    values: 600_000,
+  }
+
+  constructor(options: PlaneOptions = {}) {
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+    this.#uploads = new Uploads(this.#fetch)
+    this.#crossing = options.crossing
+    this.#lane = options.lane?.({
+      deliver: (m) => this.#hear(m),
+      lost: (id) => this.#end(this.#live.get(id), Why.Network, 'the response broke off'),
+      refused: ({ id, head, json }) => this.#here(this.#live.get(id), head.split('\n'), json),
+    })
+  }
+
+  /** Drops a table. Unknown ones are ignored. */
+  release(table: number): void {
+    this.tables.release(table)
+  }
+
+  /** How many tables and exchanges are held, for tests of leaks. */
+  get held(): { tables: number; exchanges: number } {
+    return { tables: this.tables.size, exchanges: this.#live.size + this.#draining.size }
+  }
+
+  // What follows is called by platform_js.go.
+
+  bound(
+    response: number,
+    event: number,
+    error: number,
+    definition: number,
+    depth: number,
+    rate: number,
+    pings: number,
+    description: number,
+    schemaDepth: number,
+    schemaNodes: number,
+    enumValues: number,
+    tools: number,
+    values: number,
+  ): void {
+    this.limit({
+      response,
+      event,
+      error,
+      definition,
+      depth,
+      rate,
+      pings,
+      description,
+      schemaDepth,
+      schemaNodes,
+      enumValues,
+      tools,
+      values,
+    })
+  }
+
+  limit(bounds: Bounds): void {
+    this.#bounds = bounds
+    this.#lane?.limit(bounds)
+  }
+
+  resolve(base: string, ref: string): string | undefined {
+    try {
+      const url = new URL(ref, base)
+      url.hash = ''
+      if (url.username || url.password) return undefined
+      return url.protocol === 'http:' || url.protocol === 'https:' ? `${url.origin}\n${url.href}` : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  text(table: number, index: number): string | undefined {
+    return this.tables.text(table, index)
+  }
+
+  pin(table: number, index: number): string {
+    return this.tables.pin(table, index)
+  }
+
+  /** `done` gets the table's fingerprint. */
+  fingerprint(table: number, done: (fingerprint: string) => void): void {
+    this.tables.fingerprint(table).catch(() => '').then(done)
+  }
+
+  multiplexed(origin: string): boolean {
+    return this.#uploads.multiplexed(origin)
+  }
+
+  /** Events go to the module's platform of that number. */
+  join(number: number): void {
+    const crossing = this.#crossing!
+    crossing.join(this, number)
+    this.deliver = (exchange, kind, flags, a, b, c, textA, textB) =>
+      crossing.deliver(number, exchange, kind, flags, a, b, c, textA, textB)
+  }
+
+  /** `head` is method, URL, and names and values of headers, one a line; `json` the body, if any. */
+  start(
+    id: number,
+    group: number,
+    awaits: number,
+    flags: number,
+    head: string,
+    json: Uint8Array<ArrayBuffer> | undefined,
+  ): void {
+    this.begin({ id, group, awaits, flags, head, json })
+  }
+
+  /** The same, of what came in one. */
+  begin(start: Start): void {
+    const { id, group, awaits, flags, head, protocol } = start
+    const lines = head.split('\n')
+    const [method, url] = lines as [string, string]
+    const x: Exchange = {
+      id,
+      group,
+      awaits,
+      url,
+      sends: awaits === 0 && method !== 'GET',
+      flags,
+      abort: new AbortController(),
+      over: false,
+      away: false,
+      until: 0,
+    }
+    this.#live.set(id, x)
+    if (protocol) this.#uploads.teach(url, protocol)
+    if (x.sends || !this.#lane?.has(url)) return this.#here(x, lines, start.json)
+    x.away = true
+    this.#lane.start({ ...start, protocol: this.#uploads.protocol(url) })
+  }
+
+  #here(x: Exchange | undefined, lines: string[], json: Start['json']): void {
+    if (!x) return
+    x.away = false
+    const headers: [string, string][] = []
+    for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!])
+    // It throws only when Go has gone, and with it everyone who could be told.
+    this.#run(x, lines[0]!, headers, json).catch(() => {})
+  }
+
+  cancel(id: number): void {
+    const x = this.#live.get(id)
+    if (!x) return
+    this.#live.delete(id)
+    x.over = true
+    this.#stop(x)
+  }
+
+  /**
+   * Ends all exchanges, now that nobody hears of them. What was sent last and
+   * awaits nothing, a session's end or a cancellation, has a moment to go out.
+   */
+  shut(): void {
+    this.deliver = () => {}
+    this.#lane?.shut()
+    const last: Exchange[] = []
+    for (const x of [...this.#live.values(), ...this.#draining]) {
+      x.over = true
+      if (x.sends && !this.#draining.has(x)) last.push(x)
+      else this.#stop(x)
+    }
+    this.#live.clear()
+    if (!last.length) return
+    const timer: unknown = setTimeout(() => {
+      for (const x of last) this.#stop(x)
+    }, SHUT_MS)
+    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
+  }
+
+  // Node's fetch may forget, once it has collected garbage, that the signal is
+  // the response's too; so the body is ended by itself.
+  #stop(x: Exchange): void {
+    if (x.away) return this.#lane!.cancel(x.id)
+    x.abort.abort()
+    x.reader?.cancel().catch(() => {})
+  }
+
+  #open(x: Exchange, response: Response): BodyReader | undefined {
+    if (response.body) x.reader = new BodyReader(response.body, Number(response.headers.get('content-length') ?? NaN))
+    return x.reader
+  }
+
+  async #run(
+    x: Exchange,
+    method: string,
+    headers: [string, string][],
+    body: Uint8Array<ArrayBuffer> | undefined,
+  ): Promise<void> {
+    let response: Response
+    try {
+      // Away from the module's stack, of which fetch would take a picture.
+      await undefined
+      if (x.over) return
+      response = await this.#request(x, method, headers, body)
+    } catch {
+      return this.#end(x, Why.Network, '')
+    }
+    if (x.over) return void response.body?.cancel().catch(() => {})
+    try {
+      await this.#read(x, method, response)
+    } catch (error) {
+      if (error instanceof BodyTooLarge) this.#end(x, Why.TooLarge, error.message)
+      else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON')
+      else this.#end(x, Why.Network, 'the response broke off')
+    } finally {
+      if ((x.reader?.size ?? 0) > HEAVY_BYTES) this.#lane?.add(x.url)
+    }
+  }
+
+  async #request(
+    x: Exchange,
+    method: string,
+    headers: [string, string][],
+    body: Uint8Array<ArrayBuffer> | undefined,
+  ): Promise<Response> {
+    const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'manual' }
+    // Only a GET could be answered from a cache. With no-store, Chromium also
+    // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
+    if (method === 'GET') init.cache = 'no-store'
+    if (!body) return this.#fetch(x.url, init)
+    return this.#uploads.send(x.url, init, body, (x.flags & ONCE) !== 0)
+  }
+
+  async #read(x: Exchange, method: string, response: Response): Promise<void> {
+    const { status } = response
+    if (x.flags & WHOLE) {
+      const text = await readStart(this.#open(x, response), WHOLE_BYTES + 1)
+      if (text.length > WHOLE_BYTES) return this.#end(x, Why.TooLarge, `response over ${WHOLE_BYTES} bytes`)
+      return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
+    }
+    if (!response.ok) {
+      const text = await readStart(this.#open(x, response), this.#bounds.error)
+      return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
+    }
+    if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, 0, status, 0, 0, headerLines(response.headers))
+    if (status === 202 || status === 204 || (x.awaits === 0 && method !== 'GET')) {
+      if (x.awaits === 0) this.#end(x, Why.EOF, '')
+      else this.#end(x, Why.NotMCP, `status ${status} to a request`)
+      const reader = this.#open(x, response)
+      if (reader) await this.#drain(x, reader)
+      return
+    }
+    const type = (response.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase()
+    if (type === 'text/event-stream') return this.#readEvents(x, response)
+    if (x.awaits === 0 || !(type === '' || type === 'application/json' || type.endsWith('+json'))) {
+      response.body?.cancel().catch(() => {})
+      return this.#end(x, Why.NotMCP, `content type is ${type === '' ? 'missing' : JSON.stringify(type.slice(0, 100))}`)
+    }
+    const json = await readJson(response, this.#open(x, response), this.#jsonBounds(x))
+    if (x.over) return
+    this.#sort(this.#reader(x), json)
+    this.#end(x, Why.NotMCP, 'the response has no answer')
+  }
+
+  async #readEvents(x: Exchange, response: Response): Promise<void> {
+    const reader = this.#open(x, response)!
+    const { event: maxEvent, response: maxBody } = this.#bounds
+    const sorted = this.#reader(x), jsonBounds = this.#jsonBounds(x)
+    let nonsense = false
+    const scanner = new SseScanner(maxEvent, (name, data) => {
+      if (name === 'endpoint') {
+        if (x.awaits === 0 && this.#admit(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096))
+        return
+      }
+      if (this.#floods.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
+        this.#admit(x, false)
+        return
+      }
+      try {
+        const json = parseJson(data, jsonBounds)
+        if (json) this.#sort(sorted, json)
+        else nonsense = true // one bad event does not end a stream
+      } catch (error) {
+        this.#cut(x, (error as BodyTooLarge).message, scanner)
+      }
+      if (x.over) scanner.stopped = true
+    })
+    let size = 0
+    try {
+      for (;;) {
+        const value = await reader.read()
+        if (!value) break
+        size += value.length
+        const began = performance.now()
+        if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner)
+        if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner)
+        const rest = worked(began)
+        if (rest && !x.over) await rest
+        // A stream with an answer is not kept waiting: its length has a bound of its own, and Chromium
+        // goes on reading for whoever does not, about 60 MiB of each response.
+        if (!x.over && x.awaits === 0 && this.#floods.over(x.group, value.length, this.#bounds)) {
+          this.#lane?.add(x.url)
+          if (x.flags & WANT_HEAD) return await this.#flooded(x, scanner)
+          await nextSecond()
+        }
+        if (x.over) return await this.#drain(x, reader)
+      }
+    } catch {
+      return this.#end(x, Why.Network, 'the stream broke off', scanner)
+    }
+    scanner.end()
+    if (nonsense && x.awaits !== 0) this.#end(x, Why.NotMCP, 'the stream has events that are not JSON', scanner)
+    else this.#end(x, Why.EOF, '', scanner)
+  }
+
+  // A list is read tool by tool, and a result that is passed on has all its strings.
+  #jsonBounds({ awaits }: Exchange): JsonBounds {
+    const { response, values, depth } = this.#bounds
+    const op = awaits & Op.Mask
+    return {
+      bytes: response,
+      values,
+      depth: depth + ENVELOPE,
+      string: op === Op.Call ? Infinity : MESSAGE_CHARS,
+      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds) }),
+      passes: (outline) => passes(outline, awaits),
+    }
+  }
+
+  #sort(r: Reader, json: Json): void {
+    if ('message' in json) readPassed(r, json)
+    else if ('tools' in json) readListed(r, json.value, json.tools, json.size)
+    else readMessages(r, json.value, json.text)
+  }
+
+  // What can be done without is ended, and begun anew by whoever wants it. With HTTP+SSE the stream is the session.
+  async #flooded(x: Exchange, scanner: SseScanner): Promise<void> {
+    scanner.stopped = true
+    x.reader?.cancel().catch(() => {})
+    await nextSecond()
+    this.#end(x, Why.EOF, '', scanner)
+  }
+
+  #cut(x: Exchange, what: string, scanner: SseScanner): void {
+    this.#end(x, Why.TooLarge, what, scanner)
+    this.#stop(x)
+  }
+
+  // A body that is read to its end leaves the connection usable.
+  async #drain(x: Exchange, reader: BodyReader): Promise<void> {
+    if (x.abort.signal.aborted) return
+    this.#draining.add(x)
+    x.until = performance.now() + DRAIN_MS
+    this.#sweep()
+    try {
+      for (let size = 0; size <= DRAIN_BYTES;) {
+        const value = await reader.read()
+        if (!value) return
+        size += value.length
+      }
+      this.#stop(x)
+    } catch {
+      // The stream broke off, or was cut off: nobody waits for it.
+    } finally {
+      this.#draining.delete(x)
+    }
+  }
+
+  // One timer for all streams that have answered, and none while there are none.
+  #sweep(): void {
+    if (this.#sweeper || this.#draining.size === 0) return
+    this.#sweeper = true
+    const timer: unknown = setTimeout(() => {
+      this.#sweeper = false
+      const now = performance.now()
+      for (const x of this.#draining) if (x.until <= now) this.#stop(x)
+      this.#sweep()
+    }, DRAIN_MS)
+    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
+  }
+
+  #reader(x: Exchange): Reader {
+    return {
+      bounds: this.#bounds,
+      tables: this.tables,
+      awaits: x.awaits,
+      emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
+      spend: (asks: boolean) => this.#admit(x, asks),
+    }
+  }
+
+  #emit(x: Exchange, kind: number, flags: number, a = 0, b = 0, c = 0, textA = '', textB = ''): void {
+    if (x.over) {
+      if (kind === Kind.Tools || kind === Kind.Output) this.tables.release(b)
+      return
+    }
+    if (flags & Flag.Last) {
+      x.over = true
+      this.#live.delete(x.id)
+    }
+    this.deliver(x.id, kind, flags, a, b, c, textA, textB)
+  }
+
+  /** What a lane says of an exchange. */
+  #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromLane): void {
+    const x = this.#live.get(id)
+    if (!x) return
+    const table = page ? this.tables.addPage(page) : answer ? this.tables.addResult(answer, c) : b
+    this.#emit(x, kind, flags, a, table, c, textA, textB)
+  }
+
+  #end(x: Exchange | undefined, why: Why, detail: string, scanner?: SseScanner): void {
+    if (!x) return
+    this.#tellDropped(x, true)
+    const lastId = scanner && /^[\x20-\x7e]*$/.test(scanner.lastId) ? scanner.lastId : ''
+    this.#emit(x, Kind.End, Flag.Last, why, scanner?.retry ?? -1, 0, detail, lastId)
+  }
+
+  #admit(x: Exchange, asks: boolean): boolean {
+    const fits = this.#floods.admit(x.group, asks, this.#bounds)
+    if (!fits) this.#tellDropped(x, false)
+    return fits
+  }
+
+  #tellDropped(x: Exchange, ends: boolean): void {
+    const dropped = x.over ? 0 : this.#floods.dropped(x.group, ends)
+    if (dropped > 0) this.#emit(x, Kind.Dropped, 0, dropped)
+  }
+}
+
+function headerLines(headers: Headers): string {
+  const lines: string[] = []
+  for (const name of HEADERS) {
+    const value = headers.get(name)
+    if (value !== null) lines.push(name, value.slice(0, 8192))
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,191 @@
+// The values that the platform keeps for Go: tool definitions by page, and
+// results until the host takes them.
+
+import { type Answer, opened } from '../shared/answer.ts'
+import { pinOf } from './pin.ts'
+import { elementTexts, type JsonObject, mayLoseDigits, memberText } from '../shared/json.ts'
+import { toolAt, type ToolList } from './tools.ts'
+import type { Flag, ToolDefinition } from '../shared/types.ts'
+
+/** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
+const UNTAKEN_BYTES = 64 << 20
+
+interface Result {
+  readonly taken: Answer
+  readonly bytes: number
+}
+
+interface Page extends PageParts {
+  /** The tools' own texts, where a double's digits would not give them back. */
+  exact?: (() => (index: number) => string | undefined) | undefined
+  printing?: Promise<string>
+}
+
+/** A page of tools, and the message that it came in, if it came as one text and as it is. */
+export interface PageParts {
+  readonly list: ToolList
+  text?: string | undefined
+  /** Its fingerprint, once that is known. */
+  print?: string | undefined
+}
+
+/** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
+export type Source = { readonly text: string; readonly places: readonly number[] } | {
+  readonly texts: readonly string[]
+}
+
+export class Tables {
+  readonly #pages = new Map<number, Page>()
+  readonly #results = new Map<number, Result>() // oldest first
+  #untaken = 0
+  #last = 0
+
+  addPage({ list, text, print }: PageParts): number {
+    const table = this.#next()
+    const page: Page = { list, print }
+    if (text !== undefined && list.texts.length === 0 && list.sent.size === 0) {
+      page.text = text
+      if (mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places)
+    }
+    this.#pages.set(table, page)
+    return table
+  }
+
+  /** A page, for other tables than these: as texts, if it has them. */
+  takePage(table: number): PageParts | undefined {
+    const page = this.#pages.get(table)
+    this.#pages.delete(table)
+    if (!page) return undefined
+    const { list, text } = page
+    return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text }
+  }
+
+  /** The source of a page, a message's text once: whoever takes that keeps it, or lets go of it. */
+  takeSource(table: number): Source | undefined {
+    const page = this.#pages.get(table)
+    if (!page) return undefined
+    const { text, list: { texts, places } } = page
+    if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '')
+    page.text = undefined
+    return texts.length > 0 ? { texts } : text === undefined ? undefined : { text, places }
+  }
+
+  /** What a user approves a tool by; '' once its page was released. */
+  pin(table: number, index: number): string {
+    const list = this.#pages.get(table)?.list
+    const sent = list?.sent.get(index)
+    const tool = sent === undefined ? list && toolAt(list, index) : JSON.parse(sent) as unknown
+    return tool === undefined ? '' : pinOf(tool as JsonObject)
+  }
+
+  /** Equal for pages whose tools are equal; '' where that cannot be had. */
+  async fingerprint(table: number): Promise<string> {
+    const page = this.#pages.get(table)
+    return page ? page.print ??= await (page.printing ??= fingerprintOf(page)) : ''
+  }
+
+  /** The same, if it is known. */
+  print(table: number): string | undefined {
+    return this.#pages.get(table)?.print
+  }
+
+  addResult(taken: Answer, bytes: number): number {
+    const table = this.#next()
+    this.#results.set(table, { taken, bytes })
+    this.#untaken += bytes
+    for (const oldest of this.#results.keys()) {
+      if (this.#untaken <= UNTAKEN_BYTES || oldest === table) break
+      this.release(oldest)
+    }
+    return table
+  }
+
+  /** A tool's name and definition, which is parsed each time where only its text is kept. */
+  tool(table: number, index: number): { tool: string; definition: ToolDefinition } | undefined {
+    const list = this.#pages.get(table)?.list
+    const tool = list?.names[index]
+    if (!list || tool === undefined) return undefined
+    if (list.tools) return { tool, definition: list.tools[index] as ToolDefinition }
+    const text = list.texts[index]!
+    return {
+      tool,
+      get definition() {
+        return JSON.parse(text) as ToolDefinition
+      },
+    }
+  }
+
+  /** What was hidden in a tool. */
+  flags(table: number, index: number): Flag[] | undefined {
+    return this.#pages.get(table)?.list.flags.get(index)
+  }
+
+  /** The result behind a handle, once. */
+  takeResult(table: number): Answer | undefined {
+    const taken = this.#results.get(table)?.taken
+    this.release(table)
+    return taken
+  }
+
+  /** Drops a table. Unknown ones are ignored. */
+  release(table: number): void {
+    this.#pages.delete(table)
+    const result = this.#results.get(table)
+    if (result && this.#results.delete(table)) this.#untaken -= result.bytes
+  }
+
+  text(table: number, index: number): string | undefined {
+    const page = this.#pages.get(table)
+    if (page?.exact) {
+      const exact = page.exact()
+      page.exact = () => exact
+      const text = exact(index)
+      if (text !== undefined) return text
+    }
+    const own = page?.list.texts[index]
+    if (own !== undefined) return own
+    const tool = page && toolAt(page.list, index)
+    if (tool !== undefined) return JSON.stringify(tool)
+    const taken = this.#results.get(table)?.taken
+    if (!taken) return undefined
+    const { value, raw } = opened(taken)
+    return raw ?? JSON.stringify(value)
+  }
+
+  get size(): number {
+    return this.#pages.size + this.#results.size
+  }
+
+  // Table 0 is never used; numbers wrap far below 2^32, past tables that are still there.
+  #next(): number {
+    do this.#last = (this.#last % 0x7fffffff) + 1
+    while (this.#pages.has(this.#last) || this.#results.has(this.#last))
+    return this.#last
+  }
+}
+
+/** The SHA-256 of what the server sent of the tools; '' where there is none, as in pages that came over plain HTTP. */
+export async function fingerprintOf({ list: { tools = [], texts, sent }, text }: PageParts): Promise<string> {
+  const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
+  if (!subtle) return ''
+  let all = text && withoutId(text)
+  if (!all)
+    all = (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) => sent.get(i) ?? text)
+      .join()
+  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(all)))
+  return btoa(String.fromCharCode(...digest))
+}
+
+/**
+ * The JSON text of a message but for its id, which differs each time; undefined where that does not stand
+ * first or last, beside nothing but the version: elsewhere it could be what looks like an id within a tool.
+ */
+function withoutId(message: string): string | undefined {
+  const at = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,|,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message)
+  return at ? message.slice(0, at.index) + message.slice(at.index + at[0].length) : undefined
+}
+
+function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {
+  const all = elementTexts(memberText(memberText(text, 'result') ?? '{}', 'tools') ?? '[]')
+  return (index) => all[places[index]!]
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readTools } from './tools.ts'
+
+const bounds = {
+  definition: 1000,
+  depth: 20,
+  description: 200,
+  schemaDepth: 32,
+  schemaNodes: 64,
+  enumValues: 96,
+  tools: 1000,
+}
+const schema = { type: 'object' }
+const read = (result: Record<string, unknown>, annotated = false) => {
+  const list = readTools(result, JSON.stringify(result).length, annotated, bounds)
+  return list && { tools: list.list.tools, places: list.list.places, names: list.names, extra: list.extra(result) }
+}
+
+test('bad tools are left out with a reason, the others stay', () => {
+  let deep: unknown = {}
+  for (let i = 0; i < 30; i++) deep = { a: deep }
+  const good = { name: 'größe 1', inputSchema: schema, future: [1] }
+  const list = read({
+    tools: [
+      null,
+      7,
+      [],
+      'x',
+      { inputSchema: schema },
+      { name: '', inputSchema: schema },
+      { name: 1, inputSchema: schema },
+      { name: 'a\nb', inputSchema: schema },
+      { name: 'a\u007f', inputSchema: schema },
+      { name: 'a\ud800', inputSchema: schema },
+      { name: 'é'.repeat(129), inputSchema: schema },
+      { name: 'n' },
+      { name: 'n', inputSchema: [] },
+      { name: 'n', inputSchema: true },
+      { name: 'n', inputSchema: deep },
+      { name: 'n', description: 'd'.repeat(1001), inputSchema: schema },
+      { name: 'n', description: {}, inputSchema: schema },
+      good,
+    ],
+  })!
+  assert.deepEqual(list.tools, [good])
+  assert.deepEqual(list.places, [17])
+  assert.equal(list.names, 'größe 1')
+  const extra = JSON.parse(list.extra) as { drops: [string, string][] }
+  assert.equal(extra.drops.length, 17)
+  assert.ok(extra.drops.every(([name, reason]) => reason !== '' && name.length <= 256))
+})
+
+test('what is not in every answer goes into extra', () => {
+  assert.equal(read({ tools: [] })!.extra, '')
+  assert.deepEqual(JSON.parse(read({ tools: [], nextCursor: '', ttlMs: 5 })!.extra), { next: '', ttl: 5 })
+  const annotated = { name: 'a', inputSchema: { properties: { x: { type: 'string', 'x-mcp-header': 'X' } } } }
+  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] }, true)!.extra).headers, [0])
+  assert.equal(read({ tools: {} }), undefined)
+  assert.equal(read({}), undefined)
+})
+
+test('drops are bounded', () => {
+  const list = read({ tools: Array.from({ length: 5000 }, () => null) })!
+  assert.equal((JSON.parse(list.extra) as { drops: unknown[] }).drops.length, 1000)
+})
+
+test('schemas have budgets, in the words that Go has', () => {
+  const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 }
+  const why = (inputSchema: unknown) => {
+    const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, false, small)!
+    return list.list.names.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1]
+  }
+  const empty = (n: number) => Array.from({ length: n }, () => ({}))
+  assert.equal(why({ properties: { a: { properties: { b: { type: 'string' } } } } }), '')
+  assert.equal(
+    why({ properties: { a: { properties: { b: { items: {} } } } } }),
+    'inputSchema is nested deeper than 3 schemas',
+  )
+  assert.equal(why({ properties: { properties: { type: 'string' }, enum: { type: 'string' } } }), '')
+  assert.equal(why({ anyOf: empty(5) }), '')
+  assert.equal(why({ anyOf: empty(6) }), 'inputSchema has more than 6 schemas')
+  assert.equal(why({ enum: [1, 2] }), '')
+  assert.equal(
+    why({ properties: { enum: { enum: [null, null, null] } } }),
+    'inputSchema has an enum of more than 2 values',
+  )
+  assert.equal(why({ $defs: { ...empty(5) } }), '')
+  assert.equal(why({ $defs: { ...empty(6) } }), 'inputSchema has more than 6 schemas')
+})

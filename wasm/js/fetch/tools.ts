@@ -1,0 +1,193 @@
+// Reading one answer to tools/list: which definitions can be offered, and why
+// the others cannot. The definitions stay here; Go gets their names.
+
+import { cleanTool } from './hygiene.ts'
+import { isObject, type JsonObject, measure } from '../shared/json.ts'
+import type { Flag } from '../shared/types.ts'
+
+export interface ToolBounds {
+  /** Size of one definition, in bytes. */
+  definition: number
+  /** Nesting of a definition. */
+  depth: number
+  /** Size of a description, in bytes. */
+  description: number
+  /** Of one schema: how deep schemas lie in schemas, how many there are, and the values of an enum. */
+  schemaDepth: number
+  schemaNodes: number
+  enumValues: number
+  /** How many are offered; one more is read, so that it is known that there are more. */
+  tools: number
+}
+
+const NAME_BYTES = 256
+const DROPS = 1000
+const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u
+
+/** Of tools whose texts are longer in sum only the texts are kept. */
+const PARSED_CHARS = 2 << 20
+
+/** What is kept of one list of tools, all by index. It crosses between workers. */
+export interface ToolList {
+  readonly names: string[]
+  /** Without hidden text; not there where the texts are enough. */
+  tools?: unknown[] | undefined
+  /** The texts of those, of a list that is read text by text. */
+  readonly texts: string[]
+  /** What the server sent, of those that had hidden text. */
+  readonly sent: Map<number, string>
+  /** What was hidden. */
+  readonly flags: Map<number, Flag[]>
+  /** Where each tool stood in the server's list. */
+  readonly places: number[]
+}
+
+/** Undefined where there is none. */
+export function toolAt({ tools, texts }: ToolList, index: number): unknown {
+  if (tools) return tools[index]
+  const text = texts[index]
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** Reads one list, tool by tool. */
+export class ToolsReader {
+  readonly list: ToolList = { names: [], tools: [], texts: [], sent: new Map(), flags: new Map(), places: [] }
+
+  readonly #bounds: ToolBounds
+  readonly #drops: [string, string][] = []
+  readonly #headers: number[] = []
+  #place = 0
+  #chars = 0
+
+  constructor(bounds: ToolBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Nothing more is wanted: there are more tools than are offered, or ten times as many entries. */
+  get full(): boolean {
+    const { tools } = this.#bounds
+    return this.list.names.length > tools || this.#place > 10 * tools
+  }
+
+  /** What a definition may be at most; see ToolBounds. */
+  get largest(): number {
+    return this.#bounds.definition
+  }
+
+  /** `bytes`: no less than its size. `annotated`: there may be x-mcp-header in it. `text`: its own, if it is known. */
+  add(tool: unknown, bytes: number, annotated: boolean, text?: string): void {
+    const reason = refuse(tool, bytes, this.#bounds)
+    const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined
+    if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
+    const { names, texts, sent, flags, places } = this.list
+    const index = names.length
+    const clean = cleaned.tool === tool
+    if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
+    if (cleaned.flags) flags.set(index, cleaned.flags)
+    if (!clean) sent.set(index, text ?? JSON.stringify(tool))
+    if (text !== undefined) {
+      texts.push(clean ? text : JSON.stringify(cleaned.tool))
+      if ((this.#chars += text.length) > PARSED_CHARS) this.list.tools = undefined
+    }
+    this.list.tools?.push(cleaned.tool)
+    places.push(this.#place++)
+    names.push((tool as { name: string }).name)
+  }
+
+  /** Leaves a tool out that has come as far as its name, or not even that. */
+  drop(tool: unknown, reason: string): void {
+    this.#place++
+    if (this.#drops.length < DROPS) this.#drops.push([nameOf(tool), reason])
+  }
+
+  /** The same for one that is much larger than `largest`; `tool` is what is known of it. */
+  dropLarge(tool?: unknown): void {
+    this.drop(tool, (tool ? refuse(tool, Infinity, this.#bounds) : '') || tooLarge(this.#bounds))
+  }
+
+  /** The tools' names, one a line. */
+  get names(): string {
+    return this.list.names.join('\n')
+  }
+
+  /** '' or JSON, as platform.go describes it; `result` is what the list is of. */
+  extra(result: JsonObject): string {
+    const extra: Record<string, unknown> = {}
+    if (this.#drops.length > 0) extra['drops'] = this.#drops
+    if (typeof result['nextCursor'] === 'string') extra['next'] = result['nextCursor']
+    if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs']
+    if (this.#headers.length > 0) extra['headers'] = this.#headers
+    return Object.keys(extra).length > 0 ? JSON.stringify(extra) : ''
+  }
+}
+
+/** Reads a list that is parsed; undefined if the result has none. `bytes` is the size of the whole text. */
+export function readTools(
+  result: JsonObject,
+  bytes: number,
+  annotated: boolean,
+  bounds: ToolBounds,
+): ToolsReader | undefined {
+  const list: unknown = result['tools']
+  if (!Array.isArray(list)) return undefined
+  const reader = new ToolsReader(bounds)
+  for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, annotated)
+  return reader
+}
+
+const tooLarge = (bounds: ToolBounds) => `the definition is larger than ${bounds.definition} bytes`
+
+function nameOf(tool: unknown): string {
+  const name = isObject(tool) ? tool['name'] : undefined
+  return typeof name === 'string' ? name.slice(0, NAME_BYTES) : ''
+}
+
+// registry/sdksession/page.go does the same, in the same words.
+function refuse(tool: any, bytes: number, bounds: ToolBounds): string {
+  if (!isObject(tool)) return 'the tool is not an object'
+  const { name, description } = tool
+  if (typeof name !== 'string' || name === '') return 'the tool has no name'
+  if (longer(name, NAME_BYTES)) return `the name is longer than ${NAME_BYTES} bytes`
+  if (CONTROL.test(name)) return 'the name holds a control character'
+  if (!isObject(tool['inputSchema'])) return 'inputSchema is not an object'
+  if (description != null && typeof description !== 'string') return 'description is not a string'
+  const size = measure(tool, bounds.depth)
+  if (size < 0) return `the definition is nested deeper than ${bounds.depth} levels`
+  if (bytes > bounds.definition && size > bounds.definition) return tooLarge(bounds)
+  if (description != null && longer(description as string, bounds.description))
+    return `the description is longer than ${bounds.description} bytes`
+  if (size > HARMLESS || bounds.schemaDepth < 32 || bounds.schemaNodes < 64 || bounds.enumValues < 96) {
+    for (const which of ['inputSchema', 'outputSchema']) {
+      const what = isObject(tool[which]) && overgrown(tool[which], bounds, 0, false, { nodes: 0 })
+      if (what) return which + what
+    }
+  }
+  return ''
+}
+
+/** A definition of this size has no room for 32 levels. */
+const HARMLESS = 192
+
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+// `named`: a map of schemas, by names of the server's choice. Any other object counts as a schema.
+function overgrown(v: object, bounds: ToolBounds, depth: number, named: boolean, count: { nodes: number }): string {
+  const list = Array.isArray(v)
+  if (!list && !named) {
+    if (++depth > bounds.schemaDepth) return ` is nested deeper than ${bounds.schemaDepth} schemas`
+    if (++count.nodes > bounds.schemaNodes) return ` has more than ${bounds.schemaNodes} schemas`
+  }
+  for (const [key, child] of Object.entries(v) as [string, unknown][]) {
+    if (typeof child !== 'object' || child === null) continue
+    const word = list || named ? '' : key
+    if (word === 'enum' && Array.isArray(child) && child.length > bounds.enumValues)
+      return ` has an enum of more than ${bounds.enumValues} values`
+    const what = overgrown(child, bounds, depth, MAPS.has(word), count)
+    if (what) return what
+  }
+  return ''
+}
+
+function longer(text: string, bytes: number): boolean {
+  return text.length > bytes || (text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes)
+}

@@ -1,0 +1,174 @@
+// What every call hands over between JavaScript and the module: functions on
+// plain numbers, and bytes in the module's memory. crossing.go is the other side.
+
+import type { Plane } from '../fetch/platform.ts'
+
+interface Exports {
+  mem: WebAssembly.Memory
+  portolan_room(bytes: number): number
+  portolan_deliver?(
+    plane: number,
+    exchange: number,
+    kind: number,
+    flags: number,
+    a: number,
+    b: number,
+    c: number,
+    lenA: number,
+    lenB: number,
+  ): number
+  portolan_dispatch(id: number, name: number, args: number, progress: number, timeoutMs: number): number
+  portolan_cancel(id: number): void
+}
+
+/** What the module calls beside the planes. */
+export interface Callee {
+  called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
+  /** tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit `withheld` for one that models do not see. */
+  listed(server: string, tools: string[], handles: Uint32Array): void
+}
+
+/** As in payload.go. */
+export const withheld = 2 ** 31
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const none = new Uint8Array(0)
+
+/** How much later than it should a timer of the module may become known, in ms. */
+const SOON_MS = 20
+
+export class Crossing {
+  readonly #planes: Plane[] = []
+  readonly #callee: Callee | undefined
+  #exports: Exports | undefined
+  #resume = () => {}
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #memory = none
+
+  constructor(callee?: Callee) {
+    this.#callee = callee
+  }
+
+  /** The functions that the module imports under the name `portolan`. */
+  get imports(): WebAssembly.ModuleImports {
+    return {
+      start: (
+        plane: number,
+        id: number,
+        group: number,
+        awaits: number,
+        flags: number,
+        at: number,
+        head: number,
+        body: number,
+      ) =>
+        this.#planes[plane]!.start(
+          id >>> 0,
+          group >>> 0,
+          awaits,
+          flags,
+          decoder.decode(this.#bytes(at, head)),
+          body > 0 ? this.#bytes(at + head, body).slice() : undefined,
+        ),
+      called: (id: number, table: number, isError: number, durationMs: number, at: number, bytes: number) => {
+        const names = decoder.decode(this.#bytes(at, bytes))
+        const line = names.indexOf('\n')
+        this.#callee?.called(id, table, isError !== 0, durationMs, names.slice(0, line), names.slice(line + 1))
+      },
+      listed: (at: number, bytes: number, handles: number, tools: number) => {
+        const [server, ...lines] = decoder.decode(this.#bytes(at, bytes)).split('\n')
+        this.#callee?.listed(server!, lines, new Uint32Array(this.#bytes(handles, 8 * tools).slice().buffer))
+      },
+    }
+  }
+
+  /** The module's linear memory, in bytes, which never shrinks. */
+  get size(): number {
+    return this.#exports?.mem.buffer.byteLength ?? 0
+  }
+
+  /** The module runs from now on; resume lets its goroutines go on. */
+  enter(exports: WebAssembly.Exports, resume: () => void): void {
+    this.#exports = exports as unknown as Exports
+    this.#resume = resume
+  }
+
+  /** The module has ended: what is called from now on does nothing. */
+  leave(): void {
+    this.#exports = undefined
+    this.#memory = none
+    this.#resume = () => {}
+    clearTimeout(this.#timer)
+  }
+
+  /** Has the module call this plane under the number. */
+  join(plane: Plane, number: number): void {
+    this.#planes[number] = plane
+  }
+
+  deliver(
+    plane: number,
+    exchange: number,
+    kind: number,
+    flags: number,
+    a: number,
+    b: number,
+    c: number,
+    textA: string,
+    textB: string,
+  ): void {
+    const { first, second } = this.#write(textA, textB)
+    if (this.#exports?.portolan_deliver!(plane, exchange, kind, flags, a, b, c, first, second)) this.#soon()
+    else this.#resume()
+  }
+
+  dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
+    const { first, second } = this.#write(name, args)
+    if (this.#exports?.portolan_dispatch(id, first, second, progress ? 1 : 0, timeoutMs)) this.#soon()
+    else this.#resume()
+  }
+
+  cancel(id: number): void {
+    this.#exports?.portolan_cancel(id)
+    this.#resume()
+  }
+
+  // The module is calm: only its timers may have changed, which resuming makes known.
+  #soon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#resume()
+    }, SOON_MS)
+  }
+
+  /** Leaves two texts where crossing.Take finds them; the result is their lengths. */
+  #write(a: string, b: string): { first: number; second: number } {
+    if (!this.#exports || (a === '' && b === '')) return { first: 0, second: 0 }
+    const most = 3 * (a.length + b.length)
+    if (most > 64 << 10) {
+      const bytes = encoder.encode(a), more = encoder.encode(b)
+      const room = this.#room(bytes.length + more.length)
+      if (!room) return { first: 0, second: 0 }
+      room.set(bytes)
+      room.set(more, bytes.length)
+      return { first: bytes.length, second: more.length }
+    }
+    const room = this.#room(most)
+    if (!room) return { first: 0, second: 0 }
+    const first = a === '' ? 0 : encoder.encodeInto(a, room).written
+    return { first, second: b === '' ? 0 : encoder.encodeInto(b, room.subarray(first)).written }
+  }
+
+  /** Undefined if the module breaks down over it. */
+  #room(n: number): Uint8Array<ArrayBuffer> | undefined {
+    const at = this.#exports!.portolan_room(n)
+    return this.#exports && this.#bytes(at, n)
+  }
+
+  // A view of memory is void once the memory has grown.
+  #bytes(at: number, n: number): Uint8Array<ArrayBuffer> {
+    if (this.#memory.length === 0) this.#memory = new Uint8Array(this.#exports!.mem.buffer)
+    return this.#memory.subarray(at >>> 0, (at >>> 0) + n)
+  }
+}

@@ -1,0 +1,212 @@
+import { Crossing, withheld } from './abi.ts'
+import { fromWire, RegistryError } from '../shared/errors.ts'
+import { run } from './loader.ts'
+import { Notary } from './crypto.ts'
+import { Plane } from '../fetch/platform.ts'
+import type { MakeLane } from '../fetch/io-worker.ts'
+import { plain } from '../shared/plaintext.ts'
+import type {
+  AuthorizeEvent,
+  Called,
+  Hold,
+  ListedTool,
+  PinsEvent,
+  StartOptions,
+  StateEvent,
+  ToPage,
+  ToolsPart,
+} from '../shared/protocol.ts'
+import { crashed } from '../shared/restarts.ts'
+import { sourceParts } from '../shared/toolparts.ts'
+import type { ToolProgress } from '../shared/types.ts'
+import { version } from '../shared/version.ts'
+
+/** The functions that the module puts into the boot object's hands. */
+interface Module {
+  call(id: number, method: string, params: string): void
+  elicited(ask: number, answer: string): void
+  exit(): void
+}
+
+/** Who has started an instance hears what it says. */
+export interface Hears {
+  /** Ends request id; the message is made with the id under which it was asked, and takes along what it transfers. */
+  settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void
+  progress(id: number, progress: ToolProgress): void
+  state(event: StateEvent): void
+  /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
+  tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
+  hints(hints: string): void
+  pins(event: PinsEvent): void
+  /** During request `call`, if that is known, or else 0. */
+  elicit(ask: number, call: number, server: string, params: string): void
+  /** A person is to see a page, during request `call`. */
+  authorize(ask: number, call: number, request: NonNullable<AuthorizeEvent['request']>): void
+  /** The answer is not awaited any more. */
+  unask(ask: number): void
+  /** It has ended, asked to or not. */
+  ended(): void
+}
+
+/** What the module says, without what a server has hidden in it. */
+const read = (json: string) =>
+  JSON.parse(
+    json,
+    json.includes('\\u') || !/^[\x20-\x7e]*$/.test(json)
+      ? (_, v: unknown) => (typeof v === 'string' ? plain(v).text : v)
+      : undefined,
+  )
+
+/** One run of the module. */
+export class Instance {
+  private readonly crossing = new Crossing({
+    called: (id, table, isError, durationMs, server, tool) => {
+      const answer = this.plane.tables.takeResult(table) ?? { value: undefined }
+      this.hears.settle(
+        id,
+        (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }),
+        'message' in answer ? [answer.message.buffer] : [],
+      )
+    },
+    listed: (server, lines, handles) => this.listed(server, lines, handles),
+  })
+  private readonly plane: Plane
+  private readonly hears: Hears
+  private module!: Module
+  /** Of the list that comes next, by model name. */
+  private holds: Record<string, Hold> = {}
+  /** What was told last of each server's list, as far as one can tell whether another is the same. */
+  private readonly told = new Map<string, string>()
+
+  private constructor(hears: Hears, lane: MakeLane | undefined) {
+    this.hears = hears
+    this.plane = new Plane({ crossing: this.crossing, lane })
+  }
+
+  /** Rejects if the module refuses the options, is of another version, or cannot run. */
+  static start(module: WebAssembly.Module, options: StartOptions, hears: Hears, lane?: MakeLane): Promise<Instance> {
+    return new Promise((resolve, reject) => {
+      const instance = new Instance(hears, lane)
+      run(module, {
+        ...instance.boot(options),
+        ready: (m: Module, v: string) => {
+          instance.module = m
+          if (v === version) return resolve(instance)
+          m.exit()
+          reject(
+            new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
+              hint: 'Serve portolan.wasm from the same package as the script.',
+            }),
+          )
+        },
+        refused: (error: string) => reject(fromWire(JSON.parse(error))),
+      }, instance.crossing).catch(reject).then(() => {
+        reject(crashed())
+        instance.plane.shut()
+        hears.ended()
+      })
+    })
+  }
+
+  call(id: number, method: string, params: object): void {
+    this.module.call(id, method, JSON.stringify(params))
+  }
+
+  dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
+    this.crossing.dispatch(id, name, args, timeoutMs, progress)
+  }
+
+  cancel(id: number): void {
+    this.crossing.cancel(id)
+  }
+
+  elicited(ask: number, answer: string): void {
+    this.module.elicited(ask, answer)
+  }
+
+  /** Of the module, in bytes. It never shrinks. */
+  get memory(): number {
+    return this.crossing.size
+  }
+
+  exit(): void {
+    this.module.exit()
+  }
+
+  private listed(server: string, lines: string[], handles: Uint32Array): void {
+    const list: ListedTool[] = []
+    const parts: ToolsPart[] = []
+    const holds = this.holds
+    this.holds = {}
+    if (this.isTold(server, lines, handles, holds)) return
+    for (let i = 0; i < lines.length;) {
+      const table = handles[2 * i]!
+      const page: ListedTool[] = [], indices: number[] = []
+      for (; i < lines.length && handles[2 * i] === table; i++) {
+        const handle = handles[2 * i + 1]!
+        const index = handle % withheld
+        const tool = this.plane.tables.tool(table, index)
+        if (!tool) continue
+        const [name, pin] = lines[i]!.split('\t') as [string, string?]
+        const held = holds[name], flags = this.plane.tables.flags(table, index)
+        page.push(Object.assign(tool, {
+          name,
+          ...(pin && { pin }),
+          ...(flags && { flags }),
+          ...(handle !== index && { withheld: true }),
+          ...(held && { held }),
+        }))
+        indices.push(index)
+      }
+      list.push(...page)
+      parts.push(...sourceParts(page, indices, this.plane.tables.takeSource(table)))
+    }
+    this.hears.tools(server, list, parts)
+  }
+
+  /** A list that was read again and is the same is nobody's news. */
+  private isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
+    const prints = new Map<number, string | undefined>()
+    handles.forEach((table, i) => {
+      if (i % 2 === 0) prints.set(table, this.plane.tables.print(table))
+    })
+    const before = this.told.get(server)
+    this.told.delete(server)
+    if (!lines.length || [...prints.values()].some((print) => !print)) return false
+    const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2), holds])
+    this.told.set(server, now)
+    return now === before
+  }
+
+  /** What the module calls, by name (jsbridge). */
+  private boot(options: StartOptions): Record<string, unknown> {
+    const { hears } = this
+    return {
+      options: JSON.stringify(options),
+      plane: this.plane,
+      notary: new Notary(),
+      reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
+      fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
+      calledText: (id: number, meta: string, text: string) =>
+        hears.settle(
+          id,
+          (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
+        ),
+      progress: (id: number, progress: string) => hears.progress(id, read(progress)),
+      state: (event: string) => hears.state(read(event)),
+      toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
+      hints: (hints: string) => hears.hints(hints),
+      held: (json: string) => {
+        this.holds = JSON.parse(json)
+      },
+      pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
+        hears.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
+      elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
+      authorize: (ask: number, call: number, server: string, about: string) => {
+        const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]
+        hears.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
+      },
+      unask: (ask: number) => hears.unask(ask),
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { lane } from './io-worker.ts'
+import { portChannel } from '../shared/channel.ts'
+import { download, ignore } from '../shared/download.ts'
+import { toWire, type WireError } from '../shared/errors.ts'
+import { explainWasm } from '../shared/explain.ts'
+import { Host } from './host.ts'
+import { mismatch } from '../page/integrity.ts'
+import { holdLock, onReleased, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
+import type { Begin } from '../shared/protocol.ts'
+
+export interface SharedScope {
+  name: string
+  onconnect: ((e: MessageEvent) => void) | null
+}
+
+/**
+ * A shared worker's program: one host for all tabs. The first tab says what the
+ * module is; it is ended with the last one.
+ */
+export function serveTabs(scope: SharedScope): void {
+  let host: Host | undefined
+  let up = new AbortController()
+  let lock: string | undefined
+  /** The tab that was asked for a module, and whether it has answered. */
+  let starter: MessagePort | undefined, launching = false
+  const waiting = new Map<MessagePort, Begin>()
+  const attached = new Map<MessagePort, () => void>()
+  const news = new BroadcastChannel(scope.name)
+  const post = (port: MessagePort, m: Joined) => port.postMessage(m)
+
+  scope.onconnect = ({ ports: [port] }) => {
+    port!.onmessage = ({ data }: MessageEvent<Join | SharedLaunch>) => {
+      if ('join' in data) joined(port!, data)
+      else void launch(port!, data)
+    }
+  }
+
+  function joined(port: MessagePort, { join, begin }: Join): void {
+    onReleased(join, () => left(port))
+    waiting.set(port, begin)
+    if (host) void welcome(port, begin)
+    else next()
+  }
+
+  /** Asks one of those who wait for a module. */
+  function next(): void {
+    if (host || starter) return
+    for (const port of waiting.keys()) {
+      starter = port
+      return post(port, { wanted: true })
+    }
+  }
+
+  async function launch(port: MessagePort, m: SharedLaunch): Promise<void> {
+    launching = true
+    try {
+      const module = await download(
+        m.source,
+        m.integrity,
+        async () => mismatch,
+        m.progress ? (progress) => post(port, { progress }) : ignore,
+      )
+        .catch((e: unknown) => {
+          throw explainWasm(e)
+        })
+      const started = await Host.start(module, m.options, m.begin, lane)
+      up = new AbortController()
+      lock = await holdLock(scope.name + ' ', up.signal)
+      host = started
+    } catch (e) {
+      waiting.delete(port)
+      post(port, { refused: toWire(e) })
+    }
+    starter = undefined
+    launching = false
+    if (!host) return next()
+    if (waiting.has(port)) attach(port, host.refused)
+    for (const [other, begin] of [...waiting]) void welcome(other, begin)
+    news.postMessage('up')
+    desert()
+  }
+
+  async function welcome(port: MessagePort, begin: Begin): Promise<void> {
+    const refused = await host!.adopt(begin)
+    if (waiting.has(port)) attach(port, refused)
+  }
+
+  function attach(port: MessagePort, refused: Record<string, WireError>): void {
+    waiting.delete(port)
+    port.onmessage = null
+    attached.set(port, host!.attach(portChannel(port)))
+    post(port, { launched: true, lock, refused })
+  }
+
+  function left(port: MessagePort): void {
+    waiting.delete(port)
+    attached.get(port)?.()
+    attached.delete(port)
+    if (starter === port && !launching) {
+      starter = undefined
+      next()
+    }
+    desert()
+  }
+
+  function desert(): void {
+    if (!host || attached.size || waiting.size) return
+    host.exit()
+    host = undefined
+    up.abort()
+  }
+}

@@ -1,0 +1,45 @@
+import { lane } from './io-worker.ts'
+import { portChannel } from '../shared/channel.ts'
+import { toWire } from '../shared/errors.ts'
+import { Host } from './host.ts'
+import { holdLock, laneName, sharedName, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import { Plane } from '../fetch/platform.ts'
+import { serveLane } from '../fetch/io-worker.ts'
+import { serveTabs, type SharedScope } from './tabs.ts'
+
+export { Host }
+
+// In a worker that launch.ts or shared.ts has made, this script is the program;
+// elsewhere it is only the module that exports Host.
+const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope & { document?: unknown }
+if (scope.document === undefined) {
+  if (scope.name === workerName) serveOne(scope)
+  else if (scope.name === laneName) serveLane(scope, new Plane())
+  else if (scope.name?.startsWith(sharedName)) serveTabs(scope)
+}
+
+interface DedicatedWorkerGlobalScope {
+  name: string
+  onmessage: ((e: MessageEvent) => void) | null
+  postMessage(message: unknown, transfer?: Transferable[]): void
+  addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+  removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
+}
+
+function serveOne(scope: DedicatedWorkerGlobalScope): void {
+  scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
+    scope.onmessage = null
+    let answer: Launched
+    try {
+      const [host, lock] = await Promise.all([
+        Host.start(data.module, data.options, data.begin, lane),
+        holdLock('portolan '),
+      ])
+      host.attach(portChannel(scope))
+      answer = { launched: true, lock, refused: host.refused }
+    } catch (e) {
+      answer = { refused: toWire(e) }
+    }
+    scope.postMessage(answer)
+  }
+}

@@ -1,0 +1,143 @@
+// Tools in the form that a vendor's API takes, on the page, where getTools()
+// cannot wait for the module. registry/convert.go does the same on JSON text
+// and says what is done and why; testdata/convert holds both to one result.
+
+import { geminiParameters } from './gemini.ts'
+import {
+  clip,
+  describeSchema,
+  hasShape,
+  isBool,
+  isObject,
+  json,
+  note,
+  set,
+  shape,
+  shapeOf,
+  type Schema,
+} from './schemashape.ts'
+import { lookup, rootView, typesOf, type Source } from './schemaview.ts'
+import type { Dialect, Tool } from '../shared/types.ts'
+
+/**
+ * One tool in a dialect. The name is the model's; def is the Tool object of
+ * the MCP spec and may hold anything. The result shares values with def:
+ * treat both as read-only.
+ */
+export function toolFor(dialect: Dialect, name: string, server: string, def: unknown): Tool {
+  const d = (isObject(def) ? def : {}) as {
+    description?: unknown
+    title?: unknown
+    annotations?: { title?: unknown }
+    name?: unknown
+    inputSchema?: unknown
+  }
+  const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
+  const description = `[${server}] ${words}`
+  const c: Source = { root: d.inputSchema, left: 10_000 }
+  switch (dialect) {
+    case 'gemini': {
+      const parameters = geminiParameters(c)
+      if (parameters.properties) return { name, description, parameters }
+      // Gemini refuses an object without properties: such a tool has no parameters.
+      return { name, description: parameters.description ? description + ' ' + parameters.description : description }
+    }
+    case 'anthropic':
+      return { name, description, input_schema: jsonSchema(c, (key) => /^[\w.-]{1,64}$/.test(key)) }
+    case 'openai-responses':
+      return { type: 'function', name, description, parameters: jsonSchema(c), strict: false }
+    default:
+      return { type: 'function', function: { name, description, parameters: jsonSchema(c) } }
+  }
+}
+
+function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
+  const root = c.root
+  if (
+    isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) &&
+    Object.keys(root.properties).every(accepts)
+  ) {
+    if (!('$schema' in root)) return root
+    const { $schema: _, ...out } = root
+    return out
+  }
+  const { schema, notes } = rootView(c)
+  const properties = Object.entries(schema.properties as Schema)
+  schema.properties = Object.fromEntries(properties.filter(([key]) => accepts(key)))
+  for (const [key, s] of properties) if (!accepts(key)) notes.push(`property ${json(key)}: ${clip(json(s))}`)
+  if (schema.required) schema.required = (schema.required as string[]).filter(accepts)
+  const out = copySchema(c, schema, 0)
+  describeSchema(out, notes)
+  dropDangling(out, out)
+  return out
+}
+
+/**
+ * Whether a schema is already what copySchema would make of it, as nearly all
+ * are: finding out costs a fifth of copying, and the page waits for it.
+ */
+function isPlain(s: unknown, c: Source, depth: number): boolean {
+  if (!isObject(s) || depth > 64 || --c.left < 0) return false
+  for (const key in s) {
+    if (depth ? key === '$schema' : atRoot.has(key)) return false
+    const v = s[key]
+    const kind = key === '$schema' ? 's' : shapeOf(key)
+    if (
+      kind &&
+      (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))
+    ) return false
+    if (kind === 'S' && !isPlain(v, c, depth + 1) && (key === 'items' || !isBool(v))) return false
+    if (kind === 'M' || kind === 'L') {
+      const schemas = v as Schema
+      for (const name in schemas) if (!isPlain(schemas[name], c, depth + 1)) return false
+    }
+    if ((kind === 'r' || kind === 't') && Array.isArray(v) && new Set(v).size < v.length) return false
+  }
+  return 'items' in s || (s.type !== 'array' && !(Array.isArray(s.type) && s.type.includes('array')))
+}
+
+/** What a vendor refuses at the root; see rootView. */
+const atRoot = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'])
+
+function copySchema(c: Source, s: unknown, depth: number): Schema {
+  if (depth > 64 || --c.left < 0) return { description: 'cut: the schema is too large' }
+  const [out, notes] = shape(s)
+  for (const [key, v] of Object.entries(out)) {
+    set(
+      out,
+      key,
+      eachSchema(
+        key,
+        v,
+        (s) => (key === 'items' || typeof s !== 'boolean' || shapeOf(key) !== 'S' ? copySchema(c, s, depth + 1) : s),
+      ),
+    )
+  }
+  if (typesOf(out.type).includes('array')) out.items ??= {} // OpenAI refuses an array without items
+  describeSchema(out, notes)
+  return out
+}
+
+/** A keyword's value with fn applied to the schemas in it. */
+function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unknown {
+  switch (shapeOf(key)) {
+    case 'S':
+      return fn(v)
+    case 'M':
+      return Object.fromEntries(Object.entries(v as Schema).map(([k, s]) => [k, fn(s)]))
+    case 'L':
+      return (v as unknown[]).map(fn)
+  }
+  return v
+}
+
+/** Moves references that lead nowhere into the description: a vendor refuses the request for them. */
+function dropDangling(root: Schema, s: unknown): void {
+  if (!isObject(s)) return
+  if (typeof s.$ref === 'string' && lookup(root, s.$ref) === undefined) {
+    const notes = [note('$ref', s.$ref)]
+    delete s.$ref
+    describeSchema(s, notes)
+  }
+  for (const [key, v] of Object.entries(s)) eachSchema(key, v, (s) => dropDangling(root, s))
+}

@@ -1,0 +1,57 @@
+import { RegistryError } from '../shared/errors.ts'
+import { toolFor } from './convert.ts'
+import { readTool, RegistryImage } from './registry.ts'
+import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
+
+const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
+
+/** A tool is converted once per dialect, when it is first asked for. */
+const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(
+  dialects.map((d) => [d, new WeakMap()]),
+)
+
+const reader: ToolDefinition = {
+  name: readTool,
+  description: 'Reads on in a tool result that was cut: handle and offset as the cut says them.',
+  inputSchema: {
+    type: 'object',
+    required: ['handle'],
+    properties: {
+      handle: { type: 'string' },
+      offset: { type: 'integer' },
+      length: { type: 'integer', description: 'In characters; default 20000' },
+    },
+  },
+}
+
+/** A registry whose tools are there in the form that models take. */
+export class PageRegistry extends RegistryImage implements Registry {
+  getTools = ((options?: GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as Registry['getTools']
+}
+
+/** The tools that pass the filter, in the dialect's form. */
+function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
+  const { format = 'openai', servers, include, exclude } = options
+  const cache = converted.get(format)
+  if (!cache) {
+    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
+      hint: `Known are ${dialects.join(', ')}.`,
+    })
+  }
+  const out: Tool[] = []
+  for (const t of tools) {
+    if (servers && !servers.includes(t.server)) continue
+    if (include && !matches(include, t.name)) continue
+    if (exclude && matches(exclude, t.name)) continue
+    let entry = cache.get(t.definition)
+    if (entry?.name !== t.name)
+      cache.set(t.definition, entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) })
+    out.push(entry.tool)
+  }
+  if (options.readResult) out.push(toolFor(format, readTool, 'portolan', reader))
+  return out
+}
+
+function matches(patterns: string[], name: string): boolean {
+  return patterns.some((p) => p === name || (p.endsWith('*') && name.startsWith(p.slice(0, -1))))
+}

@@ -1,0 +1,28 @@
+import { compile } from './compile.ts'
+import { create, within } from './create.ts'
+import { ignore } from '../shared/download.ts'
+import { RegistryError } from '../shared/errors.ts'
+import { PageRegistry } from './gettools.ts'
+import { checkOptions } from './options.ts'
+import type * as types from '../shared/types.ts'
+
+export { portChannel } from '../shared/channel.ts'
+export { serveRegistry } from './serving.ts'
+export { RegistryError }
+export type * from '../shared/types.ts'
+
+export const createRegistry: typeof types.createRegistry = async (options = {}) => {
+  checkOptions(options)
+  return create(PageRegistry, options)
+}
+
+export const preload: typeof types.preload = async (options = {}) => {
+  checkOptions(options)
+  await within(options.signal, compile(options, options.onProgress ?? ignore))
+}
+
+export const connectRegistry: typeof types.connectRegistry = async (channel) => {
+  const registry = new PageRegistry({ mode: 'remote' })
+  await registry.requests.attach(channel)
+  return registry
+}

@@ -1,0 +1,144 @@
+import { channelPair, portChannel } from '../shared/channel.ts'
+import { sourceOf } from './compile.ts'
+import { ignore } from '../shared/download.ts'
+import { fromWire, RegistryError, type WireError } from '../shared/errors.ts'
+import { onReleased, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import { notLoaded, part } from './parts.ts'
+import type { Begin, StartOptions } from '../shared/protocol.ts'
+import type { Channel, RegistryOptions } from '../shared/types.ts'
+
+/** What a host is started with. */
+export type Settings = Promise<[StartOptions, Begin]>
+
+/** A host that has been started. */
+export interface Opened {
+  channel: Channel
+  mode: string
+  /** Servers that the module did not take. */
+  refused: Record<string, WireError>
+  /** Has the callback called once the worker has died. */
+  onDied?(died: () => void): () => void
+}
+
+/** How long a worker's script may take to answer. */
+const launchTimeout = 15_000
+
+const canWork = () => typeof Worker === 'function' && typeof document !== 'undefined'
+
+/** Where the module is meant to run. */
+export const intended = ({ mode, wasm }: RegistryOptions) =>
+  mode === 'main' || !canWork()
+    ? 'main'
+    // A compiled module cannot be handed to a shared worker.
+    : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks &&
+        !(wasm instanceof WebAssembly.Module)
+    ? 'shared'
+    : 'worker'
+
+/**
+ * Starts a host where the mode says: shared worker, URL worker, one by a detour, main
+ * thread. The worker starts while the module is still being compiled.
+ */
+export async function launch(
+  options: RegistryOptions,
+  compile: () => Promise<WebAssembly.Module>,
+  settings: Settings,
+): Promise<Opened> {
+  const { mode, host: given } = options
+  if (intended(options) === 'shared') {
+    try {
+      const { join } = await part('shared', given)
+      return await join(sourceOf(options.wasm) as string, options.integrity, options.onProgress ?? ignore, settings)
+    } catch (e) {
+      // The class of that file's errors is not ours.
+      const error = e instanceof RegistryError ? e : fromWire(e as WireError)
+      if (error.code !== 'worker_failed') throw error
+    }
+  }
+  const ready = Promise.all([Promise.resolve().then(compile), settings])
+  ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
+  let why: unknown
+  if (mode !== 'main' && canWork()) {
+    const detours = () => part('detour', given)
+    for (
+      const rung of [
+        urlWorker,
+        async () => (await detours()).trustedWorker(),
+        async () => (await detours()).blobWorker(),
+      ]
+    ) {
+      try {
+        return await inWorker(await rung(), ready)
+      } catch (e) {
+        if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
+        why = e
+      }
+    }
+  }
+  if (mode === 'worker') {
+    throw new RegistryError(
+      'worker_failed',
+      `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`,
+      {
+        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'..",
+        cause: why,
+      },
+    )
+  }
+  const [Host, [module, [start, begin]]] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
+  const host = await Host.start(module, start, begin)
+  const [page, end] = channelPair()
+  host.attach(end)
+  return { channel: page, mode: 'main', refused: host.refused }
+}
+
+type HostClass = typeof import('../host/worker.js').Host
+
+async function importHost(): Promise<HostClass> {
+  try {
+    return (await import('../host/worker.js')).Host
+  } catch (e) {
+    throw notLoaded('worker.js', e)
+  }
+}
+
+// Bundlers look for exactly this expression.
+const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
+
+function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    let over = false
+    const settle = () => {
+      over = true
+      clearTimeout(timer)
+      worker.onerror = worker.onmessageerror = worker.onmessage = null
+    }
+    const fail = (e: unknown) => {
+      settle()
+      worker.terminate()
+      reject(e)
+    }
+    const broken = (why: string) => fail(new RegistryError('worker_failed', why))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    worker.onerror = (e) => {
+      e.preventDefault()
+      broken(e.message || 'the worker script could not be loaded')
+    }
+    worker.onmessageerror = () => broken('the module could not be handed to the worker')
+    worker.onmessage = ({ data }: MessageEvent<Launched>) => {
+      if (!('launched' in data)) return fail(fromWire(data.refused))
+      settle()
+      resolve({
+        channel: portChannel(worker),
+        mode: 'worker',
+        refused: data.refused,
+        onDied: (died) => onReleased(data.lock, died),
+      })
+    }
+    ready.then(([module, [options, begin]]) => {
+      if (over) return
+      timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
+      worker.postMessage({ module, options, begin } satisfies Launch)
+    }).catch(fail)
+  })
+}

@@ -1,0 +1,173 @@
+// Looks over what servers say for poison. registry/scan does the same and says
+// what is done and why; testdata/scan holds the two to each other.
+
+import source from '../../../registry/scan/rules.json' with { type: 'json' }
+import { isObject } from '../shared/json.ts'
+import { excerptAt, plain } from '../shared/plaintext.ts'
+import type { Flag, ToolInfo } from '../shared/types.ts'
+
+const compile = (pattern: string) => new RegExp(pattern, 'i')
+const rules = source.rules.map(({ rule, pattern }) => ({ rule, pattern: compile(pattern) }))
+const [parameters, asking, asked, instructs] = [source.parameters, source.asking, source.asked, source.instructs].map(
+  compile,
+) as [RegExp, RegExp, RegExp, RegExp]
+const latin = new Map(
+  source.lookalikes.split(' ').map((pair) => {
+    const [from, to] = [...pair]
+    return [from!, to!]
+  }),
+)
+
+const maxText = 64 << 10, maxStrings = 2000, maxFlags = 20, maxDepth = 64
+
+/** What is suspicious in a definition; `others` are the names of tools of other servers. */
+export function scanDefinition(definition: unknown, others: ReadonlySet<string> = new Set()): Flag[] {
+  return new Scan(others, true).over(definition)
+}
+
+/** What is suspicious in a CallToolResult. */
+export function scanResult(result: unknown): Flag[] {
+  return new Scan(new Set(), false).over(result)
+}
+
+/** Looks things over when somebody wants to know. */
+export class Scanner {
+  private known: readonly ToolInfo[] = []
+  private names = new Map<string, Set<string>>()
+
+  /** Has the flags of a tool found when they are first read. */
+  watch(info: ToolInfo, all: () => readonly ToolInfo[]): void {
+    const hidden = info.flags ?? []
+    let found: Flag[] | undefined
+    const find = () => (found ??= [...hidden, ...scanDefinition(info.definition, this.others(info.server, all()))])
+    Object.defineProperty(info, 'flags', { enumerable: true, configurable: true, get: find })
+  }
+
+  result(result: unknown): Flag[] {
+    return scanResult(result)
+  }
+
+  private others(server: string, all: readonly ToolInfo[]): Set<string> {
+    if (this.known !== all) {
+      this.known = all
+      this.names = new Map()
+    }
+    let names = this.names.get(server)
+    if (!names)
+      this.names.set(server, names = new Set(all.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
+    return names
+  }
+}
+
+class Scan {
+  private left = maxText
+  private count = 0
+  private readonly flags: Flag[] = []
+  private readonly others: ReadonlySet<string>
+  private readonly definition: boolean
+
+  constructor(others: ReadonlySet<string>, definition: boolean) {
+    this.others = others
+    this.definition = definition
+  }
+
+  over(value: unknown): Flag[] {
+    this.walk(value, '', 0)
+    return this.flags
+  }
+
+  private get full(): boolean {
+    return this.left <= 0 || this.count >= maxStrings || this.flags.length >= maxFlags
+  }
+
+  private flag(rule: string, where: string, text: string, at: number): void {
+    if (this.flags.length < maxFlags) this.flags.push({ rule, where, excerpt: excerptAt(text, at) })
+  }
+
+  private walk(v: unknown, where: string, depth: number): void {
+    if (depth > maxDepth || this.full) return
+    if (typeof v === 'string') return this.text(v, where)
+    if (Array.isArray(v)) return v.forEach((e, i) => this.walk(e, `${where}/${i}`, depth + 1))
+    if (!isObject(v)) return
+    for (const [key, value] of Object.entries(v)) {
+      const at = `${where}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (!/^[\w$./-]*$/.test(key)) this.text(key, at)
+      if (this.definition && key === 'properties' && isObject(value)) this.parameters(value, at)
+      if (this.definition || (key !== 'data' && key !== 'blob')) this.walk(value, at, depth + 1)
+    }
+  }
+
+  /** Names by which a server asks for what the model was told. */
+  private parameters(properties: Record<string, unknown>, where: string): void {
+    for (const [name, schema] of Object.entries(properties)) {
+      const snake = name.replaceAll('-', '_').replace(/([a-z])(?=[A-Z])/g, '$1_')
+      const described = isObject(schema) && typeof schema['description'] === 'string' ? schema['description'] : ''
+      if (parameters.test(snake) || (asking.test(snake) && asked.test(spaced(described)))) {
+        this.flag('parameter', `${where}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, name, 0)
+      }
+    }
+  }
+
+  private text(s: string, where: string): void {
+    if (this.full) return
+    this.count++
+    const given = s.slice(0, this.left)
+    this.left -= given.length
+    const cleaned = plain(given)
+    if (cleaned.at >= 0) this.flag('hidden_text', where, given, cleaned.at)
+    const words = spaced(cleaned.text)
+    const { text, at } = fold(words)
+    if (at >= 0) this.flag('lookalike', where, words, at)
+    const told = new Set<string>()
+    for (const { rule, pattern } of rules) {
+      if (told.has(rule)) continue
+      const m = pattern.exec(text)
+      if (!m || (rule === 'blob' && !isBlob(m[0]))) continue
+      told.add(rule)
+      this.flag(rule, where, text, characters(text, m.index))
+    }
+    if (told.has('shadowing') || !this.others.size) return
+    const shadow = this.shadows(text)
+    if (shadow >= 0) this.flag('shadowing', where, text, characters(text, shadow))
+  }
+
+  private shadows(text: string): number {
+    for (const { 0: name, index } of text.matchAll(/[A-Za-z][\w-]{4,}/g)) {
+      if (
+        this.others.has(name) && (/[_-]/.test(name) || /[A-Z]/.test(name.slice(1))) &&
+        instructs.test(text.slice(Math.max(0, index - 80), index + name.length + 80))
+      ) return index
+    }
+    return -1
+  }
+}
+
+const characters = (text: string, at: number) => [...text.slice(0, at)].length
+
+const isBlob = (s: string) => !/^[A-Za-z0-9+/]/.test(s) || s.includes(' ') || (/[A-Z]/.test(s) && /[a-z]/.test(s))
+
+const spaced = (s: string) => s.replace(/[\t-\r \u00a0\u2000-\u200a\u202f\u205f\u3000]+/g, ' ').trim()
+
+/** Letters that look like Latin ones as those, in words that have both, and where the first such word is. */
+function fold(s: string): { text: string; at: number } {
+  if (!/[^\x00-\x7f]/.test(s)) return { text: s, at: -1 }
+  let at = -1
+  const text = s.replace(/\p{L}+/gu, (word, index: number) => {
+    const letters = [...word]
+    const narrow = letters.map(unwide)
+    const wide = narrow.some((c, i) => c !== letters[i])
+    if (!narrow.some((c) => c < '\x80') || !(wide || narrow.some((c) => latin.has(c)))) return word
+    if (at < 0) at = characters(s, index)
+    return narrow.map((c) => latin.get(c) ?? c).join('')
+  })
+  return { text, at }
+}
+
+/** The letter that a wide or a mathematical one is. */
+function unwide(letter: string): string {
+  const c = letter.codePointAt(0)!
+  if (c >= 0xff21 && c <= 0xff5a) return String.fromCharCode(c - 0xfee0)
+  if (c < 0x1d400 || c > 0x1d6a3) return letter
+  const k = (c - 0x1d400) % 52
+  return String.fromCharCode(k < 26 ? 65 + k : 71 + k)
+}

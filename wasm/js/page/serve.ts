@@ -1,0 +1,173 @@
+import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
+import { toolParts, toolsEvents } from '../shared/toolparts.ts'
+import type * as types from '../shared/types.ts'
+
+/** Of the page's bundle, which this is none of. */
+type Errors = Pick<typeof import('../shared/errors.ts'), 'RegistryError' | 'toWire'>
+
+/** What is served offers no models its tools: the other end does. */
+type Registry = Omit<types.Registry, 'getTools'>
+
+/**
+ * The other end of connectRegistry, on top of any registry: an options page or
+ * a side panel uses the one that a background script holds.
+ */
+export function serve(registry: Registry, channel: types.Channel, errors: Errors): () => void {
+  const running = new Map<number, AbortController>()
+  let known: types.Snapshot | undefined
+  const post = (m: ToPage) => channel.post(m)
+
+  const update = () => {
+    const now = registry.getSnapshot()
+    if (now === known) return
+    for (const [server, tools] of changedLists(known, now)) {
+      for (const event of toolsEvents(server, toolParts(tools))) post(event)
+    }
+    const servers: Record<string, types.Snapshot['servers'][string] | null> = {}
+    for (const [name, s] of Object.entries(now.servers)) if (known?.servers[name] !== s) servers[name] = s
+    for (const name of Object.keys(known?.servers ?? {})) if (!now.servers[name]) servers[name] = null
+    known = now
+    post({ event: 'state', status: now.status, servers })
+  }
+
+  let stop = () => {}
+  const answer = async (m: Request): Promise<unknown> => {
+    if (m.method === 'attach') {
+      stop()
+      known = undefined
+      update()
+      stop = registry.subscribe(update)
+      return {
+        version: registry.version,
+        resultBytes: Number.MAX_SAFE_INTEGER,
+        callTimeoutMs: 3_600_000,
+      } satisfies Attached
+    }
+    const ends = new AbortController()
+    running.set(m.id, ends)
+    try {
+      return await perform(errors, registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
+    } finally {
+      running.delete(m.id)
+      update()
+    }
+  }
+  channel.onmessage = (raw) => {
+    const m = raw as ToHost
+    if ('cancel' in m) return running.get(m.cancel)?.abort()
+    if (!('id' in m)) return
+    answer(m).then(
+      (result) => post({ id: m.id, result: result ?? null }),
+      (e: unknown) => post({ id: m.id, error: errors.toWire(e) }),
+    )
+  }
+  return () => {
+    stop()
+    channel.onmessage = null
+    for (const ends of running.values()) ends.abort()
+  }
+}
+
+async function perform(
+  { RegistryError }: Errors,
+  registry: Registry,
+  m: Request,
+  signal: AbortSignal,
+  onProgress: (p: types.ToolProgress) => void,
+): Promise<unknown> {
+  switch (m.method) {
+    case 'addServer':
+      return registry.addServer(m.name, m.config)
+    case 'updateServer':
+      return registry.updateServer(m.name, m.config)
+    case 'removeServer':
+      return registry.removeServer(m.name)
+    case 'retry':
+      return registry.retry(m.name)
+    case 'signIn':
+      return registry.signIn(m.name, { signal })
+    case 'signOut':
+      return registry.signOut(m.name)
+    case 'setEnabled':
+      return registry.setEnabled(m.name, m.enabled)
+    case 'discover':
+      return void await registry.discover(m.names, { signal })
+    case 'approveTools':
+      return registry.approveTools(m.name, m.tools)
+    case 'approvals':
+      return registry.approvals()
+    case 'forgetApprovals':
+      return registry.forgetApprovals(m.server)
+    case 'readResult':
+      return registry.readResult(m.handle, m.range)
+    case 'call': {
+      const { server, tool, isError, durationMs, text, truncated, handle, flags, content, structuredContent } =
+        await registry.call(m.name, m.args, {
+          signal,
+          timeoutMs: m.timeoutMs,
+          onProgress: m.progress ? onProgress : undefined,
+        })
+      return {
+        server,
+        tool,
+        isError,
+        durationMs,
+        text,
+        truncated,
+        handle,
+        flags,
+        value: { content, structuredContent },
+      }
+    }
+    default:
+      throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
+  }
+}
+
+/** The lists that differ between two snapshots, by server. */
+function changedLists(before: types.Snapshot | undefined, now: types.Snapshot): Map<string, ListedTool[]> {
+  const was = byServer(before)
+  const is = byServer(now)
+  const changed = new Map<string, ListedTool[]>()
+  for (const server of new Set([...was.keys(), ...is.keys()])) {
+    const a = was.get(server) ?? []
+    const b = is.get(server) ?? []
+    if (a.length !== b.length || a.some(({ info, list }, i) => info !== b[i]!.info || list !== b[i]!.list)) {
+      changed.set(server, b.map(listed))
+    }
+  }
+  return changed
+}
+
+interface Marked {
+  info: types.ToolInfo
+  list: 'tools' | 'withheld' | 'held'
+}
+
+function listed({ info, list }: Marked): ListedTool {
+  const { name, tool, definition, pin } = info
+  const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // not those that would be looked for now
+  const { reason, renamedFrom, before, changes } = info as types.HeldTool
+  return {
+    name,
+    tool,
+    definition,
+    ...(pin && { pin }),
+    ...(flags && { flags }),
+    ...(list === 'withheld' && { withheld: true }),
+    ...(list === 'held' &&
+      { held: { reason, changes, ...(renamedFrom && { renamedFrom }), ...(before && { before }) } }),
+  }
+}
+
+function byServer(snapshot: types.Snapshot | undefined): Map<string, Marked[]> {
+  const lists = new Map<string, Marked[]>()
+  for (const list of ['tools', 'withheld', 'held'] as const) {
+    for (const info of snapshot?.[list] ?? []) {
+      const marked = lists.get(info.server)
+      if (marked) marked.push({ info, list })
+      else lists.set(info.server, [{ info, list }])
+    }
+  }
+  return lists
+}

@@ -1,0 +1,95 @@
+import { portChannel } from '../shared/channel.ts'
+import { ignore, type Report } from '../shared/download.ts'
+import { fromWire, RegistryError } from '../shared/errors.ts'
+import { holdLock, onReleased, sharedName, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
+import type { Opened, Settings } from './launch.ts'
+import { mergeConfig } from '../shared/mergeconfig.ts'
+import type { StateEvent } from '../shared/protocol.ts'
+import type { ServerConfig } from '../shared/types.ts'
+import { version } from '../shared/version.ts'
+
+/** How long a shared worker's script may take to answer. */
+const joinTimeout = 15_000
+
+const script = () => new URL('./worker.js', import.meta.url)
+const nameOf = (url: URL) => `${sharedName}${version} ${url.href}`
+
+/** Joins the shared worker of this origin, and starts its module if nobody has. */
+export async function join(
+  source: string | Response | BufferSource,
+  integrity: string | undefined,
+  report: Report,
+  settings: Settings,
+): Promise<Opened> {
+  const [options, begin] = await settings
+  const leaves = new AbortController()
+  const lock = await holdLock('portolan-tab ', leaves.signal)
+  try {
+    if (!lock) throw new RegistryError('worker_failed', 'there are no locks here')
+    const worker = share()
+    const { port } = worker
+    const launched = await new Promise<Extract<Joined, { launched: true }>>((resolve, reject) => {
+      const broken = (why: string) => reject(new RegistryError('worker_failed', why))
+      const timer = setTimeout(() => broken('the shared worker did not answer'), joinTimeout)
+      worker.onerror = (e) => {
+        e.preventDefault()
+        broken('the shared worker could not be started')
+      }
+      port.onmessage = async ({ data }: MessageEvent<Joined>) => {
+        clearTimeout(timer)
+        if ('progress' in data) return report(data.progress)
+        if ('launched' in data) return resolve(data)
+        if ('refused' in data) return reject(fromWire(data.refused))
+        try {
+          const bytes = source instanceof Response ? await source.arrayBuffer() : source
+          port.postMessage(
+            { source: bytes, integrity, options, begin, progress: report !== ignore } satisfies SharedLaunch,
+          )
+        } catch (e) {
+          reject(e)
+        }
+      }
+      port.postMessage({ join: lock, begin } satisfies Join)
+    })
+    worker.onerror = port.onmessage = null
+    const channel = portChannel(port)
+    const { close } = channel
+    channel.close = () => {
+      leaves.abort() // the worker sees who has left by the lock
+      close()
+    }
+    return { channel, mode: 'shared', refused: launched.refused, onDied: (died) => onReleased(launched.lock, died) }
+  } catch (e) {
+    leaves.abort()
+    throw e
+  }
+}
+
+function share(): SharedWorker {
+  try {
+    // Bundlers look for exactly this expression.
+    return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
+  } catch (e) { // Trusted Types
+    throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
+  }
+}
+
+/** Takes over what other tabs have changed, and saved. Header values are known here or not. */
+export function follow(servers: Map<string, ServerConfig>, states: StateEvent['servers']): void {
+  for (const [name, s] of Object.entries(states)) {
+    const old = servers.get(name)
+    if (s) servers.set(name, mergeConfig(old && { url: old.url, headers: old.headers }, { headers: {}, ...s.config }))
+    else servers.delete(name)
+  }
+}
+
+/** Calls back when a shared module is up, now or later; the returned function ends that. */
+export function whenUp(up: () => void): () => void {
+  const name = nameOf(script())
+  const channel = new BroadcastChannel(name)
+  channel.onmessage = up
+  navigator.locks.query().then(({ held }) => {
+    if (held?.some((l) => l.name?.startsWith(name))) up()
+  }).catch(() => {})
+  return () => channel.close()
+}

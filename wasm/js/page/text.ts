@@ -1,0 +1,114 @@
+// A tool's answer as one text for a model. registry/result.go says the rules;
+// testdata/results holds both to them.
+
+import { memberText } from '../shared/json.ts'
+
+interface Block {
+  type?: unknown
+  text?: unknown
+  data?: unknown
+  mimeType?: unknown
+  uri?: unknown
+  name?: unknown
+  blob?: unknown
+  resource?: unknown
+}
+
+/** The text of a CallToolResult. `raw` is the result's JSON text, for when parsing has lost digits. */
+export function textOf(result: unknown, raw?: string): string {
+  const r = read(result) as { content?: unknown; structuredContent?: unknown; isError?: unknown }
+  let hasText = false
+  const parts: string[] = []
+  for (const block of Array.isArray(r.content) ? r.content : []) {
+    const [part, isText] = blockText(read(block))
+    if (!part) continue
+    parts.push(part)
+    hasText ||= isText
+  }
+  let text = parts.join('\n')
+  if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, raw)
+  text ||= '(no output)'
+  return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
+}
+
+const read = (v: unknown): Block => (typeof v === 'object' && v !== null ? v : {})
+const str = (v: unknown) => (typeof v === 'string' ? v : '')
+
+function blockText(b: Block): [text: string, isText: boolean] {
+  const type = str(b.type)
+  switch (type) {
+    case '':
+      return ['', false]
+    case 'text':
+      return [str(b.text), true]
+    case 'image':
+    case 'audio':
+      return [marker(type, str(b.mimeType), base64Size(str(b.data))), false]
+    case 'resource_link':
+      return [`[resource: ${str(b.name)} <${str(b.uri)}>]`, false]
+    case 'resource': {
+      const r = read(b.resource)
+      return str(r.text)
+        ? [str(r.text), true]
+        : [marker(type, str(r.uri), str(r.mimeType), base64Size(str(r.blob))), false]
+    }
+  }
+  return [`[${type}]`, false]
+}
+
+/** Stands for what is no text: [image: image/png, 12.3 KB]. */
+function marker(kind: string, ...about: string[]): string {
+  const known = about.filter(Boolean)
+  return known.length ? `[${kind}: ${known.join(', ')}]` : `[${kind}]`
+}
+
+function base64Size(data: string): string {
+  if (!data) return ''
+  let end = data.length
+  while (data[end - 1] === '=') end--
+  const n = Math.floor((end * 3) / 4)
+  const tenths = (unit: number) => (Math.floor((n * 10 + unit / 2) / unit) / 10).toFixed(1)
+  return n < 1024 ? n + ' B' : n < 1024 ** 2 ? tenths(1024) + ' KB' : tenths(1024 ** 2) + ' MB'
+}
+
+/** JSON without space; from the source text, where there is one, so that numbers keep their digits. */
+function compact(value: unknown, raw?: string): string {
+  const source = raw && memberText(raw, 'structuredContent')
+  if (!source) return JSON.stringify(value)
+  return source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? JSON.stringify(JSON.parse(part)) : ''))
+}
+
+/**
+ * Shortens to maxBytes of UTF-8: the beginning and the end, and between them how
+ * much is missing and the handle of the whole. Divides no character.
+ */
+export function cut(text: string, maxBytes: number, keep?: () => string): { text: string; truncated: boolean } {
+  if (!maxBytes || text.length * 3 <= maxBytes) return { text, truncated: false }
+  // Of a long text only both ends are encoded: no end has more characters than bytes.
+  const encode = (part: string) => new TextEncoder().encode(part)
+  if (text.length <= maxBytes && encode(text).length <= maxBytes) return { text, truncated: false }
+  const decode = (b: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(b)
+  const start = (bytes: Uint8Array, at: number, step: number) => {
+    while (at > 0 && at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at += step
+    return at
+  }
+  const first = (n: number) => {
+    const bytes = encode(text.slice(0, n))
+    return decode(bytes.subarray(0, start(bytes, n, -1)))
+  }
+  const last = (n: number) => {
+    const bytes = encode(n ? text.slice(-n) : '')
+    return decode(bytes.subarray(start(bytes, bytes.length - n, 1)))
+  }
+  const most = String(text.length)
+  const handle = keep?.()
+  const marker = (missing: string, offset: string) =>
+    `\n[cut: ${missing} characters missing${handle ? `; handle ${handle}, offset ${offset}` : ''}]\n`
+  const room = maxBytes - marker(most, most).length
+  if (room < 0) return { text: first(maxBytes), truncated: true }
+  const head = first(Math.ceil((room * 2) / 3)), tail = last(Math.floor(room / 3))
+  return {
+    text: head + marker(String(text.length - head.length - tail.length), String(head.length)) + tail,
+    truncated: true,
+  }
+}

@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Others } from './storage-lock.ts'
+import type { PinsEvent } from '../shared/protocol.ts'
+import { ConfigStore, pinsKey, storageFor } from './storage.ts'
+import { Trust } from './trust.ts'
+import type { RememberedApproval, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
+
+// What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
+
+const key = 'https://a.example/mcp'
+const text = (pins: Record<string, string>) => Object.entries(pins).map(([tool, pin]) => `${tool}\t${pin}.x\n`).join('')
+const event = (pins: Record<string, string>, fresh: string[], byUser = false): PinsEvent => ({
+  event: 'pins',
+  server: 'a',
+  key,
+  pins: text(pins),
+  fresh,
+  byUser,
+})
+
+/** One registry's share in a storage, and what its module and the others are told. */
+function share(storage: StorageAdapter) {
+  const takes: [string, string][] = []
+  const state = { told: 0, turns: 0 }
+  const trust = new Trust(new ConfigStore(storage), {}, {
+    turn: (work) => (state.turns++, work()),
+    take: (key, pins) => takes.push([key, pins]),
+    changed: () => {
+      state.told++
+    },
+  })
+  return { trust, takes, state }
+}
+
+const stored = async (storage: StorageAdapter) => JSON.parse((await storage.get(pinsKey))!) as Record<string, string>
+
+test('what is fresh goes into what others have stored', async () => {
+  for (
+    const [name, before, e, want] of [
+      ['the first list', undefined, event({ x: '1', y: '1' }, ['x', 'y']), { x: '1', y: '1' }],
+      ['a tool that nobody was asked about', { x: '2' }, event({ x: '1', y: '1' }, ['x', 'y']), { x: '2', y: '1' }],
+      ['a tool that the user approved', { x: '2', z: '1' }, event({ x: '3' }, ['x'], true), { x: '3', z: '1' }],
+      ['a renamed tool', { x: '1', z: '1' }, event({ y: '1' }, ['x', 'y'], true), { z: '1', y: '1' }],
+      ['nothing of what the module has missed', { x: '2', y: '2' }, event({ x: '1', y: '1', z: '1' }, ['z']), {
+        x: '2',
+        y: '2',
+        z: '1',
+      }],
+      [
+        'a name of every object',
+        { __proto__x: '1' },
+        event({ ['__proto__']: '1', constructor: '1' } as never, ['constructor']),
+        { __proto__x: '1', constructor: '1' },
+      ],
+    ] as const
+  ) {
+    const storage = storageFor('memory')
+    if (before) await storage.set(pinsKey, JSON.stringify({ [key]: text(before), other: 'kept' }))
+    const { trust, takes, state } = share(storage)
+    trust.save(e as PinsEvent)
+    await trust.saved
+    assert.deepEqual(await stored(storage), { [key]: text(want), ...(before && { other: 'kept' }) }, name)
+    assert.deepEqual(
+      takes.filter(([k]) => k === key),
+      text(want) === (e as PinsEvent).pins ? [] : [[key, text(want)]],
+      name,
+    )
+    assert.equal(state.told, 1, name)
+  }
+})
+
+test('who hears of it tells the module once, and nobody else', async () => {
+  const storage = storageFor('memory')
+  const one = share(storage), two = share(storage)
+  one.trust.save(event({ x: '1' }, ['x']))
+  await one.trust.saved
+  two.trust.save(event({ x: '1' }, ['x']))
+  await two.trust.saved
+  assert.deepEqual([two.takes, two.state.told], [[], 0], 'it is stored already')
+  one.trust.save(event({ x: '2' }, ['x'], true))
+  await one.trust.saved
+  await two.trust.follow()
+  await two.trust.follow()
+  assert.deepEqual(two.takes, [[key, text({ x: '2' })]])
+  two.trust.save(event({ x: '1', y: '1' }, ['y'])) // said before the module had heard
+  await two.trust.saved
+  assert.deepEqual(two.takes.slice(1), [[key, text({ x: '2', y: '1' })]])
+  assert.deepEqual([one.takes, two.state.told], [[], 1])
+})
+
+test('a storage that keeps nothing, or is full, leaves the module what it has', async () => {
+  const full = () => {
+    throw new Error('full')
+  }
+  for (
+    const storage of [{ get: () => undefined, set: () => {}, remove: () => {} }, {
+      get: () => undefined,
+      set: full,
+      remove: () => {},
+    }]
+  ) {
+    const { trust, takes } = share(storage)
+    trust.save(event({ x: '1' }, ['x']))
+    trust.save(event({ x: '1', y: '1' }, ['y'], true))
+    await trust.follow()
+    assert.deepEqual(takes, [])
+  }
+})
+
+test('definitions are kept of what is approved, not of what another has not approved', async () => {
+  const storage = storageFor('memory')
+  await storage.set(pinsKey, JSON.stringify({ [key]: text({ x: '2' }) }))
+  const { trust, state } = share(storage)
+  trust.save(event({ x: '1', y: '1' }, ['x', 'y']))
+  const info = (tool: string, pin: string) =>
+    ({
+      tool,
+      pin,
+      server: 'a',
+      name: `a__${tool}`,
+      definition: { name: tool, description: pin, inputSchema: {} } as ToolDefinition,
+    }) as ToolInfo
+  trust.define('a', [info('x', '1'), info('y', '1')])
+  await trust.saved
+  assert.equal(state.turns, 1, 'who closes the page in between loses neither')
+  const held = await trust.before(
+    'a',
+    ['x', 'y'].map((tool) => ({ ...info(tool, '9'), reason: 'changed', changes: [], key })),
+    undefined,
+  )
+  assert.deepEqual(held.map((h) => h.before?.description), [undefined, '1'])
+})
+
+test('many servers that are listed at once are stored in few writes, one that fails keeps none of the others back', async () => {
+  const memory = storageFor('memory')
+  const sets: string[] = []
+  const storage: StorageAdapter = {
+    ...memory,
+    set: (k, v) => (sets.push(k), k === 'portolan.approved' ? Promise.reject(new Error('full')) : memory.set(k, v)),
+  }
+  const { trust, state } = share(storage)
+  for (let i = 0; i < 50; i++) {
+    trust.save({ ...event({ x: '1' }, ['x']), server: `s${i}`, key: `${key}${i}` })
+    trust.define(`s${i}`, [{
+      tool: 'x',
+      pin: '1',
+      server: `s${i}`,
+      name: `s${i}__x`,
+      definition: { name: 'x', inputSchema: {} },
+    }])
+  }
+  await trust.saved
+  assert.deepEqual([state.turns, state.told, sets.sort()], [1, 1, ['portolan.approved', pinsKey]])
+  assert.equal(Object.keys(await stored(storage)).length, 50)
+})
+
+test('answers for good are read again, and written beside those of others', async () => {
+  const storage = storageFor('memory')
+  const one = share(storage), two = share(storage)
+  assert.deepEqual(await one.trust.approvals(), [])
+  const answer = (tool: string): RememberedApproval & { at: string } => ({
+    server: 'a',
+    tool,
+    pin: '1',
+    approval: 'always',
+    at: key,
+  })
+  await storage.set('portolan.approvals', JSON.stringify([answer('x'), { ...answer('y'), server: 'b' }]))
+  await one.trust.follow()
+  assert.deepEqual((await one.trust.approvals()).map((a) => a.tool), ['x', 'y'])
+  await two.trust.forget('b')
+  await one.trust.follow()
+  assert.deepEqual((await one.trust.approvals()).map((a) => a.tool), ['x'])
+})
+
+test('news that come while the storage is read are read once more, not each', async () => {
+  let reads = 0, go = () => {}
+  const trust = {
+    follow: () => (reads++,
+      new Promise<void>((resolve) => {
+        go = resolve
+      })),
+  } as unknown as Trust
+  const others = new Others(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const heard = others.heard(async () => trust)
+  const started = async (n: number) => {
+    while (reads < n) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await started(1)
+  for (let i = 0; i < 1000; i++) void others.heard(async () => trust)
+  go()
+  await started(2)
+  go()
+  await heard
+  assert.equal(reads, 2)
+})
+
+test('what is stored of a server keeps what others have changed, except where it moves', async () => {
+  const storage = storageFor('memory')
+  const one = new ConfigStore(storage), two = new ConfigStore(storage)
+  one.change('s', { url: key })
+  await one.saved
+  await two.load({})
+  one.change('s', { trust: 'ask-always' })
+  await one.saved
+  two.change('s', { timeoutMs: 5 })
+  await two.saved
+  assert.deepEqual((await one.stored()).s, { url: key, trust: 'ask-always', timeoutMs: 5 })
+  two.change('s', { timeoutMs: null } as never)
+  two.change('s', { url: 'https://b.example/mcp' })
+  await two.saved
+  assert.deepEqual((await one.stored()).s, { url: 'https://b.example/mcp' })
+  one.change('s', null)
+  one.change('s', { url: key })
+  await one.saved
+  assert.deepEqual((await one.stored()).s, { url: key })
+})
+
+test('policies are taken over from the storage, but not of what the page gives, nor of another URL', async () => {
+  const storage = storageFor('memory')
+  const [ours, theirs] = [new ConfigStore(storage), new ConfigStore(storage)]
+  for (const name of ['s', 'given', 'moved']) theirs.change(name, { url: key })
+  await theirs.saved
+  await ours.load({})
+  const tells: unknown[] = []
+  const others = new Others(ours, { storage: 'memory', servers: { given: { url: key } } }, (m) => tells.push(m))
+  theirs.change('moved', { url: 'https://b.example/mcp' })
+  for (const name of ['s', 'given', 'moved']) theirs.change(name, { trust: 'trust', holdNewTools: true })
+  await theirs.saved
+  await others.heard(() => undefined)
+  await others.heard(() => undefined)
+  assert.deepEqual(tells, [{ method: 'updateServer', name: 's', config: { trust: 'trust', holdNewTools: true } }])
+  assert.equal(ours.servers.get('s')!.trust, 'trust')
+  theirs.change('s', { trust: null, holdNewTools: null } as never)
+  await theirs.saved
+  await others.heard(() => undefined)
+  assert.deepEqual(tells[1], { method: 'updateServer', name: 's', config: { trust: null, holdNewTools: null } })
+  assert.deepEqual(ours.servers.get('s'), { url: key })
+})
+
+test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {
+  const others = new Others(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const set = (locks: unknown) =>
+    Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
+  t.after(() => {
+    delete (globalThis as { navigator?: unknown }).navigator
+  })
+  assert.equal(await others.turn(async () => 1), 1)
+  const asked: string[] = []
+  set({ request: (name: string, _: unknown, fn: () => unknown) => (asked.push(name), fn()) })
+  assert.equal(await others.turn(async () => 2), 2)
+  assert.deepEqual(asked, ['portolan storage'])
+  let runs = 0
+  await assert.rejects(
+    others.turn(async () => {
+      runs++
+      throw new Error('full')
+    }),
+    /full/,
+  )
+  assert.equal(runs, 1)
+  set({
+    request: async () => {
+      throw new DOMException('', 'TimeoutError')
+    },
+  })
+  assert.equal(await others.turn(async () => 3), 3)
+})

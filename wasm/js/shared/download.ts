@@ -1,0 +1,79 @@
+import { fromWire, RegistryError } from './errors.ts'
+import type { LoadProgress } from './types.ts'
+
+export type Report = (p: LoadProgress) => void
+export const ignore: Report = () => {}
+
+type Mismatch = typeof import('../page/integrity.ts').mismatch
+
+/** Fetches and compiles the module at an address, or compiles what is there already. */
+export async function download(
+  source: string | Response | BufferSource | WebAssembly.Module,
+  integrity: string | undefined,
+  checker: () => Promise<Mismatch>,
+  report: Report,
+): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source
+  if (typeof Response !== 'undefined' && source instanceof Response) return compileResponse(source, report)
+  if (typeof source !== 'string') return WebAssembly.compile(source as BufferSource)
+  report({ loaded: 0, phase: 'download' })
+  if (source.startsWith('file:')) {
+    // Node's fetch does not read files; an import() would make bundlers look for the module.
+    const bytes = await process.getBuiltinModule('node:fs/promises').readFile(new URL(source))
+    if (integrity) await check(source, integrity, checker, bytes)
+    return WebAssembly.compile(bytes)
+  }
+  let response: Response
+  try {
+    response = await fetch(source, integrity ? { integrity } : {})
+  } catch (e) {
+    // It does not say whether the network failed or the digest.
+    if (integrity) await check(source, integrity, checker)
+    throw e
+  }
+  return compileResponse(response, report)
+}
+
+/** Throws if the bytes, or those at the address, are not those of the digest. */
+async function check(
+  source: string,
+  integrity: string,
+  checker: () => Promise<Mismatch>,
+  bytes?: BufferSource,
+): Promise<void> {
+  const found = await (await checker())(integrity, source, bytes)
+  if (found) throw fromWire(found)
+}
+
+async function compileResponse(response: Response, report: Report): Promise<WebAssembly.Module> {
+  if (!response.ok) {
+    throw new RegistryError(
+      'load_failed',
+      `the module could not be loaded: ${response.url} answered ${response.status}`,
+      {
+        status: response.status,
+        retryable: response.status >= 500,
+        hint: 'Serve portolan.wasm beside the script, or pass options.wasm.',
+      },
+    )
+  }
+  // The bytes are counted on a copy: a wrapped response would lose the engine's code cache.
+  count(response, report)
+  if (/^application\/wasm/i.test(response.headers.get('content-type') ?? '')) {
+    return WebAssembly.compileStreaming(response)
+  }
+  return WebAssembly.compile(await response.arrayBuffer())
+}
+
+async function count(response: Response, report: Report): Promise<void> {
+  if (report === ignore) return
+  const total = Number(response.headers.get('content-length')) || undefined
+  let loaded = 0
+  try {
+    const reader = response.clone().body!.getReader()
+    for (let r = await reader.read(); !r.done; r = await reader.read()) {
+      loaded += r.value.length
+      report({ loaded, total: total && total >= loaded ? total : undefined, phase: 'download' })
+    }
+  } catch { /* the compiler reports it */ }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { elementTexts, mayLoseDigits, measure, memberText } from './json.ts'
+
+test('memberText gives the text of a member', () => {
+  for (
+    const [text, key, want] of [
+      ['{"a":1}', 'a', '1'],
+      ['{"a":1}', 'b', undefined],
+      ['{}', 'a', undefined],
+      [' { "x" : [1,{"a":2}] , "a" : {"b":"}\\"]"} } ', 'a', '{"b":"}\\"]"}'],
+      ['{"a":"\\\\","b":12345678901234567890}', 'b', '12345678901234567890'],
+      ['{"a":1,"a":[2]}', 'a', '[2]'],
+      ['{"\\u0061":true}', 'a', 'true'],
+      ['{"a":null\n}', 'a', 'null'],
+    ] as const
+  ) {
+    assert.equal(memberText(text, key), want, text)
+  }
+})
+
+test('elementTexts splits an array', () => {
+  for (const text of ['[]', ' [ ] ', '[1]', '[1, "a,]" , {"b":[1,2]},[],null ]', '["\\\\","\\""]']) {
+    const parsed = JSON.parse(text) as unknown[]
+    assert.deepEqual(elementTexts(text).map((part) => JSON.parse(part) as unknown), parsed, text)
+  }
+})
+
+test('both agree with JSON.parse on random values', () => {
+  let seed = 7
+  const random = (n: number) => (seed = (seed * 48271) % 0x7fffffff) % n
+  const value = (depth: number): unknown => {
+    switch (random(depth > 0 ? 7 : 5)) {
+      case 0:
+        return random(1e6) - 5e5
+      case 1:
+        return ['', 'a"b', '\\', '{[,]}', '\u2028é'][random(5)]
+      case 2:
+        return random(2) === 0
+      case 3:
+        return null
+      case 4:
+        return random(100) / 7
+      case 5:
+        return Array.from({ length: random(4) }, () => value(depth - 1))
+      default:
+        return Object.fromEntries(
+          Array.from({ length: random(4) }, () => [['k', '"', '\\', ''][random(4)]!, value(depth - 1)]),
+        )
+    }
+  }
+  for (let i = 0; i < 2000; i++) {
+    const object = { a: value(4), list: [value(3), value(3)], z: value(2) }
+    const text = JSON.stringify(object, null, random(3))
+    for (const key of ['a', 'list', 'z'] as const) assert.deepEqual(JSON.parse(memberText(text, key)!), object[key])
+    assert.deepEqual(elementTexts(memberText(text, 'list')!).map((t) => JSON.parse(t) as unknown), object.list)
+  }
+})
+
+test('measure is close to the length of the text, and bounded in depth', () => {
+  const tool = { name: 'a', inputSchema: { type: 'object', properties: { x: { type: 'string', enum: ['a', 'b'] } } } }
+  const size = JSON.stringify(tool).length
+  assert.ok(Math.abs(measure(tool, 10) - size) < size * 0.2)
+  assert.equal(measure(tool, 3), -1)
+  assert.ok(measure(tool, 5) > 0)
+  let deep: unknown = 1
+  for (let i = 0; i < 100_000; i++) deep = [deep]
+  assert.equal(measure(deep, 128), -1)
+})
+
+test('mayLoseDigits says yes where a double rounds', () => {
+  for (const n of ['9007199254740993', '-12345678901234567890', '1.2345678901234567890'])
+    assert.ok(mayLoseDigits(`{"n":${n}}`), n)
+  assert.ok(!mayLoseDigits('{"n":900719925474099,"m":1.5}'))
+})
