@@ -165,13 +165,6 @@ build_modules() {
 	for name in $(printf '%s\n' "$modules" | cut -d' ' -f1); do module "$name" "$1"; done
 }
 
-bundle() {
-	node_modules/.bin/esbuild "$@" --bundle --format=esm --target=es2022 --minify --legal-comments=none --log-level=warning
-}
-
-# What parts.ts loads.
-parts='activity validate secrets integrity asleep shared detour results others trust scan signin serve'
-
 build_wasm() {
 	setup_node
 	say 'npm package'
@@ -179,38 +172,7 @@ build_wasm() {
 	mkdir -p "$dist/npm"
 	module portolan.wasm "$dist/npm"
 	module portolan-sdk.wasm "$dist/npm"
-	# What is not needed at the start is loaded when it is: parts.ts.
-	bundle wasm/js/page/index.ts --outfile="$dist/npm/index.js" '--external:./*.js'
-	for part in $parts callback; do bundle "wasm/js/$part.ts" --outfile="$dist/npm/$part.js"; done
-	for entry in worker service cassette; do bundle "wasm/js/$entry.ts" --outfile="$dist/npm/$entry.js" --external:./index.js; done
-	"$node" web/callbackpage.ts wasm/js/page/callback.html "$dist/npm/callback.js" >"$dist/npm/callback.html"
-	cp wasm/js/shared/types.ts "$dist/npm/index.d.ts"
-	cp wasm/js/host/worker-types.ts "$dist/npm/worker.d.ts"
-	printf "import type { PanelMessages } from './panel.js'\n\n/** What the panel says, in this language: its property messages takes it. */\ndeclare const messages: PanelMessages\nexport default messages\n" >"$dist/npm/locale.d.ts"
-	cp wasm/js/cassette/types.ts "$dist/npm/cassette.d.ts"
-	cp wasm/js/package.json LICENSE "$dist/npm/"
-	[ -f wasm/js/README.md ] && cp wasm/js/README.md "$dist/npm/" || cp README.md "$dist/npm/"
-	build_react
-	build_panel
-}
-
-# Beside the package's other files, of which none is bundled.
-build_react() {
-	bundle web/react/index.ts --outfile="$dist/npm/react.js" --external:react --external:../../wasm/js/index.js --external:../panel/index.js
-	sed -i.bak 's#\.\./\.\./wasm/js/index\.js#./index.js#g; s#\.\./panel/index\.js#./panel.js#g' "$dist/npm/react.js" && rm "$dist/npm/react.js.bak"
-	sed "s#'../../wasm/js/shared/types.ts'#'./index.js'#; s#'../panel/types.ts'#'./panel.js'#" web/react/types.ts >"$dist/npm/react.d.ts"
-}
-
-# build_panel makes the settings panel: panel.js, and in panel/ what it shares with
-# what it loads at first use. The names in panel/ change with their content.
-build_panel() {
-	say 'panel'
-	rm -rf "$dist/npm/panel" "$dist/npm/locales" && mkdir -p "$dist/npm/locales"
-	node_modules/.bin/esbuild panel=web/panel/index.ts --bundle --splitting --format=esm --target=es2022 --minify \
-		--inject:web/nodom.ts --define:globalThis=panelScope \
-		--legal-comments=none --log-level=warning --outdir="$dist/npm" --chunk-names=panel/[name]-[hash]
-	for locale in web/panel/locales/*.ts; do bundle "$locale" --outfile="$dist/npm/locales/$(basename "$locale" .ts).js"; done
-	sed "s#'../../wasm/js/shared/types.ts'#'./index.js'#" web/panel/types.ts >"$dist/npm/panel.d.ts"
+	"$node" internal/build/npm.mjs
 }
 
 build_web() {
@@ -221,23 +183,14 @@ build_web() {
 	cp -R "$dist/npm" "$dist/demo/portolan"
 }
 
-# The service worker has no import(): what its registry loads at need is in it already (extension/tools/host.ts).
 # build_extension [PERMISSION...] builds it, with permissions beside those of its manifest.
 build_extension() {
 	[ -f "$dist/npm/portolan.wasm" ] || build_wasm
 	say 'extension'
 	out=$dist/extension.new
 	rm -rf "$out" && mkdir -p "$out"
-	bundle extension/background.ts --outfile="$out/background.js" $(printf -- '--external:./%s.js ' $parts worker)
-	for script in driver/index shim; do
-		node_modules/.bin/esbuild "extension/chats/$script.ts" --bundle --format=iife --target=es2022 --minify --legal-comments=none \
-			--log-level=warning --outfile="$out/$(echo $script | sed 's#/index##').js"
-	done
-	node_modules/.bin/esbuild panel=extension/panel/index.ts --bundle --splitting --format=esm --target=es2022 --minify \
-		--legal-comments=none --log-level=warning --outdir="$out" --chunk-names=panel/[name]-[hash]
-	cp extension/panel/*.html extension/panel/page.css LICENSE "$out/"
-	mkdir -p "$out/icons" && cp extension/icons/*.png "$out/icons/"
-	cp "$dist/npm/portolan.wasm" wasm/js/page/callback.html "$dist/npm/callback.js" "$out/"
+	"$node" internal/build/extension.mjs "$out"
+	cp "$dist/npm/portolan.wasm" "$out/"
 	module tools.wasm "$out"
 	"$node" extension/pack.ts "$out" "$dist/extension.zip" "$@"
 	rm -rf "$dist/extension" && mv "$out" "$dist/extension"
@@ -388,17 +341,17 @@ verb_size() {
 	budget service.js "$dist/npm/service.js" 42000
 	budget results.js "$dist/npm/results.js" 4000
 	budget trust.js "$dist/npm/trust.js" 2400
-	budget others.js "$dist/npm/others.js" 1500
+	budget storage-lock.js "$dist/npm/storage-lock.js" 1500
 	budget scan.js "$dist/npm/scan.js" 9500
 	budget activity.js "$dist/npm/activity.js" 2000
 	budget validate.js "$dist/npm/validate.js" 4000
 	budget secrets.js "$dist/npm/secrets.js" 1200
 	budget integrity.js "$dist/npm/integrity.js" 1000
-	budget asleep.js "$dist/npm/asleep.js" 3000
+	budget unloaded.js "$dist/npm/unloaded.js" 3000
 	budget cassette.js "$dist/npm/cassette.js" 6000
 	budget react.js "$dist/npm/react.js" 2500
 	budget shared.js "$dist/npm/shared.js" 2500
-	budget detour.js "$dist/npm/detour.js" 1000
+	budget worker-fallbacks.js "$dist/npm/worker-fallbacks.js" 1000
 	budget signin.js "$dist/npm/signin.js" 3000
 	budget serve.js "$dist/npm/serve.js" 2000
 	budget callback.js "$dist/npm/callback.js" 2500
