@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // readEvents is a plain reading of the HTML standard, section 9.2.6.
@@ -225,7 +225,7 @@ func (r *httpExchange) tools(result map[string]json.RawMessage) (*Event, bool) {
 		if bytes.Contains(raw, []byte(`"x-mcp-header"`)) {
 			headers = append(headers, len(kept))
 		}
-		cleaned, _, err := registry.CleanTool(raw)
+		cleaned, _, err := text.CleanDefinition(raw)
 		if err != nil {
 			drops = append(drops, [2]string{name, err.Error()})
 			continue

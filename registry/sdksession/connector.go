@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -97,7 +98,7 @@ func (c *Connector) Connect(ctx context.Context, name string, cfg registry.Serve
 	endpoint.Fragment = ""
 	d := &dialing{name: name, notify: notify, endpoint: endpoint, headers: cfg.Headers, signIn: c.signInOf(name, cfg)}
 	if cfg.Proxy {
-		if _, err := registry.ProxyURL(c.opts.Proxy, ""); err != nil {
+		if _, err := corsproxy.URL(c.opts.Proxy, ""); err != nil {
 			return nil, err
 		}
 		d.proxy = c.opts.Proxy

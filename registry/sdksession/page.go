@@ -11,6 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/pin"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 const (
@@ -82,7 +83,7 @@ func readPage(text []byte, limits registry.Limits, modern bool) (*registry.ToolP
 // pinned is a tool as it is offered: pinned as it was sent, and without hidden text.
 func pinned(name string, def []byte) (registry.ToolDef, string) {
 	tool := registry.ToolDef{Name: name}
-	cleaned, flags, err := registry.CleanTool(def)
+	cleaned, flags, err := text.CleanDefinition(def)
 	if err == nil {
 		tool.Pin, err = pin.Of(def)
 	}

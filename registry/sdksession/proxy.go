@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 )
 
 // throughProxy sends the request to the proxy, which finds its real URL in the
@@ -15,7 +16,7 @@ func (w *wire) throughProxy(next http.RoundTripper) http.RoundTripper {
 		return next
 	}
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
-		through, err := registry.ProxyURL(w.proxy, req.URL.String())
+		through, err := corsproxy.URL(w.proxy, req.URL.String())
 		if err != nil {
 			return nil, err
 		}

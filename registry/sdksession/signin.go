@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -57,7 +58,7 @@ func (c *Connector) fetch(ctx context.Context, proxy string, r *oauth.Request) (
 	target := r.URL
 	if proxy != "" {
 		var err error
-		if target, err = registry.ProxyURL(proxy, target); err != nil {
+		if target, err = corsproxy.URL(proxy, target); err != nil {
 			return nil, err
 		}
 	}

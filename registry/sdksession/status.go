@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // checkStatus turns every answer that is no success into a typed error. The SDK
@@ -38,7 +40,7 @@ func (w *wire) checkStatus(next http.RoundTripper) http.RoundTripper {
 			return nil, req.Context().Err()
 		}
 		if code := res.Header.Get("X-Proxy-Error"); code != "" && w.proxy != "" {
-			return nil, registry.ReadProxyError(code, res.StatusCode, body)
+			return nil, corsproxy.ReadError(code, res.StatusCode, body)
 		}
 		rpc := w.redactRPC(rpcError(body))
 		if x.method == "server/discover" && res.StatusCode >= 400 && res.StatusCode < 500 && !isElsewhere(res.StatusCode) {
@@ -109,23 +111,23 @@ func rpcError(body []byte) *registry.RPCError {
 }
 
 // shown makes a server's words fit to be shown.
-func (w *wire) shown(text string) string {
+func (w *wire) shown(words string) string {
 	if w == nil {
-		return text
+		return words
 	}
-	return strings.TrimSpace(registry.Plain(strings.ToValidUTF8(w.redact(text), ""), w.limits.MessageBytes))
+	return strings.TrimSpace(text.Plain(strings.ToValidUTF8(w.redact(words), ""), w.limits.MessageBytes))
 }
 
 // redact hides the configured header values, should the server repeat them. It
 // comes before anything that cuts.
-func (w *wire) redact(text string) string {
+func (w *wire) redact(words string) string {
 	for _, value := range w.headers {
-		text = registry.Redact(text, value)
+		words = text.Redact(words, value)
 	}
 	if w.signIn != nil {
-		text = w.signIn.Redact(text)
+		words = w.signIn.Redact(words)
 	}
-	return text
+	return words
 }
 
 func (w *wire) redactHeader(h http.Header) http.Header {
