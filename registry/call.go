@@ -25,6 +25,7 @@ type Pending struct {
 	until, end time.Time   // the deadlines without progress and in all
 	sends      int         // how often a session got it
 	stop       func(error) // ends the work under way for it
+	inline     bool        // no goroutine goes on with it
 	over       bool
 }
 
@@ -56,6 +57,13 @@ func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
 // Stop ends the call, on the server as well, with cause as its error. It does
 // nothing once the call is over.
 func (p *Pending) Stop(cause error) { p.giveUp(cause, true) }
+
+// Inline reports that no goroutine goes on with the call, now that Start has returned.
+func (p *Pending) Inline() bool {
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	return p.inline
+}
 
 // admit looks the tool up. It returns why the tool cannot be called, or whether the
 // user is asked first.
@@ -214,8 +222,10 @@ func (p *Pending) take(c *conn) (n int) {
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
 	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress}
-	stop, err := guarded(func() (func(error), error) {
-		return r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) }), nil
+	inline := false
+	stop, err := guarded(func() (stop func(error), err error) {
+		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
+		return stop, nil
 	})
 	if err != nil {
 		p.answered(c, nil, err)
@@ -224,7 +234,7 @@ func (p *Pending) send(c *conn, n int) {
 	r.mu.Lock()
 	over := p.over
 	if !over && p.sends == n {
-		p.stop = stop
+		p.stop, p.inline = stop, inline
 	}
 	r.mu.Unlock()
 	if over {
@@ -233,7 +243,7 @@ func (p *Pending) send(c *conn, n int) {
 }
 
 // startTool runs a call on a session. A goroutine waits where the session blocks.
-func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutput, error)) (stop func(error)) {
+func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutput, error)) (stop func(error), inline bool) {
 	if s, ok := session.(Starter); ok {
 		return s.StartTool(call, done)
 	}
@@ -243,14 +253,14 @@ func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutp
 		r.mu.Unlock()
 		cancel(ErrClosed)
 		done(nil, ErrClosed)
-		return cancel
+		return cancel, false
 	}
 	r.goroutine(func() {
 		defer cancel(nil)
 		done(guarded(func() (*ToolOutput, error) { return session.CallTool(ctx, call) }))
 	})
 	r.mu.Unlock()
-	return cancel
+	return cancel, false
 }
 
 // answered takes a session's answer to the call, which may be over already.

@@ -46,7 +46,9 @@ type Starter interface {
 	// StartTool does what CallTool does and returns at once. done hears how it
 	// went, once, from any goroutine, perhaps before StartTool has returned. stop
 	// ends the call early, with cause as its error; after the end it does nothing.
-	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error))
+	// inline reports that no goroutine goes on with the call: hosts that schedule
+	// goroutines themselves need not run any.
+	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error), inline bool)
 }
 
 // Connect opens a session with a server. It is called for one server at a time
