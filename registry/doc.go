@@ -2,7 +2,7 @@
 // many servers at once, gives each a name of its own, converts them to the
 // forms that models take, and dispatches a model's call to the right server.
 //
-//	r := registry.New(&registry.Options{Connect: sdksession.New(nil).Connect})
+//	r := registry.New(&registry.Options{Connect: client.New(nethttp.New(nil), nil).Connect})
 //	defer r.Close()
 //	_ = r.Add("docs", registry.ServerConfig{URL: "https://example.com/mcp"})
 //	if err := r.Discover(ctx); err != nil {

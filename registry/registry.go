@@ -10,7 +10,7 @@ import (
 
 // Options configure a registry. Zero values are good defaults.
 type Options struct {
-	// Connect opens sessions; required. sdksession.New(nil).Connect is what native hosts pass.
+	// Connect opens sessions; required. client.New(nethttp.New(nil), nil).Connect is what native hosts pass.
 	Connect Connect
 	// SignIns signs people in, as the connector behind Connect does; nil: nobody can.
 	SignIns SignIns

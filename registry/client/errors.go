@@ -31,7 +31,7 @@ func (s *Session) failed(e *Event) error {
 		return errClosed
 	}
 	if e.Text != "" {
-		return registry.Because(registry.ErrNetwork, e.Text)
+		return registry.Because(registry.ErrNetwork, s.d.shown(e.Text))
 	}
 	return registry.ErrNetwork
 }
@@ -42,8 +42,8 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
 		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
 	}
-	if e.Status < 400 {
-		return registry.ErrRedirect
+	if e.Status == 0 || e.Status >= 300 && e.Status <= 399 { // 0: a browser shows no more of a redirect
+		return s.d.redirected(e)
 	}
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(s.d.redact(e.Header))}
 	body := []byte(e.Text)
@@ -61,11 +61,24 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	}
 	switch {
 	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
+		s.mu.Lock()
+		s.expired = true
+		s.mu.Unlock()
 		return &expiredError{status}
 	case rpc != nil && e.Status < 500 && e.Status != 401 && e.Status != 403:
 		return rpc
 	}
 	return status
+}
+
+// redirected names where the server would have us go, without what may be a secret in it.
+func (d *dial) redirected(e *Event) error {
+	href, _, ok := d.c.platform.Resolve(d.href, headerOf(e.Header, "location"))
+	if !ok || headerOf(e.Header, "location") == "" {
+		return registry.ErrRedirect
+	}
+	href, _, _ = strings.Cut(href, "?")
+	return registry.Because(registry.ErrRedirect, "to "+d.shown(href))
 }
 
 // forgot reports whether a refusal means that the server no longer knows the
