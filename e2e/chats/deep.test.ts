@@ -17,7 +17,12 @@ let page: Page
 before(async () => {
   browser = await launch()
   page = await browser.newPage()
-  for (const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], ['../../extension/chats/driver/mark.ts', 'markIn'], ['../../extension/chats/driver/pulse.ts', 'pulseIn']] as const)
+  for (
+    const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [
+      '../../extension/chats/driver/mark.ts',
+      'markIn',
+    ], ['../../extension/chats/driver/pulse.ts', 'pulseIn']] as const
+  )
     await page.evaluate(await script(file, name))
 })
 after(() => browser.close())

@@ -283,7 +283,7 @@ test('the forms of tools that others wrote', () => {
   for (const server of ['everything', 'filesystem', 'memory', 'mongodb', 'notion', 'playwright', 'nasty']) {
     for (
       const { inputSchema } of JSON.parse(
-        readFileSync(new URL(`../../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8'),
+        readFileSync(new URL(`../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8'),
       ) as { inputSchema: unknown }[]
     ) {
       const f = formOf(inputSchema)

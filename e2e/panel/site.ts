@@ -40,7 +40,7 @@ export function panelSite(): Promise<Listening> {
         '<!doctype html><html lang="en"><title>Settings</title><meta name="viewport" content="width=device-width"><script type="module" src="page.js"></script><main></main>',
       )
     if (path === '/page.js') return void res.writeHead(200, { 'content-type': types.js }).end(script)
-    const file = path.startsWith('/npm/') && !path.includes('../../web/panel')
+    const file = path.startsWith('/npm/') && !path.includes('..')
       ? await readFile(`${root}dist${path}`).catch(() => undefined)
       : undefined
     if (!file) return void res.writeHead(404).end()

@@ -18,7 +18,7 @@ const info = (server: string, tool: string, definition: Partial<ToolDefinition> 
 
 const real = ['everything', 'filesystem', 'memory', 'mongodb', 'notion', 'playwright'].flatMap((server) => {
   const list = JSON.parse(
-    readFileSync(new URL(`../../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../testdata/convert/${server}.tools.json`, import.meta.url), 'utf8'),
   ) as ToolDefinition[]
   return list.map((d) => info(server, d.name, d))
 })

@@ -1,4 +1,10 @@
-import { panelPort, registryPort, type FromBackground, type State, type ToBackground } from '../../extension/messages.ts'
+import {
+  panelPort,
+  registryPort,
+  type FromBackground,
+  type State,
+  type ToBackground,
+} from '../../extension/messages.ts'
 import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 import { states } from './state.ts'
 

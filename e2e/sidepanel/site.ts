@@ -30,7 +30,7 @@ export async function panelSite(): Promise<Listening> {
     logLevel: 'warning',
     plugins: [{
       name: 'standin',
-      setup: (b) => b.onResolve({ filter: /^\.\.\/browser\.ts$/ }, () => ({ path: `${here}standin/browser.ts` })),
+      setup: (b) => b.onResolve({ filter: /^\.\.\/browser\.ts$/ }, () => ({ path: `${root}e2e/sidepanel/browser.ts` })),
     }],
   })
   const bundle = new Map(outputFiles.map((f) => [f.path.slice('/out'.length), f.contents]))
@@ -38,7 +38,7 @@ export async function panelSite(): Promise<Listening> {
     const path = new URL(req.url!, 'http://x').pathname
     const file = bundle.get(path) ??
       (/^\/(sidepanel|options)\.html$|^\/page\.css$/.test(path) ? await readFile(here + path.slice(1)) : undefined) ??
-      (path.startsWith('/npm/') && !path.includes('../../extension/panel')
+      (path.startsWith('/npm/') && !path.includes('..')
         ? await readFile(join(root, 'dist', path)).catch(() => undefined)
         : undefined)
     if (!file) return void res.writeHead(404).end()

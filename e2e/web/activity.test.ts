@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRegistry } from '../../../dist/npm/index.js'
+import { createRegistry } from '../../dist/npm/index.js'
 import type { Activity, Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { freePort, listen } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'

@@ -76,7 +76,7 @@ const packaged = (policed: boolean) =>
     }
     if (path === '/page.js' && policed)
       return void res.writeHead(200, { 'content-type': types.js }).end(script.replaceAll('FROM', from))
-    const file = path.startsWith('/npm/') && !path.includes('../../web/demo')
+    const file = path.startsWith('/npm/') && !path.includes('..')
       ? await readFile(`${root}dist${path}`).catch(() => undefined)
       : undefined
     if (!file) return void res.writeHead(404).end()

@@ -7,7 +7,7 @@ import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
-export const root = fileURLToPath(new URL('../../../', import.meta.url))
+export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** The flags under which Debian's Chromium runs headless here, as root too. */
 export const chromiumFlags = [

@@ -4,8 +4,8 @@ import { build, type Plugin } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
-import { createRegistry } from '../../../dist/npm/index.js'
-import { PortolanPanel, useMCP, useRegistry } from '../../../dist/npm/react.js'
+import { createRegistry } from '../../dist/npm/index.js'
+import { PortolanPanel, useMCP, useRegistry } from '../../dist/npm/react.js'
 import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
 
 // The bindings of the built package, with React and with Preact in its place.

@@ -2,8 +2,8 @@
 
 import { createElement as h, startTransition, StrictMode, useState } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
-import { createRegistry } from '../../../dist/npm/index.js'
-import { PortolanPanel, useMCP, useRegistry } from '../../../dist/npm/react.js'
+import { createRegistry } from '../../dist/npm/index.js'
+import { PortolanPanel, useMCP, useRegistry } from '../../dist/npm/react.js'
 import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
 import type { UseMCP } from '../../web/react/types.ts'
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { createRegistry } from '../../../dist/npm/index.js'
+import { createRegistry } from '../../dist/npm/index.js'
 import { launchChromium, openPage, root, serveFolder, startProxy, type Listening } from './harness.ts'
 import { startServers, type RealServer } from './servers.ts'
 

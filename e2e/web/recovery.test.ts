@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createRegistry, RegistryError } from '../../../dist/npm/index.js'
-import { Host } from '../../../dist/npm/worker.js'
+import { createRegistry, RegistryError } from '../../dist/npm/index.js'
+import { Host } from '../../dist/npm/worker.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { sdkServer } from './sdkserver.ts'
 

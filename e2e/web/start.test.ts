@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { createRegistry, preload, RegistryError } from '../../../dist/npm/index.js'
+import { createRegistry, preload, RegistryError } from '../../dist/npm/index.js'
 import type { LoadProgress, StorageAdapter } from '../../wasm/js/shared/types.ts'
 import { launchChromium, listen, openPage, root, type Listening } from './harness.ts'
 

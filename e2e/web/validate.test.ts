@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../../dist/npm/index.js'
+import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PortLike, Registry } from '../../wasm/js/shared/types.ts'
 import { sdkServer } from './sdkserver.ts'
 
