@@ -63,7 +63,7 @@ var rules = []rule{
 	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth", "registry/rawjson", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "e2e", may: []string{"registry", "registry/client", "registry/client/nethttp", "registry/oauth", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
 	{room: "internal/archtest", reason: "this test"},
-	{room: "internal/slim", reason: "a step of the build"},
+	{room: "internal/build", reason: "steps of the build"},
 }
 
 type pkg struct {
