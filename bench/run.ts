@@ -40,7 +40,6 @@ const all: Record<string, string> = {
   'portolan-main': '/portolan.html?mode=main',
   // Without what an earlier visit learned of the servers: each is first asked what it speaks.
   'portolan-first': '/portolan.html?mode=worker&storage=memory',
-  'portolan-sdk': '/portolan.html?mode=worker&wasm=/portolan-sdk.wasm',
 }
 const variants = option('variants', Object.keys(all).join(',')).split(',')
 
@@ -57,7 +56,7 @@ async function serveSite(dir: string) {
           `<!doctype html><title>bench</title><script type="module" src="${path.replace('.html', '.js')}"></script>`,
         )
         : await readFile(
-          /^\/(worker\.js|portolan.*\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path),
+          /^\/(worker\.js|portolan\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path),
         )
       res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(
         body,
@@ -80,9 +79,8 @@ async function sizeOf(v: string, dir: string): Promise<number> {
   const gz = async (file: string) => gzipSync(await readFile(file), { level: 9 }).length
   if (!v.startsWith('portolan')) return gz(join(dir, `${v}.js`))
   const npm = join(root, 'dist/npm')
-  const wasm = v === 'portolan-sdk' ? 'portolan-sdk.wasm' : 'portolan.wasm'
   return await gz(join(dir, 'portolan.js')) +
-    (await Promise.all(['worker.js', wasm].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
+    (await Promise.all(['worker.js', 'portolan.wasm'].map((f) => gz(join(npm, f))))).reduce((a, b) => a + b)
 }
 
 const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))

@@ -1,8 +1,8 @@
 // The policy, a Go program (main.go), as synchronous functions.
 
 import { env as variables } from 'cloudflare:workers'
-import './dist/wasm_exec.js'
-import module from './dist/proxy.wasm'
+import './wasm_exec.js'
+import module from './proxy.wasm'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

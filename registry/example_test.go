@@ -4,34 +4,39 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
 )
 
-func Example() {
-	// A server in memory; for one on the network, sdksession.New(nil) is all it takes.
+// greeter is an MCP server on this machine.
+func greeter() *httptest.Server {
 	type greeting struct {
 		Name string `json:"name"`
 	}
-	connector := sdksession.New(&sdksession.Options{Transports: map[string]func() mcp.Transport{
-		"builtin:greeter": func() mcp.Transport {
-			server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
-			mcp.AddTool(server, &mcp.Tool{Name: "greet", Description: "Says hello."},
-				func(_ context.Context, _ *mcp.CallToolRequest, in greeting) (*mcp.CallToolResult, any, error) {
-					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Ahoy, " + in.Name + "!"}}}, nil, nil
-				})
-			client, end := mcp.NewInMemoryTransports()
-			go func() { _ = server.Run(context.Background(), end) }()
-			return client
-		},
-	}})
+	server := mcp.NewServer(&mcp.Implementation{Name: "greeter", Version: "1"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "greet", Description: "Says hello."},
+		func(_ context.Context, _ *mcp.CallToolRequest, in greeting) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Ahoy, " + in.Name + "!"}}}, nil, nil
+		})
+	return httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+}
+
+func Example() {
+	server := greeter()
+	defer server.Close()
 
 	ctx := context.Background()
-	r := registry.New(&registry.Options{Connect: connector.Connect})
+	platform := nethttp.New(nil)
+	defer platform.Close()
+	r := registry.New(&registry.Options{Connect: client.New(platform, nil).Connect})
 	defer func() { _ = r.Close() }()
-	if err := r.Add("port", registry.ServerConfig{URL: "builtin:greeter"}); err != nil {
+	if err := r.Add("port", registry.ServerConfig{URL: server.URL}); err != nil {
 		log.Fatal(err)
 	}
 	if err := r.Discover(ctx); err != nil {

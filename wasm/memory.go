@@ -22,20 +22,20 @@ const maxRemembered = 500
 // stores: a line each of URL, transport, version, "changes" or nothing, and
 // "proxied" or nothing, separated by tabs.
 type memory struct {
-	known map[string]plane.Hint
+	known map[string]client.Hint
 	save  func(text string)
 
 	mu      sync.Mutex
-	learned map[string]plane.Hint
+	learned map[string]client.Hint
 	timer   *time.Timer
 }
 
 func newMemory(text string, save func(string)) *memory {
-	m := &memory{known: make(map[string]plane.Hint), learned: make(map[string]plane.Hint), save: save}
+	m := &memory{known: make(map[string]client.Hint), learned: make(map[string]client.Hint), save: save}
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(f) == 5 && f[0] != "" && len(m.known) < maxRemembered {
-			m.known[f[0]] = plane.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
+			m.known[f[0]] = client.Hint{Transport: f[1], Version: f[2], ListChanged: f[3] == "changes", Proxied: f[4] == "proxied"}
 		}
 	}
 	m.learned = maps.Clone(m.known)
@@ -43,10 +43,10 @@ func newMemory(text string, save func(string)) *memory {
 }
 
 // changed notes a hint, or that an endpoint was forgotten, and saves a little later.
-func (m *memory) changed(url string, h plane.Hint) {
+func (m *memory) changed(url string, h client.Hint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if h == (plane.Hint{}) {
+	if h == (client.Hint{}) {
 		delete(m.learned, url)
 	} else if _, ok := m.learned[url]; ok || len(m.learned) < maxRemembered {
 		m.learned[url] = h

@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
 // headerFlag collects --header 'K: V', which may be given several times.
@@ -52,8 +54,10 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 // newRegistry returns a registry with one server for each URL, and their names in
 // the order of the URLs.
 func newRegistry(urls []string, headers map[string]string) (*registry.Registry, []string, error) {
-	connector := sdksession.New(&sdksession.Options{ClientName: "portolan-cli"})
-	r := registry.New(&registry.Options{Connect: connector.Connect})
+	c := client.New(nethttp.New(nil), &client.Options{
+		ClientName: "portolan-cli", OAuth: oauth.New(oauth.Options{Crypto: nethttp.Crypto(), ClientName: "portolan-cli"}),
+	})
+	r := registry.New(&registry.Options{Connect: c.Connect})
 	var names []string
 	taken := make(map[string]bool)
 	for _, u := range urls {

@@ -1,13 +1,12 @@
 // The client that the official conformance suite tests under js/wasm: the built
 // npm package in Node, on the main thread. The scenarios are those of driver/main.go.
 //
-// 	node driver.mjs URL        with portolan.wasm
-// 	WASM=portolan-sdk.wasm node driver.mjs URL
+// 	node driver.mjs URL
 import { readFile } from 'node:fs/promises'
 import { createRegistry } from '../../dist/npm/index.js'
 import { drive } from './drive.mjs'
 
-const wasm = await readFile(new URL(`../../dist/npm/${process.env.WASM ?? 'portolan.wasm'}`, import.meta.url))
+const wasm = await readFile(new URL('../../dist/npm/portolan.wasm', import.meta.url))
 
 /** Signs in: the suite's pages send everybody back at once. */
 async function onAuthorize({ url }) {

@@ -5,7 +5,6 @@
 #	e2e/conformance/run.sh                          all of the following
 #	e2e/conformance/run.sh native [COMMAND]         driver/main.go
 #	e2e/conformance/run.sh wasm [COMMAND]           driver.mjs with dist/npm/portolan.wasm
-#	e2e/conformance/run.sh wasm-sdk                 the same with dist/npm/portolan-sdk.wasm, without auth
 #	e2e/conformance/run.sh chromium                 a page, through the CORS proxy
 #
 # COMMAND is the client under test; the suite appends the server's URL to it.
@@ -20,7 +19,7 @@ node="$root/node_modules/.bin/node"
 [ -x "$node" ] || node=node
 if [ $# -eq 0 ]; then
 	status=0
-	for mode in native wasm wasm-sdk chromium; do "$0" $mode || status=1; done
+	for mode in native wasm chromium; do "$0" $mode || status=1; done
 	exit $status
 fi
 mode=$1
@@ -38,10 +37,6 @@ native)
 wasm)
 	command=${2:-$node $here/driver.mjs}
 	;;
-wasm-sdk)
-	export WASM=portolan-sdk.wasm
-	command="$node $here/driver.mjs"
-	;;
 chromium)
 	"$node" "$here/browser.mjs" "$work/socket" >"$work/browser.log" 2>&1 &
 	helper=$!
@@ -50,7 +45,7 @@ chromium)
 	command="$node $here/inbrowser.mjs $work/socket"
 	;;
 *)
-	echo "usage: run.sh [native|wasm|wasm-sdk|chromium [COMMAND]]" >&2
+	echo "usage: run.sh [native|wasm|chromium [COMMAND]]" >&2
 	exit 2
 	;;
 esac
@@ -63,7 +58,6 @@ scenarios() {
 	scenarios "$newer" | sed 's/^/newer /'
 	scenarios "$older" | sed 's/^/older /; s/ [^ ]*$/ -/'
 } >"$work/scenarios"
-[ $mode != wasm-sdk ] || sed -i '/^[a-z]* auth\//d' "$work/scenarios"
 [ -z "${ONLY:-}" ] || grep "^[a-z]* $ONLY" "$work/scenarios" >"$work/only"
 [ -z "${ONLY:-}" ] || mv "$work/only" "$work/scenarios"
 

@@ -30,7 +30,7 @@ export async function panelSite(): Promise<Listening> {
     logLevel: 'warning',
     plugins: [{
       name: 'standin',
-      setup: (b) => b.onResolve({ filter: /^\.\.\/browser\.ts$/ }, () => ({ path: `${here}standin/browser.ts` })),
+      setup: (b) => b.onResolve({ filter: /^\.\.\/browser\.ts$/ }, () => ({ path: `${root}e2e/sidepanel/browser.ts` })),
     }],
   })
   const bundle = new Map(outputFiles.map((f) => [f.path.slice('/out'.length), f.contents]))

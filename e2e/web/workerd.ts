@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, start, type Running } from './harness.ts'
 
-/** The modules of the Worker, by name, as build.sh leaves them below the root. */
+/** The modules of the Worker, by name, with their files below the root. */
 export const worker = Object.fromEntries(
-  ['worker.mjs', 'policy.mjs', 'dist/wasm_exec.js', 'dist/proxy.wasm'].map((name) => [name, `proxy-worker/${name}`]),
+  ['worker.mjs', 'policy.mjs', 'wasm_exec.js', 'proxy.wasm'].map((name) => [name, `dist/worker/${name}`]),
 )
 
 /** Serves modules with workerd under wrangler.jsonc's compatibility date; the first is the Worker, vars are its environment. */

@@ -11,18 +11,19 @@ import (
 )
 
 // TestDependenciesHaveReasons holds the files that name direct dependencies to
-// the table of DESIGN.md, which says what each is for.
+// docs/dependencies.md, which says what each is for.
 func TestDependenciesHaveReasons(t *testing.T) {
-	design, err := os.ReadFile("../../DESIGN.md")
+	text, err := os.ReadFile("../../docs/dependencies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(design), "\n## Dependencies\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	var words []*regexp.Regexp
-	for line := range strings.Lines(section) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-		for _, word := range regexp.MustCompile("`[^`]+`").FindAllString(name, -1) {
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\n  ", " ")) {
+		names, _, isRow := strings.Cut(line, ": ")
+		if !isRow || !strings.HasPrefix(line, "- ") {
+			continue
+		}
+		for _, word := range regexp.MustCompile("`[^`]+`").FindAllString(names, -1) {
 			pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.Trim(word, "`")), `\*`, ".*")
 			words = append(words, regexp.MustCompile("^"+pattern+"$"))
 		}
@@ -40,7 +41,7 @@ func TestDependenciesHaveReasons(t *testing.T) {
 		for _, name := range names {
 			seen++
 			if !known(name) {
-				t.Errorf("%s: %s is not in DESIGN.md's table of dependencies", file, name)
+				t.Errorf("%s: %s is not in docs/dependencies.md", file, name)
 			}
 		}
 	}

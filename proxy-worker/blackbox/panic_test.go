@@ -21,7 +21,7 @@ func TestPanic(t *testing.T) {
 	u := newUpstream(t)
 	fine := call{target: u.URL + "/echo"}
 	t.Run("workerd", func(t *testing.T) {
-		r := workerdWith(t, map[string]string{"dist/proxy.wasm": panicking(t)})
+		r := workerdWith(t, map[string]string{"proxy.wasm": panicking(t)})
 		broken(t, r, "decide", call{method: "GET"})
 		works(t, r, fine)
 		broken(t, r, "respond", call{method: "GET", target: u.URL + "/idle"})
@@ -87,16 +87,10 @@ func works(t *testing.T, r running, c call) {
 }
 
 // panicking builds the Worker with files of testdata/panic in place of the
-// policy's, and otherwise as build.sh does, whose cache it shares.
+// policy's, and otherwise as internal/build does, whose cache it shares.
 func panicking(t *testing.T) string {
 	t.Helper()
-	var overlay struct{ Replace map[string]string }
-	if text, err := os.ReadFile("../../dist/overlay.json"); err == nil {
-		_ = json.Unmarshal(text, &overlay)
-	}
-	if overlay.Replace == nil {
-		overlay.Replace = map[string]string{}
-	}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	files, err := filepath.Glob("testdata/panic/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

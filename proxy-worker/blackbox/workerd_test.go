@@ -21,14 +21,14 @@ import (
 func workerd(t *testing.T) running { return workerdWith(t, nil) }
 
 // ours are the modules of the Worker and their files; the first is where it begins.
-var ours = []string{"worker.mjs", "policy.mjs", "dist/wasm_exec.js", "dist/proxy.wasm"}
+var ours = []string{"worker.mjs", "policy.mjs", "wasm_exec.js", "proxy.wasm"}
 
 // workerdWith serves all configurations from one process. instead has the files
 // of modules that are not ours; the module real.mjs is our policy.mjs.
 func workerdWith(t *testing.T, instead map[string]string) running {
 	modules := make([]string, 0, len(ours)+1)
 	for _, name := range append(ours, "real.mjs") {
-		file := cmp.Or(instead[name], filepath.Join("..", strings.Replace(name, "real", "policy", 1)))
+		file := cmp.Or(instead[name], filepath.Join("../../dist/worker", strings.Replace(name, "real", "policy", 1)))
 		modules = append(modules, module(t, name, file))
 	}
 	return workerdOf(t, modules)
@@ -50,7 +50,7 @@ func module(t *testing.T, name, file string) string {
 
 // workerdOf serves modules in all configurations.
 func workerdOf(t *testing.T, modules []string) running {
-	built(t, "dist/proxy.wasm")
+	built(t, "../dist/worker/proxy.wasm")
 	binary := built(t, "node_modules/@cloudflare/workerd-linux-64/bin/workerd")
 	var services, sockets, workers strings.Builder
 	names := slices.Sorted(maps.Keys(configs))

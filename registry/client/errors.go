@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 var errClosed = errors.New("session is closed")
@@ -31,7 +33,7 @@ func (s *Session) failed(e *Event) error {
 		return errClosed
 	}
 	if e.Text != "" {
-		return registry.Because(registry.ErrNetwork, e.Text)
+		return registry.Because(registry.ErrNetwork, s.d.shown(e.Text))
 	}
 	return registry.ErrNetwork
 }
@@ -40,10 +42,10 @@ func (s *Session) failed(e *Event) error {
 // request named the session.
 func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
-		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
+		return corsproxy.ReadError(code, e.Status, []byte(e.Text))
 	}
-	if e.Status < 400 {
-		return registry.ErrRedirect
+	if e.Status == 0 || e.Status >= 300 && e.Status <= 399 { // 0: a browser shows no more of a redirect
+		return s.d.redirected(e)
 	}
 	status := &registry.StatusError{Code: e.Status, Header: headerMap(s.d.redact(e.Header))}
 	body := []byte(e.Text)
@@ -61,11 +63,24 @@ func (s *Session) refused(e *Event, withSession bool) error {
 	}
 	switch {
 	case withSession && s.sessionID != "" && forgot(e.Status, rpc):
+		s.mu.Lock()
+		s.expired = true
+		s.mu.Unlock()
 		return &expiredError{status}
 	case rpc != nil && e.Status < 500 && e.Status != 401 && e.Status != 403:
 		return rpc
 	}
 	return status
+}
+
+// redirected names where the server would have us go, without what may be a secret in it.
+func (d *dial) redirected(e *Event) error {
+	href, _, ok := d.c.platform.Resolve(d.href, headerOf(e.Header, "location"))
+	if !ok || headerOf(e.Header, "location") == "" {
+		return registry.ErrRedirect
+	}
+	href, _, _ = strings.Cut(href, "?")
+	return registry.Because(registry.ErrRedirect, "to "+d.shown(href))
 }
 
 // forgot reports whether a refusal means that the server no longer knows the
@@ -78,19 +93,19 @@ func forgot(status int, rpc *registry.RPCError) bool {
 
 // redact hides the configured header values, should a server repeat them. It
 // comes before anything that cuts.
-func (d *dial) redact(text string) string {
+func (d *dial) redact(words string) string {
 	for i := 1; i < len(d.headers); i += 2 {
-		text = registry.Redact(text, d.headers[i])
+		words = text.Redact(words, d.headers[i])
 	}
 	if d.auth != nil {
-		text = d.auth.Redact(text)
+		words = d.auth.Redact(words)
 	}
-	return text
+	return words
 }
 
 // shown makes a server's words fit to be shown.
-func (d *dial) shown(text string) string {
-	return strings.TrimSpace(registry.Plain(d.redact(text), d.c.opts.Limits.MessageBytes))
+func (d *dial) shown(words string) string {
+	return strings.TrimSpace(text.Plain(d.redact(words), d.c.opts.Limits.MessageBytes))
 }
 
 func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {

@@ -2,7 +2,7 @@ package client
 
 import (
 	stdbase64 "encoding/base64"
-	"encoding/json"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"strings"
 	"testing"
 
@@ -95,7 +95,7 @@ func FuzzBindings(f *testing.F) {
 	f.Add([]byte(`{"inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}`), []byte(`{"a":"é"}`))
 	f.Add([]byte(`{"inputSchema":{"properties":[]}}`), []byte(`[]`))
 	f.Fuzz(func(t *testing.T, def, arguments []byte) {
-		if !json.Valid(def) || !json.Valid(arguments) || depth(def) > 128 {
+		if rawjson.Valid(def, 128) != nil || rawjson.Valid(arguments, 0) != nil {
 			return
 		}
 		bound, err := bindings(def)

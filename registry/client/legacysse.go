@@ -18,7 +18,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 	}
 	s := d.session(registry.SessionInfo{Transport: "sse"})
 	mail := newMailbox(d.c.platform)
-	r := errand{s: s, url: d.href, mail: mail, x: s.exchange("GET", d.href, nil)}
+	r := httpRequest{s: s, url: d.href, mail: mail, x: s.exchange("GET", d.href, nil)}
 	endpoint := make(chan error, 1)
 	s.goroutine(func() {
 		defer mail.close()
@@ -51,7 +51,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 
 // listen reads the stream to its end, which is the session's. It reports once
 // whether there is an endpoint to post to.
-func (s *Session) listen(r *errand, endpoint chan<- error) {
+func (s *Session) listen(r *httpRequest, endpoint chan<- error) {
 	told := false
 	tell := func(err error) {
 		if !told {

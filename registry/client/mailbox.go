@@ -16,23 +16,25 @@ type mailbox struct {
 	call int // registry.Call.ID of whose events these are, or 0
 
 	mu     sync.Mutex
-	take   func(*Event)  // if not nil, gets the events instead
-	wake   chan struct{} // made when somebody waits
+	take   func(*Event) (handled bool) // if not nil, gets the events instead
+	wake   chan struct{}               // made when somebody waits
 	events []*Event
 	closed bool
 }
 
 func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
 
-func (m *mailbox) put(e *Event) {
+// put hands an event to its reader. It reports whether that is all there is to do: it is
+// not if a goroutine waits for the event.
+func (m *mailbox) put(e *Event) (handled bool) {
 	m.mu.Lock()
 	if take := m.take; take != nil && !m.closed {
 		m.mu.Unlock()
-		take(e)
-		return
+		return take(e)
 	}
 	defer m.mu.Unlock()
 	m.keep(e)
+	return false
 }
 
 // putFirst lets the mailbox keep events from e on. It is true for the first that

@@ -146,6 +146,6 @@ func (s *Session) initialize(ctx context.Context) error {
 		return registry.Because(registry.ErrProtocol, "the server wants protocol version "+s.d.shown(version))
 	}
 	s.negotiated(version, result, get(result, "serverInfo"))
-	s.initialized = s.post(notification("notifications/initialized", nil, nil))
+	s.initialized = s.post(notificationMessage("notifications/initialized", nil, nil))
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 
 // A bench is a connector with its network.
 type bench struct {
-	*Connector
+	*Client
 	t     *testing.T
 	ctx   context.Context
 	net   *registrytest.Net
@@ -37,7 +37,7 @@ func newBench(t *testing.T, h http.Handler, opts Options) *bench {
 		b.hints = NewHints(nil, nil)
 		opts.Hints = b.hints
 	}
-	b.Connector = New(newPlatform(t, b.net), &opts)
+	b.Client = New(NewPlatform(t, b.net), &opts)
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)

@@ -6,7 +6,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A Platform moves bytes for one [Connector]. It sends exactly what it is told,
+// A Platform moves bytes for one [Client]. It sends exactly what it is told,
 // frames and parses what comes back within the bounds it was given, and decides
 // nothing. All methods may be called from several goroutines and return at once.
 type Platform interface {
@@ -15,8 +15,7 @@ type Platform interface {
 	// Resolve resolves ref against the absolute URL base. It returns the
 	// normalized URL and its origin; not ok if they make no http or https URL.
 	Resolve(base, ref string) (href, origin string, ok bool)
-	// Start begins an exchange. Its events go to sink, in order, never two at
-	// once, none before Start has returned.
+	// Start begins an exchange. Its events go to sink in order, never two at once.
 	Start(x *Exchange, sink Sink)
 	// Cancel ends an exchange, request and body. Events already under way may
 	// still arrive; a Last event is not promised any more. Unknown ids are ignored.
@@ -36,8 +35,9 @@ type Platform interface {
 	Multiplexed(origin string) bool
 }
 
-// A Sink takes the events of one exchange. Deliver does not block.
-type Sink interface{ Deliver(*Event) }
+// A Sink takes the events of one exchange. Deliver does not block. It reports whether
+// the event was handled to its end: if not, a goroutine goes on with it.
+type Sink interface{ Deliver(*Event) (handled bool) }
 
 // An Exchange is one HTTP request and all that is read from its response.
 // Credentials are omitted, redirects not followed, caches are bypassed.
@@ -66,19 +66,22 @@ type Exchange struct {
 	Once bool
 }
 
-// The kind of a request is in the low bits of its id, so that the platform
-// knows what an answer is without a table of requests: 1 tools/list, 2 tools/call.
+// The kind of a request is in the low bits of its id, so that a platform knows what a
+// response is without a table of requests.
 const (
-	opOther int64 = iota
-	opList
-	opCall
-	opStep = 4 // ids of one session are this far apart
+	OpOther int64 = iota
+	OpList        // tools/list
+	OpCall        // tools/call
+	opStep  = 4   // ids of one session are this far apart
 )
+
+// OpOf returns the kind of the request with that id.
+func OpOf(id int64) int64 { return id % opStep }
 
 // A Kind says what an [Event] tells.
 type Kind uint8
 
-// The kinds of events. The numbers are shared with plane.ts.
+// The kinds of events. wasm/js/fetch/events.ts has the same numbers.
 const (
 	// Head: the response is a success and its body follows. Status, Header.
 	Head Kind = iota
@@ -132,7 +135,7 @@ type Event struct {
 // A Reason says why an exchange ended.
 type Reason uint8
 
-// The reasons. The numbers are shared with plane.ts.
+// The reasons. wasm/js/fetch/events.ts has the same numbers.
 const (
 	// EOF: the body ended.
 	EOF Reason = iota

@@ -11,7 +11,7 @@ import (
 
 // An rpc is one request to the server.
 type rpc struct {
-	op       int64 // opOther, opList or opCall
+	op       int64 // OpOther, OpList or OpCall
 	call     int   // registry.Call.ID, or 0
 	method   string
 	params   []byte // members
@@ -36,11 +36,11 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 
 // A wait is one request between its sending and its answer.
 type wait struct {
-	s      *Session
-	r      *rpc
-	id     int64
-	mail   *mailbox
-	errand errand
+	s    *Session
+	r    *rpc
+	id   int64
+	mail *mailbox
+	http httpRequest
 
 	lastID string // of the stream that broke off
 	stuck  int    // reconnects in a row that brought no new event id
@@ -68,18 +68,18 @@ func (w *wait) begin(ctx context.Context) error {
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
 	}
-	x := s.exchange("POST", s.postURL, request(id, r.method, r.params, meta))
+	x := s.exchange("POST", s.postURL, requestMessage(id, r.method, r.params, meta))
 	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", r.method)
 	}
 	x.Header = append(x.Header, r.headers...)
 	x.Head = r.head != nil && !s.sse
-	x.Once = r.op == opCall
+	x.Once = r.op == OpCall
 	if !s.sse {
 		x.Awaits = id
 	}
-	w.errand = errand{s: s, url: s.postURL, mail: w.mail, x: x}
-	err := w.errand.run(ctx)
+	w.http = httpRequest{s: s, url: s.postURL, mail: w.mail, x: x}
+	err := w.http.run(ctx)
 	if err != nil {
 		w.end()
 	}
@@ -101,7 +101,7 @@ func (w *wait) giveUp() {
 	if !w.r.quiet {
 		w.s.cancelled(w.id)
 	}
-	w.s.abort(w.errand.exchange)
+	w.s.abort(w.http.exchange)
 }
 
 func (w *wait) end() {
@@ -136,7 +136,7 @@ func (w *wait) answer(ctx context.Context) (*Event, error) {
 				w.r.head(e.Header)
 			}
 		case Refused:
-			if again, err := w.errand.again(ctx, e); again || err != nil {
+			if again, err := w.http.again(ctx, e); again || err != nil {
 				if err != nil {
 					return nil, err
 				}
@@ -200,8 +200,8 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	x := w.s.exchange("GET", w.s.d.href, nil)
 	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
 	x.Awaits = w.id
-	w.errand = errand{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
-	return w.errand.run(ctx)
+	w.http = httpRequest{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
+	return w.http.run(ctx)
 }
 
 // The bounds of a server's retry and of our own backoff.
@@ -272,7 +272,7 @@ func (s *Session) cancelled(id int64) {
 		return
 	}
 	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
-	told := s.post(notification("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+	told := s.post(notificationMessage("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
 	s.mu.Lock()
 	s.told = told
 	s.mu.Unlock()
@@ -294,7 +294,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
 	}
-	r := errand{s: s, url: s.postURL, mail: mail, x: x}
+	r := httpRequest{s: s, url: s.postURL, mail: mail, x: x}
 	s.mu.Lock()
 	full := s.ended != nil || s.posts >= maxPosts
 	if !full {

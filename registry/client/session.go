@@ -40,6 +40,7 @@ type Session struct {
 	told    <-chan struct{} // closed when the server has taken the last notifications/cancelled
 	ended   error           // set when the session is over, by Close or by itself
 	closed  bool
+	expired bool // the server has forgotten the session
 }
 
 func (d *dial) session(info registry.SessionInfo) *Session {
@@ -114,11 +115,11 @@ func (s *Session) doubt(err error, op int64) error {
 		return err
 	}
 	again := isRefusal(err)
-	if rpc := (*registry.RPCError)(nil); op == opCall && errors.As(err, &rpc) {
+	if rpc := (*registry.RPCError)(nil); op == OpCall && errors.As(err, &rpc) {
 		// Other errors may come from a tool that ran.
 		again = rpc.Code == codeMethodNotFound || rpc.Code == codeInvalidRequest || rpc.Code == codeUnsupportedVersion
 	}
-	if op == opList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
+	if op == OpList && (errors.Is(err, registry.ErrNetwork) || errors.Is(err, registry.ErrProtocol)) {
 		again = true // a preflight refused, a page of HTML
 	}
 	if !again {
@@ -153,7 +154,10 @@ func (s *Session) Close(ctx context.Context) error {
 	if !s.shut() {
 		return nil
 	}
-	if s.sessionID != "" && !s.sse {
+	s.mu.Lock()
+	known := s.sessionID != "" && !s.sse && !s.expired
+	s.mu.Unlock()
+	if known {
 		s.goodbye(ctx)
 	}
 	done := make(chan struct{})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -14,7 +15,7 @@ const maxMetadata = 256 << 10
 
 // signInOf returns the sign-in of a server, nil where its headers have the
 // credentials, or it is none of HTTP.
-func (c *Connector) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
+func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
 	if c.opts.OAuth == nil || strings.HasPrefix(href, "builtin:") {
 		return nil
 	}
@@ -45,8 +46,8 @@ func (c *Connector) signInOf(name, href string, cfg registry.ServerConfig) *oaut
 // fetchProxied takes the way through the proxy, which lets pass what metadata that
 // was read through it has named. Metadata is asked for without such a binding
 // first: mostly it needs none.
-func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
-	through, err := registry.ProxyURL(c.opts.Proxy, r.URL)
+func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
+	through, err := corsproxy.URL(c.opts.Proxy, r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (c *Connector) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.
 	return c.fetch(ctx, &bound, through)
 }
 
-func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
+func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
 	e, err := c.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*o
 	}
 	if url != r.URL {
 		if code := headerOf(e.Header, "x-proxy-error"); code != "" {
-			return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+			return nil, corsproxy.ReadError(code, e.Status, []byte(e.Text))
 		}
 		c.passes.note(r.URL, e.Header, false)
 	}
@@ -91,7 +92,7 @@ func (c *Connector) fetch(ctx context.Context, r *oauth.Request, url string) (*o
 }
 
 // signInAt is the sign-in of the server of that name.
-func (c *Connector) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server, error) {
+func (c *Client) signInAt(name string, cfg registry.ServerConfig) (*oauth.Server, error) {
 	if href, _, ok := c.platform.Resolve(cfg.URL, ""); ok {
 		if s := c.signInOf(name, href, cfg); s != nil {
 			return s, nil
@@ -101,7 +102,7 @@ func (c *Connector) signInAt(name string, cfg registry.ServerConfig) (*oauth.Ser
 }
 
 // SignIn is that of [registry.SignIns].
-func (c *Connector) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
+func (c *Client) SignIn(ctx context.Context, name string, cfg registry.ServerConfig, begun *registry.BegunSignIn) error {
 	s, err := c.signInAt(name, cfg)
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (c *Connector) SignIn(ctx context.Context, name string, cfg registry.Server
 }
 
 // SignOut is that of [registry.SignIns].
-func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
+func (c *Client) SignOut(ctx context.Context, name string, cfg registry.ServerConfig) error {
 	if s, err := c.signInAt(name, cfg); err == nil {
 		return s.SignOut(ctx)
 	}
@@ -118,7 +119,7 @@ func (c *Connector) SignOut(ctx context.Context, name string, cfg registry.Serve
 }
 
 // SignInState is that of [registry.SignIns].
-func (c *Connector) SignInState(name string, _ registry.ServerConfig) (state, host string) {
+func (c *Client) SignInState(name string, _ registry.ServerConfig) (state, host string) {
 	if c.opts.OAuth == nil {
 		return "", ""
 	}

@@ -12,8 +12,8 @@ import (
 
 func TestSignIn(t *testing.T) {
 	registrytest.RunSignInSuite(t, func(rt http.RoundTripper, ask func(context.Context, *oauth.Prompt) (string, error)) (registry.Connect, registry.SignIns) {
-		c := New(newPlatform(t, rt), &Options{OAuth: oauth.New(oauth.Options{
-			Crypto: newCrypto(t), Ask: ask, RedirectURL: "http://127.0.0.1:3000/callback", ClientName: "test",
+		c := New(NewPlatform(t, rt), &Options{OAuth: oauth.New(oauth.Options{
+			Crypto: NewCrypto(t), Ask: ask, RedirectURL: "http://127.0.0.1:3000/callback", ClientName: "test",
 		})})
 		return c.Connect, c
 	})

@@ -92,7 +92,7 @@ type optionalStream struct {
 func (s *Session) stream(st *optionalStream) *Event {
 	mail := newMailbox(s.d.c.platform)
 	defer mail.close()
-	r := errand{s: s, url: s.d.href, mail: mail}
+	r := httpRequest{s: s, url: s.d.href, mail: mail}
 	if s.modern {
 		s.mu.Lock()
 		s.lastID += opStep
@@ -106,7 +106,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 		}()
 		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
 		r.url = s.postURL
-		r.x = s.exchange("POST", s.postURL, request(id, "subscriptions/listen", params, s.d.c.meta))
+		r.x = s.exchange("POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
 		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
 		r.x.Awaits = id
 	} else {

@@ -236,13 +236,13 @@ func TestCloseFreesEverything(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := registrytest.NewNet(t)
 				net.Handle(testOrigin, server)
-				p := newHTTPPlatform(net)
+				p := NewPlatform(t, net)
 				s, err := New(p, nil).Connect(t.Context(), "a", registry.ServerConfig{URL: testOrigin + name}, nil)
 				if err == nil {
 					use(t, s)
 				}
 				synctest.Wait()
-				if tables, exchanges := p.held(); tables != 0 || exchanges != 0 {
+				if tables, exchanges := p.Held(); tables != 0 || exchanges != 0 {
 					t.Errorf("%d tables and %d exchanges are held", tables, exchanges)
 				}
 			})

@@ -10,6 +10,6 @@ import (
 
 func TestSession(t *testing.T) {
 	registrytest.RunSessionSuite(t, func(rt http.RoundTripper, opts registrytest.Options) registry.Connect {
-		return New(newPlatform(t, rt), &Options{Limits: opts.Limits, Elicit: opts.Elicit}).Connect
+		return New(NewPlatform(t, rt), &Options{Limits: opts.Limits, Elicit: opts.Elicit}).Connect
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
 )
 
 // A toolCall is one tools/call. As a rule its answer ends it in the platform's
@@ -17,7 +16,7 @@ type toolCall struct {
 	w    wait
 	done func(*registry.ToolOutput, error)
 
-	telling sync.Mutex // held while progress is told, which may come on any stream
+	progress sync.Mutex // held while progress is reported, which may come on any stream
 
 	mu     sync.Mutex
 	over   bool
@@ -25,14 +24,14 @@ type toolCall struct {
 }
 
 // StartTool begins a call: see [registry.Starter].
-func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error)) {
+func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error), inline bool) {
 	arguments := call.Arguments
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
 	}
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
-	t := &toolCall{s: s, done: done, r: rpc{op: opCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress}}
+	t := &toolCall{s: s, done: done, r: rpc{op: OpCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress}}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -43,14 +42,13 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 			}
 			return s.send(ctx, &t.r)
 		})
-		return t.stop
+		return t.stop, false
 	}
 	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
-	crossing.Calm()
 	if err := t.w.begin(s.ctx); err != nil {
 		t.end(nil, err)
 	}
-	return t.stop
+	return t.stop, true
 }
 
 // CallTool runs one tool, asking the user on the server's behalf if need be.
@@ -60,7 +58,7 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 		err    error
 	}
 	ended := make(chan outcome, 1)
-	stop := s.StartTool(call, func(output *registry.ToolOutput, err error) { ended <- outcome{output, err} })
+	stop, _ := s.StartTool(call, func(output *registry.ToolOutput, err error) { ended <- outcome{output, err} })
 	var o outcome
 	select {
 	case o = <-ended:
@@ -73,22 +71,19 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 
 // take gets the events of the call, on the platform's callback. It leaves to a
 // goroutine what is neither an answer nor on the way to one.
-func (t *toolCall) take(e *Event) {
+func (t *toolCall) take(e *Event) (handled bool) {
 	switch e.Kind {
 	case Progress:
-		t.telling.Lock()
-		defer t.telling.Unlock()
+		t.progress.Lock()
+		defer t.progress.Unlock()
 		if t.r.progress != nil && !t.isOver() {
 			t.r.progress(registry.Progress{Progress: e.Progress, Total: e.Total, Message: t.s.d.shown(e.Text)})
 		}
 	case Output:
-		if !t.claim() {
+		if !t.claimAfterProgress() {
 			freeEvent(t.s.d.c.platform, e)
-			return
+			return true
 		}
-		t.telling.Lock() // what is being told comes before the answer
-		t.telling.Unlock()
-		crossing.Calm()
 		t.w.end()
 		t.s.settle()
 		t.done(t.s.output(e), nil)
@@ -96,7 +91,9 @@ func (t *toolCall) take(e *Event) {
 		if t.w.mail.putFirst(e) {
 			t.detach(t.w.finish)
 		}
+		return false
 	}
+	return true
 }
 
 // detach goes on in a goroutine: with the answer to the request under way, which
@@ -119,10 +116,10 @@ func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
 func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (*registry.ToolOutput, error) {
 	s := t.s
 	params := t.r.params
-	rounds := rounds{s: s}
+	rounds := inputRounds{s: s}
 	for e, err := first(ctx); ; e, err = s.send(ctx, &t.r) {
 		if err != nil {
-			return nil, s.doubt(err, opCall)
+			return nil, s.doubt(err, OpCall)
 		}
 		s.settle()
 		if e.Kind == Output {
@@ -166,6 +163,13 @@ func (t *toolCall) isOver() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.over
+}
+
+// claimAfterProgress claims the call when no progress is being reported any more.
+func (t *toolCall) claimAfterProgress() bool {
+	t.progress.Lock()
+	defer t.progress.Unlock()
+	return t.claim()
 }
 
 // claim is true once, for the one that ends the call.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // maxTTL bounds how long a server can make its list count as fresh.
@@ -14,7 +15,7 @@ const maxTTL = 24 * time.Hour
 
 // ListTools fetches one page.
 func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
-	r := &rpc{op: opList, method: "tools/list"}
+	r := &rpc{op: OpList, method: "tools/list"}
 	if cursor != nil {
 		r.params = member(nil, "cursor", *cursor)
 	}
@@ -28,7 +29,7 @@ func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.Tool
 		e, err = s.send(ctx, r)
 	}
 	if err != nil {
-		return nil, s.doubt(err, opList)
+		return nil, s.doubt(err, OpList)
 	}
 	if e.Kind != Tools {
 		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/list has no list of tools")
@@ -64,6 +65,12 @@ func (s *Session) ready(ctx context.Context) error {
 	}
 }
 
+// A flagger is a platform that tells Go which hidden text it took out of a definition.
+// The browser's tells its host instead.
+type flagger interface {
+	Flags(table, index uint32) []text.Flag
+}
+
 // page makes a ToolPage of a Tools event, which has a name a line.
 func (s *Session) page(e *Event) *registry.ToolPage {
 	platform, table := s.d.c.platform, e.Table
@@ -80,6 +87,7 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		return page
 	}
 	count := strings.Count(e.Text, "\n") + 1
+	flagged, _ := platform.(flagger)
 	values := make([]Value, count)
 	page.Tools = make([]registry.ToolDef, 0, count)
 	rest := e.Text
@@ -95,7 +103,11 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 			}
 			s.bind(name, v.bind)
 		}
-		page.Tools = append(page.Tools, registry.ToolDef{Name: name, Def: v})
+		def := registry.ToolDef{Name: name, Def: v}
+		if flagged != nil {
+			def.Flags = flagged.Flags(table, v.index)
+		}
+		page.Tools = append(page.Tools, def)
 	}
 	return page
 }

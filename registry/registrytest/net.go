@@ -189,7 +189,7 @@ func (w *response) response(req *http.Request, gone func()) *http.Response {
 	defer w.mu.Unlock()
 	return &http.Response{
 		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
-		Proto: "HTTP/2.0", ProtoMajor: 2,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.sent, Body: &body{w.reader, gone}, ContentLength: -1, Request: req,
 	}
 }

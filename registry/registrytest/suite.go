@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,8 +24,8 @@ type Dial func(rt http.RoundTripper, opts Options) registry.Connect
 
 // RunSessionSuite checks that an implementation of [registry.Session] behaves as
 // the interface promises, against servers that are real and servers that are not
-// what they should be.
-func RunSessionSuite(t *testing.T, dial Dial) {
+// what they should be. With only, it runs those groups alone.
+func RunSessionSuite(t *testing.T, dial Dial, only ...string) {
 	for name, test := range map[string]func(*testing.T, Dial){
 		"Versions":      testVersions,
 		"Pages":         testPages,
@@ -53,7 +54,9 @@ func RunSessionSuite(t *testing.T, dial Dial) {
 		"Close":         testClose,
 		"Death":         testDeath,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, dial) })
+		if len(only) == 0 || slices.Contains(only, name) {
+			t.Run(name, func(t *testing.T) { test(t, dial) })
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Command driver is the client that the official conformance suite tests: the
-// registry with its native session. The suite names the scenario in
+// registry on net/http. The suite names the scenario in
 // MCP_CONFORMANCE_SCENARIO and gives the server's URL as the last argument.
 package main
 
@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
 func main() {
@@ -48,17 +50,16 @@ var calls = map[string][]call{
 type call struct{ tool, arguments string }
 
 func run(ctx context.Context, url, scenario string) error {
-	options := new(sdksession.Options)
+	options := &client.Options{OAuth: oauth.New(person)}
 	if answer, ok := answers[scenario]; ok {
 		options.Elicit = func(context.Context, string, []byte) ([]byte, error) { return []byte(answer), nil }
 	}
-	options.SignIn = person
 	auth, err := identity(scenario)
 	if err != nil {
 		return err
 	}
-	connector := sdksession.New(options)
-	r := registry.New(&registry.Options{Connect: connector.Connect, SignIns: connector})
+	c := client.New(nethttp.New(nil), options)
+	r := registry.New(&registry.Options{Connect: c.Connect, SignIns: c})
 	defer r.Close()
 	if err := r.Add("peer", registry.ServerConfig{URL: url, Auth: auth}); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"os"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
 	"github.com/portolan-mcp/portolan/registry/oauth"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
 )
 
 const (
@@ -19,7 +19,8 @@ const (
 )
 
 // person signs in wherever a page asks for it: the suite's pages send everybody back at once.
-var person = sdksession.SignIn{
+var person = oauth.Options{
+	Crypto:            nethttp.Crypto(),
 	RedirectURL:       redirectURL,
 	ClientMetadataURL: clientMetadataURL,
 	Ask: func(ctx context.Context, p *oauth.Prompt) (string, error) {

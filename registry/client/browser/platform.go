@@ -1,5 +1,10 @@
 //go:build js
 
+// Package browser is the platform of package client in JavaScript: wasm/js/fetch moves
+// and parses the bytes, and keeps tool definitions and results. It needs no page: it
+// runs in workers, service workers and Node too.
+//
+// One exchange costs one call into JavaScript ([New]) and, as a rule, one back.
 package browser
 
 import (
@@ -11,37 +16,40 @@ import (
 	"unsafe"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
 )
 
-// JS returns the platform behind obj, a Plane of plane.ts. One exchange costs
-// one call into JavaScript and, as a rule, one back. The platform lasts as long
-// as the module.
-func JS(obj js.Value) Platform {
-	p := &jsPlatform{obj: obj, number: int32(len(platforms)), buf: make([]byte, 0, 4<<10), sinks: map[uint32]Sink{}}
+// New returns the platform behind obj, a Platform of wasm/js/fetch/platform.ts. It lasts
+// as long as the module.
+func New(obj js.Value) *Platform {
+	p := &Platform{obj: obj, number: int32(len(platforms)), buf: make([]byte, 0, 4<<10), sinks: map[uint32]client.Sink{}}
 	platforms = append(platforms, p)
 	obj.Call("join", p.number)
 	return p
 }
 
 // platforms are those of this module, by number: exports are functions of the module.
-var platforms []*jsPlatform
+var platforms []*Platform
 
-type jsPlatform struct {
+// A Platform is a [client.Platform].
+type Platform struct {
 	obj    js.Value
 	number int32
 
 	mu    sync.Mutex
-	sinks map[uint32]Sink
+	sinks map[uint32]client.Sink
 	buf   []byte // what start reads next
 }
 
-func (p *jsPlatform) Bound(l registry.Limits) {
+// Bound implements [client.Platform].
+func (p *Platform) Bound(l registry.Limits) {
 	p.obj.Call("bound", l.ResponseBytes, l.EventBytes, l.ErrorBytes, l.DefinitionBytes, l.Depth, l.EventsPerSecond,
 		l.PingsPerSecond, l.DescriptionBytes, l.SchemaDepth, l.SchemaNodes, l.EnumValues, l.ToolsPerServer, l.ResultValues)
 }
 
-func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {
+// Resolve implements [client.Platform].
+func (p *Platform) Resolve(base, ref string) (href, origin string, ok bool) {
 	v := p.obj.Call("resolve", base, ref)
 	if v.Type() != js.TypeString {
 		return "", "", false
@@ -56,7 +64,8 @@ func (p *jsPlatform) Resolve(base, ref string) (href, origin string, ok bool) {
 //go:wasmimport portolan start
 func start(platform int32, id, group uint32, awaits float64, flags int32, at unsafe.Pointer, head, body int32)
 
-func (p *jsPlatform) Start(x *Exchange, sink Sink) {
+// Start implements [client.Platform].
+func (p *Platform) Start(x *client.Exchange, sink client.Sink) {
 	var flags int32
 	if x.Head {
 		flags |= 1
@@ -76,7 +85,7 @@ func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 	}
 	head := len(b)
 	b = append(b, x.Body...)
-	start(p.number, x.ID, x.Group, float64(x.Awaits), flags, crossing.Address(b), int32(head), int32(len(x.Body)))
+	start(p.number, x.ID, x.Group, float64(x.Awaits), flags, membuf.Address(b), int32(head), int32(len(x.Body)))
 	if cap(b) <= keptBuffer {
 		p.buf = b
 	}
@@ -85,7 +94,8 @@ func (p *jsPlatform) Start(x *Exchange, sink Sink) {
 // keptBuffer bounds the buffer that is kept between exchanges.
 const keptBuffer = 64 << 10
 
-func (p *jsPlatform) Cancel(id uint32) {
+// Cancel implements [client.Platform].
+func (p *Platform) Cancel(id uint32) {
 	p.mu.Lock()
 	_, live := p.sinks[id]
 	delete(p.sinks, id)
@@ -95,7 +105,8 @@ func (p *jsPlatform) Cancel(id uint32) {
 	}
 }
 
-func (p *jsPlatform) Text(table, index uint32) ([]byte, error) {
+// Text implements [client.Platform].
+func (p *Platform) Text(table, index uint32) ([]byte, error) {
 	v := p.obj.Call("text", table, index)
 	if v.Type() != js.TypeString {
 		return nil, errors.New("the value was released")
@@ -103,11 +114,13 @@ func (p *jsPlatform) Text(table, index uint32) ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
-func (p *jsPlatform) Pin(table, index uint32) string {
+// Pin implements [client.Platform].
+func (p *Platform) Pin(table, index uint32) string {
 	return p.obj.Call("pin", table, index).String()
 }
 
-func (p *jsPlatform) Fingerprint(table uint32, done func(string)) {
+// Fingerprint implements [client.Platform].
+func (p *Platform) Fingerprint(table uint32, done func(string)) {
 	var ended js.Func
 	ended = js.FuncOf(func(_ js.Value, args []js.Value) any {
 		ended.Release()
@@ -117,20 +130,22 @@ func (p *jsPlatform) Fingerprint(table uint32, done func(string)) {
 	p.obj.Call("fingerprint", table, ended)
 }
 
-func (p *jsPlatform) Free(table uint32) { p.obj.Call("release", table) }
+// Free implements [client.Platform].
+func (p *Platform) Free(table uint32) { p.obj.Call("release", table) }
 
-func (p *jsPlatform) Multiplexed(origin string) bool {
+// Multiplexed implements [client.Platform].
+func (p *Platform) Multiplexed(origin string) bool {
 	return p.obj.Call("multiplexed", origin).Truthy()
 }
 
 // The flags of deliver.
 const (
 	flagLast  = 1
-	flagError = 2 // of Output: the tool says that it failed
+	flagError = 2 // of an Output event: the tool says that it failed
 )
 
-// deliver is called by plane.ts. What a, b, c and the two texts are depends on
-// kind. It returns whether the module is calm.
+// deliver is called by platform.ts. What a, b, c and the two texts are depends on kind.
+// It returns 1 if no goroutine has to run now: see [membuf].
 //
 //go:wasmexport portolan_deliver
 func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA, lenB int32) (calm int32) {
@@ -139,30 +154,30 @@ func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA
 			calm = 0
 		}
 	}()
-	textA, textB := crossing.Take(lenA, lenB)
+	textA, textB := membuf.Take(lenA, lenB)
 	if int(platform) >= len(platforms) {
 		return 1
 	}
 	p := platforms[platform]
-	e := &Event{Kind: Kind(kind), Last: flags&flagLast != 0, Retry: -1}
+	e := &client.Event{Kind: client.Kind(kind), Last: flags&flagLast != 0, Retry: -1}
 	switch e.Kind {
-	case Head, Refused:
+	case client.Head, client.Refused:
 		e.Status, e.Header, e.Text = int(a), string(textA), string(textB)
-	case End:
-		e.Why, e.Text, e.LastID = Reason(a), string(textA), string(textB)
+	case client.End:
+		e.Why, e.Text, e.LastID = client.Reason(a), string(textA), string(textB)
 		if b >= 0 {
 			e.Retry = time.Duration(min(b, 1e9)) * time.Millisecond
 		}
-	case Tools:
+	case client.Tools:
 		e.RPC, e.Table, e.Bytes = int64(a), uint32(b), int(c)
 		e.Text, e.Extra = string(textA), string(textB)
-	case Output:
+	case client.Output:
 		e.RPC, e.Table, e.Bytes, e.IsError = int64(a), uint32(b), int(c), flags&flagError != 0
-	case Progress:
+	case client.Progress:
 		e.RPC, e.Progress, e.Total, e.Text = int64(a), b, c, string(textA)
-	case Dropped:
+	case client.Dropped:
 		e.Bytes = int(a)
-	case Message, Endpoint:
+	case client.Message, client.Endpoint:
 		e.Text = string(textA)
 	}
 	p.mu.Lock()
@@ -172,9 +187,13 @@ func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA
 	}
 	p.mu.Unlock()
 	if sink == nil {
-		freeEvent(p, e)
+		if e.Table != 0 {
+			p.Free(e.Table)
+		}
 		return 1
 	}
-	sink.Deliver(e)
-	return crossing.Calmed()
+	if sink.Deliver(e) {
+		return 1
+	}
+	return 0
 }

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
 	"github.com/portolan-mcp/portolan/registry/registrytest/farm"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
 )
 
 func connect(limits registry.Limits) registry.Connect {
-	return sdksession.New(&sdksession.Options{Limits: limits}).Connect
+	return client.New(nethttp.New(nil), &client.Options{Limits: limits}).Connect
 }
 
 // atOnce is how many servers are visited at the same time: most of it is waiting.

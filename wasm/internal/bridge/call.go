@@ -8,23 +8,25 @@ import (
 	"unsafe"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
+	"github.com/portolan-mcp/portolan/wasm/internal/api"
 )
 
 // serving is the module's one bridge: exports are functions of the module.
 var serving *Bridge
 
 // dispatch is called by host.ts; the name and the arguments are the two texts.
-// It returns whether the module is calm.
+// It returns 1 if no goroutine has to run now: see [membuf].
 //
 //go:wasmexport portolan_dispatch
-func dispatch(id, name, args, progress int32, timeoutMs float64) (calm int32) {
+func dispatch(id, name, args, progress int32, timeoutMs float64) (settled int32) {
 	defer caught("dispatch")
-	tool, arguments := crossing.Take(name, args)
+	tool, arguments := membuf.Take(name, args)
 	timeout := time.Duration(timeoutMs * float64(time.Millisecond))
-	serving.api.Dispatch(int(id), string(tool), append([]byte(nil), arguments...), timeout, progress != 0)
-	return crossing.Calmed()
+	if serving.api.Dispatch(int(id), string(tool), append([]byte(nil), arguments...), timeout, progress != 0) {
+		return 1
+	}
+	return 0
 }
 
 // cancel is called by host.ts.
@@ -65,5 +67,5 @@ func (b *Bridge) Called(id int, result *registry.Result) {
 	}
 	b.names = append(append(append(b.names[:0], result.Server...), '\n'), result.Tool...)
 	ms := float64(result.Duration) / float64(time.Millisecond)
-	called(int32(id), int32(table), isError, ms, crossing.Address(b.names), int32(len(b.names)))
+	called(int32(id), int32(table), isError, ms, membuf.Address(b.names), int32(len(b.names)))
 }

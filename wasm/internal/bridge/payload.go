@@ -6,9 +6,9 @@ import (
 	"unsafe"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
-	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
 )
 
 // A handle is a Payload that the platform holds already parsed: only its
@@ -54,7 +54,7 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 		}
 		handles = append(handles, table, index)
 	}
-	listed(crossing.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
+	listed(membuf.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
 }
 
 // listed reads the server's name, a line for each tool of its name and the digest of

@@ -17,7 +17,7 @@ interface Case {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const folder = `${root}registry/testdata/jsonschema`
+const folder = `${root}registry/validate.testdata/jsonschema`
 const suite = readdirSync(folder).filter((f) => f.endsWith('.json'))
   .map((file) => [file, JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Group[]] as const)
 
@@ -39,10 +39,10 @@ test('what the official suite calls valid passes', () => {
   }
 })
 
-/** What registry.Validate finds in each case. */
+/** The errors of validate.Schema. */
 function inGo(cases: Case[]): (string | undefined)[] {
   const input = cases.map(({ schema, args }) => JSON.stringify({ schema, args })).join('\n')
-  const out = execFileSync('go', ['run', './testdata/validate'], {
+  const out = execFileSync('go', ['run', './registry/registrytest/reference', 'validate'], {
     cwd: root,
     input,
     maxBuffer: 1 << 30,

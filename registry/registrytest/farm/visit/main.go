@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/client/nethttp"
 	"github.com/portolan-mcp/portolan/registry/registrytest/farm"
-	"github.com/portolan-mcp/portolan/registry/sdksession"
 )
 
 func main() {
@@ -42,5 +43,5 @@ func main() {
 }
 
 func connect(limits registry.Limits) registry.Connect {
-	return sdksession.New(&sdksession.Options{Limits: limits}).Connect
+	return client.New(nethttp.New(nil), &client.Options{Limits: limits}).Connect
 }

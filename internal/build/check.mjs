@@ -1,0 +1,59 @@
+/** Looks for faults without running anything: Go's tools for both targets, TypeScript, the style, and the prose. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { root, writeLoader } from './modules.mjs'
+
+const js = { GOOS: 'js', GOARCH: 'wasm' }
+const jsPackages = ['./wasm/...', './registry/...', './proxy-worker', './extension/module', './bench/...']
+
+const lines = (program, ...args) => execFileSync(program, args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+const files = (...patterns) => lines('git', 'ls-files', '--cached', '--others', '--exclude-standard', ...patterns).filter(existsSync)
+
+/** Runs a tool. It fails where the tool does, or where it prints although it should be `silent`. */
+function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
+  const began = Date.now()
+  const { status, stdout } = spawnSync(program, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', silent ? 'pipe' : 2, 2],
+    encoding: 'utf8',
+  })
+  const failed = status !== 0 || (silent && stdout !== '')
+  console.error(`${failed ? 'FAIL' : 'ok  '} ${name} (${Math.round((Date.now() - began) / 1000)} s)`)
+  if (silent && stdout) console.error(stdout)
+  return failed
+}
+
+/** Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not prose of ours. */
+const markers = /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the)\b/i
+const prose = ['*.go', '*.ts', '*.tsx', '*.mjs', '*.md', '*.sh']
+
+function plain() {
+  const found = []
+  for (const file of files(...prose)) {
+    if (/testdata|locales|^e2e\/sites|^extension\/chats\/words|internal\/build\/check\.mjs/.test(file)) continue
+    readFileSync(file, 'utf8').split('\n').forEach((line, i) => {
+      if (markers.test(line)) found.push(`${file}:${i + 1}: ${line.trim()}`)
+    })
+  }
+  console.error(`${found.length ? 'FAIL' : 'ok  '} plain words`)
+  for (const line of found) console.error(line)
+  return found.length > 0
+}
+
+writeLoader()
+// Staticcheck is a program for this machine that reads the packages as js/wasm builds them. There it
+// takes functions that only JavaScript calls (go:wasmexport) for unused.
+const staticcheck = lines('go', 'tool', '-n', 'staticcheck')[0]
+const results = [
+  tool('gofmt', ['gofmt', '-l', ...files('*.go')], { silent: true }),
+  tool('vet', ['go', 'vet', './...']),
+  tool('vet, js/wasm', ['go', 'vet', ...jsPackages], { env: js }),
+  tool('staticcheck', [staticcheck, './...']),
+  tool('staticcheck, js/wasm', [staticcheck, '-checks', 'inherit,-U1000', ...jsPackages], { env: js }),
+  tool('tsc', ['node_modules/.bin/tsc', '-p', '.']),
+  tool('dprint', ['node_modules/.bin/dprint', 'check']),
+  existsSync('.oxlintrc.json') && tool('oxlint', ['node_modules/.bin/oxlint', '--quiet']),
+  plain(),
+]
+process.exitCode = results.some(Boolean) ? 1 : 0

@@ -1,0 +1,113 @@
+/**
+ * Installs what a verb needs, once: `node internal/build/setup.mjs PART...`. Prints the shell's
+ * `export` lines for what it has found. It runs on Node 20, before any package is installed.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Folders with a lock file. */
+const folders = {
+  tools: '.',
+  servers: 'e2e/servers',
+  worker: 'proxy-worker',
+  bundlers: 'e2e/bundlers',
+  conformance: 'e2e/conformance',
+  docs: 'docs/tools',
+}
+
+/** Browsers: the variable that names one, the programs that are one, and Debian's package. */
+const browsers = {
+  chromium: ['CHROMIUM', ['chromium', 'chromium-browser'], 'chromium'],
+  firefox: ['FIREFOX', ['firefox-esr', 'firefox'], 'firefox-esr'],
+}
+
+function fail(message) {
+  console.error(`build.sh: ${message}`)
+  process.exit(1)
+}
+
+const say = (what) => console.error(`\n== installs ${what}`)
+
+function executable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const which = (name) =>
+  (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)).find(executable)
+
+/** Explains a Go that is missing, or one that cannot load the version that go.mod pins. */
+function go() {
+  const { error, status, stderr } = spawnSync('go', ['version'], { cwd: root, encoding: 'utf8' })
+  if (error) fail('Go is needed: https://go.dev/doc/install')
+  const pinned = /^toolchain (\S+)$/m.exec(readFileSync(join(root, 'go.mod'), 'utf8'))[1]
+  if (status !== 0) {
+    fail(`go.mod pins ${pinned}, and this Go cannot load it: ${stderr.trim()}
+Install that version, or set GOTOOLCHAIN=local to build with yours: sizes are then not compared with budgets.`)
+  }
+}
+
+/** Installs the packages of a lock file, once per version of that file. */
+function packages(folder) {
+  const dir = join(root, folder)
+  const stamp = join(dir, 'node_modules/.portolan-stamp')
+  const want = readFileSync(join(dir, 'package-lock.json'), 'utf8')
+  const whole = folder !== '.' || executable(join(root, 'node_modules/.bin/node'))
+  if (whole && existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return
+  if (!which('npm')) fail('npm is needed (Debian: apt-get install npm)')
+  say(`the packages of ${folder}`)
+  const { status } = spawnSync('npm', ['ci', '--silent', '--no-audit', '--no-fund'], {
+    cwd: dir,
+    env: { ...process.env, PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' },
+    stdio: ['ignore', 2, 2],
+  })
+  if (status !== 0) fail(`npm ci failed in ${folder}`)
+  writeFileSync(stamp, want)
+}
+
+/**
+ * Installs one of Debian's packages. It waits for another apt, and first ends what an
+ * interrupted one has left, because apt installs nothing before that.
+ */
+function debian(name) {
+  say(name)
+  const sudo = process.getuid() === 0 ? [] : ['sudo']
+  const run = (...args) => {
+    const [program, ...rest] = [...sudo, 'env', 'DEBIAN_FRONTEND=noninteractive', ...args]
+    return spawnSync(program, rest, { stdio: ['ignore', 'ignore', 2] }).status === 0
+  }
+  const apt = (...args) => run('apt-get', '-qq', '-o', 'DPkg::Lock::Timeout=300', ...args)
+  if (execFileSync('dpkg', ['--audit'], { encoding: 'utf8' })) {
+    run('dpkg', '--configure', '-a')
+    if (!apt('install', '-y', '--fix-broken')) fail('apt-get cannot repair its packages')
+  }
+  if (!apt('update') || !apt('install', '-y', name)) fail(`apt-get cannot install ${name}`)
+}
+
+function browser([variable, programs, name]) {
+  const found = () => programs.map(which).find(Boolean)
+  let path = process.env[variable]
+  if (!path || !executable(path)) {
+    path = found()
+    if (!path) {
+      debian(name)
+      path = found() ?? fail(`${name} has no program ${programs[0]}`)
+    }
+  }
+  console.log(`export ${variable}='${path}'`)
+}
+
+go()
+for (const part of process.argv.slice(2)) {
+  if (folders[part]) packages(folders[part])
+  else if (browsers[part]) browser(browsers[part])
+  else fail(`setup has no part ${part}`)
+}

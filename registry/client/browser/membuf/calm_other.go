@@ -1,6 +1,0 @@
-//go:build !js
-
-package membuf
-
-// Calm does nothing where goroutines run by themselves.
-func Calm() {}

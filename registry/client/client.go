@@ -1,0 +1,171 @@
+package client
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+	"github.com/portolan-mcp/portolan/registry/oauth"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+// Options say how a [Client] connects. The zero value is the good default.
+type Options struct {
+	// Limits bound what one server can make the platform hold or do.
+	Limits registry.Limits
+	// Elicit asks the user on behalf of a server; nil does not announce the capability.
+	Elicit registry.Elicit
+	// Proxy is where requests of servers with Proxy set go: a template such as
+	// "https://proxy.example/?url={href}". {href} becomes the percent-encoded
+	// URL. "" sends them directly.
+	Proxy string
+	// ClientName and ClientVersion introduce the client; "portolan" and "0" if empty.
+	ClientName, ClientVersion string
+	// OAuth signs people in; nil: nobody can, and a 401 is an error.
+	OAuth *oauth.Client
+	// Hints is what is known of endpoints from earlier; nil starts without.
+	Hints *Hints
+}
+
+// A Client opens sessions over one [Platform].
+type Client struct {
+	platform Platform
+	opts     Options
+	hints    *Hints
+	budget   *budget
+	passes   proxyPasses
+
+	impl         []byte // the Implementation object that introduces the client
+	capabilities []byte // a ClientCapabilities object
+	meta         []byte // what each modern request carries, as members
+	exchanges    atomic.Uint32
+	groups       atomic.Uint32
+}
+
+// New returns a connector over p, which nothing else uses.
+func New(p Platform, opts *Options) *Client {
+	c := &Client{platform: p, budget: newBudget()}
+	if opts != nil {
+		c.opts = *opts
+	}
+	c.opts.Limits = c.opts.Limits.WithDefaults()
+	if c.hints = c.opts.Hints; c.hints == nil {
+		c.hints = &Hints{}
+	}
+	if c.opts.ClientName == "" {
+		c.opts.ClientName = "portolan"
+	}
+	if c.opts.ClientVersion == "" {
+		c.opts.ClientVersion = "0"
+	}
+	p.Bound(c.opts.Limits)
+	c.capabilities = []byte("{}")
+	if c.opts.Elicit != nil {
+		c.capabilities = []byte(`{"elicitation":{"form":{}}}`)
+	}
+	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
+	c.meta = member(nil, metaVersion, modern)
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", c.capabilities)
+	return c
+}
+
+const metaVersion = "io.modelcontextprotocol/protocolVersion"
+
+func object(members []byte) []byte {
+	return append(append([]byte{'{'}, members...), '}')
+}
+
+// Connect opens a session; it is a [registry.Connect].
+func (c *Client) Connect(ctx context.Context, name string, cfg registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	d := &dial{c: c, name: name, cfg: cfg, notify: notify}
+	if d.notify == nil {
+		d.notify = func(registry.Notice) {}
+	}
+	var ok bool
+	if d.href, d.home, ok = c.platform.Resolve(cfg.URL, ""); !ok {
+		return nil, registry.Because(registry.ErrInvalidConfig, "url cannot be parsed")
+	}
+	d.origin = d.home
+	d.auth = c.signInOf(name, d.href, cfg)
+	for key, value := range cfg.Headers {
+		d.headers = append(d.headers, key, value)
+	}
+	if cfg.Proxy {
+		if err := d.throughProxy(); err != nil {
+			return nil, err
+		}
+	}
+	connect := d.connect
+	if cfg.ProxyAuto && !d.proxied && c.opts.Proxy != "" {
+		connect = d.connectSomehow
+	}
+	s, err := connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// A dial is one attempt to connect: what all sessions that it tries share.
+type dial struct {
+	c       *Client
+	name    string
+	cfg     registry.ServerConfig
+	notify  registry.Notify
+	href    string        // the endpoint, normalized
+	home    string        // the endpoint's origin
+	origin  string        // the origin that requests go to
+	headers []string      // the configured ones
+	auth    *oauth.Server // nil: the headers have the credentials
+	proxied bool          // requests go through the proxy
+}
+
+// via is the URL to fetch for href: href itself or the proxy's.
+func (d *dial) via(href string) string {
+	if !d.proxied {
+		return href
+	}
+	through, _ := corsproxy.URL(d.c.opts.Proxy, href) // throughProxy has seen that it works
+	return through
+}
+
+// remember notes what worked.
+func (d *dial) remember(info registry.SessionInfo) {
+	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged, d.proxied && d.cfg.ProxyAuto})
+}
+
+func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
+
+// The bounds of what a server says of itself.
+const (
+	maxServerWord   = 256
+	maxInstructions = 16 << 10
+)
+
+func (d *dial) word(object []byte, key string, most int) string {
+	return text.Plain(d.redact(getString(object, key)), most)
+}
+
+// negotiated takes what InitializeResult and DiscoverResult have in common.
+func (s *Session) negotiated(version string, result, server []byte) {
+	info := registry.SessionInfo{
+		Transport:       "streamable-http",
+		ProtocolVersion: version,
+		ServerName:      s.d.word(server, "name", maxServerWord),
+		ServerVersion:   s.d.word(server, "version", maxServerWord),
+		Instructions:    s.d.word(result, "instructions", maxInstructions),
+	}
+	if s.sse {
+		info.Transport = "sse"
+	}
+	info.ListChanged, _ = rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
+	s.mu.Lock()
+	s.info = info
+	s.mu.Unlock()
+}

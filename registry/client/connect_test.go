@@ -1,0 +1,225 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/registrytest"
+)
+
+const endpoint = "https://server.example/mcp"
+
+func newNet(t *testing.T, h http.Handler) *registrytest.Net {
+	net := registrytest.NewNet(t)
+	net.Handle("https://server.example", h)
+	return net
+}
+
+// open connects and closes a session once.
+func open(t *testing.T, c *client.Client, cfg registry.ServerConfig) error {
+	t.Helper()
+	s, err := c.Connect(t.Context(), "a", cfg, nil)
+	if err == nil {
+		err = s.Close(t.Context())
+	}
+	return err
+}
+
+// methods are the JSON-RPC methods of the messages before the first session closed.
+func handshakes(s *registrytest.Script) map[string]int {
+	return map[string]int{"server/discover": len(s.Received("server/discover")), "initialize": len(s.Received("initialize"))}
+}
+
+func TestEraIsRemembered(t *testing.T) {
+	s := &registrytest.Script{Session: "s1"}
+	c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+	for range 3 {
+		if err := open(t, c, registry.ServerConfig{URL: endpoint}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(map[string]int{"server/discover": 1, "initialize": 3}, handshakes(s)); d != "" {
+		t.Errorf("handshakes (-want +got):\n%s", d)
+	}
+}
+
+// A server that moved on since it was last seen refuses the old handshake.
+func TestEraIsForgotten(t *testing.T) {
+	s := new(registrytest.Script)
+	c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+	if err := open(t, c, registry.ServerConfig{URL: endpoint}); err != nil {
+		t.Fatal(err)
+	}
+	s.On("initialize", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		registrytest.ReplyError(w, m, 404, -32601, "initialize is gone")
+	})
+	s.On("server/discover", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+		registrytest.Reply(w, m, `{"supportedVersions":["2026-07-28"],"capabilities":{}}`)
+	})
+	if err := open(t, c, registry.ServerConfig{URL: endpoint}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]int{"server/discover": 2, "initialize": 2}, handshakes(s)); d != "" {
+		t.Errorf("handshakes (-want +got):\n%s", d)
+	}
+}
+
+// A 401 to the probe is a 401: asking again would ask the user again.
+func TestCredentialsAreAskedForOnce(t *testing.T) {
+	s := new(registrytest.Script).On("server/discover", registrytest.Status(401, ""))
+	err := open(t, client.New(client.NewPlatform(t, newNet(t, s)), nil), registry.ServerConfig{URL: endpoint})
+	var status *registry.StatusError
+	if !errors.As(err, &status) || status.Code != 401 {
+		t.Errorf("%v, want status 401", err)
+	}
+	if d := cmp.Diff(map[string]int{"server/discover": 1, "initialize": 0}, handshakes(s)); d != "" {
+		t.Errorf("handshakes (-want +got):\n%s", d)
+	}
+}
+
+// A server that swallows unknown methods leaves time for the handshake it knows.
+func TestProbeLeavesTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(registrytest.Script).On("server/discover", registrytest.Silent)
+		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		session, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := session.Info().ProtocolVersion; got != "2025-11-25" {
+			t.Errorf("version %s", got)
+		}
+		session.Close(ctx)
+	})
+}
+
+func TestLegacySSEOnOneSignOnly(t *testing.T) {
+	for name, step := range map[string]registrytest.Step{
+		"JSON-RPC error": func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			registrytest.ReplyError(w, m, 400, -32602, "bad")
+		},
+		"500":    registrytest.Status(500, ""),
+		"403":    registrytest.Status(403, ""),
+		"broken": registrytest.Abort,
+		"html":   registrytest.Body("text/html", "hello"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := new(registrytest.Script).On("server/discover", step).On("initialize", step)
+			if err := open(t, client.New(client.NewPlatform(t, newNet(t, s)), nil), registry.ServerConfig{URL: endpoint}); err == nil {
+				t.Error("connected")
+			}
+			if n := len(s.Received("GET")); n > 0 {
+				t.Errorf("legacy SSE was tried %d times", n)
+			}
+		})
+	}
+}
+
+// What the server has forgotten need not be deleted.
+func TestExpiredSessionsAreNotDeleted(t *testing.T) {
+	s := (&registrytest.Script{Session: "s1"}).On("tools/list", registrytest.Status(404, ""))
+	session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.ListTools(t.Context(), nil); !errors.Is(err, registry.ErrSessionExpired) {
+		t.Errorf("%v, want ErrSessionExpired", err)
+	}
+	session.Close(t.Context())
+	if n := len(s.Received("DELETE")); n > 0 {
+		t.Errorf("%d DELETEs", n)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	server := registrytest.NewServer(nil)
+	net := registrytest.NewNet(t)
+	net.Handle("https://proxy.example", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		target, err := url.Parse(req.URL.Query().Get("url"))
+		if err != nil {
+			http.Error(w, "no url", http.StatusBadRequest)
+			return
+		}
+		mu.Lock()
+		seen = append(seen, req.Method+" "+target.String()+" "+req.Header.Get("X-Api-Key"))
+		mu.Unlock()
+		req.URL, req.RequestURI = target, target.RequestURI()
+		server.ServeHTTP(w, req)
+	}))
+	c := client.New(client.NewPlatform(t, net), &client.Options{Proxy: "https://proxy.example/?url={href}"})
+	for _, path := range []string{"/mcp?a=1&b=ä", "/sse"} {
+		cfg := registry.ServerConfig{URL: "https://server.example" + path, Proxy: true, Headers: map[string]string{"X-Api-Key": "k"}}
+		if err := open(t, c, cfg); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, request := range seen {
+		if !strings.Contains(request, " https://server.example/") || !strings.HasSuffix(request, " k") {
+			t.Errorf("the proxy got %q", request)
+		}
+	}
+	err := open(t, client.New(client.NewPlatform(t, net), nil), registry.ServerConfig{URL: endpoint, Proxy: true})
+	if !errors.Is(err, registry.ErrInvalidConfig) {
+		t.Errorf("without a template: %v, want ErrInvalidConfig", err)
+	}
+}
+
+func TestBadConfigurations(t *testing.T) {
+	c := client.New(client.NewPlatform(t, registrytest.NewNet(t)), nil)
+	for _, cfg := range []registry.ServerConfig{
+		{}, {URL: "ftp://x"}, {URL: "https://"}, {URL: "builtin:nothing"}, {URL: "https://a.example/%zz"},
+		{URL: endpoint, Headers: map[string]string{"Host": "x"}}, {URL: endpoint, Transport: "smoke"},
+	} {
+		if err := open(t, c, cfg); !errors.Is(err, registry.ErrInvalidConfig) {
+			t.Errorf("%+v: %v, want ErrInvalidConfig", cfg, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Connect(ctx, "a", registry.ServerConfig{URL: endpoint}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+// TestProxyRefuses keeps what the proxy says apart from what a server says.
+func TestProxyRefuses(t *testing.T) {
+	for _, row := range []struct {
+		status  int
+		refused bool
+		code    string
+	}{{403, true, "proxy_refused"}, {502, false, "network"}} {
+		net := registrytest.NewNet(t)
+		net.Handle("https://proxy.example", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Proxy-Error", "some_code")
+			w.WriteHeader(row.status)
+			_, _ = io.WriteString(w, `{"error":{"code":"some_code","message":"not so","hint":"do this"}}`)
+		}))
+		c := client.New(client.NewPlatform(t, net), &client.Options{Proxy: "https://proxy.example/?url={href}"})
+		err := open(t, c, registry.ServerConfig{URL: endpoint, Proxy: true})
+		var said *registry.ProxyError
+		if !errors.As(err, &said) || said.Code != "some_code" || said.Refused != row.refused {
+			t.Fatalf("status %d: %v", row.status, err)
+		}
+		if x := registry.Explain(err); x.Code != row.code || x.Hint != "do this" {
+			t.Errorf("status %d: %+v", row.status, x)
+		}
+	}
+}

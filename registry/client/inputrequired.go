@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// The bounds of one call that takes several rounds (2026-07-28, input_required).
+const (
+	maxRounds = 10 // requests in all
+	maxBusy   = 3  // of those, answered with "not now" and no question
+	busyPause = time.Second
+)
+
+// inputRounds counts what one call has been through.
+type inputRounds struct {
+	s       *Session
+	n, busy int
+}
+
+// next reads a result that is not complete, asks what it asks, and returns the
+// members to add to the request's params.
+func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
+	if getString(result, "resultType") != "input_required" {
+		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/call is not a result")
+	}
+	if r.n++; r.n >= maxRounds {
+		return nil, registry.Because(registry.ErrProtocol, "the server keeps asking for input")
+	}
+	var members []byte
+	if state, ok := rawjson.Get(result, "requestState"); ok {
+		members = rawMember(members, "requestState", state)
+	}
+	questions := get(result, "inputRequests")
+	switch {
+	case questions == nil:
+		return members, r.pause(ctx)
+	case rawjson.Kind(questions) != 'o':
+		return nil, registry.Because(registry.ErrProtocol, "the input that the tool asks for is no object")
+	}
+	var answers []byte
+	err := rawjson.Members(questions, func(key string, question []byte) error {
+		if getString(question, "method") != "elicitation/create" {
+			return errNoElicit
+		}
+		answer, err := r.s.elicit(ctx, get(question, "params"))
+		if err == nil {
+			answers = rawMember(answers, key, answer)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if answers == nil {
+		return members, r.pause(ctx)
+	}
+	return rawMember(members, "inputResponses", object(answers)), nil
+}
+
+// pause waits before a busy server is asked again.
+func (r *inputRounds) pause(ctx context.Context) error {
+	if r.busy++; r.busy >= maxBusy {
+		return registry.Because(registry.ErrProtocol, "the server is busy")
+	}
+	timer := time.NewTimer(busyPause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,141 @@
+package client_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/registrytest"
+)
+
+// A server that ends its stream at once, asking to be called back in a
+// millisecond, is called back a few times at a walking pace.
+func TestReconnectsAreBounded(t *testing.T) {
+	for name, s := range map[string]*registrytest.Script{
+		"GET": (&registrytest.Script{ListChanged: true}).
+			On("GET", registrytest.Body("text/event-stream", "retry: 1\nid: 1\ndata:\n\n")),
+		"subscriptions/listen": (&registrytest.Script{ListChanged: true, Modern: true}).
+			On("subscriptions/listen", registrytest.Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{}}\n\n")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+				session, err := c.Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(10 * time.Second)
+				if n := len(s.Received(name)); n < 2 || n > 10 {
+					t.Errorf("%d streams in ten seconds", n)
+				}
+				time.Sleep(time.Hour)
+				if n := len(s.Received(name)); n > 10 {
+					t.Errorf("%d streams in an hour", n)
+				}
+				if _, err := session.ListTools(t.Context(), nil); err != nil {
+					t.Error(err)
+				}
+				session.Close(t.Context())
+			})
+		})
+	}
+}
+
+func TestStreamsResumeWhereTheyEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &registrytest.Script{ListChanged: true}
+		s.On("GET", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
+			registrytest.Body("text/event-stream", "id: e7\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")(w, req, m)
+			if m.Header.Get("Last-Event-Id") != "" {
+				registrytest.Silent(w, req, m)
+			}
+		})
+		changes := 0
+		session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).
+			Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, func(n registry.Notice) { changes++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		streams := s.Received("GET")
+		if len(streams) != 2 || streams[1].Header.Get("Last-Event-Id") != "e7" {
+			t.Errorf("%d streams, the last from %q", len(streams), streams[len(streams)-1].Header.Get("Last-Event-Id"))
+		}
+		session.Close(t.Context())
+		synctest.Wait()
+		if changes != 2 {
+			t.Errorf("%d changes, want 2", changes)
+		}
+	})
+}
+
+// Each ping costs a POST in return, so they are worth more than notifications.
+func TestFloodsOfRequestsAreBounded(t *testing.T) {
+	s := new(registrytest.Script)
+	s.On("tools/call", registrytest.Body("text/event-stream",
+		strings.Repeat("data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n", 10000)+"data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{}}\n\n"))
+	c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+	session, err := c.Connect(t.Context(), "a", registry.ServerConfig{URL: endpoint}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.CallTool(t.Context(), registry.ToolCall{Tool: "t"}); err != nil {
+		t.Error(err)
+	}
+	session.Close(t.Context())
+	if n := len(s.Received("")); n > 100 {
+		t.Errorf("%d pings were answered", n)
+	}
+}
+
+// Over HTTP/1.1 a browser has six connections to an origin.
+func TestStreamsOfOneOriginAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := (&registrytest.Script{ListChanged: true}).On("GET", registrytest.Then(registrytest.Body("text/event-stream", ": open\n\n"), registrytest.Silent))
+		c := client.New(client.NewPlatform(t, newNet(t, s)), nil)
+		var sessions []registry.Session
+		for _, path := range []string{"/a", "/b", "/c", "/d"} {
+			session, err := c.Connect(t.Context(), path, registry.ServerConfig{URL: "https://server.example" + path}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sessions = append(sessions, session)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(s.Received("GET")); n != 2 {
+			t.Errorf("%d streams to one origin, want 2", n)
+		}
+		for _, session := range sessions {
+			session.Close(t.Context())
+		}
+	})
+}
+
+// Nothing is left of a session that was closed: synctest fails if a goroutine is.
+func TestCloseLeavesNothing(t *testing.T) {
+	for name, cfg := range map[string]registry.ServerConfig{
+		"streamable": {URL: "https://server.example/mcp"},
+		"legacy":     {URL: "https://server.example/sse", Transport: "sse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := registrytest.NewServer(nil)
+			synctest.Test(t, func(t *testing.T) {
+				session, err := client.New(client.NewPlatform(t, newNet(t, s)), nil).Connect(t.Context(), "a", cfg, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := session.CallTool(t.Context(), registry.ToolCall{Tool: "echo"}); err != nil {
+					t.Error(err)
+				}
+				if err := session.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,223 @@
+package nethttp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// readEvents reads an event stream to its end, or to the answer that x awaits.
+func (x *exchange) readEvents(body io.Reader) {
+	limits := &x.p.limits
+	counted := &counter{r: body}
+	events := newScanner(counted, limits.EventBytes)
+	rates := x.p.ratesOf(x.Group)
+	nonsense := false
+	end := func(why client.Reason, text string) {
+		x.reportDropped(rates, true)
+		x.emit(&client.Event{Kind: client.End, Last: true, Why: why, Text: text, LastID: sendable(events.lastID), Retry: events.retry})
+	}
+	for !x.over {
+		before := counted.n
+		e, err := events.next()
+		switch {
+		case err == io.EOF && nonsense && x.Awaits != 0:
+			end(client.NotMCP, "the stream has events that are not JSON")
+			return
+		case err == io.EOF:
+			end(client.EOF, "")
+			return
+		case errors.Is(err, errTooLarge):
+			end(client.TooLarge, "event over "+strconv.Itoa(limits.EventBytes)+" bytes")
+			return
+		case err != nil:
+			end(client.Network, "the stream broke off")
+			return
+		}
+		switch {
+		case e.name == "endpoint":
+			if x.Awaits == 0 && rates.admit(false) {
+				x.emit(&client.Event{Kind: client.Endpoint, Text: string(e.data[:min(len(e.data), 4096)])})
+			}
+		case len(e.data) > 0 && (e.name == "" || e.name == "message"):
+			nonsense = x.messages(e.data) != nil || nonsense
+		}
+		if x.Awaits != 0 {
+			if counted.n > limits.ResponseBytes && !x.over {
+				end(client.TooLarge, "response over "+strconv.Itoa(limits.ResponseBytes)+" bytes")
+			}
+			continue
+		}
+		x.reportDropped(rates, false)
+		if d := rates.excess(1, counted.n-before); d > 0 {
+			pause(x.ctx, d)
+			if x.Head { // a stream that the session can do without begins anew
+				end(client.EOF, "")
+			}
+		}
+	}
+}
+
+func (x *exchange) reportDropped(r *rates, ends bool) {
+	if n := r.report(ends); n > 0 {
+		x.emit(&client.Event{Kind: client.Dropped, Bytes: n})
+	}
+}
+
+// sendable is an event id that a header can carry, or "".
+func sendable(id string) string {
+	for i := 0; i < len(id); i++ {
+		if id[i] < ' ' || id[i] > '~' {
+			return ""
+		}
+	}
+	return id
+}
+
+// A counter counts the bytes that were read.
+type counter struct {
+	r io.Reader
+	n int
+}
+
+// Read implements [io.Reader].
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += n
+	return n, err
+}
+
+// An event is one server-sent event. Its data is valid until the next one is read.
+type event struct {
+	name string
+	data []byte // lines joined by line feeds
+}
+
+// A scanner splits a stream into events as the HTML standard does (section 9.2.6): it
+// knows all three line ends, a byte order mark, comments and fields without a colon.
+// Events without data are reported too: MCP primes resumption with them.
+type scanner struct {
+	lastID string        // of the last event that gave one
+	retry  time.Duration // as the stream asked last, negative for never
+
+	r       io.Reader
+	most    int    // bytes of one event
+	buf     []byte // buf[start:end] is read and not used yet
+	start   int
+	end     int
+	skipLF  bool // the last line ended in CR
+	started bool
+	line    []byte
+	data    []byte
+}
+
+func newScanner(r io.Reader, most int) *scanner {
+	return &scanner{r: r, most: most, retry: -1, buf: make([]byte, 16<<10)}
+}
+
+// next returns the next event. Its errors are io.EOF, errTooLarge and those of the
+// reader. An event that the stream's end cuts off is returned if it is whole JSON:
+// some servers leave out the last empty line.
+func (s *scanner) next() (event, error) {
+	var e event
+	id := s.lastID
+	started, hasData := false, false
+	size := 0
+	s.data = s.data[:0]
+	for {
+		line, err := s.readLine(s.most - size)
+		if err == io.EOF && hasData && rawjson.Valid(s.data, 0) == nil {
+			s.lastID, e.data = id, s.data
+			return e, nil
+		}
+		if err != nil {
+			return event{}, err
+		}
+		if size += len(line) + 1; len(line) == 0 {
+			if started {
+				s.lastID, e.data = id, s.data
+				return e, nil
+			}
+			size = 0
+			continue
+		}
+		field, value, _ := bytes.Cut(line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		switch string(field) {
+		case "data":
+			if hasData {
+				s.data = append(s.data, '\n')
+			}
+			s.data, hasData = append(s.data, value...), true
+		case "event":
+			e.name = string(value)
+		case "id":
+			if bytes.IndexByte(value, 0) < 0 {
+				id = string(value)
+			}
+		case "retry":
+			s.setRetry(value)
+		default:
+			continue
+		}
+		started = true
+	}
+}
+
+// maxRetry bounds what a stream may ask for; the client clamps it further.
+const maxRetry = 24 * time.Hour
+
+func (s *scanner) setRetry(value []byte) {
+	ms, err := strconv.ParseUint(string(value), 10, 32)
+	if err == nil {
+		s.retry = min(time.Duration(ms)*time.Millisecond, maxRetry)
+	}
+}
+
+// readLine returns one line without its end, valid until the next call.
+func (s *scanner) readLine(most int) ([]byte, error) {
+	s.line = s.line[:0]
+	for {
+		chunk := s.buf[s.start:s.end]
+		if s.skipLF && len(chunk) > 0 {
+			s.skipLF = false
+			if chunk[0] == '\n' {
+				s.start++
+				continue
+			}
+		}
+		i := bytes.IndexAny(chunk, "\r\n")
+		if i >= 0 {
+			s.line = append(s.line, chunk[:i]...)
+			s.skipLF = chunk[i] == '\r'
+			s.start += i + 1
+		} else {
+			s.line = append(s.line, chunk...)
+		}
+		switch {
+		case len(s.line) > most:
+			return nil, errTooLarge
+		case i >= 0:
+			return s.withoutMark(), nil
+		}
+		n, err := s.r.Read(s.buf)
+		s.start, s.end = 0, n
+		if n == 0 && err != nil {
+			return nil, err
+		}
+	}
+}
+
+// withoutMark strips the byte order mark from the first line.
+func (s *scanner) withoutMark() []byte {
+	if s.started {
+		return s.line
+	}
+	s.started = true
+	return bytes.TrimPrefix(s.line, []byte("\xef\xbb\xbf"))
+}

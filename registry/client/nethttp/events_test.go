@@ -1,0 +1,115 @@
+package nethttp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// scan reads all events of a stream in which at most max bytes make one event.
+func scan(r io.Reader, max int) (all []seen, err error) {
+	s := newScanner(r, max)
+	for {
+		e, err := s.next()
+		if err != nil {
+			return all, err
+		}
+		all = append(all, seen{e.name, string(e.data), s.lastID, s.retry})
+	}
+}
+
+// seen is an event, and what the stream has said up to it.
+type seen struct {
+	name, data, lastID string
+	retry              time.Duration
+}
+
+func TestEvents(t *testing.T) {
+	type ev = seen
+	data := func(s string) seen { return seen{data: s, retry: -1} }
+	for _, row := range []struct {
+		name, text string
+		want       []seen
+	}{
+		{"nothing", "", nil},
+		{"one", "data: a\n\n", []ev{data("a")}},
+		{"cut off", "data: a\n", nil},
+		{"cut off after whole JSON", "data: {}\n", []ev{data("{}")}},
+		{"cut off before its last line end", "data: a\n\ndata: b\n", []ev{data("a")}},
+		{"lines", "data: a\ndata:\ndata:b\n\n", []ev{data("a\n\nb")}},
+		{"one space goes", "data:  a \n\n", []ev{data(" a ")}},
+		{"CRLF", "data: a\r\ndata: b\r\n\r\n", []ev{data("a\nb")}},
+		{"CR", "data: a\rdata: b\r\r", []ev{data("a\nb")}},
+		{"mixed ends", "data: a\r\ndata: b\rdata: c\n\r\n", []ev{data("a\nb\nc")}},
+		{"byte order mark", "\xef\xbb\xbfdata: a\n\n", []ev{data("a")}},
+		{"mark elsewhere", "data: a\n\n\xef\xbb\xbfdata: b\n\n", []ev{data("a")}},
+		{"comment", ": data: a\n\n:\n\n", nil},
+		{"fields", "event: x\nid: 1\nretry: 5\ndata: a\n\n", []ev{{"x", "a", "1", 5 * time.Millisecond}}},
+		{"fields do not carry over", "event: x\nid: 1\ndata: a\n\ndata: b\n\n", []ev{{"x", "a", "1", -1}, {"", "b", "1", -1}}},
+		{"no colon", "data\nevent\n\n", []ev{data("")}},
+		{"unknown", "x: y\n\ndatax: z\n\n", nil},
+		{"id only", "id: 7\n\n", []ev{{"", "", "7", -1}}},
+		{"id with NUL", "id: \x00\ndata: a\n\n", []ev{data("a")}},
+		{"empty lines between", "\n\n\ndata: a\n\n\n\n", []ev{data("a")}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for how, r := range map[string]io.Reader{
+				"at once":      strings.NewReader(row.text),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(row.text)),
+				"with error":   iotest.DataErrReader(strings.NewReader(row.text)),
+			} {
+				got, err := scan(r, 100)
+				if err != io.EOF {
+					t.Errorf("%s: %v, want io.EOF", how, err)
+				}
+				if d := cmp.Diff(row.want, got, cmp.AllowUnexported(seen{})); d != "" {
+					t.Errorf("%s (-want +got):\n%s", how, d)
+				}
+			}
+		})
+	}
+}
+
+func TestEventsAreBounded(t *testing.T) {
+	for name, text := range map[string]string{
+		"line":     "data: " + strings.Repeat("x", 200) + "\n\n",
+		"no end":   strings.Repeat("x", 1<<20),
+		"lines":    strings.Repeat("data: x\n", 100) + "\n",
+		"comments": "data: a\n" + strings.Repeat(": x\n", 100) + "\n",
+	} {
+		if _, err := scan(strings.NewReader(text), 100); !errors.Is(err, errTooLarge) {
+			t.Errorf("%s: %v, want errTooLarge", name, err)
+		}
+	}
+	if all, err := scan(strings.NewReader(strings.Repeat("data: x\n\n: y\n\n", 1000)), 100); err != io.EOF || len(all) != 1000 {
+		t.Errorf("%d small events, %v", len(all), err)
+	}
+}
+
+// FuzzEvents checks that a stream means the same however it is cut into reads.
+func FuzzEvents(f *testing.F) {
+	for _, s := range []string{"data: a\n\n", "\xef\xbb\xbfid: 1\r\ndata: {}\r\n\r\n", "data\rdata\r\r", "event: x\nretry: 1\n\n: c\n", "data: a\r\n\ndata: b"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		whole, err := scan(bytes.NewReader(text), 64)
+		pieces, pieceErr := scan(iotest.OneByteReader(bytes.NewReader(text)), 64)
+		if (err == io.EOF) != (pieceErr == io.EOF) || len(whole) != len(pieces) {
+			t.Fatalf("%q: %d events and %v at once, %d and %v byte by byte", text, len(whole), err, len(pieces), pieceErr)
+		}
+		for i, e := range whole {
+			if e != pieces[i] {
+				t.Fatalf("%q: event %d differs: %+v, %+v", text, i, e, pieces[i])
+			}
+			if len(e.data) > 64 || strings.ContainsRune(e.data, '\r') {
+				t.Fatalf("%q: data %q", text, e.data)
+			}
+		}
+	})
+}

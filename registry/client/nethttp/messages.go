@@ -1,0 +1,229 @@
+package nethttp
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// maxBatch bounds the messages of one batch (MCP 2025-03-26).
+const maxBatch = 1000
+
+// maxMessage bounds a message that the client reads itself, in bytes.
+const maxMessage = 1 << 20
+
+// maxErrorText bounds the message of an error that is longer, in bytes. It is more than
+// anybody is shown, because secrets are taken out before the client cuts it.
+const maxErrorText = 64 << 10
+
+// messages emits what one body or event holds: a message, or a batch of them. The
+// answer that ends the exchange comes last. The error is errNotJSON or nil.
+func (x *exchange) messages(text []byte) error {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	if rawjson.Kind(text) != 'a' {
+		m, err := open(text)
+		if err != nil {
+			return errNotJSON
+		}
+		x.message(m)
+		return nil
+	}
+	var answers []message
+	n := 0
+	err := rawjson.Elements(text, func(element []byte) error {
+		m, err := open(element)
+		switch {
+		case err != nil:
+		case m.awaited(x.Awaits):
+			answers = append(answers, m)
+		case n < maxBatch:
+			x.message(m)
+		}
+		n++
+		return nil
+	})
+	if len(answers) > 0 {
+		x.message(answers[0])
+	}
+	if err != nil {
+		return errNotJSON
+	}
+	return nil
+}
+
+// A message is a JSON-RPC message split into its members, nil where it has none.
+type message struct {
+	text                              []byte
+	id, method, params, result, fault []byte
+}
+
+// open splits a message. The error says that it is not valid JSON; a value that is no
+// object has no members.
+func open(text []byte) (m message, err error) {
+	m.text = text
+	if rawjson.Kind(text) != 'o' {
+		return m, rawjson.Valid(text, 0)
+	}
+	err = rawjson.Members(text, func(key string, value []byte) error {
+		switch key {
+		case "id":
+			m.id = value
+		case "method":
+			m.method = value
+		case "params":
+			m.params = value
+		case "result":
+			m.result = value
+		case "error":
+			m.fault = value
+		}
+		return nil
+	})
+	return m, err
+}
+
+// awaited reports whether the message is the response to the request id.
+func (m *message) awaited(id int64) bool {
+	n, ok := rawjson.Int(m.id)
+	return ok && id != 0 && n == id && m.method == nil
+}
+
+func (x *exchange) message(m message) {
+	if method, ok := rawjson.String(m.method); ok {
+		x.unasked(m, method)
+		return
+	}
+	if m.result != nil || m.fault != nil {
+		x.response(m)
+	}
+}
+
+// unasked emits a request or notification of the server.
+func (x *exchange) unasked(m message, method string) {
+	asks := m.id != nil
+	if !x.p.ratesOf(x.Group).admit(asks) {
+		return
+	}
+	switch kind := rawjson.Kind(m.id); {
+	case asks && (kind == 'n' || kind == 's'):
+		x.emitText(m, false)
+	case asks:
+	case method == "notifications/progress":
+		x.progress(m.params)
+	case method == "notifications/tools/list_changed":
+		x.emit(&client.Event{Kind: client.Changed})
+	case method == "notifications/cancelled":
+		x.emitText(m, false)
+	}
+}
+
+// maxProgressText bounds the message of a progress notification, in bytes.
+const maxProgressText = 1000
+
+func (x *exchange) progress(params []byte) {
+	e := &client.Event{Kind: client.Progress}
+	hasToken, hasProgress := false, false
+	_ = rawjson.Members(params, func(key string, value []byte) error {
+		switch key {
+		case "progressToken":
+			e.RPC, hasToken = rawjson.Int(value)
+		case "progress":
+			e.Progress, hasProgress = rawjson.Float(value)
+		case "total":
+			e.Total, _ = rawjson.Float(value)
+		case "message":
+			e.Text, _ = rawjson.String(value)
+		}
+		return nil
+	})
+	if hasToken && hasProgress {
+		e.Text = e.Text[:min(len(e.Text), maxProgressText)]
+		x.emit(e)
+	}
+}
+
+// response emits the response to a request.
+func (x *exchange) response(m message) {
+	if (m.id == nil || rawjson.Kind(m.id) == '0') && x.Awaits != 0 && rawjson.Kind(m.fault) == 'o' {
+		// A server that could not read the request cannot name it either.
+		m.id, m.text = strconv.AppendInt(nil, x.Awaits, 10), nil
+	}
+	id, ok := rawjson.Int(m.id)
+	if !ok {
+		return
+	}
+	last := id == x.Awaits
+	if rawjson.Kind(m.result) == 'o' {
+		switch client.OpOf(id) {
+		case client.OpList:
+			if e := x.tools(m.result); e != nil {
+				e.Last, e.RPC, e.Bytes = last, id, len(m.result)
+				x.emit(e)
+				return
+			}
+			m.result, m.text = []byte("{}"), nil
+		case client.OpCall:
+			if !complete(m.result) {
+				break
+			}
+			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
+				m.result, m.text = nil, nil // the client reads it as no result at all
+				break
+			}
+			isError, _ := rawjson.Get(m.result, "isError")
+			x.emit(&client.Event{
+				Kind: client.Output, Last: last, RPC: id, Bytes: len(m.result), IsError: string(isError) == "true",
+				Table: x.p.add(&table{shown: [][]byte{bytes.Clone(m.result)}}),
+			})
+			return
+		}
+	}
+	x.emitText(m, last)
+}
+
+// complete reports whether a result is a final one (resultType, 2026-07-28).
+func complete(result []byte) bool {
+	kind, ok := rawjson.Get(result, "resultType")
+	return !ok || string(kind) == "null" || string(kind) == `"complete"`
+}
+
+// emitText emits a message that the client reads itself, within its bounds of depth and
+// length. Of a larger response only the id remains, and of its error the code and the
+// start of the message.
+func (x *exchange) emitText(m message, last bool) {
+	text := m.text
+	if text == nil {
+		text = m.join()
+	}
+	if len(text) <= maxMessage && rawjson.Valid(text, x.p.limits.Depth) == nil {
+		x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(text)})
+		return
+	}
+	if !last {
+		return
+	}
+	cut := message{id: m.id}
+	if rawjson.Kind(m.fault) == 'o' {
+		code, _ := rawjson.Get(m.fault, "code")
+		words, _ := rawjson.Get(m.fault, "message")
+		text, _ := rawjson.String(words)
+		n, _ := rawjson.Int(code)
+		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)
+		cut.fault = append(rawjson.AppendString(append(cut.fault, `,"message":`...), text[:min(len(text), maxErrorText)]), '}')
+	}
+	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.join())})
+}
+
+// join writes the message of its members.
+func (m *message) join() []byte {
+	b := append([]byte(`{"id":`), m.id...)
+	if m.result != nil {
+		b = append(append(b, `,"result":`...), m.result...)
+	}
+	if m.fault != nil {
+		b = append(append(b, `,"error":`...), m.fault...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,246 @@
+package nethttp
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+const (
+	maxToolName = 256  // bytes
+	maxDrops    = 1000 // entries that are named as left out
+)
+
+// errEnough ends the reading of a list one tool beyond those that are offered.
+var errEnough = errors.New("enough")
+
+// A list is one answer to tools/list while it is read.
+type list struct {
+	table
+	names   []byte // one a line
+	drops   []byte // elements [name, reason]
+	dropped int
+	headers []byte // indices of tools that mention x-mcp-header
+	places  int    // entries that were read
+}
+
+// tools reads a ListToolsResult and returns its event, or nil if it has no list of
+// tools. A tool that cannot be offered is dropped with a reason.
+func (x *exchange) tools(result []byte) *client.Event {
+	limits := &x.p.limits
+	var tools, next, ttl []byte
+	err := rawjson.Members(result, func(key string, value []byte) error {
+		switch key {
+		case "tools":
+			tools = value
+		case "nextCursor":
+			next = value
+		case "ttlMs":
+			ttl = value
+		}
+		return nil
+	})
+	if err != nil || rawjson.Kind(tools) != 'a' {
+		return nil
+	}
+	var l list
+	err = rawjson.Elements(tools, func(def []byte) error {
+		if len(l.shown) > limits.ToolsPerServer || l.places > 10*limits.ToolsPerServer {
+			return errEnough
+		}
+		l.places++
+		l.add(def, limits)
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil
+	}
+	// The names refer to the answer; the definitions are copies.
+	return &client.Event{Kind: client.Tools, Text: string(l.names), Extra: l.extra(next, ttl), Table: x.p.add(&l.table)}
+}
+
+func (l *list) add(def []byte, limits *registry.Limits) {
+	name, reason := checkTool(def, limits)
+	var shown []byte
+	var flags []text.Flag
+	if reason == "" {
+		var err error
+		if shown, flags, err = text.CleanDefinition(def); err != nil {
+			reason = err.Error()
+		}
+	}
+	if reason != "" {
+		l.drop(name, reason)
+		return
+	}
+	index := len(l.shown)
+	if index > 0 {
+		l.names = append(l.names, '\n')
+	}
+	l.names = append(l.names, name...)
+	sent := bytes.Clone(def)
+	if bytes.Equal(shown, def) {
+		shown = sent
+	}
+	l.shown, l.sent = append(l.shown, shown), append(l.sent, sent)
+	if len(flags) > 0 {
+		if l.flags == nil {
+			l.flags = make(map[uint32][]text.Flag)
+		}
+		l.flags[uint32(index)] = flags
+	}
+	if bytes.Contains(def, []byte(`"x-mcp-header"`)) {
+		l.headers = strconv.AppendInt(append(l.headers, ','), int64(index), 10)
+	}
+}
+
+func (l *list) drop(name, reason string) {
+	if l.dropped++; l.dropped > maxDrops {
+		return
+	}
+	l.drops = rawjson.AppendString(append(l.drops, `,[`...), name)
+	l.drops = append(rawjson.AppendString(append(l.drops, ','), reason), ']')
+}
+
+// extra writes what few lists have: see [client.Event].
+func (l *list) extra(next, ttl []byte) string {
+	var b []byte
+	if len(l.drops) > 0 {
+		b = append(append(append(b, `,"drops":[`...), l.drops[1:]...), ']')
+	}
+	if len(l.headers) > 0 {
+		b = append(append(append(b, `,"headers":[`...), l.headers[1:]...), ']')
+	}
+	if rawjson.Kind(next) == 's' {
+		b = append(append(b, `,"next":`...), next...)
+	}
+	if rawjson.Kind(ttl) == 'n' {
+		b = append(append(b, `,"ttl":`...), ttl...)
+	}
+	if b == nil {
+		return ""
+	}
+	b[0] = '{'
+	return string(append(b, '}'))
+}
+
+// checkTool says why a definition cannot be offered, or "". wasm/js/fetch/tools.ts says
+// the same in the same words.
+func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
+	if rawjson.Kind(def) != 'o' {
+		return "", "the tool is not an object"
+	}
+	var rawName, description, input, output []byte
+	if err := rawjson.Members(def, func(key string, value []byte) error {
+		switch key {
+		case "name":
+			rawName = value
+		case "description":
+			description = value
+		case "inputSchema":
+			input = value
+		case "outputSchema":
+			output = value
+		}
+		return nil
+	}); err != nil {
+		return "", "the tool is not valid JSON"
+	}
+	name, ok := rawjson.String(rawName)
+	words, isText := rawjson.String(description)
+	switch kind := rawjson.Kind(description); {
+	case !ok || name == "":
+		return "", "the tool has no name"
+	case len(name) > maxToolName:
+		return text.Cut(name, maxToolName), "the name is longer than " + strconv.Itoa(maxToolName) + " bytes"
+	case strings.ContainsFunc(name, isControl):
+		return name, "the name holds a control character"
+	case rawjson.Kind(input) != 'o':
+		return name, "inputSchema is not an object"
+	case description != nil && !isText && kind != '0':
+		return name, "description is not a string"
+	case rawjson.Valid(def, limits.Depth) != nil:
+		return name, "the definition is nested deeper than " + strconv.Itoa(limits.Depth) + " levels"
+	case len(def) > limits.DefinitionBytes:
+		return name, "the definition is larger than " + strconv.Itoa(limits.DefinitionBytes) + " bytes"
+	case len(words) > limits.DescriptionBytes:
+		return name, "the description is longer than " + strconv.Itoa(limits.DescriptionBytes) + " bytes"
+	}
+	if reason = oversized("inputSchema", input, limits); reason == "" && rawjson.Kind(output) == 'o' {
+		reason = oversized("outputSchema", output, limits)
+	}
+	return name, reason
+}
+
+// isControl reports whether a name with that character can be neither called nor shown;
+// U+FFFD stands for what was no character.
+func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == utf8.RuneError }
+
+// smallSchema is a size in bytes in which a schema cannot exceed the default limits.
+const smallSchema = 192
+
+// oversized says which limit a tool's schema exceeds, or "". wasm/js/fetch/tools.ts says
+// the same in the same words.
+func oversized(name string, schema []byte, limits *registry.Limits) string {
+	if len(schema) <= smallSchema && limits.SchemaDepth >= 32 && limits.SchemaNodes >= 64 && limits.EnumValues >= 96 {
+		return ""
+	}
+	tree, err := rawjson.Parse(schema, limits.Depth, 0)
+	if err != nil {
+		return name + " is nested too deep"
+	}
+	walk := schemaWalk{limits: limits}
+	if excess := walk.visit(tree, 0, false); excess != "" {
+		return name + excess
+	}
+	return ""
+}
+
+type schemaWalk struct {
+	limits  *registry.Limits
+	schemas int
+}
+
+// visit walks a value that lies depth schemas deep. named says that it maps names of the
+// server's choice to schemas; any other object counts as a schema.
+func (w *schemaWalk) visit(v *rawjson.Node, depth int, named bool) string {
+	if v.Kind == 'o' && !named {
+		if depth++; depth > w.limits.SchemaDepth {
+			return " is nested deeper than " + strconv.Itoa(w.limits.SchemaDepth) + " schemas"
+		}
+		if w.schemas++; w.schemas > w.limits.SchemaNodes {
+			return " has more than " + strconv.Itoa(w.limits.SchemaNodes) + " schemas"
+		}
+	}
+	for i, child := range v.Values {
+		if child.Kind != 'o' && child.Kind != 'a' {
+			continue
+		}
+		key := ""
+		if v.Kind == 'o' && !named {
+			key = v.Keys[i]
+		}
+		if key == "enum" && child.Kind == 'a' && len(child.Values) > w.limits.EnumValues {
+			return " has an enum of more than " + strconv.Itoa(w.limits.EnumValues) + " values"
+		}
+		if excess := w.visit(child, depth, mapsSchemas(key)); excess != "" {
+			return excess
+		}
+	}
+	return ""
+}
+
+func mapsSchemas(key string) bool {
+	switch key {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,56 @@
+package nethttp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// reading is an exchange that reads one list.
+func reading(limits registry.Limits) *exchange {
+	p := New(nil)
+	p.Bound(limits.WithDefaults())
+	return &exchange{p: p, Exchange: new(client.Exchange)}
+}
+
+// FuzzTools checks that whatever a server lists becomes tools that a registry can hold.
+func FuzzTools(f *testing.F) {
+	for _, s := range []string{
+		`{"tools":[]}`, `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":"","ttlMs":1e99}`,
+		`{"tools":[null,1,"x",[],{}],"nextCursor":null}`,
+		`{"tools":[{"name":"a","inputSchema":{"properties":{"x":{"type":"string","x-mcp-header":"X"}}}}]}`,
+	} {
+		f.Add([]byte(s))
+	}
+	x := reading(registry.Limits{DefinitionBytes: 200, Depth: 8})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e := x.tools(text)
+		if e == nil {
+			return
+		}
+		defer x.p.Free(e.Table)
+		if e.Extra != "" && !json.Valid([]byte(e.Extra)) {
+			t.Errorf("extra %q", e.Extra)
+		}
+		names := strings.Split(e.Text, "\n")
+		for i, def := range x.p.table(e.Table).shown {
+			if names[i] == "" || len(names[i]) > maxToolName || rawjson.Valid(def, 8) != nil || !json.Valid(def) {
+				t.Errorf("tool %q: %s", names[i], def)
+			}
+		}
+	})
+}
+
+func BenchmarkTools(b *testing.B) {
+	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["path"]}}`
+	text := []byte(`{"tools":[` + strings.Repeat(def+",", 999) + def + "]}")
+	x := reading(registry.Limits{})
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		x.p.Free(x.tools(text).Table)
+	}
+}

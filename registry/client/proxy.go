@@ -1,0 +1,101 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+)
+
+// throughProxy sends this dial's requests through the proxy from now on.
+func (d *dial) throughProxy() error {
+	through, err := corsproxy.URL(d.c.opts.Proxy, d.href)
+	if err != nil {
+		return err
+	}
+	if _, d.origin, d.proxied = d.c.platform.Resolve(through, ""); !d.proxied {
+		return registry.Because(registry.ErrInvalidConfig, "the proxy template makes no URL")
+	}
+	return nil
+}
+
+// connectSomehow connects directly or, where a browser cannot and nothing
+// secret would go along, through the proxy. A browser does not say why it could
+// not; the proxy is asked, and what it says is the error.
+func (d *dial) connectSomehow(ctx context.Context) (*Session, error) {
+	if len(d.headers) == 0 && d.c.hints.get(d.href).Proxied {
+		if err := d.throughProxy(); err != nil {
+			return nil, err
+		}
+		s, err := d.connect(ctx)
+		if err != nil && isMute(err) {
+			d.forget() // the next attempt is a direct one
+		}
+		return s, err
+	}
+	s, err := d.connect(ctx)
+	if err == nil || ctx.Err() != nil || !isMute(err) {
+		return s, err
+	}
+	said := d.diagnose(ctx)
+	switch {
+	case said == nil:
+		return nil, err
+	case said.Code != "cors":
+		return nil, said
+	case len(d.headers) > 0:
+		said.Hint = "Its headers go through the proxy only if you say so: proxy: true."
+		return nil, said
+	}
+	if err := d.throughProxy(); err != nil {
+		return nil, err
+	}
+	return d.connect(ctx)
+}
+
+// isMute reports whether err may be a browser's refusal to say what happened.
+func isMute(err error) bool {
+	var status *registry.StatusError
+	return errors.Is(err, registry.ErrNetwork) && !errors.As(err, &status)
+}
+
+// diagnose asks the proxy what is wrong with the server; nil if it does not say.
+func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
+	const id = opStep
+	url := corsproxy.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(id))
+	if url == "" {
+		return nil
+	}
+	e, err := d.c.once(ctx, &Exchange{
+		Method: "POST", URL: url, Header: []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
+		Body: []byte("{}"), Awaits: id,
+	})
+	if err != nil {
+		return nil
+	}
+	if code := headerOf(e.Header, "x-proxy-error"); code != "" {
+		return corsproxy.ReadError(code, e.Status, []byte(e.Text))
+	}
+	return corsproxy.ReadDiagnosis(get([]byte(e.Text), "result"))
+}
+
+// once makes an exchange that belongs to no session and waits for its first event.
+func (c *Client) once(ctx context.Context, x *Exchange) (*Event, error) {
+	mail := newMailbox(c.platform)
+	defer mail.close()
+	x.ID, x.Group = c.exchanges.Add(1), c.groups.Add(1)
+	c.platform.Start(x, mailSink{mail})
+	e, err := mail.next(ctx)
+	if err != nil {
+		c.platform.Cancel(x.ID)
+	}
+	return e, err
+}
+
+// A mailSink puts the events of an exchange without a session into a mailbox.
+type mailSink struct{ mail *mailbox }
+
+// Deliver is a [Sink]'s.
+func (s mailSink) Deliver(e *Event) (handled bool) { return s.mail.put(e) }

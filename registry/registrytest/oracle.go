@@ -1,0 +1,177 @@
+package registrytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// Oracle is the official Go client as a [Dial]: what it makes of a server is what the
+// protocol means. It has none of our bounds, and does not look for the transport: paths
+// that begin with /sse are HTTP+SSE.
+func Oracle(rt http.RoundTripper, opts Options) registry.Connect {
+	return func(ctx context.Context, name string, cfg registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+		if notify == nil {
+			notify = func(registry.Notice) {}
+		}
+		o := &oracle{sse: strings.Contains(cfg.URL, "/sse"), progress: make(map[int64]func(registry.Progress))}
+		client := mcp.NewClient(&mcp.Implementation{Name: "oracle", Version: "1"}, o.options(name, opts.Elicit, notify))
+		// The session outlives ctx, as that of the client under test does.
+		session, err := client.Connect(context.WithoutCancel(ctx), o.transport(rt, cfg), nil)
+		if err != nil {
+			return nil, err
+		}
+		o.session = session
+		return o, nil
+	}
+}
+
+// An oracle is a [registry.Session] on the official client.
+type oracle struct {
+	session *mcp.ClientSession
+	sse     bool
+	token   atomic.Int64
+
+	mu       sync.Mutex
+	progress map[int64]func(registry.Progress) // by token
+}
+
+func (o *oracle) options(name string, elicit registry.Elicit, notify registry.Notify) *mcp.ClientOptions {
+	options := &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{}, // nil would announce roots
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { notify(registry.Notice{ToolsChanged: true}) },
+		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+			token, _ := req.Params.ProgressToken.(float64)
+			o.mu.Lock()
+			report := o.progress[int64(token)]
+			o.mu.Unlock()
+			if report != nil {
+				report(registry.Progress{Progress: req.Params.Progress, Total: req.Params.Total, Message: req.Params.Message})
+			}
+		},
+	}
+	if elicit != nil {
+		options.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			params, err := json.Marshal(req.Params)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := elicit(ctx, name, params)
+			if err != nil {
+				return nil, err
+			}
+			result := new(mcp.ElicitResult)
+			return result, json.Unmarshal(answer, result)
+		}
+	}
+	return options
+}
+
+func (o *oracle) transport(rt http.RoundTripper, cfg registry.ServerConfig) mcp.Transport {
+	client := &http.Client{Transport: withHeaders{rt, cfg.Headers}}
+	if o.sse {
+		return &mcp.SSEClientTransport{Endpoint: cfg.URL, HTTPClient: client}
+	}
+	return &mcp.StreamableClientTransport{Endpoint: cfg.URL, HTTPClient: client}
+}
+
+// withHeaders adds configured headers to each request.
+type withHeaders struct {
+	rt      http.RoundTripper
+	headers map[string]string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w withHeaders) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	for name, value := range w.headers {
+		req.Header.Set(name, value)
+	}
+	return w.rt.RoundTrip(req)
+}
+
+// Info implements [registry.Session].
+func (o *oracle) Info() registry.SessionInfo {
+	result := o.session.InitializeResult()
+	info := registry.SessionInfo{Transport: "streamable-http", ProtocolVersion: result.ProtocolVersion, Instructions: result.Instructions}
+	if o.sse {
+		info.Transport = "sse"
+	}
+	if result.ServerInfo != nil {
+		info.ServerName, info.ServerVersion = result.ServerInfo.Name, result.ServerInfo.Version
+	}
+	if c := result.Capabilities; c != nil && c.Tools != nil {
+		info.ListChanged = c.Tools.ListChanged
+	}
+	return info
+}
+
+// ListTools implements [registry.Session].
+func (o *oracle) ListTools(ctx context.Context, cursor *string) (*registry.ToolPage, error) {
+	params := new(mcp.ListToolsParams)
+	if cursor != nil {
+		params.Cursor = *cursor
+	}
+	result, err := o.session.ListTools(ctx, params)
+	if err != nil {
+		return nil, typed(err)
+	}
+	page := new(registry.ToolPage)
+	for _, tool := range result.Tools {
+		def, err := json.Marshal(tool)
+		if err != nil {
+			return nil, err
+		}
+		page.Tools = append(page.Tools, registry.ToolDef{Name: tool.Name, Def: registry.Raw(def)})
+	}
+	if result.NextCursor != "" {
+		page.NextCursor = &result.NextCursor
+	}
+	return page, nil
+}
+
+// CallTool implements [registry.Session].
+func (o *oracle) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+	params := &mcp.CallToolParams{Name: call.Tool, Arguments: json.RawMessage("{}")}
+	if len(call.Arguments) > 0 {
+		params.Arguments = json.RawMessage(call.Arguments)
+	}
+	if call.OnProgress != nil {
+		token := o.token.Add(1)
+		params.SetProgressToken(token)
+		o.mu.Lock()
+		o.progress[token] = call.OnProgress
+		o.mu.Unlock()
+		defer func() {
+			o.mu.Lock()
+			delete(o.progress, token)
+			o.mu.Unlock()
+		}()
+	}
+	result, err := o.session.CallTool(ctx, params)
+	if err != nil {
+		return nil, typed(err)
+	}
+	text, err := json.Marshal(result)
+	return &registry.ToolOutput{Result: registry.Raw(text), IsError: result.IsError}, err
+}
+
+// Close implements [registry.Session].
+func (o *oracle) Close(context.Context) error { return o.session.Close() }
+
+// typed gives an error of the server the type that it has here.
+func typed(err error) error {
+	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) {
+		return &registry.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+	}
+	return err
+}

@@ -1,7 +1,0 @@
-//go:build !js
-
-package sdksession
-
-import "net/http"
-
-func defaultRoundTripper() http.RoundTripper { return http.DefaultTransport }
