@@ -26,7 +26,7 @@ type rule struct {
 var lean = []string{"fmt", "encoding/json", "net/url", "log", "regexp", "reflect", "text/template", "crypto/*", "net", "net/http", "os/exec"}
 
 var rules = []rule{
-	{room: "registry", may: []string{"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
+	{room: "registry", may: []string{"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "registry/wire"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
 	{room: "registry/approvals", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/convert", may: []string{"registry/rawjson", "registry/text"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/endpoint", noStd: lean, reason: "one idea, pure, linked into the page's module"},

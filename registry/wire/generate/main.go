@@ -39,7 +39,18 @@ func typescript() []byte {
 		declare(&b, table.name+"Ranges", table.doc+" Ranges in hexadecimal.", words(hexRanges(table.ranges)))
 	}
 	declare(&b, "nationTags", "Tags behind a black flag that make the flags of England, Scotland and Wales.", list(wire.Nations))
+	declare(&b, "limitDefaults", "Defaults of the options limits.", limits())
+	declare(&b, "mainThreadResponseBytes", "The default of responseBytes where the module runs on the page's own thread.", strconv.Itoa(wire.MainThreadResponseBytes))
+	declare(&b, "callTimeoutMs", "The default of the option callTimeoutMs.", strconv.Itoa(wire.CallTimeoutMs))
 	return b.Bytes()
+}
+
+func limits() string {
+	out := "{\n"
+	for _, l := range append(wire.Limits[:], wire.HostLimits[:]...) {
+		out += "  " + l.Name + ": " + strconv.Itoa(l.Default) + ",\n"
+	}
+	return out + "}"
 }
 
 func declare(b *bytes.Buffer, name, doc, value string) {

@@ -21,3 +21,33 @@ export const hanRanges = '2e80-9fff f900-faff 20000-3ffff'
 
 /** Tags behind a black flag that make the flags of England, Scotland and Wales. */
 export const nationTags = ['gbeng', 'gbsct', 'gbwls']
+
+/** Defaults of the options limits. */
+export const limitDefaults = {
+  responseBytes: 16777216,
+  eventBytes: 4194304,
+  errorBytes: 65536,
+  messageBytes: 2048,
+  definitionBytes: 65536,
+  descriptionBytes: 4096,
+  depth: 128,
+  schemaDepth: 32,
+  schemaNodes: 1000,
+  enumValues: 500,
+  pages: 100,
+  toolsPerServer: 1000,
+  tools: 5000,
+  listBytes: 16777216,
+  resultBytes: 1048576,
+  resultValues: 600000,
+  eventsPerSecond: 200,
+  pingsPerSecond: 10,
+  connects: 20,
+  memoryBytes: 268435456,
+}
+
+/** The default of responseBytes where the module runs on the page's own thread. */
+export const mainThreadResponseBytes = 4194304
+
+/** The default of the option callTimeoutMs. */
+export const callTimeoutMs = 120000
