@@ -60,7 +60,7 @@ var rules = []rule{
 	{room: "bridge/handshake", noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
 	{room: "bridge/socket", may: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
 	{room: "bridge/verbatim", may: []string{"github.com/modelcontextprotocol/go-sdk"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
-	{room: "extension/module", js: true, may: []string{"bridge/socket", "extension/module/toolserver", "github.com/coder/websocket"}, reason: "the extension's module"},
+	{room: "extension/module", may: []string{"bridge/socket", "extension/module/toolserver", "github.com/coder/websocket", "github.com/hack-pad/safejs"}, reason: "the extension's module"},
 	{room: "extension/module/toolserver", may: []string{"bridge/verbatim", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/google/go-cmp"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's MCP server"},
 	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth", "registry/rawjson", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
 	{room: "e2e", may: []string{"registry", "registry/client", "registry/client/nethttp", "registry/oauth", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},

@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * Each module with its package and the packages whose functions are not inlined. Inlining costs
- * portolan.wasm 42 KB gzip and saves no measured time; in the runtime it saves a quarter of a call's time.
+ * Each module with its package and the packages whose functions are not inlined. Inlining would cost
+ * portolan.wasm 96 KB gzip. It saves at most 20 µs of a call, which takes 3 ms.
  */
 export const modules = {
-  'portolan.wasm': { source: './wasm', outline: ['github.com/portolan-mcp/portolan/...'] },
+  'portolan.wasm': { source: './wasm', outline: ['all'] },
   'tools.wasm': { source: './extension/module', outline: ['all'] },
   'proxy.wasm': { source: './proxy-worker', outline: [] },
 }
