@@ -42,7 +42,25 @@ func typescript() []byte {
 	declare(&b, "limitDefaults", "Defaults of the options limits.", limits())
 	declare(&b, "mainThreadResponseBytes", "The default of responseBytes where the module runs on the page's own thread.", strconv.Itoa(wire.MainThreadResponseBytes))
 	declare(&b, "callTimeoutMs", "The default of the option callTimeoutMs.", strconv.Itoa(wire.CallTimeoutMs))
+	for _, e := range errors {
+		declare(&b, e.name, "The class of an error of this code.", "{\n  code: "+quote(e.class.Code)+",\n  hint: "+quote(e.class.Hint)+",\n  retryable: "+strconv.FormatBool(e.class.Retryable)+",\n}")
+	}
 	return b.Bytes()
+}
+
+// errors are the classes that TypeScript makes itself. Each is a constant of its own, so
+// that a script has only those that it uses.
+var errors = []struct {
+	name  string
+	class wire.Error
+}{
+	{"deniedError", wire.Denied},
+	{"disabledError", wire.Disabled},
+	{"goneError", wire.Gone},
+	{"invalidArgumentsError", wire.InvalidArguments},
+	{"invalidConfigError", wire.InvalidConfig},
+	{"unknownServerError", wire.UnknownServer},
+	{"unknownToolError", wire.UnknownTool},
 }
 
 func limits() string {

@@ -1,3 +1,4 @@
+import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Lists } from './registry.ts'
@@ -151,13 +152,12 @@ export class Trust {
       const config = tool && configOf(tool.server)
       if (!config)
         return {
-          code: 'unknown_tool',
+          ...unknownToolError,
           message: `unknown tool: ${name.slice(0, 200)}`,
-          hint: 'Use a name from getTools().',
         }
       const denied = await this.ask(tool, args, config, signal)
       if (denied)
-        return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
+        return { ...deniedError, message: denied, server: tool.server }
       if (find()?.pin === tool.pin) return undefined
     }
   }
