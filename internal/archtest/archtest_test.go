@@ -46,7 +46,7 @@ var rules = []rule{
 	{room: "registry/registrytest/reference", may: []string{"registry/convert", "registry/text", "registry/validate"}, reason: "what Go answers, for the differential tests of TypeScript"},
 	{room: "registry/registrytest/farm", may: []string{"registry", "registry/convert", "registry/validate", "registry/sdksession"}, reason: "servers that misbehave, on real sockets"},
 	{room: "wasm", js: true, may: []string{"registry", "registry/oauth", "registry/rawjson", "wasm/internal/api", "wasm/internal/demo", "wasm/internal/bridge", "registry/client"}, noStd: lean, reason: "the page's module"},
-	{room: "wasm/internal/api", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/wire"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "wasm/internal/demo", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/client/browser/membuf", noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/client", js: true, may: []string{"registry", "registry/client/corsproxy", "registry/oauth", "registry/rawjson", "registry/text", "registry/client/browser/membuf"}, noStd: lean, reason: "linked into the page's module"},

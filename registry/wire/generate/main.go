@@ -42,6 +42,17 @@ func typescript() []byte {
 	declare(&b, "limitDefaults", "Defaults of the options limits.", limits())
 	declare(&b, "mainThreadResponseBytes", "The default of responseBytes where the module runs on the page's own thread.", strconv.Itoa(wire.MainThreadResponseBytes))
 	declare(&b, "callTimeoutMs", "The default of the option callTimeoutMs.", strconv.Itoa(wire.CallTimeoutMs))
+	declare(&b, "configFields", "The fields of a ServerConfig; url is the first.", list(wire.ConfigFields[:]))
+	declare(&b, "transports", "Words of the field transport.", list(wire.Transports))
+	declare(&b, "trustPolicies", "Words of the field trust.", list(wire.TrustPolicies))
+	declare(&b, "authFlows", "Words of auth.flow.", list(wire.AuthFlows))
+	declare(&b, "signingAlgorithms", "Words of auth.signingAlgorithm.", list(wire.SigningAlgorithms))
+	declare(&b, "openAuthFields", "The texts of auth that are not secret, sorted.", list(authFields(false)))
+	declare(&b, "secretAuthFields", "The secret texts of auth, sorted.", list(authFields(true)))
+	declare(&b, "maxServerName", "The longest name of a server, in characters.", strconv.Itoa(wire.MaxServerName))
+	declare(&b, "maxTimeoutMs", "The longest timeoutMs.", strconv.Itoa(wire.MaxTimeoutMs))
+	declare(&b, "forbiddenHeaders", "Headers that cannot be configured.", list(wire.ForbiddenHeaders))
+	declare(&b, "browserHeaders", "Further headers that fetch refuses or removes.", list(wire.BrowserHeaders))
 	for _, e := range errors {
 		declare(&b, e.name, "The class of an error of this code.", "{\n  code: "+quote(e.class.Code)+",\n  hint: "+quote(e.class.Hint)+",\n  retryable: "+strconv.FormatBool(e.class.Retryable)+",\n}")
 	}
@@ -61,6 +72,15 @@ var errors = []struct {
 	{"invalidConfigError", wire.InvalidConfig},
 	{"unknownServerError", wire.UnknownServer},
 	{"unknownToolError", wire.UnknownTool},
+}
+
+func authFields(secret bool) (names []string) {
+	for _, f := range wire.AuthFields {
+		if f.Secret == secret {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 func limits() string {

@@ -1,8 +1,8 @@
 import type { WireError } from '../shared/errors.ts'
-import { authSecrets } from '../shared/mergeconfig.ts'
 import { originOf } from '../shared/origin.ts'
 import type { SecretStore } from './storage.ts'
 import type { ServerConfig } from '../shared/types.ts'
+import { secretAuthFields } from '../shared/wire.gen.ts'
 
 const dbName = 'portolan'
 
@@ -69,7 +69,9 @@ export async function openSecrets(): Promise<SecretStore> {
 /** Header values, and the secrets of `auth` under names that no header has. */
 const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> => ({
   ...headers,
-  ...Object.fromEntries(authSecrets.filter((k) => auth?.[k]).map((k) => [`:${k}`, auth![k]!])),
+  ...Object.fromEntries(
+    Object.entries(auth ?? {}).filter(([k, v]) => v && secretAuthFields.includes(k)).map(([k, v]) => [`:${k}`, v]),
+  ),
 })
 
 function filled(config: ServerConfig, secrets: Record<string, string>): ServerConfig {

@@ -52,6 +52,90 @@ export const mainThreadResponseBytes = 4194304
 /** The default of the option callTimeoutMs. */
 export const callTimeoutMs = 120000
 
+/** The fields of a ServerConfig; url is the first. */
+export const configFields = [
+  'url',
+  'headers',
+  'proxy',
+  'enabled',
+  'transport',
+  'timeoutMs',
+  'tools',
+  'auth',
+  'trust',
+  'holdNewTools',
+]
+
+/** Words of the field transport. */
+export const transports = ['auto', 'streamable-http', 'sse']
+
+/** Words of the field trust. */
+export const trustPolicies = ['trust', 'ask-on-change', 'ask-always']
+
+/** Words of auth.flow. */
+export const authFlows = ['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed']
+
+/** Words of auth.signingAlgorithm. */
+export const signingAlgorithms = ['ES256', 'RS256']
+
+/** The texts of auth that are not secret, sorted. */
+export const openAuthFields = [
+  'clientId',
+  'clientMetadataUrl',
+  'flow',
+  'idpClientId',
+  'idpTokenUrl',
+  'issuer',
+  'signingAlgorithm',
+]
+
+/** The secret texts of auth, sorted. */
+export const secretAuthFields = ['assertion', 'clientSecret', 'idToken', 'privateKey']
+
+/** The longest name of a server, in characters. */
+export const maxServerName = 64
+
+/** The longest timeoutMs. */
+export const maxTimeoutMs = 86400000
+
+/** Headers that cannot be configured. */
+export const forbiddenHeaders = [
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'user-agent',
+  'accept',
+  'content-type',
+  'origin',
+  'cookie',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'last-event-id',
+]
+
+/** Further headers that fetch refuses or removes. */
+export const browserHeaders = [
+  'accept-charset',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'access-control-request-private-network',
+  'cookie2',
+  'date',
+  'dnt',
+  'expect',
+  'keep-alive',
+  'referer',
+  'set-cookie',
+  'te',
+  'trailer',
+  'upgrade',
+  'via',
+]
+
 /** The class of an error of this code. */
 export const deniedError = {
   code: 'denied',
