@@ -53,6 +53,11 @@ func typescript() []byte {
 	declare(&b, "maxTimeoutMs", "The longest timeoutMs.", strconv.Itoa(wire.MaxTimeoutMs))
 	declare(&b, "forbiddenHeaders", "Headers that cannot be configured.", list(wire.ForbiddenHeaders))
 	declare(&b, "browserHeaders", "Further headers that fetch refuses or removes.", list(wire.BrowserHeaders))
+	declare(&b, "EventKind", "Kinds of the events of an exchange.", numbers(wire.EventKinds[:]))
+	declare(&b, "EventFlag", "Flags of an event; Error is Output's: the tool says that it failed.", fmt.Sprintf("{ Last: %d, Error: %d } as const", wire.EventLast, wire.EventError))
+	declare(&b, "Why", "Why an exchange ended.", numbers(wire.EndReasons[:]))
+	b.WriteString("export type Why = (typeof Why)[keyof typeof Why]\n")
+	declare(&b, "RequestKind", "The kind of a request, in the low bits of its id.", numbers(wire.RequestKinds[:], "Mask: "+strconv.Itoa(wire.RequestKindMask)))
 	for _, e := range errors {
 		declare(&b, e.name, "The class of an error of this code.", "{\n  code: "+quote(e.class.Code)+",\n  hint: "+quote(e.class.Hint)+",\n  retryable: "+strconv.FormatBool(e.class.Retryable)+",\n}")
 	}
@@ -72,6 +77,15 @@ var errors = []struct {
 	{"invalidConfigError", wire.InvalidConfig},
 	{"unknownServerError", wire.UnknownServer},
 	{"unknownToolError", wire.UnknownTool},
+}
+
+// numbers writes names with their indices as the members of an object.
+func numbers(names []string, more ...string) string {
+	var members []string
+	for i, name := range names {
+		members = append(members, name+": "+strconv.Itoa(i))
+	}
+	return "{\n  " + strings.Join(append(members, more...), ",\n  ") + ",\n} as const"
 }
 
 func authFields(secret bool) (names []string) {

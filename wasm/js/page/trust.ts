@@ -1,5 +1,6 @@
 import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
+import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Lists } from './registry.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
@@ -353,11 +354,4 @@ function parse<T>(text: string, none: T): T {
   } catch {
     return none
   }
-}
-
-/** What answers are bound to: the origin and the path. */
-function endpointOf(url: string): string {
-  if (!URL.canParse(url)) return url
-  const { origin, pathname } = new URL(url)
-  return origin === 'null' ? url : origin + pathname
 }

@@ -136,6 +136,40 @@ export const browserHeaders = [
   'via',
 ]
 
+/** Kinds of the events of an exchange. */
+export const EventKind = {
+  Head: 0,
+  Refused: 1,
+  End: 2,
+  Tools: 3,
+  Output: 4,
+  Progress: 5,
+  Changed: 6,
+  Message: 7,
+  Endpoint: 8,
+  Dropped: 9,
+} as const
+
+/** Flags of an event; Error is Output's: the tool says that it failed. */
+export const EventFlag = { Last: 1, Error: 2 } as const
+
+/** Why an exchange ended. */
+export const Why = {
+  EOF: 0,
+  Network: 1,
+  TooLarge: 2,
+  NotMCP: 3,
+} as const
+export type Why = (typeof Why)[keyof typeof Why]
+
+/** The kind of a request, in the low bits of its id. */
+export const RequestKind = {
+  Other: 0,
+  List: 1,
+  Call: 2,
+  Mask: 3,
+} as const
+
 /** The class of an error of this code. */
 export const deniedError = {
   code: 'denied',
