@@ -10,13 +10,15 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-func TestGeneratedFileIsFresh(t *testing.T) {
-	got, err := os.ReadFile("../" + output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(typescript()), string(got)); diff != "" {
-		t.Errorf("run go generate ./registry/wire (-want +got):\n%s", diff)
+func TestGeneratedFilesAreFresh(t *testing.T) {
+	for name, want := range map[string][]byte{output: typescript(), goOutput: keywords()} {
+		got, err := os.ReadFile("../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s: run go generate ./registry/wire (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

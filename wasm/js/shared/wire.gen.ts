@@ -170,6 +170,85 @@ export const RequestKind = {
   Mask: 3,
 } as const
 
+/** The forms of keywords; see Shapes in registry/wire. */
+export const keywordShapes = {
+  s: 'title description format pattern $ref',
+  n: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+  i: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
+  b: 'uniqueItems nullable deprecated readOnly writeOnly',
+  a: 'examples',
+  e: 'enum',
+  t: 'type',
+  r: 'required',
+  S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems',
+  M: 'properties patternProperties $defs definitions dependentSchemas',
+  L: 'anyOf oneOf allOf prefixItems',
+  '-': '$schema $id $anchor $comment $vocabulary $dynamicAnchor',
+}
+
+/** The types of JSON Schema. */
+export const typeNames = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+
+/** Keywords by the type that they constrain, in the order in which a missing type is inferred. */
+export const geminiKeywords = [
+  {
+    name: 'object',
+    kept: 'properties required minProperties maxProperties',
+    described: 'additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired ' +
+      'dependentSchemas dependencies',
+  },
+  {
+    name: 'array',
+    kept: 'items minItems maxItems',
+    described: 'prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems',
+  },
+  {
+    name: 'string',
+    kept: 'minLength maxLength pattern',
+    described: 'contentEncoding contentMediaType contentSchema',
+  },
+  {
+    name: 'number',
+    kept: 'minimum maximum',
+    described: 'exclusiveMinimum exclusiveMaximum multipleOf',
+  },
+]
+
+/** The formats of a type that Gemini knows. */
+export const geminiFormats = {
+  string: ['enum', 'date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+}
+
+/** Keywords that the description never repeats. */
+export const geminiSilent = [
+  'type',
+  'nullable',
+  'enum',
+  'const',
+  'title',
+  'description',
+  'default',
+  '$defs',
+  'definitions',
+]
+
+/** Schemas of a tool in JSON Schema. */
+export const maxSchemas = 10000
+
+/** Nesting of schemas in JSON Schema. */
+export const maxSchemaDepth = 64
+
+/** Schemas of a tool for Gemini. */
+export const maxGeminiNodes = 1000
+
+/** Nesting of schemas for Gemini. */
+export const maxGeminiDepth = 32
+
+/** Values of an enum for Gemini. */
+export const maxGeminiEnum = 500
+
 /** The class of an error of this code. */
 export const deniedError = {
   code: 'denied',
