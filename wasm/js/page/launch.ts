@@ -80,7 +80,7 @@ export async function launch(
       'worker_failed',
       `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`,
       {
-        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'..",
+        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.",
         cause: why,
       },
     )

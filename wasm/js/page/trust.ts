@@ -93,7 +93,7 @@ export class Trust {
         const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
         const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
         const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-        for (const t of tools) if (pins.get(t.tool)?.split('..')[0] === t.pin) definitions[t.tool] = t.definition
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
         let room = mostOfServer
         const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
