@@ -5,9 +5,7 @@
  */
 import type { SiteProfile } from './profile.ts'
 
-/** The chat sites, by the name in their tools: `chat_chatgpt`. */
-export const sites = ['chatgpt', 'gemini', 'aistudio'] as const
-export type Site = (typeof sites)[number]
+export { sites, type Site } from './profile.ts'
 
 /** `auto`: the driver sends. `assist`: it fills in the prompt, the person sends and hands the answer over. */
 export type Mode = 'auto' | 'assist'

@@ -1,13 +1,13 @@
 // What every call hands over between JavaScript and the module: functions on
 // plain numbers, and bytes in the module's memory. crossing.go is the other side.
 
-import type { Plane } from '../fetch/platform.ts'
+import type { Platform } from '../fetch/platform.ts'
 
 interface Exports {
   mem: WebAssembly.Memory
   portolan_room(bytes: number): number
   portolan_deliver?(
-    plane: number,
+    platform: number,
     exchange: number,
     kind: number,
     flags: number,
@@ -38,8 +38,8 @@ const none = new Uint8Array(0)
 /** How much later than it should a timer of the module may become known, in ms. */
 const SOON_MS = 20
 
-export class Crossing {
-  readonly #planes: Plane[] = []
+export class Abi {
+  readonly #platforms: Platform[] = []
   readonly #callee: Callee | undefined
   #exports: Exports | undefined
   #resume = () => {}
@@ -54,7 +54,7 @@ export class Crossing {
   get imports(): WebAssembly.ModuleImports {
     return {
       start: (
-        plane: number,
+        platform: number,
         id: number,
         group: number,
         awaits: number,
@@ -63,7 +63,7 @@ export class Crossing {
         head: number,
         body: number,
       ) =>
-        this.#planes[plane]!.start(
+        this.#platforms[platform]!.start(
           id >>> 0,
           group >>> 0,
           awaits,
@@ -103,12 +103,12 @@ export class Crossing {
   }
 
   /** Has the module call this plane under the number. */
-  join(plane: Plane, number: number): void {
-    this.#planes[number] = plane
+  join(platform: Platform, number: number): void {
+    this.#platforms[number] = platform
   }
 
   deliver(
-    plane: number,
+    platform: number,
     exchange: number,
     kind: number,
     flags: number,
@@ -119,7 +119,7 @@ export class Crossing {
     textB: string,
   ): void {
     const { first, second } = this.#write(textA, textB)
-    if (this.#exports?.portolan_deliver!(plane, exchange, kind, flags, a, b, c, first, second)) this.#soon()
+    if (this.#exports?.portolan_deliver!(platform, exchange, kind, flags, a, b, c, first, second)) this.#soon()
     else this.#resume()
   }
 

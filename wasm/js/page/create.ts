@@ -1,14 +1,16 @@
 import { compile } from './compile.ts'
 import { ignore } from '../shared/download.ts'
-import { Elsewhere } from './storage-events.ts'
+import { StorageEvents } from './storage-events.ts'
 import { fromWire } from '../shared/errors.ts'
-import { intended, launch, type Opened } from './launch.ts'
+import { intended, launch } from './launch.ts'
+import type { StartedHost } from '../shared/launching.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { imported, part, type Parts } from './parts.ts'
 import type { Owner, RegistryImage } from './registry.ts'
-import { aborted, type Body } from './requests.ts'
-import type { Begin } from '../shared/protocol.ts'
-import type { Others } from './storage-lock.ts'
+import { aborted } from './requests.ts'
+import type { Begin, RequestBody } from '../shared/protocol.ts'
+import type { StorageLock } from './storage-lock.ts'
+import type { SignInWindow } from './signin.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
@@ -21,18 +23,18 @@ export async function create<R extends RegistryImage>(
 ): Promise<R> {
   const { host, onProgress: report = ignore, servers: given = {}, signal } = options
   const cassette = options.cassette as
-    | { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> }
+    | { open(start: () => Promise<StartedHost>, begin: Promise<Begin>): Promise<StartedHost> }
     | undefined
   const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
   let store!: ConfigStore
-  const tell = (m: Body) => registry.requests.tell(m)
+  const tell = (m: RequestBody) => registry.requests.tell(m)
   // A service worker is taken to have its storage for itself: it has no import().
   const alone = options.storage === 'memory' || !!host
-  let sharing: Promise<Others> | undefined
+  let sharing: Promise<StorageLock> | undefined
   const others = () =>
     sharing ??= Promise.all([imported('storage-lock.js', () => import('./storage-lock.ts')), stored]).then((
-      [{ Others }],
-    ) => new Others(store, options, tell))
+      [{ StorageLock }],
+    ) => new StorageLock(store, options, tell))
   const turn = <T>(work: () => Promise<T>) => (alone ? work() : others().then((o) => o.turn(work), work))
   const stored = Promise.resolve().then(async () => {
     const secrets = options.rememberSecrets
@@ -71,13 +73,15 @@ export async function create<R extends RegistryImage>(
     })
   const shared = intended(options) === 'shared'
   const sharedPart = () => imported('shared.js', () => import('./shared.ts'))
-  let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
+  let doors: Promise<SignInWindow> | undefined
   const door = () =>
-    doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options)))
+    doors ??= part('signin', host).then(({ SignInWindow }) =>
+      new SignInWindow(options.signIn?.onAuthorize, redirectUrl(options))
+    )
   const unwatch = watchPage(tell)
   const elsewhere = alone
     ? undefined
-    : new Elsewhere(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
+    : new StorageEvents(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
   const registry: R = new Made({
     mode: intended(options),
     host,
@@ -146,7 +150,7 @@ export async function create<R extends RegistryImage>(
   }
   try {
     // A person has come back from a redirect; how the sign-in goes is in the health.
-    if ('portolan.signin' in sessionStorage) door().then((d) => d.resume(registry), ignore)
+    if ('portolan.signin' in sessionStorage) door().then((d) => d.resume((m) => registry.requests.ask(m)), ignore)
   } catch { /* no such storage here */ }
   phase('ready')
   return registry

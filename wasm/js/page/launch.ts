@@ -3,23 +3,17 @@ import { sourceOf } from './compile.ts'
 import { ignore } from '../shared/download.ts'
 import { fromWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { onReleased, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import {
+  onReleased,
+  workerName,
+  type HostSettings,
+  type Launch,
+  type Launched,
+  type StartedHost,
+} from '../shared/launching.ts'
 import { imported } from './parts.ts'
 import type { Begin, StartOptions } from '../shared/protocol.ts'
 import type { Channel, RegistryOptions } from '../shared/types.ts'
-
-/** What a host is started with. */
-export type Settings = Promise<[StartOptions, Begin]>
-
-/** A host that has been started. */
-export interface Opened {
-  channel: Channel
-  mode: string
-  /** Servers that the module did not take. */
-  refused: Record<string, WireError>
-  /** Has the callback called once the worker has died. */
-  onDied?(died: () => void): () => void
-}
 
 /** How long a worker's script may take to answer. */
 const launchTimeout = 15_000
@@ -43,8 +37,8 @@ export const intended = ({ mode, wasm }: RegistryOptions) =>
 export async function launch(
   options: RegistryOptions,
   compile: () => Promise<WebAssembly.Module>,
-  settings: Settings,
-): Promise<Opened> {
+  settings: HostSettings,
+): Promise<StartedHost> {
   const { mode, host: given } = options
   if (intended(options) === 'shared') {
     try {
@@ -98,7 +92,7 @@ const importHost = async () => (await imported('worker.js', () => import('../hos
 // Bundlers look for exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
 
-function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<Opened> {
+function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<StartedHost> {
   return new Promise((resolve, reject) => {
     let over = false
     const settle = () => {

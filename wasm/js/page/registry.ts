@@ -6,20 +6,13 @@ import { originOf } from '../shared/origin.ts'
 import type { Attached, Called, ListedTool, PinnedEvent, StateEvent, ToolsEvent } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
 import { part } from './parts.ts'
-import { aborted, Requests, shielded, type Event, type Hears, type Source } from './requests.ts'
+import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from './scan.ts'
-import type { Trust } from './trust.ts'
-import type { Door } from './signin.ts'
+import type { ToolLists, Trust } from './trust.ts'
+import type { SignInWindow } from './signin.ts'
 import type * as types from '../shared/types.ts'
 import type { validateArguments } from './validate.ts'
-
-/** What a server lists: what models may call, and the rest. */
-export interface Lists {
-  tools: types.ToolInfo[]
-  withheld: types.ToolInfo[]
-  held: types.HeldTool[]
-}
 
 /** What whoever made a registry wants to hear and to end with it. */
 export interface Owner extends Source {
@@ -41,7 +34,7 @@ export interface Owner extends Source {
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
   /** Where people sign in. Without it, the other end sees to that. */
-  door?(): Promise<Door>
+  door?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
 }
 
@@ -52,7 +45,7 @@ const grace = 100
 export const readTool = 'portolan_read_result'
 
 /** The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered is PageRegistry's. */
-export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
+export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
   readonly requests: Requests
   version = ''
   /** Its servers have been asked for their tools, or would have been. */
@@ -68,10 +61,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
 
   #status: types.Snapshot['status'] = 'idle'
   #servers: types.Snapshot['servers'] = {}
-  readonly #lists = new Map<string, Lists>()
-  readonly #arriving = new Map<string, Lists>()
+  readonly #lists = new Map<string, ToolLists>()
+  readonly #arriving = new Map<string, ToolLists>()
   /** Made of the lists when asked for. */
-  #offers: Lists | undefined
+  #offers: ToolLists | undefined
   #index: Map<string, types.ToolInfo> | undefined
   #changes = 0
   #snapshot: types.Snapshot | undefined
@@ -276,10 +269,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     return this.#snapshot
   }
 
-  #all<K extends keyof Lists>(which: K): Lists[K] {
+  #all<K extends keyof ToolLists>(which: K): ToolLists[K] {
     return [...this.#lists.keys()].sort().flatMap((server) =>
       this.#lists.get(server)![which] as types.HeldTool[]
-    ) as Lists[K]
+    ) as ToolLists[K]
   }
 
   subscribe = (listener: () => void): () => void => {
@@ -405,18 +398,18 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   /** Keeps the definitions, if they were approved just now. */
-  #define(server: string, { tools }: Lists): void {
+  #define(server: string, { tools }: ToolLists): void {
     if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
   }
 
-  #replace(server: string, list: Lists): void {
+  #replace(server: string, list: ToolLists): void {
     if (list.tools.length || list.withheld.length || list.held.length) this.#lists.set(server, list)
     else this.#lists.delete(server)
     this.#index = this.#offers = undefined
     this.#changed()
   }
 
-  #sort(list: Lists, server: string, { withheld, held, ...tool }: ListedTool): void {
+  #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
     this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
     if (withheld) list.withheld.push(info)

@@ -1,12 +1,9 @@
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { Opened } from './launch.ts'
-import type { Attached, Request, ToHost, ToPage } from '../shared/protocol.ts'
+import type { StartedHost } from '../shared/launching.ts'
+import type { Attached, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import type { Channel, ToolProgress } from '../shared/types.ts'
-
-/** A request before it has its number. */
-export type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 /** What comes unasked. */
 export type Event = Extract<ToPage, { event: string }>
@@ -25,13 +22,13 @@ interface Waiting {
 export interface Source {
   mode: string
   /** Starts the module, or starts it again. Without it, requests end with their channel. */
-  open?(signal?: AbortSignal): Promise<Opened>
+  open?(signal?: AbortSignal): Promise<StartedHost>
   /** Answers before the module is first needed; undefined: it is needed now. */
-  asleep?(body: Body): Promise<unknown> | undefined
+  asleep?(body: RequestBody): Promise<unknown> | undefined
 }
 
-/** Who hears what is no answer. */
-export interface Hears {
+/** Who listener what is no answer. */
+export interface HostListener {
   attached(a: Attached): void
   receive(e: Event): void
   /** The host is gone, and stays so until somebody wants it back. */
@@ -48,11 +45,11 @@ const silence = 10_000
 export class Requests {
   mode: string
   readonly #source: Source
-  readonly #hears: Hears
+  readonly #listener: HostListener
   #channel: Channel | undefined
   /** Requests that wait for it. */
   #outbox: ToHost[] = []
-  #starting: Promise<Opened> | undefined
+  #starting: Promise<StartedHost> | undefined
   #unwatch: (() => void) | undefined
   #down: RegistryError | undefined
   #dead: RegistryError | undefined
@@ -62,20 +59,20 @@ export class Requests {
   #heard = 0
   #watching: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: Source, hears: Hears) {
+  constructor(source: Source, listener: HostListener) {
     this.#source = source
-    this.#hears = hears
+    this.#listener = listener
     this.mode = source.mode
   }
 
   /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
-  start(signal?: AbortSignal): Promise<Opened> {
+  start(signal?: AbortSignal): Promise<StartedHost> {
     return this.#starting ??= this.#open(signal).finally(() => {
       this.#starting = undefined
     })
   }
 
-  async #open(signal?: AbortSignal): Promise<Opened> {
+  async #open(signal?: AbortSignal): Promise<StartedHost> {
     try {
       const opened = await this.#source.open!(signal)
       if (this.#dead) {
@@ -102,16 +99,16 @@ export class Requests {
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
-    this.#hears.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
+    this.#listener.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
   }
 
   /** Tells the host what the page has learned; one that is started later finds out by itself. */
-  tell(body: Body): void {
+  tell(body: RequestBody): void {
     if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(() => {})
   }
 
   ask<T>(
-    body: Body,
+    body: RequestBody,
     o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {},
   ): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead)
@@ -174,7 +171,7 @@ export class Requests {
 
   #receive(m: ToPage): void {
     this.#heard = performance.now()
-    if (!('id' in m)) return this.#hears.receive(m)
+    if (!('id' in m)) return this.#listener.receive(m)
     const w = this.#waiting.get(m.id)
     if (!w) return
     if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
@@ -215,7 +212,7 @@ export class Requests {
 
   #lie(e: RegistryError): void {
     this.#down = e
-    this.#hears.down(e)
+    this.#listener.down(e)
   }
 }
 

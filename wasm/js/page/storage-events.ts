@@ -2,7 +2,7 @@
  * Registries that share a storage tell each other that they have changed it, and nothing
  * else. localStorage says itself when that can be read.
  */
-export class Elsewhere {
+export class StorageEvents {
   readonly #ends = new AbortController()
   #channel: BroadcastChannel | undefined
 

@@ -2,14 +2,13 @@ import { checkName, checkPatch, checkWhole } from './checkconfig.ts'
 import type { WireError } from '../shared/errors.ts'
 import { mergeConfig, redactAuth } from '../shared/mergeconfig.ts'
 import { originOf } from '../shared/origin.ts'
-import type { StateEvent } from '../shared/protocol.ts'
-import type { Body } from './requests.ts'
+import type { StateEvent, RequestBody } from '../shared/protocol.ts'
 import type { ServerConfig } from '../shared/types.ts'
 
 // What a registry says and does before the module is needed: all its servers are off.
 
 type Servers = ReadonlyMap<string, ServerConfig>
-type Answer = { result: unknown } | { error: WireError }
+type Reply = { result: unknown } | { error: WireError }
 
 /** The servers as a snapshot has them. */
 export function states(servers: Servers): StateEvent['servers'] {
@@ -33,10 +32,10 @@ export function states(servers: Servers): StateEvent['servers'] {
   }]))
 }
 
-const done: Answer = { result: null }
+const done: Reply = { result: null }
 
 /** Answers a request as the module would; undefined: the module is needed. */
-export function answer(servers: Servers, m: Body): Answer | undefined {
+export function answer(servers: Servers, m: RequestBody): Reply | undefined {
   switch (m.method) {
     case 'addServer': {
       const patch = checkPatch(m.config, undefined)
@@ -95,7 +94,7 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
   return undefined
 }
 
-const known = (servers: Servers, name: string, op: string): Answer =>
+const known = (servers: Servers, name: string, op: string): Reply =>
   servers.has(name)
     ? done
     : failure(
@@ -105,7 +104,7 @@ const known = (servers: Servers, name: string, op: string): Answer =>
       name,
     )
 
-const bad = (what: string, server?: string, op?: string): Answer =>
+const bad = (what: string, server?: string, op?: string): Reply =>
   failure(
     'invalid_config',
     `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`,
@@ -113,6 +112,6 @@ const bad = (what: string, server?: string, op?: string): Answer =>
     server,
   )
 
-const failure = (code: string, message: string, hint: string, server?: string): Answer => ({
+const failure = (code: string, message: string, hint: string, server?: string): Reply => ({
   error: { code, message, hint, server, retryable: false },
 })

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
 import type {
   AuthorizeRequest,
@@ -49,6 +49,9 @@ export type Request =
     | { method: 'wake' }
     | { method: 'close' }
   )
+
+/** A request before it has its number. */
+export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 export type ToPage =
   | { id: number; result: unknown }
@@ -150,7 +153,7 @@ export interface Attached {
 }
 
 /** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
-export type Called = Answer & {
+export type Called = ResultBody & {
   server: string
   tool: string
   isError: boolean
