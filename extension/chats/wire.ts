@@ -18,7 +18,9 @@ export interface Order {
   /** AI Studio's; undefined leaves what the page has. */
   model?: string
   temperature?: number
-  /** Of these, what the page does not offer is left as the page has it, and `evidence` says so. Else that is a failure. */
+  /**
+   * Of these, what the page does not offer is left as the page has it, and `evidence` says so. Else that is a failure.
+   */
   preferred?: ('model' | 'temperature')[]
   /** When the run must have ended, in ms since the epoch. */
   deadline: number

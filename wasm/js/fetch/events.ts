@@ -44,7 +44,10 @@ export interface Bounds {
   pings: number
 }
 
-/** Takes the events of all exchanges; the kind gives the numbers and texts their meaning, see registry/client/platform.go. */
+/**
+ * Takes the events of all exchanges; the kind gives the numbers and texts their meaning, see
+ * registry/client/platform.go.
+ */
 export type Deliver = (
   exchange: number,
   kind: number,

@@ -34,7 +34,10 @@ after(() => {
   server.close()
 })
 
-/** An event. Numbers are a, b and c of Deliver, texts its two texts, each without what is left at its default at the end. */
+/**
+ * An event. Numbers are a, b and c of Deliver, texts its two texts, each without what is left at its default at the
+ * end.
+ */
 interface Seen {
   kind: number
   flags: number

@@ -24,7 +24,10 @@ interface Exports {
 /** What the module calls beside the planes. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
-  /** tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit `withheld` for one that models do not see. */
+  /**
+   * tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit
+   * `withheld` for one that models do not see.
+   */
   listed(server: string, tools: string[], handles: Uint32Array): void
 }
 

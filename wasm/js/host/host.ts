@@ -89,7 +89,10 @@ export class Host {
     this.#options = { ...options, limits }
   }
 
-  /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope that can start workers. */
+  /**
+   * Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope
+   * that can start workers.
+   */
   static async start(
     wasm: WebAssembly.Module,
     options: StartOptions,

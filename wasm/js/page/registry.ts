@@ -41,10 +41,16 @@ export interface Owner extends Source {
 /** How much later than the module's own deadline the page gives a call up, in ms. */
 const grace = 100
 
-/** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
+/**
+ * The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a
+ * hash.
+ */
 export const readTool = 'portolan_read_result'
 
-/** The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered is PageRegistry's. */
+/**
+ * The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered
+ * is PageRegistry's.
+ */
 export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
   readonly requests: Requests
   version = ''

@@ -16,7 +16,10 @@ export interface Left {
 
 export const leftKey = 'portolan.signin'
 
-/** The channel on which a window and the page that opened it talk: by its ticket before it goes, by `state` when it comes back. */
+/**
+ * The channel on which a window and the page that opened it talk: by its ticket before it goes, by `state` when it
+ * comes back.
+ */
 export const channelOf = (id: string) => new BroadcastChannel(`portolan sign-in ${id}`)
 
 /** In the vault, what completes a sign-in after a redirect. No server has that name. */

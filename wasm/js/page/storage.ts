@@ -51,7 +51,10 @@ export class ConfigStore {
     this.#turn = turn
   }
 
-  /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
+  /**
+   * Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not
+   * saved before they are changed.
+   */
   async load(given: Record<string, ServerConfig>): Promise<void> {
     for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
       if (typeof config.url !== 'string') continue

@@ -136,7 +136,10 @@ function points(s: string, end: number): number {
 
 const longestSequence = 256
 
-/** The length, in units, of the terminal sequence that begins at i; `size`, that of its first character, if there is none. */
+/**
+ * The length, in units, of the terminal sequence that begins at i; `size`, that of its first character, if there is
+ * none.
+ */
 function sequence(s: string, i: number, size: number): number {
   const c = s.charCodeAt(i), next = s.charCodeAt(i + 1)
   if (c === 0x9b) return control(s, i, i + 1)

@@ -117,7 +117,9 @@ export interface ListedTool extends Marks {
   pin?: string
 }
 
-/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it. */
+/**
+ * Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it.
+ */
 export interface Marks {
   withheld?: boolean
   held?: Hold
@@ -152,7 +154,9 @@ export interface Attached {
   callTimeoutMs: number
 }
 
-/** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
+/**
+ * Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it.
+ */
 export type Called = ResultBody & {
   server: string
   tool: string

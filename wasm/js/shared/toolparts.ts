@@ -1,6 +1,8 @@
 import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
 
-/** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
+/**
+ * What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts.
+ */
 export type Source = { readonly text: string; readonly places: readonly number[] } | {
   readonly texts: readonly string[]
 }
