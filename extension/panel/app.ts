@@ -191,7 +191,10 @@ export class PortolanExtension extends LitElement implements Desk {
   }
 
   readonly send = async <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<boolean> =>
-    await this.run(async () => (await this.ask(method, params), true)) ?? false
+    await this.run(async () => {
+      await this.ask(method, params)
+      return true
+    }) ?? false
 
   readonly tell = (text: string): void => this.notices.put({ text })
   readonly warn = (text: string): void => this.notices.put({ text, bad: true })

@@ -15,15 +15,11 @@ type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
 let server: Server, origin: string
 let handler: Handler = () => {}
-let aborted = 0 // requests whose client went away
 
 before(async () => {
   server = createServer((req, res) => {
     let body = ''
     req.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => handler(req, res, body))
-    res.on('close', () => {
-      if (!res.writableFinished) aborted++
-    })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -500,11 +500,13 @@ export class Platform {
     this.deliver(x.id, kind, flags, a, b, c, textA, textB)
   }
 
-  /** What a lane says of an exchange. */
+  /** Takes an event of an exchange that the IO worker has. */
   #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromIoWorker): void {
     const x = this.#live.get(id)
     if (!x) return
-    const table = page ? this.tables.addPage(page) : answer ? this.tables.addResult(answer, c) : b
+    let table = b
+    if (page) table = this.tables.addPage(page)
+    else if (answer) table = this.tables.addResult(answer, c)
     this.#emit(x, kind, flags, a, table, c, textA, textB)
   }
 

@@ -63,7 +63,8 @@ export class Tables {
     const { text, list: { texts, places } } = page
     if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '')
     page.text = undefined
-    return texts.length > 0 ? { texts } : text === undefined ? undefined : { text, places }
+    if (texts.length > 0) return { texts }
+    return text === undefined ? undefined : { text, places }
   }
 
   /** What a user approves a tool by; '' once its page was released. */

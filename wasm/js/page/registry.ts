@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire } from '../shared/errors.ts'
@@ -30,11 +31,11 @@ export interface Owner extends Source {
   /** A change of configuration that was accepted; resolves once it is stored. */
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): Promise<unknown>
   /** Resolves once what was approved is stored. */
-  kept?(): Promise<unknown>
+  approvalsSaved?(): Promise<unknown>
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
   /** Where people sign in. Without it, the other end sees to that. */
-  door?(): Promise<SignInWindow>
+  signInWindow?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
 }
 
@@ -130,7 +131,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
     const ask = () => this.requests.ask({ method: 'signIn', name }, options)
-    await ((await this.#owner.door?.())?.signIn(name, ask) ?? ask())
+    await ((await this.#owner.signInWindow?.())?.signIn(name, ask) ?? ask())
   }
 
   async signOut(name: string): Promise<void> {
@@ -143,7 +144,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     await this.requests.ask(
       tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
     )
-    await this.#owner.kept?.()
+    await this.#owner.approvalsSaved?.()
   }
 
   approvals(): Promise<types.RememberedApproval[]> {
@@ -339,7 +340,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
           else delete servers[name]
         }
         const before = this.#servers
-        this.#activities?.then((a) => a.states(before, servers)).catch(() => {})
+        this.#activities?.then((a) => a.states(before, servers)).catch(ignore)
         this.#servers = servers
         this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
@@ -355,11 +356,11 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         return this.#owner.onHints?.(m.hints)
       case 'pins':
         this.#approved.add(m.server)
-        return void this.#owner.trust?.().then((t) => t.save(m)).catch(() => {})
+        return void this.#owner.trust?.().then((t) => t.save(m)).catch(ignore)
       case 'elicit':
         return void this.#elicit(m.ask, m.request)
       case 'authorize':
-        return void this.#owner.door?.().then((d) =>
+        return void this.#owner.signInWindow?.().then((d) =>
           d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer }))
         )
     }
@@ -385,13 +386,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     this.#arriving.delete(m.server)
     const was = this.#lists.get(m.server)
     this.#replace(m.server, list)
-    this.#made().catch(() => {}) // calls are going to want it
+    this.#made().catch(ignore) // calls are going to want it
     this.#define(m.server, list)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
         if (this.#lists.get(m.server) === list) this.#replace(m.server, { ...list, held })
-      }).catch(() => {})
+      }).catch(ignore)
     }
   }
 
@@ -405,7 +406,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   /** Keeps the definitions, if they were approved just now. */
   #define(server: string, { tools }: ToolLists): void {
-    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
+    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(ignore)
   }
 
   #replace(server: string, list: ToolLists): void {

@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { StartedHost } from '../shared/launching.ts'
@@ -24,7 +25,7 @@ export interface Source {
   /** Starts the module, or starts it again. Without it, requests end with their channel. */
   open?(signal?: AbortSignal): Promise<StartedHost>
   /** Answers before the module is first needed; undefined: it is needed now. */
-  asleep?(body: RequestBody): Promise<unknown> | undefined
+  beforeStart?(body: RequestBody): Promise<unknown> | undefined
 }
 
 /** Who listener what is no answer. */
@@ -104,7 +105,7 @@ export class Requests {
 
   /** Tells the host what the page has learned; one that is started later finds out by itself. */
   tell(body: RequestBody): void {
-    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(() => {})
+    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(ignore)
   }
 
   ask<T>(
@@ -114,7 +115,7 @@ export class Requests {
     if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
     if (!this.#channel && !this.#starting) {
-      const answer = this.#source.asleep?.(body)
+      const answer = this.#source.beforeStart?.(body)
       if (answer) return answer as Promise<T>
       if (this.#down && !this.#restarts.allow(body.method === 'retry')) return Promise.reject(this.#down)
     }
@@ -131,8 +132,14 @@ export class Requests {
       }
       const abort = () => leave(aborted(o.signal!))
       this.#waiting.set(id, {
-        resolve: (v) => (done(), resolve(v as T)),
-        reject: (e) => (done(), reject(e)),
+        resolve: (v) => {
+          done()
+          resolve(v as T)
+        },
+        reject: (e) => {
+          done()
+          reject(e)
+        },
         leave,
         onProgress: o.onProgress,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
@@ -151,7 +158,7 @@ export class Requests {
   post(m: ToHost): void {
     if (this.#channel) return this.#channel.post(m)
     this.#outbox.push(m)
-    this.start().catch(() => {}) // told to those who wait
+    this.start().catch(ignore) // told to those who wait
   }
 
   /** Ends all; false: it has been ended before. */
@@ -160,7 +167,7 @@ export class Requests {
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
     // A host that does not answer is left all the same.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
-      this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
+      this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
     this.#unwatch?.()
     await left
@@ -206,11 +213,11 @@ export class Requests {
     this.#channel.close()
     this.#channel = undefined
     this.#fail(crashed())
-    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#lie(e))
-    else this.#lie(crashedForGood())
+    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#stayDown(e))
+    else this.#stayDown(crashedForGood())
   }
 
-  #lie(e: RegistryError): void {
+  #stayDown(e: RegistryError): void {
     this.#down = e
     this.#listener.down(e)
   }

@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { mergeConfig, openAuth } from '../shared/mergeconfig.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 
@@ -69,7 +70,7 @@ export class ConfigStore {
     this.#unsaved.set(name, patch && this.servers.has(name) && earlier !== null ? { ...earlier, ...patch } : null)
     if (patch === null) this.servers.delete(name)
     else this.merge(name, patch)
-    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(() => {})
+    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
   }
 
   merge(name: string, patch: Partial<ServerConfig>): void {
@@ -82,7 +83,7 @@ export class ConfigStore {
   }
 
   saveHints(hints: string): void {
-    this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(() => {})
+    this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(ignore)
   }
 
   /** What is approved of servers' tools; see trust.ts, which writes it. */

@@ -193,7 +193,10 @@ export class Trust {
     let look = () => {}
     // The call is given up, or the question was answered for good where another call or tab asked it.
     const moot = new Promise<Approval>((resolve) => {
-      const end = (a: Approval) => (ends.abort(), resolve(a))
+      const end = (a: Approval) => {
+        ends.abort()
+        resolve(a)
+      }
       signal?.addEventListener('abort', () => end('deny'), { once: true })
       look = () => void known().then((a) => a && end(a))
     })

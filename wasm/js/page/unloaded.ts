@@ -55,7 +55,8 @@ export function answer(servers: Servers, m: RequestBody): Reply | undefined {
       const patch = checkPatch(m.config, moved ? undefined : old.headers, moved ? undefined : old.auth)
       if (patch) return bad(patch)
       const whole = checkWhole(config)
-      return whole ? bad(whole, m.name, 'update') : config.enabled === false ? done : undefined
+      if (whole) return bad(whole, m.name, 'update')
+      return config.enabled === false ? done : undefined
     }
     case 'discover':
       return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done

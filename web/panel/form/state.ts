@@ -1,5 +1,5 @@
-import { get, isObject, set } from '../config/value.ts'
-import type { Chosen, Field, State } from './field.ts'
+import { isObject, set } from '../config/value.ts'
+import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 
 /** What a fresh form holds: defaults, and what there is no choice about. */

@@ -1,4 +1,4 @@
-import { boot, words } from '../boot.ts'
+import { words } from '../boot.ts'
 import type { Chat, Turn } from '../chat.ts'
 import { fill, h, on } from '../dom.ts'
 import { glyph } from '../glyph.ts'
