@@ -52,7 +52,6 @@ test('attw finds every type', async () => {
     'esm-only',
     '--exclude-entrypoints',
     'portolan.wasm',
-    'portolan-sdk.wasm',
     './locales/*',
     'callback.html',
     'callback.js',
