@@ -1,12 +1,42 @@
 package registry
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
 
-// An Approval is what a user says of one call.
+	"github.com/portolan-mcp/portolan/registry/approvals"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// A PinStore keeps approvals between runs. Both methods may be called for several
+// keys at once, but not twice at once for one key.
+type PinStore interface {
+	// LoadPins returns what SavePins was last given for the key, or "".
+	LoadPins(key string) (string, error)
+	// SavePins stores the approvals of an endpoint, for the server of that name. It
+	// does not block for long.
+	SavePins(server, key, pins string, fresh FreshPins) error
+}
+
+// FreshPins are the changes in approvals that are saved. Where several registries
+// share a store, only these changes may replace stored approvals; each registry
+// whose approvals differ then gets them by [Registry.TakePins].
+type FreshPins struct {
+	// Tools are the tools that were approved, or forgotten where the pins lack them.
+	Tools []string
+	// ByUser: the user approved them, and they replace stored pins. Otherwise pins
+	// that another registry has stored count.
+	ByUser bool
+}
+
+// An Approval is the user's answer about one call.
 type Approval string
 
 // Approvals. Always and Never are remembered, bound to the server's origin and
-// path, the tool and its pin, but for servers with [AskAlways].
+// path, the tool and its pin, except for servers with [AskAlways].
 const (
 	Once   Approval = "once"
 	Always Approval = "always"
@@ -24,3 +54,257 @@ type ApprovalRequest struct {
 
 // ErrDenied: the user did not allow the call.
 var ErrDenied = errors.New("the user did not allow the call")
+
+// approved holds the approvals of one endpoint. The registry's lock guards it.
+type approved struct {
+	*approvals.Endpoint
+	// pinning is open while pinLater makes pins. The endpoint then counts as not reviewed.
+	pinning chan struct{}
+}
+
+// loadPins reads the approvals of a server's endpoint from the store, once.
+func (r *Registry) loadPins(s *server) error {
+	r.mu.Lock()
+	key := endpoint.Key(s.cfg.URL)
+	loaded := r.approved[key] != nil
+	r.mu.Unlock()
+	if loaded || r.opts.Pins == nil {
+		return nil
+	}
+	text, err := r.opts.Pins.LoadPins(key)
+	if err != nil {
+		return err
+	}
+	a := &approved{Endpoint: approvals.Parse(text)}
+	r.mu.Lock()
+	if r.approved[key] == nil {
+		r.approved[key] = a
+	}
+	r.mu.Unlock()
+	return nil
+}
+
+// approvedFor returns the approvals of a server's endpoint. The caller holds r.mu.
+func (r *Registry) approvedFor(s *server) *approved {
+	key := endpoint.Key(s.cfg.URL)
+	a := r.approved[key]
+	if a == nil {
+		a = &approved{Endpoint: approvals.Parse("")}
+		r.approved[key] = a
+	}
+	return a
+}
+
+// savePins has the store keep approvals. The caller holds r.mu and calls deliver.
+func (r *Registry) savePins(s *server, a *approved, fresh FreshPins) {
+	if store := r.opts.Pins; store != nil {
+		name, key, text := s.name, endpoint.Key(s.cfg.URL), a.Text()
+		r.saves = append(r.saves, func() {
+			if err := store.SavePins(name, key, text, fresh); err != nil {
+				r.log("pins not saved", "server", name, "error", err)
+			}
+		})
+	}
+}
+
+// review holds the tools of a list that need an approval, and approves the others.
+// It reports whether it holds any. The caller holds r.mu.
+func (r *Registry) review(s *server, tools []Tool) (held bool) {
+	key := endpoint.Key(s.cfg.URL)
+	for i := range tools {
+		tools[i].Hold, tools[i].endpoint = nil, key
+	}
+	a := r.approvedFor(s)
+	if s.cfg.Trust == TrustAll || a.pinning != nil {
+		return false
+	}
+	list := reviewed(tools)
+	fresh, save := a.Review(list, approvals.Policy{HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools}, s.print)
+	for i := range list {
+		tools[i].Hold = list[i].Hold
+		held = held || list[i].Hold != nil
+	}
+	if save {
+		r.savePins(s, a, FreshPins{Tools: fresh})
+	}
+	return held
+}
+
+func reviewed(tools []Tool) []approvals.Tool {
+	list := make([]approvals.Tool, len(tools))
+	for i := range tools {
+		list[i] = approvals.Tool{Name: tools[i].RawName, Pin: tools[i].Pin, Def: textOf(tools[i].Def)}
+	}
+	return list
+}
+
+// textOf returns the text of a definition that is held as text, or nil.
+func textOf(def Payload) []byte {
+	raw, _ := def.(Raw)
+	return raw
+}
+
+// trim forgets the approvals of tools that a list does not have any more, once there
+// are too many. The caller holds r.mu.
+func (r *Registry) trim(s *server, tools []Tool) {
+	a := r.approvedFor(s)
+	if a.Len() <= 2*max(len(tools), 1000) {
+		return
+	}
+	missing := a.Missing(reviewed(tools))
+	for _, name := range missing {
+		a.Forget(name)
+	}
+	r.savePins(s, a, FreshPins{Tools: missing})
+}
+
+// ApproveTools approves held tools as they are now, by the server's own names. Without
+// names it approves all that are held. Models see them from then on.
+func (r *Registry) ApproveTools(name string, tools ...string) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "approve", ErrUnknownServer}
+		}
+		var held []*Tool
+		for i := range s.listed {
+			if t := &s.listed[i]; t.Hold != nil && (len(tools) == 0 || slices.Contains(tools, t.RawName)) {
+				held = append(held, t)
+			}
+		}
+		if len(held) < len(tools) {
+			return &ServerError{name, "approve", Because(ErrUnknownTool, "not all of these tools are held")}
+		}
+		a := r.approvedFor(s)
+		fresh := FreshPins{ByUser: true}
+		for _, t := range held {
+			if from := t.Hold.RenamedFrom; from != "" {
+				a.Forget(from)
+				fresh.Tools = append(fresh.Tools, from)
+			}
+			a.Approve(t.RawName, t.Pin, textOf(t.Def))
+			fresh.Tools = append(fresh.Tools, t.RawName)
+			t.Hold = nil
+		}
+		r.offer(s, s.listed)
+		r.savePins(s, a, fresh)
+		r.changed(Event{Server: name, Tools: true})
+		return nil
+	})
+}
+
+// TakePins replaces the approvals of an endpoint by those of the [PinStore], because
+// another registry has changed them. A tool that is then held here may have been
+// approved from a newer list: the registry lists the server again.
+func (r *Registry) TakePins(key, pins string) error {
+	return r.change(func() error {
+		old, a := r.approved[key], &approved{Endpoint: approvals.Parse(pins)}
+		r.approved[key] = a
+		if old == nil || !a.Inherit(old.Endpoint) {
+			return nil
+		}
+		for _, s := range r.servers {
+			if len(s.listed) == 0 || endpoint.Key(s.cfg.URL) != key {
+				continue
+			}
+			r.review(s, s.listed)
+			r.offer(s, s.listed)
+			r.changed(Event{Server: s.name, Tools: true})
+			for i := range s.listed {
+				if t := &s.listed[i]; t.Hold != nil && a.Pin(t.RawName) != old.Pin(t.RawName) && !s.cfg.Disabled {
+					r.refreshSoon(s)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// asksUser reports whether the user is asked about a call, or why it is denied. In a
+// browser the page asks before it sends the call to the module.
+func (r *Registry) asksUser(s *server, t *Tool) (ask bool, err error) {
+	if runtime.GOOS == "js" {
+		return false, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.opts.Approve == nil || s.cfg.Trust == TrustAll && (!r.opts.ApproveAll || readsOnly(t)) {
+		return false, nil
+	}
+	if s.cfg.Trust == AskAlways {
+		return true, nil
+	}
+	switch Approval(r.approvedFor(s).Answer(t.RawName, t.Pin)) {
+	case "":
+		return true, nil
+	case Always:
+		return false, nil
+	}
+	return false, Because(ErrDenied, "never to be called")
+}
+
+// askUser asks the host about a call, with no lock held.
+func (r *Registry) askUser(ctx context.Context, s *server, t *Tool, args []byte) error {
+	r.mu.Lock()
+	trusted, remembers := s.cfg.Trust == TrustAll, s.cfg.Trust != AskAlways
+	r.mu.Unlock()
+	approval, err := guarded(func() (Approval, error) {
+		return r.opts.Approve(ctx, ApprovalRequest{Server: s.name, Tool: *t, Arguments: args, Trusted: trusted})
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return Because(ErrDenied, "the approval failed: "+err.Error())
+	}
+	if remembers && (approval == Always || approval == Never) {
+		r.mu.Lock()
+		a := r.approvedFor(s)
+		a.Remember(t.RawName, t.Pin, string(approval))
+		r.savePins(s, a, FreshPins{})
+		r.mu.Unlock()
+		r.deliver()
+	}
+	if approval == Once || approval == Always {
+		return nil
+	}
+	return ErrDenied
+}
+
+// ForgetApprovals forgets the remembered answers of [Options.Approve] about a server,
+// or with "" about all servers.
+func (r *Registry) ForgetApprovals(name string) error {
+	var servers []*server
+	r.mu.Lock()
+	for _, s := range r.servers {
+		if name == "" || s.name == name {
+			servers = append(servers, s)
+		}
+	}
+	r.mu.Unlock()
+	for _, s := range servers {
+		if err := r.loadPins(s); err != nil {
+			return &ServerError{s.name, "forget", err}
+		}
+	}
+	return r.change(func() error {
+		for _, s := range servers {
+			if a := r.approvedFor(s); a.ForgetAnswers() {
+				r.savePins(s, a, FreshPins{})
+			}
+		}
+		return nil
+	})
+}
+
+// readsOnly reports whether a tool claims to change nothing.
+func readsOnly(t *Tool) bool {
+	def, err := t.Def.JSON()
+	if err != nil {
+		return false
+	}
+	annotations, _ := rawjson.Get(def, "annotations")
+	hint, _ := rawjson.Get(annotations, "readOnlyHint")
+	readOnly, _ := rawjson.Bool(hint)
+	return readOnly
+}

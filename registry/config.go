@@ -31,14 +31,20 @@ type ServerConfig struct {
 	DenyTools  []string
 	// Auth says how to sign in; nil follows what the server says. It is not changed.
 	Auth *Auth
-	// Trust says what happens when the server's tools change after they were first
-	// seen: AskOnChange, the same as "", takes the first list as it is and holds what
-	// changes until [Registry.ApproveTools]; AskAlways holds new tools too, those of the
-	// first list among them, and remembers no approval of a call; TrustAll holds nothing.
+	// Trust says which tools wait for [Registry.ApproveTools]. AskOnChange, the same as
+	// "", approves the first list and holds later changes. AskAlways also holds new tools
+	// and the first list, and remembers no approval of a call. TrustAll holds nothing.
 	Trust string
 	// HoldNewTools holds new tools of a server that is known already.
 	HoldNewTools bool
 }
+
+// Policies of [ServerConfig.Trust].
+const (
+	TrustAll    = "trust"
+	AskOnChange = "ask-on-change"
+	AskAlways   = "ask-always"
+)
 
 // Limits bound what one server can make the registry hold or do. Zero fields
 // mean the defaults named here.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A conn is one session in use. The registry's lock guards its fields.
@@ -38,7 +40,7 @@ func (r *Registry) connected(ctx context.Context, s *server) (*conn, error) {
 	f.waiters++
 	r.mu.Unlock()
 	r.deliver()
-	return join(ctx, r, f)
+	return f.wait(ctx, r)
 }
 
 // triesTime is how long a try to connect counts for Limits.Connects.
@@ -68,11 +70,11 @@ func (r *Registry) reachable(s *server) error {
 	return nil
 }
 
-// connect starts the one attempt. The caller holds r.mu and joins the flight.
+// connect starts the one attempt. The caller holds r.mu and waits for the flight.
 func (r *Registry) connect(s *server) *flight[*conn] {
 	cfg, era, timeout := s.cfg.clone(), s.era, r.timeout(s)
 	c := &conn{}
-	s.connecting = launch(r, func(ctx context.Context) (*conn, error) {
+	s.connecting = startFlight(r, func(ctx context.Context) (*conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		session, err := r.opts.Connect(ctx, s.name, cfg, func(n Notice) { r.notified(s, c, n) })
@@ -94,12 +96,12 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		if f.err == nil {
 			s.conn, s.info = c, c.session.Info()
 			for _, words := range []*string{&s.info.ServerName, &s.info.ServerVersion, &s.info.Instructions} {
-				*words = visible(*words)
+				*words = text.Visible(*words)
 			}
 			s.lastConnected = r.opts.Clock()
 			r.log("connected", "server", s.name, "version", s.info.ProtocolVersion)
 			if s.refreshing == nil && !r.opts.Clock().Before(s.staleAt) {
-				r.refreshSoon(s) // what an earlier session listed may be outdated
+				r.refreshSoon(s) // the list of an earlier session may be outdated
 			}
 		}
 		r.changed(Event{Server: s.name})
@@ -119,8 +121,8 @@ func (r *Registry) timeout(s *server) time.Duration {
 // errStale ends work on an endpoint that was changed, switched off or removed meanwhile.
 var errStale = errors.New("the server was changed meanwhile")
 
-// retire gives c up, unless that has been done: later calls connect anew, and
-// calls under way may end. The caller holds r.mu.
+// retire replaces the session c: later calls connect again, and calls under way may
+// end on c. The caller holds r.mu.
 func (r *Registry) retire(s *server, c *conn) {
 	if c == nil || s.conn != c {
 		return
@@ -133,8 +135,8 @@ func (r *Registry) retire(s *server, c *conn) {
 	r.changed(Event{Server: s.name})
 }
 
-// hangUp closes a session, once, in the background, for goodbyes take a round
-// trip. The caller holds r.mu.
+// hangUp closes a session, once, in the background: closing takes a round trip. The
+// caller holds r.mu.
 func (r *Registry) hangUp(c *conn) {
 	if !r.conns[c] {
 		return
@@ -147,9 +149,9 @@ func (r *Registry) hangUp(c *conn) {
 	})
 }
 
-// use runs work on a live session of s. If the session turns out to have
-// expired, work is run once more on a new one.
-func use(ctx context.Context, r *Registry, s *server, work func(*conn) error) error {
+// withSession runs work on a live session of s. If the session has expired, it runs
+// work once more on a new one.
+func (r *Registry) withSession(ctx context.Context, s *server, work func(*conn) error) error {
 	for retried := false; ; retried = true {
 		c, err := r.connected(ctx, s)
 		if err != nil {
@@ -169,8 +171,8 @@ func use(ctx context.Context, r *Registry, s *server, work func(*conn) error) er
 	}
 }
 
-// leave ends one use of a session, and gives the session up if err says that it
-// has expired, which it reports. The caller holds r.mu.
+// leave ends one use of a session. It reports whether err says that the session has
+// expired, and then retires it. The caller holds r.mu.
 func (r *Registry) leave(s *server, c *conn, err error) (expired bool) {
 	c.calls--
 	if c.retired && c.calls == 0 {
@@ -183,7 +185,7 @@ func (r *Registry) leave(s *server, c *conn, err error) (expired bool) {
 	return expired
 }
 
-// notified handles what a session says unasked.
+// notified handles a notice of a session.
 func (r *Registry) notified(s *server, c *conn, n Notice) {
 	r.mu.Lock()
 	if !r.closed && s.conn == c {
@@ -201,14 +203,14 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 	r.deliver()
 }
 
-// refreshInterval is the shortest time between two lists that nobody asked for.
+// refreshInterval is the shortest time between two lists that the registry starts itself.
 const refreshInterval = time.Second
 
 // refreshSoon lists the server's tools in the background, at most once per
 // refreshInterval. The caller holds r.mu.
 func (r *Registry) refreshSoon(s *server) {
 	if s.refreshing != nil {
-		s.again = true // what it reads may be from before the change
+		s.again = true // the list under way may be from before the change
 		return
 	}
 	if s.refreshTimer != nil {
@@ -223,7 +225,7 @@ func (r *Registry) refreshSoon(s *server) {
 	})
 }
 
-// refreshNow is refreshSoon's when its time has come. The attempt begins at once, so
+// refreshNow runs when the timer of refreshSoon fires. The attempt begins at once, so
 // that a notice of the same moment finds it under way. The caller holds r.mu.
 func (r *Registry) refreshNow(s *server) {
 	if s.refreshTimer == nil || r.reachable(s) != nil {
@@ -234,7 +236,7 @@ func (r *Registry) refreshNow(s *server) {
 		s.again = true
 		return
 	}
-	_, _ = r.refreshing(s) // nobody waits, and nobody who leaves ends it
+	_, _ = r.refreshing(s) // the waiter that it counts never leaves, so that the attempt runs to its end
 }
 
 // autoRefresh contacts a server that was just added, changed or switched on,

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/names"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Discover connects to the named servers, or to all that are enabled, in
@@ -61,8 +64,8 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	return errors.Join(append(problems, failures...)...)
 }
 
-// refresh lists a server's tools, connecting first if need be; all who want it
-// at the same time share one attempt.
+// refresh lists a server's tools, connecting first if need be. All callers at the same
+// time share one attempt.
 func (r *Registry) refresh(ctx context.Context, s *server) error {
 	r.mu.Lock()
 	f, err := r.refreshing(s)
@@ -71,7 +74,7 @@ func (r *Registry) refresh(ctx context.Context, s *server) error {
 		return &ServerError{s.name, "discover", err}
 	}
 	r.deliver()
-	_, err = join(ctx, r, f)
+	_, err = f.wait(ctx, r)
 	return onServer(s.name, "discover", err)
 }
 
@@ -95,7 +98,7 @@ func (r *Registry) refreshing(s *server) (*flight[struct{}], error) {
 
 func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] {
 	var mine *flight[struct{}]
-	mine = launch(r, func(ctx context.Context) (struct{}, error) {
+	mine = startFlight(r, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, r.connectAndList(ctx, s)
 	}, func(f *flight[struct{}]) {
 		if s.refreshing != mine {
@@ -103,7 +106,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 		}
 		s.refreshing = nil
 		s.refreshedAt = r.opts.Clock()
-		o := judge(f.err)
+		o := outcomeOf(f.err)
 		if o == succeeded && f.err != nil {
 			o = undecided // it answers, but has no list
 		}
@@ -118,7 +121,7 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 }
 
 func (r *Registry) connectAndList(ctx context.Context, s *server) error {
-	return use(ctx, r, s, func(c *conn) error {
+	return r.withSession(ctx, s, func(c *conn) error {
 		l, err := r.list(ctx, s, c.session)
 		if err == nil {
 			err = r.publish(ctx, s, c, l)
@@ -148,7 +151,7 @@ func (l *listing) free() {
 	l.release = nil
 }
 
-// fingerprint is that of all pages, "" if one has none.
+// fingerprint returns the fingerprints of all pages in one text, or "" if a page has none.
 func (l *listing) fingerprint(ctx context.Context) string {
 	all := ""
 	for _, print := range l.prints {
@@ -171,9 +174,9 @@ func (l *listing) warn(text string) {
 	}
 }
 
-// list follows cursors under the budgets of Limits and of time. It keeps what
-// arrived before a budget ran out, and says so in a warning; an error on a later
-// page is such an end too, since the first pages are still good.
+// list follows cursors under the limits on pages, tools, bytes and time. At a limit it
+// keeps the pages that arrived and adds a warning. An error on a later page ends the
+// list in the same way, because the first pages are still good.
 func (r *Registry) list(ctx context.Context, s *server, session Session) (*listing, error) {
 	r.mu.Lock()
 	timeout := r.timeout(s)
@@ -203,7 +206,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			l.release = append(l.release, p.Release)
 		}
 		for _, d := range p.Dropped {
-			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: " + d.Reason)
+			l.warn("tool " + strconv.Quote(text.Cut(d.Name, 100)) + " dropped: " + d.Reason)
 		}
 		l.tools = append(l.tools, p.Tools...)
 		l.prints = append(l.prints, p.Fingerprint)
@@ -234,10 +237,10 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 	}
 }
 
-// maxCursor bounds what is sent back for each page, in bytes.
+// maxCursor bounds the cursor that is sent back for each page, in bytes.
 const maxCursor = 16 << 10
 
-// longestTTL caps what a server may say about how long its list stays fresh.
+// longestTTL caps the time for which a server says that its list stays fresh.
 const longestTTL = 24 * time.Hour
 
 // publish replaces a server's tools by a new list.
@@ -284,30 +287,31 @@ func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) 
 	return nil
 }
 
-// namedTools gives the tools of a list their model names. Of several with one
-// name the first counts.
+// namedTools gives the tools of a list their model names. The first of several tools
+// with one name counts.
 func namedTools(server string, l *listing) []Tool {
 	size := 0
 	for _, d := range l.tools {
-		size += min(len(server)+2+len(d.Name), maxToolName)
+		size += min(len(server)+2+len(d.Name), names.MaxLen)
 	}
 	// All names are pieces of one string.
-	names := make([]byte, 0, size)
+	joined := make([]byte, 0, size)
 	ends := make([]int, len(l.tools))
 	for i, d := range l.tools {
-		names = appendToolName(names, server, d.Name)
-		ends[i] = len(names)
+		joined = names.Append(joined, server, d.Name)
+		ends[i] = len(joined)
 	}
-	all := string(names)
+	all := string(joined)
 	tools := make([]Tool, 0, len(l.tools))
-	seen := newNameTable(len(l.tools))
+	var seen names.Table[Tool]
+	seen.Reserve(len(l.tools))
 	from := 0
 	for i, d := range l.tools {
 		tools = append(tools, Tool{Name: all[from:ends[i]], Server: server, RawName: d.Name, Def: d.Def, Pin: d.Pin, Flags: d.Flags})
 		from = ends[i]
-		if seen.add(&tools[len(tools)-1]) != nil {
+		if t := &tools[len(tools)-1]; !seen.Add(t.Name, t) {
 			tools = tools[:len(tools)-1]
-			l.warn("tool " + strconv.Quote(cutUTF8(d.Name, 100)) + " dropped: the server lists that name twice")
+			l.warn("tool " + strconv.Quote(text.Cut(d.Name, 100)) + " dropped: the server lists that name twice")
 		}
 	}
 	return tools

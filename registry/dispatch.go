@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/resulttext"
+	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
-// A Call is a model's wish to run a tool.
+// A Call is a model's request to run a tool.
 type Call struct {
 	// ID, if not 0, is the caller's own number for the call; see CallID.
 	ID int
@@ -17,26 +20,26 @@ type Call struct {
 	Arguments []byte
 	// Timeout bounds the whole call, and the time without progress; 0 means the registry's own.
 	Timeout time.Duration
-	// OnProgress, if not nil, is told of the server's progress, in order,
-	// before Dispatch returns. It must not block.
+	// OnProgress, if not nil, gets the server's progress, in order, before Dispatch
+	// returns. It must not block.
 	OnProgress func(Progress)
 }
 
 // A Result is a server's answer to a call, whole.
 type Result struct {
-	Server   string // that answered
+	Server   string // the server that answered
 	Tool     string // the server's own name for the tool
 	IsError  bool   // the tool says that it failed; its content says why
 	Duration time.Duration
 	Payload  Payload // the CallToolResult object of the spec
-	Origin   string  // the server's: whose word the answer is; it is not to be trusted
+	Origin   string  // of the server's URL; the answer is that server's and untrusted
 
 	r *Registry
 }
 
 // Text returns the answer as one text for a model, at most maxBytes long
-// (0: no cap), and whether something was cut out: then the text names a handle
-// for [Registry.ReadResult]. See [Text].
+// (0: no limit), and whether it was cut: then the text names a handle for
+// [Registry.ReadResult]. See package resulttext.
 func (res *Result) Text(maxBytes int) (text string, truncated bool, err error) {
 	raw, err := res.Payload.JSON()
 	if err != nil {
@@ -44,9 +47,24 @@ func (res *Result) Text(maxBytes int) (text string, truncated bool, err error) {
 	}
 	var keep func(string) string
 	if res.r != nil {
-		keep = res.r.kept.keep
+		keep = res.r.kept.Keep
 	}
-	return resultText(raw, maxBytes, keep)
+	text, truncated, err = resulttext.Of(raw, maxBytes, keep)
+	if err != nil {
+		err = Because(ErrProtocol, err.Error())
+	}
+	return text, truncated, err
+}
+
+// ReadResult reads on in a result that [Result.Text] has cut. It divides no
+// character; a length of 0 means 20,000. The error is [ErrGone] once newer results
+// have replaced this one.
+func (r *Registry) ReadResult(handle string, offset, length int) (resulttext.Part, error) {
+	part, ok := r.kept.Read(handle, offset, length)
+	if !ok {
+		return part, ErrGone
+	}
+	return part, nil
 }
 
 // Dispatch runs a tool on the server that offers it and returns the whole
@@ -76,14 +94,14 @@ func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
 	return o.result, o.err
 }
 
-// find looks a model name up and says why its tool cannot be called, if so.
+// find looks a model name up. The error says why its tool cannot be called.
 func (r *Registry) find(name string) (*server, *Tool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, nil, ErrClosed
 	}
-	t := r.tools.get(name)
+	t := r.tools.Get(name)
 	if t == nil {
 		for _, s := range r.servers {
 			for i := range s.listed {
@@ -92,7 +110,7 @@ func (r *Registry) find(name string) (*server, *Tool, error) {
 				}
 			}
 		}
-		return nil, nil, Because(ErrUnknownTool, Plain(name, 200))
+		return nil, nil, Because(ErrUnknownTool, text.Plain(name, 200))
 	}
 	s := r.servers[t.Server]
 	if s.cfg.Disabled {
@@ -102,7 +120,7 @@ func (r *Registry) find(name string) (*server, *Tool, error) {
 }
 
 func (r *Registry) checkArguments(t *Tool, args []byte) error {
-	if err := Arguments(args); err != nil {
+	if err := validate.Arguments(args); err != nil {
 		return err
 	}
 	if r.opts.Validate == nil || t.Def == nil {

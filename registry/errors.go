@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"strconv"
+
+	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
 // Sentinels that callers branch on. They arrive wrapped in a [*ServerError]
@@ -18,7 +21,7 @@ var (
 	// ErrSuspended: the server failed too often in a row and is paused; it is
 	// tried again by itself after a cooldown, or at once by Retry.
 	ErrSuspended = errors.New("server is suspended after repeated failures")
-	// ErrHeld: the tool changed, or is new, and nobody has approved it; ApproveTools does.
+	// ErrHeld: the tool changed or is new, and is not approved; ApproveTools approves it.
 	ErrHeld = errors.New("tool is held until it is approved")
 	// ErrGone: the result is not kept any more.
 	ErrGone = errors.New("result is not kept any more")
@@ -30,15 +33,15 @@ var (
 	ErrNetwork = errors.New("no answer from the server")
 	// ErrProtocol: the server answered something that is not MCP.
 	ErrProtocol = errors.New("the server's answer is not valid MCP")
-	// ErrRedirect: the server redirects. That is never followed, for the call and, in browsers,
-	// headers would go along.
+	// ErrRedirect: the server redirects. Redirects are never followed: the call and, in
+	// browsers, the headers would go to another server.
 	ErrRedirect = errors.New("the server redirects")
 	// ErrTooLarge: an answer went over one of [Limits].
 	ErrTooLarge = errors.New("the server's answer is too large")
 	// ErrInvalidConfig: a server's name or configuration cannot be used.
 	ErrInvalidConfig = errors.New("invalid server configuration")
 	// ErrInvalidArguments: a call's arguments are not a JSON object, or do not fit the tool's schema.
-	ErrInvalidArguments = errors.New("invalid arguments")
+	ErrInvalidArguments = validate.ErrArguments
 )
 
 // A ServerError says which server failed, and in which operation.
@@ -87,7 +90,32 @@ type RPCError struct {
 }
 
 func (e *RPCError) Error() string {
-	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + visible(e.Message)
+	return "server error " + strconv.FormatInt(e.Code, 10) + ": " + text.Visible(e.Message)
+}
+
+// A ProxyError is an error of the CORS proxy: it refuses the request, it cannot reach
+// the server, or it has diagnosed the server.
+type ProxyError struct {
+	Code    string // the proxy's own, such as "origin_refused"
+	Message string
+	Hint    string
+	// Refused says that the proxy refuses the request. Otherwise the server failed.
+	Refused bool
+}
+
+func (e *ProxyError) Error() string {
+	if e.Refused {
+		return "the proxy refuses (" + e.Code + "): " + e.Message
+	}
+	return e.Message + " (" + e.Code + ")"
+}
+
+// Unwrap returns [ErrNetwork] if the server failed.
+func (e *ProxyError) Unwrap() error {
+	if e.Refused {
+		return nil
+	}
+	return ErrNetwork
 }
 
 // cause names a sentinel with words of its own: "network: connection refused".

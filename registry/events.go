@@ -1,14 +1,14 @@
 package registry
 
-// An Event says that something about the registry has changed. Read what from a Snapshot.
+// An Event says that the state of the registry has changed. A Snapshot has the new state.
 type Event struct {
 	// Server is the one that changed, or "" for the registry's own status.
 	Server string
 	// Tools says that the list of tools offered from Server may have changed,
 	// and not only its health.
 	Tools bool
-	// Minor says that no more has changed than when Server last succeeded, and
-	// how fast: what follows every call. A user interface need not hurry.
+	// Minor says that only the time and the latency of the last success changed, as
+	// after every call. A user interface may debounce it.
 	Minor bool
 }
 
@@ -39,8 +39,8 @@ func (r *Registry) changed(e Event) {
 	r.pending = append(r.pending, e)
 }
 
-// deliver hands pending events to the subscribers. Whoever finds a delivery
-// under way leaves its events to it, which keeps their order.
+// deliver hands pending events to the subscribers, with no lock held. A delivery under
+// way takes the events of later calls, which keeps their order.
 func (r *Registry) deliver() {
 	r.mu.Lock()
 	if r.delivering {

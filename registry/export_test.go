@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/convert"
 )
 
 // gone is a definition that the platform has let go of.
@@ -27,13 +28,13 @@ func TestExport(t *testing.T) {
 	if err := r.Discover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, report := r.Export(registry.Gemini, registry.Filter{})
+	got, report := r.Export(convert.Gemini, registry.Filter{})
 	const want = `[{"name":"a__echo","description":"[a] echo"},` +
 		`{"name":"b__when","description":"[b] when","parameters":{"type":"object","properties":{"at":{"type":"string","description":"format: \"time\""}}}}]`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	losses := []registry.Loss{
+	losses := []convert.Loss{
 		{Tool: "b__when", Path: "/properties/at", What: "format: moved into the description"},
 		{Tool: "b__gone", What: "tool: left out, its list was replaced"},
 	}
@@ -41,11 +42,28 @@ func TestExport(t *testing.T) {
 		t.Errorf("losses (-want +got):\n%s", diff)
 	}
 
-	got, report = r.Export(registry.Anthropic, registry.Filter{Servers: []string{"none"}})
+	got, report = r.Export(convert.Anthropic, registry.Filter{Servers: []string{"none"}})
 	if string(got) != "[]" || report.Losses != nil {
 		t.Errorf("got %s, %v", got, report)
 	}
 	if got, report = r.Export("cohere", registry.Filter{}); got != nil || len(report.Losses) != 1 {
 		t.Errorf("an unknown dialect exports %s, %v", got, report)
+	}
+}
+
+func TestTextOfWhatIsNoResult(t *testing.T) {
+	h := &harbour{call: func(context.Context, registry.ToolCall) (*registry.ToolOutput, error) {
+		return &registry.ToolOutput{Result: registry.Raw(`[]`)}, nil
+	}}
+	r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+	if err := r.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	result, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := result.Text(0); !errors.Is(err, registry.ErrProtocol) {
+		t.Errorf("got %v, want a protocol error", err)
 	}
 }

@@ -97,7 +97,7 @@ func (b *breaker) suspend(now time.Time) {
 	b.generation++
 }
 
-// wake lets a suspended server be probed at once: the network is back, or the user looks.
+// wake allows a probe at once: the network is back, or the user returned to the page.
 func (b *breaker) wake(now time.Time) {
 	if b.suspended && !b.probing {
 		b.retryAt = now
@@ -111,7 +111,7 @@ func (b *breaker) reset() {
 	b.retryAt = time.Time{}
 }
 
-// An outcome is what one attempt says about a server's health.
+// An outcome is the result of one attempt for a server's health.
 type outcome int
 
 const (
@@ -120,8 +120,8 @@ const (
 	undecided
 )
 
-// judge tells what err says about the health of the server it came from.
-func judge(err error) outcome {
+// outcomeOf returns what an error means for the health of its server.
+func outcomeOf(err error) outcome {
 	var status *StatusError
 	var rpc *RPCError
 	var proxy *ProxyError

@@ -102,7 +102,7 @@ func TestBreakerWakeAndReset(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestOutcomeOf(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -119,7 +119,7 @@ func TestJudge(t *testing.T) {
 		{"cancelled", context.Canceled, undecided},
 		{"wrapped 500", &ServerError{"s", "connect", &StatusError{Code: 500}}, failed},
 	} {
-		if got := judge(tt.err); got != tt.want {
+		if got := outcomeOf(tt.err); got != tt.want {
 			t.Errorf("%s: outcome %v, want %v", tt.name, got, tt.want)
 		}
 	}

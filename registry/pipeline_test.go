@@ -91,17 +91,18 @@ const (
 // A starter is a harbour that is a registry.Starter too.
 type starter struct{ *harbour }
 
-func (s starter) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) func(error) {
-	ctx, stop := context.WithCancelCause(context.Background())
+func (s starter) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error), inline bool) {
+	ctx, cancel := context.WithCancelCause(context.Background())
 	if s.starts == startsInline {
 		done(s.CallTool(ctx, call))
+		inline = true
 	} else {
 		go func() { done(s.CallTool(ctx, call)) }()
 	}
 	if s.starting != nil {
 		s.starting()
 	}
-	return stop
+	return cancel, inline
 }
 
 // eachWay runs a test with sessions that take calls in each of the ways.

@@ -6,13 +6,16 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/names"
+	"github.com/portolan-mcp/portolan/registry/resulttext"
 )
 
 // Options configure a registry. Zero values are good defaults.
 type Options struct {
 	// Connect opens sessions; required. client.New(nethttp.New(nil), nil).Connect is what native hosts pass.
 	Connect Connect
-	// SignIns signs people in, as the connector behind Connect does; nil: nobody can.
+	// SignIns signs users in, as the client behind Connect does; nil: no user can sign in.
 	SignIns SignIns
 	// FailureThreshold is how many failures in a row suspend a server; 0 means 3.
 	FailureThreshold int
@@ -27,22 +30,23 @@ type Options struct {
 	IdleTimeout time.Duration
 	// Limits bound what servers can make the registry hold.
 	Limits Limits
-	// Validate, if not nil, checks a call's arguments against the tool's
-	// inputSchema before they are sent; [Validate] is the one to pass. It is a
-	// function so that modules without it do not link it (20 KB).
+	// Validate, if not nil, checks a call's arguments against the tool's inputSchema
+	// before they are sent: native hosts pass validate.Schema. It is an option, so
+	// that the page's module does not link it (20 KB).
 	Validate func(schema, args []byte) error
-	// Pins, if not nil, keeps what the user has approved of servers' tools between
-	// runs; otherwise each run takes the first list of a server as it is.
+	// Pins, if not nil, keeps approvals of tools between runs. Without it each run
+	// approves the first list of a server as it is.
 	Pins PinStore
-	// Approve, if not nil, is asked before each call, for as long as its user takes: the
-	// call's own time begins afterwards. Servers that the user trusts are
-	// not asked about, unless ApproveAll is set. The context ends with the call.
+	// Approve, if not nil, asks the user before each call. The call's deadlines begin
+	// after the answer. Calls of trusted servers are not asked about, unless
+	// ApproveAll is set. The context ends with the call.
 	Approve    func(context.Context, ApprovalRequest) (Approval, error)
 	ApproveAll bool
-	// Logger, a *slog.Logger, receives debug records, without secrets; nil means
-	// none. There is none in a browser (see log_js.go).
-	Logger Logger
-	// Clock tells the time for health; nil means time.Now.
+	// Log, if not nil, writes one debug record, such as the method Debug of a
+	// slog.Logger does. It is a function, because log/slog would add 220 KB to the
+	// page's module. Records hold names and errors: no headers, arguments or results.
+	Log func(msg string, args ...any)
+	// Clock returns the time for health; nil means time.Now.
 	Clock func() time.Time
 }
 
@@ -61,15 +65,15 @@ type Registry struct {
 	servers        map[string]*server
 	conns          map[*conn]bool // open sessions
 	calls          map[*Pending]struct{}
-	lookAt         time.Time // when lookTimer fires; zero: not
-	lookTimer      *time.Timer
-	tools          nameTable
-	approved       map[string]*approved // by endpointKey
-	saves          []func()             // what Options.Pins is to be told
-	kept           results
-	toolTotal      int  // tools listed by all servers
-	discovering    int  // Discover calls under way
-	discovered     bool // Discover was called at least once
+	deadlineAt     time.Time // when deadlineTimer fires; zero: not
+	deadlineTimer  *time.Timer
+	tools          names.Table[Tool]
+	approved       map[string]*approved // by endpoint.Key
+	saves          []func()             // to call Options.Pins, with no lock held
+	kept           resulttext.Kept      // has its own lock
+	toolTotal      int                  // tools listed by all servers
+	discovering    int                  // Discover calls under way
+	discovered     bool                 // Discover was called at least once
 	offline        bool
 	version        uint64
 	snapshot       *Snapshot // of version, or nil
@@ -227,8 +231,8 @@ func (r *Registry) Retry(name string) error {
 	})
 }
 
-// SetOnline tells whether the host has a network. Failures while it has none do
-// not count; when it comes back, suspended servers are tried at once.
+// SetOnline says whether the host has a network. Failures without a network do not
+// count. When it is back, suspended servers are tried at once.
 func (r *Registry) SetOnline(online bool) {
 	_ = r.change(func() error {
 		r.offline = !online
@@ -270,8 +274,8 @@ func (r *Registry) Close() error {
 	}
 	r.closed = true
 	r.cancel()
-	if r.lookTimer != nil {
-		r.lookTimer.Stop()
+	if r.deadlineTimer != nil {
+		r.deadlineTimer.Stop()
 	}
 	calls := slices.Collect(maps.Keys(r.calls))
 	if r.goroutines == 0 {
@@ -290,8 +294,15 @@ func (r *Registry) Close() error {
 	return nil
 }
 
-// closeTimeout bounds how long a session may take to say goodbye.
+// closeTimeout bounds how long a session may take to close.
 const closeTimeout = 5 * time.Second
+
+// log writes one debug record.
+func (r *Registry) log(msg string, args ...any) {
+	if r.opts.Log != nil {
+		r.opts.Log(msg, args...)
+	}
+}
 
 // change runs fn under the lock of an open registry and then delivers events.
 func (r *Registry) change(fn func() error) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strconv"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Statuses of a server, as in ServerHealth.
@@ -111,17 +113,17 @@ func (r *Registry) forgetTools(s *server) {
 func (r *Registry) offer(s *server, listed []Tool) {
 	for i := range s.listed {
 		if t := &s.listed[i]; t.listed {
-			r.tools.remove(t.Name)
+			r.tools.Remove(t.Name)
 		}
 	}
 	r.toolTotal -= len(s.listed)
 	s.listed, s.offered, s.held = listed, 0, 0
 	r.toolTotal += len(listed)
-	r.tools.reserve(len(listed))
+	r.tools.Reserve(len(listed))
 	for i := range listed {
 		t := &listed[i]
 		t.Withheld = !s.cfg.offers(t.RawName)
-		if t.listed = !t.Withheld && t.Hold == nil && r.tools.add(t) == nil; t.listed {
+		if t.listed = !t.Withheld && t.Hold == nil && r.tools.Add(t.Name, t); t.listed {
 			s.offered++
 		} else if t.Withheld || t.Hold == nil {
 			t.Withheld = true
@@ -155,7 +157,7 @@ func (r *Registry) attempted(s *server, generation uint64, o outcome, err error,
 	r.changed(Event{Server: s.name, Tools: was != s.breaker.suspended, Minor: well && o == succeeded})
 }
 
-// retryAfter is how long a server that refused asks to be left alone, as far as it is heeded.
+// retryAfter returns the time of a Retry-After header in seconds, at most the longest cooldown.
 func retryAfter(err error) time.Duration {
 	var status *StatusError
 	if !errors.As(err, &status) || len(status.Header["Retry-After"]) == 0 {
@@ -184,46 +186,13 @@ func (r *Registry) probeLater(s *server, wait time.Duration) {
 	})
 }
 
-// errorText is what health shows of an error that the server has met with.
+// errorText returns an error of the server as health shows it.
 func (r *Registry) errorText(s *server, err error) string { return r.shown(s, err.Error()) }
 
-// shown makes a text that a server may have had a hand in fit to be shown.
-func (r *Registry) shown(s *server, text string) string {
+// shown makes a text that the server may have written fit to be shown.
+func (r *Registry) shown(s *server, words string) string {
 	for _, value := range s.cfg.Headers {
-		text = Redact(text, value)
+		words = text.Redact(words, value)
 	}
-	return Plain(text, r.opts.Limits.MessageBytes)
-}
-
-// Plain makes a stranger's text fit to be shown: on one line, without hidden
-// characters ([Clean]), and of at most so many bytes, with a mark where it was cut.
-func Plain(s string, most int) string {
-	s = visible(s)
-	if len(s) > most {
-		s = cutUTF8(s, most-len("…")) + "…"
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] == 0x7f {
-			text := []byte(s)
-			for ; i < len(text); i++ {
-				if text[i] < ' ' || text[i] == 0x7f {
-					text[i] = ' '
-				}
-			}
-			return string(text)
-		}
-	}
-	return s
-}
-
-// cutUTF8 returns at most n bytes of s, ending between two characters.
-func cutUTF8(s string, n int) string {
-	n = max(n, 0)
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xc0 == 0x80 {
-		n--
-	}
-	return s[:n]
+	return text.Plain(words, r.opts.Limits.MessageBytes)
 }

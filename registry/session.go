@@ -3,6 +3,8 @@ package registry
 import (
 	"context"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A Session is one live conversation with one MCP server. It is the seam
@@ -44,7 +46,9 @@ type Starter interface {
 	// StartTool does what CallTool does and returns at once. done hears how it
 	// went, once, from any goroutine, perhaps before StartTool has returned. stop
 	// ends the call early, with cause as its error; after the end it does nothing.
-	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error))
+	// inline reports that no goroutine goes on with the call: hosts that schedule
+	// goroutines themselves need not run any.
+	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error), inline bool)
 }
 
 // Connect opens a session with a server. It is called for one server at a time
@@ -52,15 +56,15 @@ type Starter interface {
 // ctx is done. The session outlives ctx.
 type Connect func(ctx context.Context, name string, cfg ServerConfig, notify Notify) (Session, error)
 
-// Notify is how a session tells its registry what nobody asked for. It does not
-// block, may be called from any goroutine, and is ignored once the session is closed.
+// Notify passes notices of a session to its registry. It does not block, may be called
+// from any goroutine, and is ignored once the session is closed.
 type Notify func(Notice)
 
 // Elicit asks the user of the host for input on behalf of a server: params are
 // those of elicitation/create, the answer is an ElicitResult, both as JSON text.
 // A host without one does not announce the capability.
 //
-// The context tells by [CallID] which call brought the question up, if the session knows.
+// [CallID] of the context is the call that the question belongs to, if the session knows it.
 type Elicit func(ctx context.Context, server string, params []byte) ([]byte, error)
 
 type callKey struct{}
@@ -76,7 +80,7 @@ func CallID(ctx context.Context) int {
 	return id
 }
 
-// A Notice is one thing that happened to a session unasked.
+// A Notice is one event of a session that is not the answer to a request.
 type Notice struct {
 	// ToolsChanged says that the server's list of tools has changed.
 	ToolsChanged bool
@@ -151,11 +155,11 @@ type ToolDef struct {
 	Name string
 	// Def is the whole Tool object of the spec.
 	Def Payload
-	// Pin is what a user approves the tool by: package pin's, of what the server sent. It
-	// may be left to a Def that is a [Pinner]. A tool without one is never held. Def is
-	// without hidden text, which Flags tell of.
-	Pin   string
-	Flags []Flag
+	// Pin is the digest of the definition as the server sent it; see package pin. A Def
+	// that is a [Pinner] may make it later. A tool without a pin is never held.
+	Pin string
+	// Flags tell of hidden text, which Def does not have.
+	Flags []text.Flag
 }
 
 // A Drop names a tool that is not offered, and why.

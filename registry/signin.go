@@ -36,8 +36,6 @@ type Auth struct {
 
 // An AuthField is one text of an Auth by the name of its JSON form.
 type AuthField struct {
-	_ incomparable
-
 	Name   string
 	Value  *string
 	Secret bool // may not be shown
@@ -59,9 +57,6 @@ func (a *Auth) Fields() []AuthField {
 		{Name: "signingAlgorithm", Value: &a.SigningAlgorithm},
 	}
 }
-
-// incomparable spares the module a function that compares a struct.
-type incomparable [0]func()
 
 // Equal reports whether a and b say the same.
 func (a *Auth) Equal(b *Auth) bool {
@@ -147,8 +142,6 @@ type SignIns interface {
 
 // A BegunSignIn is a sign-in whose person came back to another run of the program.
 type BegunSignIn struct {
-	_ incomparable
-
 	Resume string // as the connector gave it away
 	URL    string // the person came back to
 }

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/approvals"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Statuses of a registry: nothing discovered yet; a Discover under way; all
@@ -33,7 +36,7 @@ type ServerState struct {
 	Config ServerConfig // with header values: redact before showing
 }
 
-// A ServerHealth tells how a server does.
+// A ServerHealth is the state of one server.
 type ServerHealth struct {
 	Status              string // a Status constant of servers
 	Suspended           bool
@@ -59,33 +62,33 @@ type ServerHealth struct {
 
 // A Tool is one tool that models can call.
 type Tool struct {
-	Name    string  // what models call it; see ToolName
-	Server  string  // the server that offers it
-	RawName string  // the server's own name for it
-	Def     Payload // the whole Tool object of the spec, without hidden text
-	Pin     string  // what it is approved by; see package pin
-	Flags   []Flag  // of the text that was hidden
+	Name    string      // what models call it; see ToolName
+	Server  string      // the server that offers it
+	RawName string      // the server's own name for it
+	Def     Payload     // the whole Tool object of the spec, without hidden text
+	Pin     string      // the digest that is approved; see package pin
+	Flags   []text.Flag // of the hidden text
 	// Withheld says that the server's configuration leaves the tool out: models
 	// may not call it. Only a Filter that asks for such tools gets them.
 	Withheld bool
 	// Hold, if not nil, says why models may not call the tool before it is approved.
-	Hold *Hold
+	Hold *approvals.Hold
 
 	listed   bool // in the table of names
 	endpoint string
 }
 
-// Endpoint is what approvals of the tool are bound to, the key of [PinStore]; "" before it has been reviewed.
+// Endpoint returns the key of [PinStore] to which the tool's approval is bound; "" before a review.
 func (t *Tool) Endpoint() string { return t.endpoint }
 
-// Digest is the part of the pin that decides whether a tool is as it was approved.
-func (t *Tool) Digest() string { return digestOf(t.Pin) }
+// Digest returns the part of the pin that decides whether the tool is as approved.
+func (t *Tool) Digest() string { return approvals.Digest(t.Pin) }
 
 func (r *Registry) heldTools() []Tool {
 	return slices.DeleteFunc(r.visibleTools(Filter{Held: true}), func(t Tool) bool { return t.Hold == nil })
 }
 
-// Health returns how one server does.
+// Health returns the state of one server.
 func (r *Registry) Health(name string) (ServerHealth, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +130,7 @@ func (r *Registry) health(s *server) ServerHealth {
 	return h
 }
 
-// warned is what the last list left out, and what came too fast.
+// warned returns the warnings of the last list and of dropped messages.
 func (s *server) warned() []string {
 	if s.dropped == 0 {
 		return s.warnings

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/convert"
 )
 
 // A listing is what tools --json prints.
@@ -57,7 +58,7 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	case len(urls) == 0:
 		return fmt.Errorf("%w: name at least one URL", errUsage)
-	case *format != "" && !slices.Contains(registry.Dialects(), registry.Dialect(*format)):
+	case *format != "" && !slices.Contains(convert.Dialects(), convert.Dialect(*format)):
 		return fmt.Errorf("%w: unknown format %q", errUsage, *format)
 	}
 	r, names, err := newRegistry(urls, headers)
@@ -66,7 +67,7 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	defer r.Close()
 	failed := r.Discover(ctx)
-	list, err := newListing(r, names, registry.Dialect(*format))
+	list, err := newListing(r, names, convert.Dialect(*format))
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return failed
 }
 
-func newListing(r *registry.Registry, names []string, format registry.Dialect) (*listing, error) {
+func newListing(r *registry.Registry, names []string, format convert.Dialect) (*listing, error) {
 	list := &listing{Servers: make(map[string]serverEntry), Tools: []any{}}
 	for _, name := range names {
 		health, _ := r.Health(name)
@@ -102,7 +103,7 @@ func newListing(r *registry.Registry, names []string, format registry.Dialect) (
 			list.Tools = append(list.Tools, toolEntry{tool.Name, tool.Server, tool.RawName, def})
 			continue
 		}
-		converted, losses, err := registry.Convert(format, tool.Name, tool.Server, def)
+		converted, losses, err := convert.Tool(format, tool.Name, tool.Server, def)
 		if err != nil {
 			return nil, err
 		}

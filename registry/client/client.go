@@ -5,8 +5,10 @@ import (
 	"sync/atomic"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Options say how a [Client] connects. The zero value is the good default.
@@ -129,7 +131,7 @@ func (d *dial) via(href string) string {
 	if !d.proxied {
 		return href
 	}
-	through, _ := registry.ProxyURL(d.c.opts.Proxy, href) // throughProxy has seen that it works
+	through, _ := corsproxy.URL(d.c.opts.Proxy, href) // throughProxy has seen that it works
 	return through
 }
 
@@ -147,7 +149,7 @@ const (
 )
 
 func (d *dial) word(object []byte, key string, most int) string {
-	return registry.Plain(d.redact(getString(object, key)), most)
+	return text.Plain(d.redact(getString(object, key)), most)
 }
 
 // negotiated takes what InitializeResult and DiscoverResult have in common.

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 var errClosed = errors.New("session is closed")
@@ -40,7 +42,7 @@ func (s *Session) failed(e *Event) error {
 // request named the session.
 func (s *Session) refused(e *Event, withSession bool) error {
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" && s.d.proxied {
-		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
+		return corsproxy.ReadError(code, e.Status, []byte(e.Text))
 	}
 	if e.Status == 0 || e.Status >= 300 && e.Status <= 399 { // 0: a browser shows no more of a redirect
 		return s.d.redirected(e)
@@ -91,19 +93,19 @@ func forgot(status int, rpc *registry.RPCError) bool {
 
 // redact hides the configured header values, should a server repeat them. It
 // comes before anything that cuts.
-func (d *dial) redact(text string) string {
+func (d *dial) redact(words string) string {
 	for i := 1; i < len(d.headers); i += 2 {
-		text = registry.Redact(text, d.headers[i])
+		words = text.Redact(words, d.headers[i])
 	}
 	if d.auth != nil {
-		text = d.auth.Redact(text)
+		words = d.auth.Redact(words)
 	}
-	return text
+	return words
 }
 
 // shown makes a server's words fit to be shown.
-func (d *dial) shown(text string) string {
-	return strings.TrimSpace(registry.Plain(d.redact(text), d.c.opts.Limits.MessageBytes))
+func (d *dial) shown(words string) string {
+	return strings.TrimSpace(text.Plain(d.redact(words), d.c.opts.Limits.MessageBytes))
 }
 
 func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {

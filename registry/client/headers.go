@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // headerValue encodes s for Mcp-Name and Mcp-Param-* (SEP-2243): visible ASCII
@@ -19,7 +19,7 @@ func headerValue(s string) string {
 	if plain && strings.Trim(s, " ") == s {
 		return s
 	}
-	return prefix + registry.Base64(s) + suffix
+	return prefix + text.Base64(s) + suffix
 }
 
 // safeHeader reports whether a value that a server gave may be sent back: visible

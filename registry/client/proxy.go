@@ -6,11 +6,12 @@ import (
 	"strconv"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 )
 
 // throughProxy sends this dial's requests through the proxy from now on.
 func (d *dial) throughProxy() error {
-	through, err := registry.ProxyURL(d.c.opts.Proxy, d.href)
+	through, err := corsproxy.URL(d.c.opts.Proxy, d.href)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func isMute(err error) bool {
 // diagnose asks the proxy what is wrong with the server; nil if it does not say.
 func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 	const id = opStep
-	url := registry.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(id))
+	url := corsproxy.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(id))
 	if url == "" {
 		return nil
 	}
@@ -75,9 +76,9 @@ func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 		return nil
 	}
 	if code := headerOf(e.Header, "x-proxy-error"); code != "" {
-		return registry.ReadProxyError(code, e.Status, []byte(e.Text))
+		return corsproxy.ReadError(code, e.Status, []byte(e.Text))
 	}
-	return registry.ReadDiagnosis(get([]byte(e.Text), "result"))
+	return corsproxy.ReadDiagnosis(get([]byte(e.Text), "result"))
 }
 
 // once makes an exchange that belongs to no session and waits for its first event.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -46,7 +47,7 @@ func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.S
 // was read through it has named. Metadata is asked for without such a binding
 // first: mostly it needs none.
 func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Response, error) {
-	through, err := registry.ProxyURL(c.opts.Proxy, r.URL)
+	through, err := corsproxy.URL(c.opts.Proxy, r.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oaut
 	}
 	if url != r.URL {
 		if code := headerOf(e.Header, "x-proxy-error"); code != "" {
-			return nil, registry.ReadProxyError(code, e.Status, []byte(e.Text))
+			return nil, corsproxy.ReadError(code, e.Status, []byte(e.Text))
 		}
 		c.passes.note(r.URL, e.Header, false)
 	}

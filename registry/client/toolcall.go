@@ -24,7 +24,7 @@ type toolCall struct {
 }
 
 // StartTool begins a call: see [registry.Starter].
-func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error)) {
+func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutput, error)) (stop func(error), inline bool) {
 	arguments := call.Arguments
 	if len(arguments) == 0 {
 		arguments = []byte("{}")
@@ -42,13 +42,13 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 			}
 			return s.send(ctx, &t.r)
 		})
-		return t.stop
+		return t.stop, false
 	}
 	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
 	if err := t.w.begin(s.ctx); err != nil {
 		t.end(nil, err)
 	}
-	return t.stop
+	return t.stop, true
 }
 
 // CallTool runs one tool, asking the user on the server's behalf if need be.
@@ -58,7 +58,7 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 		err    error
 	}
 	ended := make(chan outcome, 1)
-	stop := s.StartTool(call, func(output *registry.ToolOutput, err error) { ended <- outcome{output, err} })
+	stop, _ := s.StartTool(call, func(output *registry.ToolOutput, err error) { ended <- outcome{output, err} })
 	var o outcome
 	select {
 	case o = <-ended:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // maxTTL bounds how long a server can make its list count as fresh.
@@ -67,7 +68,7 @@ func (s *Session) ready(ctx context.Context) error {
 // A flagger is a platform that tells Go which hidden text it took out of a definition.
 // The browser's tells its host instead.
 type flagger interface {
-	Flags(table, index uint32) []registry.Flag
+	Flags(table, index uint32) []text.Flag
 }
 
 // page makes a ToolPage of a Tools event, which has a name a line.

@@ -41,7 +41,7 @@ func failure(parts ...string) error {
 	return registry.Because(registry.ErrSignIn, string(text))
 }
 
-func text(json []byte, key string) string {
+func textOf(json []byte, key string) string {
 	raw, _ := rawjson.Get(json, key)
 	s, _ := rawjson.String(raw)
 	return s
@@ -118,7 +118,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	if doc == nil {
 		return m, s.authorizationServer(ctx, m, home.origin(), true)
 	}
-	m.resource = text(doc, "resource")
+	m.resource = textOf(doc, "resource")
 	if !covers(m.resource, home) {
 		return nil, failure("the server's metadata is about another resource: ", m.resource)
 	}
@@ -175,7 +175,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	}
 	origin, same := "", true
 	for i, name := range [...]string{"token_endpoint", "registration_endpoint", "revocation_endpoint", "authorization_endpoint"} {
-		url := text(doc, name)
+		url := textOf(doc, name)
 		if url == "" {
 			continue
 		}
@@ -194,7 +194,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	if m.authorize != "" {
 		m.host = origin // its own, for it is the last
 	}
-	if named := text(doc, "issuer"); named != issuer {
+	if named := textOf(doc, "issuer"); named != issuer {
 		// Of the old kind another name is usual; it helps no mix-up where all endpoints are of one origin.
 		if !old || !same || named == "" {
 			return failure("the metadata of ", issuer, " is that of another issuer: ", named)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A Server is what one MCP server wants and has given. It is safe for several goroutines.
@@ -347,11 +348,11 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 }
 
 // Redact hides tokens and secrets, should a server repeat them.
-func (s *Server) Redact(text string) string {
+func (s *Server) Redact(words string) string {
 	now, a := s.look(), s.auth()
 	secrets := append(slices.Clip(now.spent), a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken)
 	if g := now.grant; g != nil {
 		secrets = append(secrets, g.access, g.refresh, g.secret)
 	}
-	return registry.Redact(text, secrets...)
+	return text.Redact(words, secrets...)
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 const (
@@ -93,7 +93,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	if err != nil {
 		return err
 	}
-	g.client, g.secret, g.method = text(res.Body, "client_id"), text(res.Body, "client_secret"), text(res.Body, "token_endpoint_auth_method")
+	g.client, g.secret, g.method = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret"), textOf(res.Body, "token_endpoint_auth_method")
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
 		return failure(m.host, " did not register the client: ", reason(res))
 	}
@@ -116,7 +116,7 @@ func (e *oauthError) Unwrap() error { return e.err }
 
 // reason reads a refusal; all of it is a stranger's.
 func reason(res *Response) string {
-	code, said := text(res.Body, "error"), text(res.Body, "error_description")
+	code, said := textOf(res.Body, "error"), textOf(res.Body, "error_description")
 	switch {
 	case code != "" && said != "":
 		return code + " (" + said + ")"
@@ -133,7 +133,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	switch g.method {
 	case "client_secret_basic":
 		basic := string(escape(nil, g.client)) + ":" + string(escape(nil, g.secret))
-		header = append(header, "Authorization", "Basic "+registry.Base64(basic))
+		header = append(header, "Authorization", "Basic "+text.Base64(basic))
 	case "private_key_jwt":
 		alg := a.SigningAlgorithm
 		if alg == "" {
@@ -175,7 +175,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
 			return err
 		}
-		if nonce != "" || res.Nonce == "" || text(res.Body, "error") != "use_dpop_nonce" {
+		if nonce != "" || res.Nonce == "" || textOf(res.Body, "error") != "use_dpop_nonce" {
 			break
 		}
 		nonce = res.Nonce
@@ -185,16 +185,16 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 
 // take reads a token response (RFC 6749, section 5).
 func (g *grant) take(res *Response, now int64) error {
-	access := text(res.Body, "access_token")
+	access := textOf(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{code: text(res.Body, "error"), err: failure(g.host, " gave no token: ", reason(res))}
+		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", reason(res))}
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
 			return failure(g.host, " gave a token that no header can carry")
 		}
 	}
-	switch kind := strings.ToLower(text(res.Body, "token_type")); kind {
+	switch kind := strings.ToLower(textOf(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
 			return failure(g.host, " gave a DPoP token that was not asked for")
@@ -205,7 +205,7 @@ func (g *grant) take(res *Response, now int64) error {
 		return failure(g.host, " gave a token of an unknown type: ", kind)
 	}
 	g.access, g.expires = access, ""
-	if refresh := text(res.Body, "refresh_token"); refresh != "" {
+	if refresh := textOf(res.Body, "refresh_token"); refresh != "" {
 		g.refresh = refresh
 	}
 	raw, _ := rawjson.Get(res.Body, "expires_in")

@@ -23,8 +23,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 //go:embed rules.json
@@ -71,7 +71,7 @@ const (
 // Definition returns what is suspicious in a Tool object of the spec: in all of its
 // strings, the names of its members among them. others are the names of tools of
 // other servers, which it should have nothing to say about.
-func Definition(def []byte, others map[string]bool) []registry.Flag {
+func Definition(def []byte, others map[string]bool) []text.Flag {
 	s := &scanner{left: maxText, others: others}
 	if n, err := rawjson.Parse(def, 0, 0); err == nil {
 		s.walk(n, "", 0, true)
@@ -80,7 +80,7 @@ func Definition(def []byte, others map[string]bool) []registry.Flag {
 }
 
 // Result returns what is suspicious in a CallToolResult.
-func Result(result []byte) []registry.Flag {
+func Result(result []byte) []text.Flag {
 	s := &scanner{left: maxText}
 	if n, err := rawjson.Parse(result, 0, 0); err == nil {
 		s.walk(n, "", 0, false)
@@ -90,7 +90,7 @@ func Result(result []byte) []registry.Flag {
 
 type scanner struct {
 	left, count int
-	flags       []registry.Flag
+	flags       []text.Flag
 	others      map[string]bool
 }
 
@@ -98,9 +98,9 @@ func (s *scanner) full() bool {
 	return s.left <= 0 || s.count >= maxStrings || len(s.flags) >= maxFlags
 }
 
-func (s *scanner) flag(rule, where, text string, at int) {
+func (s *scanner) flag(rule, where, words string, at int) {
 	if len(s.flags) < maxFlags {
-		s.flags = append(s.flags, registry.Flag{Rule: rule, Where: where, Excerpt: registry.ExcerptAt(text, at)})
+		s.flags = append(s.flags, text.Flag{Rule: rule, Where: where, Excerpt: text.Excerpt(words, at)})
 	}
 }
 
@@ -110,8 +110,8 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int, definition bool
 	}
 	switch n.Kind {
 	case 's':
-		text, _ := n.Text()
-		s.text(text, where)
+		words, _ := n.Text()
+		s.words(words, where)
 	case 'a':
 		for i, v := range n.Values {
 			s.walk(v, where+"/"+strconv.Itoa(i), depth+1, definition)
@@ -120,7 +120,7 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int, definition bool
 		for i, key := range n.Keys {
 			at := where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 			if !isWord(key) {
-				s.text(key, at)
+				s.words(key, at)
 			}
 			if definition && key == "properties" && n.Values[i].Kind == 'o' {
 				s.parameters(n.Values[i], at)
@@ -169,21 +169,21 @@ func snake(name string) string {
 	return out.String()
 }
 
-func (s *scanner) text(text, where string) {
+func (s *scanner) words(found, where string) {
 	if s.full() {
 		return
 	}
 	s.count++
-	if len(text) > s.left {
-		text = text[:s.left]
-		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-4):]) {
-			text = text[:len(text)-1]
+	if len(found) > s.left {
+		found = found[:s.left]
+		for len(found) > 0 && !utf8.ValidString(found[max(0, len(found)-4):]) {
+			found = found[:len(found)-1]
 		}
 	}
-	s.left -= len(text)
-	plain, at := registry.Clean(text)
+	s.left -= len(found)
+	plain, at := text.Clean(found)
 	if at >= 0 {
-		s.flag("hidden_text", where, text, at)
+		s.flag("hidden_text", where, found, at)
 	}
 	plain = spaced(plain)
 	folded, at := fold(plain)
@@ -207,11 +207,11 @@ func (s *scanner) text(text, where string) {
 	}
 }
 
-var words = regexp.MustCompile(`[A-Za-z][\w-]{4,}`)
+var names = regexp.MustCompile(`[A-Za-z][\w-]{4,}`)
 
 // shadows says where a text gives instructions about another server's tool, or -1.
 func (s *scanner) shadows(text string) int {
-	for _, m := range words.FindAllStringIndex(text, -1) {
+	for _, m := range names.FindAllStringIndex(text, -1) {
 		name := text[m[0]:m[1]]
 		if s.others[name] && isIdentifier(name) && instructs.MatchString(text[max(0, m[0]-80):min(len(text), m[1]+80)]) {
 			return m[0]

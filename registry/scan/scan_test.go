@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 var update = flag.Bool("update", false, "write testdata/scan/found.golden.json anew")
@@ -27,7 +27,7 @@ type sample struct {
 	Others    []string
 }
 
-func (s sample) flags() []registry.Flag {
+func (s sample) flags() []text.Flag {
 	if s.Result != nil {
 		return Result(s.Result)
 	}

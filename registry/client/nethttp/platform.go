@@ -25,6 +25,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/pin"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Options configure a [Platform]. The zero value is the good default.
@@ -54,7 +55,7 @@ type Platform struct {
 type table struct {
 	shown [][]byte // definitions without hidden text, or the result
 	sent  [][]byte // definitions as the server sent them
-	flags map[uint32][]registry.Flag
+	flags map[uint32][]text.Flag
 }
 
 // idleConnections is how many unused connections are kept for one server.
@@ -210,7 +211,7 @@ func (p *Platform) Pin(table, index uint32) string {
 }
 
 // Flags tells which hidden text was taken out of a definition.
-func (p *Platform) Flags(table, index uint32) []registry.Flag { return p.table(table).flags[index] }
+func (p *Platform) Flags(table, index uint32) []text.Flag { return p.table(table).flags[index] }
 
 // Fingerprint implements [client.Platform].
 func (p *Platform) Fingerprint(table uint32, done func(string)) {

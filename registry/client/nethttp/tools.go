@@ -10,6 +10,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 const (
@@ -68,10 +69,10 @@ func (x *exchange) tools(result []byte) *client.Event {
 func (l *list) add(def []byte, limits *registry.Limits) {
 	name, reason := checkTool(def, limits)
 	var shown []byte
-	var flags []registry.Flag
+	var flags []text.Flag
 	if reason == "" {
 		var err error
-		if shown, flags, err = registry.CleanTool(def); err != nil {
+		if shown, flags, err = text.CleanDefinition(def); err != nil {
 			reason = err.Error()
 		}
 	}
@@ -91,7 +92,7 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 	l.shown, l.sent = append(l.shown, shown), append(l.sent, sent)
 	if len(flags) > 0 {
 		if l.flags == nil {
-			l.flags = make(map[uint32][]registry.Flag)
+			l.flags = make(map[uint32][]text.Flag)
 		}
 		l.flags[uint32(index)] = flags
 	}
@@ -158,7 +159,7 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	case !ok || name == "":
 		return "", "the tool has no name"
 	case len(name) > maxToolName:
-		return cutUTF8(name, maxToolName), "the name is longer than " + strconv.Itoa(maxToolName) + " bytes"
+		return text.Cut(name, maxToolName), "the name is longer than " + strconv.Itoa(maxToolName) + " bytes"
 	case strings.ContainsFunc(name, isControl):
 		return name, "the name holds a control character"
 	case rawjson.Kind(input) != 'o':
@@ -181,14 +182,6 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 // isControl reports whether a name with that character can be neither called nor shown;
 // U+FFFD stands for what was no character.
 func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == utf8.RuneError }
-
-// cutUTF8 shortens text to at most n bytes of whole characters.
-func cutUTF8(text string, n int) string {
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.Clone(text[:n])
-}
 
 // smallSchema is a size in bytes in which a schema cannot exceed the default limits.
 const smallSchema = 192

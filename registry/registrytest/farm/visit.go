@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/convert"
+	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
 // A Task is what a client does: it has two servers in one registry, discovers both,
@@ -51,7 +53,7 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 	}
 	options := &registry.Options{Connect: connect(limits), Limits: limits}
 	if t.Validate {
-		options.Validate = registry.Validate
+		options.Validate = validate.Schema
 	}
 	r := registry.New(options)
 	timed := func(what string, deadline time.Duration, work func()) {
@@ -120,7 +122,7 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 	for _, tool := range tools {
 		o.Tools = append(o.Tools, tool.Name)
 	}
-	for _, dialect := range registry.Dialects() {
+	for _, dialect := range convert.Dialects() {
 		r.Export(dialect, registry.Filter{}) // which walks every schema
 	}
 	if t.LingerMs > 0 {

@@ -76,8 +76,9 @@ func (a *API) Call(id int, method string, params []byte) {
 	}()
 }
 
-// Dispatch calls a tool and answers under id, as a rule without a goroutine of its own.
-func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) {
+// Dispatch calls a tool and answers under id. inline reports that no goroutine goes on
+// with the call, as is the rule.
+func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) (inline bool) {
 	defer a.recovered(id)
 	d := &dispatched{api: a, id: id}
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
@@ -90,6 +91,7 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 	if !d.over {
 		a.cancels[id] = func() { pending.Stop(context.Canceled) }
 	}
+	return pending.Inline()
 }
 
 // A dispatched call is told to the host under its request's id.

@@ -274,7 +274,7 @@ func FuzzApplyConfig(f *testing.F) {
 // the handshake refuses to start otherwise.
 func TestOneVersion(t *testing.T) {
 	for file, want := range map[string]string{
-		"../../js/version.ts":   "version = '" + api.Version + "'",
+		"../../js/shared/version.ts":   "version = '" + api.Version + "'",
 		"../../js/package.json": `"version": "` + api.Version + `"`,
 	} {
 		text, err := os.ReadFile(file)

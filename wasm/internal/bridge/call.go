@@ -23,7 +23,9 @@ func dispatch(id, name, args, progress int32, timeoutMs float64) (settled int32)
 	defer caught("dispatch")
 	tool, arguments := membuf.Take(name, args)
 	timeout := time.Duration(timeoutMs * float64(time.Millisecond))
-	serving.api.Dispatch(int(id), string(tool), append([]byte(nil), arguments...), timeout, progress != 0)
+	if serving.api.Dispatch(int(id), string(tool), append([]byte(nil), arguments...), timeout, progress != 0) {
+		return 1
+	}
 	return 0
 }
 

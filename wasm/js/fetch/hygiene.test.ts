@@ -115,7 +115,7 @@ test('Go and TypeScript agree on 20,000 random texts', () => {
           [below(0x300), 0x2000 + below(0x100), 0xe0000 + below(0x200), below(0xd800)][below(4)]!,
         ))).join(''),
   )
-  const said = execFileSync('go', ['run', './testdata/hygiene'], {
+  const said = execFileSync('go', ['run', './registry/registrytest/reference', 'clean'], {
     cwd: fileURLToPath(new URL('../../', import.meta.url)),
     input: texts.map((t) => JSON.stringify(t)).join('\n'),
     maxBuffer: 1 << 26,

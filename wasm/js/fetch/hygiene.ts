@@ -1,4 +1,4 @@
-// A definition without hidden text: registry/hygiene.go does the same.
+// A definition without hidden text: registry/text does the same.
 
 import { isObject, type JsonObject } from '../shared/json.ts'
 import { excerptAt, mayHide, plain } from '../shared/plaintext.ts'

@@ -1,5 +1,5 @@
 // Tools in the form that a vendor's API takes, on the page, where getTools()
-// cannot wait for the module. registry/convert.go does the same on JSON text
+// cannot wait for the module. registry/convert does the same on JSON text
 // and says what is done and why; testdata/convert holds both to one result.
 
 import { geminiParameters } from './gemini.ts'

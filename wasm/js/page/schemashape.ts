@@ -2,7 +2,7 @@
 
 export type Schema = Record<string, unknown>
 
-// What a keyword's value must look like. The table of registry/convert_shape.go.
+// What a keyword's value must look like. The table of registry/convert/shape.go.
 const shapes = new Map<string, string>(
   Object.entries({
     s: 'title description format pattern $ref',

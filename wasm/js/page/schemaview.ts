@@ -1,5 +1,5 @@
 // The second step of convert.ts: references followed, allOf merged, unions of
-// objects folded. It does what registry/convert_merge.go and convert_root.go do, which say why.
+// objects folded. It does what registry/convert/merge.go and root.go do, which say why.
 
 import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
 

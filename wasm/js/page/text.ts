@@ -1,4 +1,4 @@
-// A tool's answer as one text for a model. registry/result.go says the rules;
+// A tool's answer as one text for a model. registry/resulttext says the rules;
 // testdata/results holds both to them.
 
 import { memberText } from '../shared/json.ts'

@@ -313,7 +313,7 @@ class Turn {
   }
 }
 
-/** By endpoint, as registry/pins.go writes them: a line for each tool, and one without a name. */
+/** By endpoint, as registry/approvals writes them: a line for each tool, and one without a name. */
 type Pins = Record<string, string>
 
 const lines = (pins: string) =>

@@ -1,4 +1,4 @@
-// Arguments against a tool's inputSchema. registry/validate.go says the rules
+// Arguments against a tool's inputSchema. registry/validate says the rules
 // and the bounds; validate.test.ts holds both to the same verdicts.
 
 import { clip, distinct, get, isObject, isSchema, json, typeNames } from './schemashape.ts'

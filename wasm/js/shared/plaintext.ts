@@ -1,4 +1,4 @@
-// Text without what nobody sees: registry/clean.go says the rules, and
+// Text without what nobody sees: registry/text says the rules, and
 // testdata/hygiene holds the two to each other.
 
 import { finish, type Steps } from './steps.ts'

@@ -1,0 +1,401 @@
+package registry
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/endpoint"
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+// A Pending is a call that was started and may still be under way.
+type Pending struct {
+	r    *Registry
+	s    *server
+	tool *Tool
+	call Call
+	done func(*Result, error)
+
+	generation uint64    // of the server's breaker
+	started    time.Time // by the registry's clock
+	idle       time.Duration
+
+	// Guarded by the registry's lock.
+	until, end time.Time   // the deadlines without progress and in all
+	sends      int         // how often a session got it
+	stop       func(error) // ends the work under way for it
+	inline     bool        // no goroutine goes on with it
+	over       bool
+}
+
+// Start begins a call as [Registry.Dispatch] does and returns at once. done gets the
+// outcome, once, with no lock held, from any goroutine, perhaps before Start returns.
+// Where the session is a [Starter] no goroutine waits.
+func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
+	if len(call.Arguments) == 0 {
+		call.Arguments = []byte("{}")
+	}
+	p := &Pending{r: r, call: call, done: done}
+	ask, err := p.admit()
+	switch {
+	case err == nil && ask && runtime.GOOS != "js":
+		err = p.awaitApproval()
+	case err == nil:
+		err = p.begin()
+		if err == nil {
+			p.attempt()
+		}
+	}
+	if err != nil {
+		p.over = true
+		done(nil, err)
+	}
+	return p
+}
+
+// Stop ends the call, on the server as well, with cause as its error. It does
+// nothing once the call is over.
+func (p *Pending) Stop(cause error) { p.giveUp(cause, true) }
+
+// Inline reports that no goroutine goes on with the call, now that Start has returned.
+func (p *Pending) Inline() bool {
+	p.r.mu.Lock()
+	defer p.r.mu.Unlock()
+	return p.inline
+}
+
+// admit looks the tool up. It returns why the tool cannot be called, or whether the
+// user is asked first.
+func (p *Pending) admit() (ask bool, err error) {
+	r := p.r
+	s, tool, err := r.find(p.call.Name)
+	if err != nil {
+		return false, err
+	}
+	p.s, p.tool = s, tool
+	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
+		return false, p.named(err)
+	}
+	if ask, err = r.asksUser(p.s, p.tool); err != nil {
+		err = p.named(err)
+	}
+	return ask, err
+}
+
+// awaitApproval asks the user in the background and then goes on with the call.
+func (p *Pending) awaitApproval() error {
+	r := p.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	ctx, cancel := context.WithCancelCause(WithCall(r.ctx, p.call.ID))
+	p.stop = cancel
+	r.goroutine(func() {
+		defer cancel(nil)
+		err := p.approve(ctx)
+		r.mu.Lock()
+		over := p.over
+		p.stop = nil
+		r.mu.Unlock()
+		if over {
+			return
+		}
+		if err == nil {
+			err = p.begin()
+		}
+		if err != nil {
+			p.finish(nil, err, true)
+			return
+		}
+		p.attempt()
+	})
+	return nil
+}
+
+// approve asks until the answer concerns the tool as it is.
+func (p *Pending) approve(ctx context.Context) error {
+	for ask := true; ask; {
+		asked := p.tool.Pin
+		if err := p.r.askUser(ctx, p.s, p.tool, p.call.Arguments); err != nil {
+			return err
+		}
+		var err error
+		if ask, err = p.admit(); err != nil {
+			return err
+		}
+		ask = ask && p.tool.Pin != asked
+	}
+	return nil
+}
+
+// begin starts the call's clock, unless its server is suspended.
+func (p *Pending) begin() error {
+	r := p.r
+	total := r.opts.CallTimeout
+	p.idle = min(r.opts.IdleTimeout, total)
+	if own := p.call.Timeout; own > 0 {
+		total, p.idle = own, own
+	}
+	now := time.Now()
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	s := p.s
+	p.started = r.opts.Clock()
+	var ok bool
+	if p.generation, ok = s.breaker.begin(p.started); !ok {
+		return p.named(Because(ErrSuspended, s.lastError))
+	}
+	if stale := s.staleAt; !stale.IsZero() && p.started.After(stale) {
+		s.staleAt = time.Time{}
+		r.refreshSoon(s)
+	}
+	p.until, p.end = now.Add(p.idle), now.Add(total)
+	r.calls[p] = struct{}{}
+	r.checkDeadlinesBy(now, p.until)
+	return nil
+}
+
+// named adds the server and the tool to err.
+func (p *Pending) named(err error) error { return onServer(p.s.name, "call "+p.tool.RawName, err) }
+
+// attempt sends the call on the server's session, connecting first if need be.
+func (p *Pending) attempt() {
+	r, s := p.r, p.s
+	r.mu.Lock()
+	if p.over {
+		r.mu.Unlock()
+		return
+	}
+	if err := r.reachable(s); err != nil {
+		r.mu.Unlock()
+		p.finish(nil, &ServerError{s.name, "connect", err}, false)
+		return
+	}
+	if c := s.conn; c != nil {
+		n := p.take(c)
+		r.mu.Unlock()
+		p.send(c, n)
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	p.stop = cancel
+	r.goroutine(func() {
+		defer cancel(nil)
+		p.connectAndSend(ctx)
+	})
+	r.mu.Unlock()
+}
+
+func (p *Pending) connectAndSend(ctx context.Context) {
+	r, s := p.r, p.s
+	c, err := r.connected(ctx, s)
+	if err != nil {
+		p.finish(nil, &ServerError{s.name, "connect", err}, false)
+		return
+	}
+	r.mu.Lock()
+	if p.over {
+		r.mu.Unlock()
+		return
+	}
+	n := p.take(c)
+	r.mu.Unlock()
+	p.send(c, n)
+}
+
+// take counts the call as a use of the session, and returns how often a session got
+// the call. The caller holds r.mu.
+func (p *Pending) take(c *conn) (n int) {
+	c.calls++
+	p.sends++
+	return p.sends
+}
+
+// send hands the call to a session that take has counted. The caller holds no lock.
+func (p *Pending) send(c *conn, n int) {
+	r := p.r
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress}
+	inline := false
+	stop, err := guarded(func() (stop func(error), err error) {
+		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
+		return stop, nil
+	})
+	if err != nil {
+		p.answered(c, nil, err)
+		return
+	}
+	r.mu.Lock()
+	over := p.over
+	if !over && p.sends == n {
+		p.stop, p.inline = stop, inline
+	}
+	r.mu.Unlock()
+	if over {
+		stop(context.Canceled)
+	}
+}
+
+// startTool runs a call on a session. A goroutine waits where the session blocks.
+func (r *Registry) startTool(session Session, call ToolCall, done func(*ToolOutput, error)) (stop func(error), inline bool) {
+	if s, ok := session.(Starter); ok {
+		return s.StartTool(call, done)
+	}
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		cancel(ErrClosed)
+		done(nil, ErrClosed)
+		return cancel, false
+	}
+	r.goroutine(func() {
+		defer cancel(nil)
+		done(guarded(func() (*ToolOutput, error) { return session.CallTool(ctx, call) }))
+	})
+	r.mu.Unlock()
+	return cancel, false
+}
+
+// answered takes a session's answer to the call, which may be over already.
+func (p *Pending) answered(c *conn, output *ToolOutput, err error) {
+	r := p.r
+	r.mu.Lock()
+	expired := r.leave(p.s, c, err)
+	again := expired && !p.over && p.sends == 1
+	p.stop = nil
+	r.mu.Unlock()
+	if again {
+		r.deliver()
+		p.attempt()
+		return
+	}
+	p.finish(output, err, false)
+}
+
+// progress gives the call more time.
+func (p *Pending) progress(x Progress) {
+	r := p.r
+	r.mu.Lock()
+	over := p.over
+	if !over {
+		p.until = time.Now().Add(p.idle)
+	}
+	r.mu.Unlock()
+	if !over && p.call.OnProgress != nil {
+		x.Message = text.Visible(x.Message)
+		p.call.OnProgress(x)
+	}
+}
+
+// giveUp ends the call without waiting for its session.
+func (p *Pending) giveUp(cause error, byCaller bool) {
+	r := p.r
+	r.mu.Lock()
+	stop := p.stop
+	p.stop = nil
+	over := p.over
+	r.mu.Unlock()
+	if over {
+		return
+	}
+	p.finish(nil, cause, byCaller)
+	if stop != nil {
+		_, _ = guarded(func() (struct{}, error) { stop(cause); return struct{}{}, nil })
+	}
+}
+
+// finish ends the call, once. It records the outcome in the server's health and calls done.
+func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
+	if err == nil && output == nil {
+		err = Because(ErrProtocol, "the session returned no result")
+	}
+	r, s := p.r, p.s
+	r.mu.Lock()
+	if p.over {
+		r.mu.Unlock()
+		return
+	}
+	p.over = true
+	delete(r.calls, p)
+	now := r.opts.Clock()
+	took := now.Sub(p.started)
+	origin := endpoint.Origin(s.cfg.URL)
+	if r.servers[s.name] == s {
+		o := undecided
+		if !byCaller {
+			o = outcomeOf(err)
+		}
+		if err == nil {
+			s.latency = took
+		}
+		// The caller's own abort and the refusal of one call stay out of the
+		// server's health.
+		blame := err
+		if o != failed {
+			blame = nil
+		}
+		r.attempted(s, p.generation, o, blame, now)
+	}
+	r.mu.Unlock()
+	r.deliver()
+	if err != nil {
+		p.done(nil, p.named(err))
+		return
+	}
+	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result, Origin: origin, r: r}, nil)
+}
+
+// longestWait bounds the time between two checks of the deadlines of calls, so that
+// the timer soon ends after the last call.
+const longestWait = time.Second
+
+// checkDeadlinesBy has the deadlines of calls checked at then at the latest. One timer
+// serves all calls: a call that ends in time never touches it. The caller holds r.mu.
+func (r *Registry) checkDeadlinesBy(now, then time.Time) {
+	if latest := now.Add(longestWait); latest.Before(then) {
+		then = latest
+	}
+	if !r.deadlineAt.IsZero() && !then.Before(r.deadlineAt) {
+		return
+	}
+	r.deadlineAt = then
+	if r.deadlineTimer == nil {
+		r.deadlineTimer = time.AfterFunc(then.Sub(now), r.checkDeadlines)
+	} else {
+		r.deadlineTimer.Reset(then.Sub(now))
+	}
+}
+
+// checkDeadlines ends the calls that have taken too long.
+func (r *Registry) checkDeadlines() {
+	var late []*Pending
+	now := time.Now()
+	r.mu.Lock()
+	r.deadlineAt = time.Time{}
+	var next time.Time
+	for p := range r.calls {
+		then := p.until
+		if p.end.Before(then) {
+			then = p.end
+		}
+		if !now.Before(then) {
+			late = append(late, p)
+		} else if next.IsZero() || then.Before(next) {
+			next = then
+		}
+	}
+	if !next.IsZero() {
+		r.checkDeadlinesBy(now, next)
+	}
+	r.mu.Unlock()
+	for _, p := range late {
+		p.giveUp(context.DeadlineExceeded, false)
+	}
+}

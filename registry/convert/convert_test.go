@@ -1,0 +1,107 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/names"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const convertData = "../../testdata/convert/"
+
+// corpus returns the tool definitions of every server in testdata, by server.
+func corpus(t testing.TB) map[string][]json.RawMessage {
+	t.Helper()
+	paths, err := filepath.Glob(convertData + "*.tools.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no tools in %s: %v", convertData, err)
+	}
+	servers := map[string][]json.RawMessage{}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tools []json.RawMessage
+		if err := json.Unmarshal(b, &tools); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		servers[strings.TrimSuffix(filepath.Base(path), ".tools.json")] = tools
+	}
+	return servers
+}
+
+// A golden holds what a dialect makes of one server's tools; convert.test.ts reads it too.
+type golden struct {
+	Tools  []json.RawMessage `json:"tools"`
+	Losses []string          `json:"losses"`
+}
+
+// text prints one tool and one loss per line.
+func (g golden) text() []byte {
+	var b bytes.Buffer
+	b.WriteString("{\"tools\":[\n")
+	for i, tool := range g.Tools {
+		b.Write(tool)
+		if i < len(g.Tools)-1 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("],\"losses\":[\n")
+	for i, loss := range g.Losses {
+		b.Write(rawjson.AppendString(nil, loss))
+		if i < len(g.Losses)-1 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("]}\n")
+	return b.Bytes()
+}
+
+func TestConvertGolden(t *testing.T) {
+	for server, tools := range corpus(t) {
+		for _, d := range Dialects() {
+			t.Run(server+"/"+string(d), func(t *testing.T) {
+				got := golden{Losses: []string{}}
+				for _, def := range tools {
+					var head struct{ Name string }
+					if err := json.Unmarshal(def, &head); err != nil {
+						t.Fatal(err)
+					}
+					tool, losses, err := Tool(d, names.Tool(server, head.Name), server, def)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got.Tools = append(got.Tools, tool)
+					for _, l := range losses {
+						got.Losses = append(got.Losses, l.Tool+" "+l.Path+" "+l.What)
+					}
+				}
+				b := got.text()
+				path := convertData + server + "." + string(d) + ".golden.json"
+				if *update {
+					if err := os.WriteFile(path, b, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(b, want) {
+					t.Errorf("differs from %s; look at it with -update and git diff", path)
+				}
+			})
+		}
+	}
+}

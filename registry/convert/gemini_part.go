@@ -1,0 +1,169 @@
+package convert
+
+import (
+	"slices"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// typeKeywords holds keywords by the type that they constrain. A missing type is
+// inferred in this order. Gemini has the kept ones; the others are described.
+var typeKeywords = []struct {
+	name            string
+	kept, described []string
+}{
+	{"object", []string{"properties", "required", "minProperties", "maxProperties"},
+		[]string{"additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "dependencies"}},
+	{"array", []string{"items", "minItems", "maxItems"},
+		[]string{"prefixItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems", "additionalItems"}},
+	{"string", []string{"minLength", "maxLength", "pattern"},
+		[]string{"contentEncoding", "contentMediaType", "contentSchema"}},
+	{"number", []string{"minimum", "maximum"},
+		[]string{"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
+}
+
+// isGeminiFormat reports whether Gemini knows a format of a type.
+func isGeminiFormat(t, format string) bool {
+	switch t {
+	case "string":
+		return format == "enum" || format == "date-time"
+	case "number":
+		return format == "float" || format == "double"
+	case "integer":
+		return format == "int32" || format == "int64"
+	}
+	return false
+}
+
+func inferType(s *rawjson.Node) []string {
+	for _, row := range typeKeywords {
+		for _, key := range slices.Concat(row.kept, row.described) {
+			if s.Get(key) != nil {
+				return []string{row.name}
+			}
+		}
+	}
+	if s.Get("format") != nil {
+		return []string{"string"}
+	}
+	return nil
+}
+
+// geminiPart translates the keywords of a schema that concern one type.
+func (c *converter) geminiPart(v *view, t string, enum []*rawjson.Node, path string, depth int) *rawjson.Node {
+	s := v.schema
+	out := rawjson.NewObject()
+	out.Set("type", rawjson.NewString(t))
+	if format, ok := s.Get("format").Text(); ok && isGeminiFormat(t, format) {
+		out.Set("format", s.Get("format"))
+	}
+	for _, row := range typeKeywords {
+		if row.name != t && !(row.name == "number" && t == "integer") {
+			continue
+		}
+		for _, key := range row.kept {
+			if value := s.Get(key); value != nil && key != "items" && key != "properties" && key != "required" {
+				out.Set(key, value)
+			}
+		}
+	}
+	switch t {
+	case "object":
+		c.geminiProperties(v, out, path, depth)
+	case "array":
+		out.Set("items", c.geminiItems(v, path, depth))
+	case "string":
+		if len(enum) > 0 {
+			out.Set("enum", rawjson.NewArray(enum...))
+		}
+	}
+	return out
+}
+
+func (c *converter) geminiProperties(v *view, out *rawjson.Node, path string, depth int) {
+	source := v.schema.Get("properties")
+	if source == nil {
+		source = rawjson.NewObject()
+	}
+	known := map[string]bool{}
+	properties := rawjson.NewObject()
+	for i, name := range source.Keys {
+		known[name] = true
+		properties.Keys = append(properties.Keys, name)
+		properties.Values = append(properties.Values, c.geminiAt(source.Values[i], rawjson.Pointer(path+"/properties", name), depth+1, v.refs))
+	}
+	if len(properties.Keys) > 0 {
+		out.Set("properties", properties)
+	}
+	required := v.schema.Get("required")
+	if required == nil {
+		return
+	}
+	here, missing := rawjson.NewArray(), rawjson.NewArray()
+	for _, n := range required.Values {
+		if name, _ := n.Text(); known[name] {
+			here.Values = append(here.Values, n)
+		} else {
+			missing.Values = append(missing.Values, n)
+		}
+	}
+	if len(here.Values) > 0 {
+		out.Set("required", here)
+	}
+	if len(missing.Values) > 0 {
+		v.notes = append(v.notes, c.note(path, "required", missing))
+	}
+}
+
+// geminiItems translates items, and a tuple as a list; geminiNotes describes the tuple's order.
+func (c *converter) geminiItems(v *view, path string, depth int) *rawjson.Node {
+	items := v.schema.Get("items")
+	if prefix := v.schema.Get("prefixItems"); prefix != nil {
+		list := slices.Clone(prefix.Values)
+		if items.Is('o') {
+			list = append(list, items)
+		}
+		return c.geminiAt(newUnion("anyOf", list...), path+"/prefixItems", depth+1, v.refs)
+	}
+	if items == nil {
+		items = rawjson.NewObject()
+	}
+	return c.geminiAt(items, path+"/items", depth+1, v.refs)
+}
+
+// geminiNotes describes the keywords that Gemini lacks. A keyword of an excluded
+// type constrains nothing, and neither does false.
+func (c *converter) geminiNotes(v *view, types []string, path string) {
+	for i, key := range v.schema.Keys {
+		value := v.schema.Values[i]
+		if skip := geminiSilent(key, value, types); !skip {
+			v.notes = append(v.notes, c.note(path, key, value))
+		}
+	}
+}
+
+func geminiSilent(key string, value *rawjson.Node, types []string) bool {
+	switch key {
+	case "type", "nullable", "enum", "const", "title", "description", "default", "$defs", "definitions":
+		return true // said elsewhere
+	case "format":
+		format, _ := value.Text()
+		return slices.ContainsFunc(types, func(t string) bool { return isGeminiFormat(t, format) })
+	case "additionalProperties", "unevaluatedProperties", "unevaluatedItems":
+		if value.Kind == 'b' || len(value.Keys) == 0 {
+			return true
+		}
+	}
+	if value.Kind == 'b' && !value.IsTrue() {
+		return true
+	}
+	for _, row := range typeKeywords {
+		if slices.Contains(row.kept, key) {
+			return true
+		}
+		if slices.Contains(row.described, key) {
+			return !slices.Contains(types, row.name) && !(row.name == "number" && slices.Contains(types, "integer"))
+		}
+	}
+	return false
+}

@@ -1,0 +1,163 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+// A converter turns the input schema of one tool into a dialect's.
+type converter struct {
+	tool   string
+	root   *rawjson.Node // the inputSchema as the server sent it; references point into it
+	losses []Loss
+	nodes  int // schemas visited; see spend
+	budget int
+}
+
+func (c *converter) lose(path, what string) {
+	c.losses = append(c.losses, Loss{c.tool, path, what})
+}
+
+// note reports that a keyword moves into the description, and returns its words.
+func (c *converter) note(path, keyword string, value *rawjson.Node) string {
+	c.lose(path, keyword+": moved into the description")
+	return keyword + ": " + text.Clip(value.Stringify())
+}
+
+// spend counts n schemas and reports whether the budget still covers them. The
+// budget bounds the copies that references make.
+func (c *converter) spend(n int) bool {
+	c.nodes += n
+	return c.nodes <= c.budget
+}
+
+// keywordShape returns the form that the value of a keyword must have, 0 for any.
+// A vendor that checks schemas refuses the whole request for an ill-formed one.
+// It is a switch, not a map: a module that never converts would link and build a map.
+func keywordShape(keyword string) byte {
+	switch keyword {
+	case "title", "description", "format", "pattern", "$ref":
+		return 's'
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return 'n'
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+		"minContains", "maxContains":
+		return 'i'
+	case "uniqueItems", "nullable", "deprecated", "readOnly", "writeOnly":
+		return 'b'
+	case "examples":
+		return 'a'
+	case "enum":
+		return 'e'
+	case "type":
+		return 't'
+	case "required":
+		return 'r'
+	case "items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not",
+		"unevaluatedItems", "unevaluatedProperties", "additionalItems":
+		return 'S'
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		return 'M'
+	case "anyOf", "oneOf", "allOf", "prefixItems":
+		return 'L'
+	case "$schema", "$id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor":
+		return '-'
+	}
+	return 0
+}
+
+func hasShape(shape byte, v *rawjson.Node) bool {
+	switch shape {
+	case 's':
+		return v.Kind == 's'
+	case 'n':
+		return v.Kind == 'n'
+	case 'i':
+		n, ok := rawjson.Int(v.Raw)
+		return v.Kind == 'n' && ok && 0 <= n && n < 1<<53
+	case 'b':
+		return v.Kind == 'b'
+	case 'a':
+		return v.Kind == 'a'
+	case 'e', 'L':
+		return v.Kind == 'a' && len(v.Values) > 0
+	case 't':
+		return v.Kind == 's' && isType(v) || v.Kind == 'a' && len(v.Values) > 0 && everyValue(v.Values, isType)
+	case 'r':
+		return v.Kind == 'a' && everyValue(v.Values, isText)
+	case 'S':
+		return isSchema(v)
+	case 'M':
+		return v.Kind == 'o'
+	}
+	return true
+}
+
+var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+
+func isType(v *rawjson.Node) bool {
+	s, ok := v.Text()
+	return ok && slices.Contains(typeNames, s)
+}
+
+func isText(v *rawjson.Node) bool   { return v.Kind == 's' }
+func isSchema(v *rawjson.Node) bool { return v.Kind == 'o' || v.Kind == 'b' }
+
+func everyValue(list []*rawjson.Node, ok func(*rawjson.Node) bool) bool {
+	return !slices.ContainsFunc(list, func(v *rawjson.Node) bool { return !ok(v) })
+}
+
+// shape returns a copy of the schema s as well-formed JSON Schema 2020-12, with
+// notes of the keywords that it removes. The subschemas are those of s.
+func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, notes []string) {
+	out = rawjson.NewObject()
+	if s.Kind != 'o' {
+		if yes, ok := rawjson.Bool(s.Raw); !ok {
+			c.lose(path, "not a schema: anything is allowed")
+		} else if !yes {
+			out.Set("not", rawjson.NewObject())
+		}
+		return out, nil
+	}
+	for i, key := range s.Keys {
+		v := s.Values[i]
+		switch shape := keywordShape(key); {
+		case shape == '-' || key == "additionalItems" && s.Get("items").Is('a'):
+		case key == "items" && hasShape('L', v): // the tuple of the drafts before 2020-12
+			out.Set("prefixItems", v)
+			if rest := s.Get("additionalItems"); rest != nil && isSchema(rest) {
+				out.Set("items", rest)
+			}
+		case (key == "exclusiveMinimum" || key == "exclusiveMaximum") && v.Kind == 'b': // draft 4
+		case !hasShape(shape, v):
+			notes = append(notes, c.note(path, key, v))
+		case shape == 'r' || shape == 't' && v.Kind == 'a':
+			out.Set(key, rawjson.Distinct(v.Values))
+		default:
+			out.Set(key, v)
+		}
+	}
+	for _, side := range []string{"Minimum", "Maximum"} {
+		inclusive := strings.ToLower(side)
+		if limit := out.Get(inclusive); limit != nil && s.Get("exclusive"+side).IsTrue() {
+			out.Delete(inclusive)
+			out.Set("exclusive"+side, limit)
+		}
+	}
+	return out, notes
+}
+
+// describeSchema puts notes behind the description of a schema that the caller owns.
+func describeSchema(s *rawjson.Node, notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	words := strings.Join(notes, "; ")
+	if d, _ := s.Get("description").Text(); d != "" {
+		words = d + " (" + words + ")"
+	}
+	s.Set("description", rawjson.NewString(words))
+}

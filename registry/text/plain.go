@@ -1,0 +1,73 @@
+package text
+
+import (
+	"runtime"
+	"unicode/utf8"
+)
+
+// Visible returns s without hidden characters. In a browser it returns s: there
+// the host cleans all texts that leave the module (wasm/js/host/instance.ts).
+func Visible(s string) string {
+	if runtime.GOOS == "js" {
+		return s
+	}
+	s, _ = Clean(s)
+	return s
+}
+
+// Plain makes a stranger's text fit for one line: without hidden characters and
+// line breaks. A text of more than most bytes is cut and ends with "…".
+func Plain(s string, most int) string {
+	s = Visible(s)
+	if len(s) > most {
+		s = Cut(s, most-len("…")) + "…"
+	}
+	for i := 0; i < len(s); i++ {
+		if !isControl(s[i]) {
+			continue
+		}
+		line := []byte(s)
+		for ; i < len(line); i++ {
+			if isControl(line[i]) {
+				line[i] = ' '
+			}
+		}
+		return string(line)
+	}
+	return s
+}
+
+func isControl(b byte) bool { return b < ' ' || b == 0x7f }
+
+// Cut returns at most n bytes of s. It divides no character.
+func Cut(s string, n int) string {
+	n = max(n, 0)
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Clip returns the first 300 characters of s, with "…" behind a longer text.
+func Clip(s string) string {
+	const most = 300
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}
+
+// UTF16Len returns the length of s as JavaScript counts it.
+func UTF16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,41 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+func TestRedact(t *testing.T) {
+	const value = "Bearer s3cr3t-t0ken"
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"nothing of it", "nothing of it"},
+		{"no: Bearer s3cr3t-t0ken!", "no: [redacted]!"},
+		{"no: s3cr3t-t0ken, s3cr3t-t0ken", "no: [redacted], [redacted]"},
+		{"no: Basic s3cr3t-t0ken", "no: Basic [redacted]"},
+		{"cut off: s3cr3t-t0", "cut off: [redacted]"},
+		{"cut off: Bearer s3cr", "cut off: [redacted]"},
+		{"three letters are too few: s3c", "three letters are too few: s3c"},
+	} {
+		if got := text.Redact(tt.text, value, "", "abc"); got != tt.want {
+			t.Errorf("Redact(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	f.Add("no: Bearer s3cr3t", "Bearer s3cr3t", 9)
+	f.Add("aaaa aaaaa", "aaaaa", 3)
+	f.Fuzz(func(t *testing.T, s, value string, cut int) {
+		_, credential, _ := strings.Cut(value, " ")
+		if strings.Contains("[redacted]", credential) || len(credential) < 4 || strings.Contains("[redacted]", credential[:4]) {
+			return // what stands for a secret would hold it
+		}
+		got := text.Redact(s[:min(max(cut, 0), len(s))], value)
+		if strings.Contains(got, credential) {
+			t.Errorf("Redact(%q, %q) = %q", s, value, got)
+		}
+	})
+}

@@ -1,9 +1,0 @@
-//go:build !js
-
-package registry
-
-// visible is a text without hidden characters.
-func visible(s string) string {
-	s, _ = Clean(s)
-	return s
-}
