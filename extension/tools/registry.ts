@@ -1,9 +1,8 @@
 import { create } from '../../wasm/js/page/create.ts'
-import { RegistryError, toWire } from '../../wasm/js/shared/errors.ts'
 import { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
 import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
-import { Host } from './host.ts'
+import { Host } from '../../wasm/js/host/host.ts'
 import { authorize, redirectUrl } from '../signin.ts'
 import { extensionUrl, readStored, removeStored, writeStored, type Port } from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
@@ -77,7 +76,7 @@ export class PublishedRegistry {
       onmessage: null as ((m: unknown) => void) | null,
       close: () => port.close(),
     }
-    port.onclose = serve(registry, channel, { RegistryError, toWire })
+    port.onclose = serve(registry, channel)
     port.onmessage = (m) => channel.onmessage?.(m)
     for (const m of early) channel.onmessage?.(m)
   }

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { createRegistry, RegistryError } from '../../wasm/js/page/index.js'
+import { createRegistry, RegistryError } from '../../wasm/js/page/index.ts'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { useRegistry } from './registry.ts'
 import type * as types from './types.ts'

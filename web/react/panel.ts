@@ -17,7 +17,7 @@ export const PortolanPanel: typeof types.PortolanPanel = (
 
   useEffect(() => {
     let gone = false
-    import('../panel/index.js').then(
+    import('../panel/index.ts').then(
       () => {
         if (!gone) setLoaded(true)
       },

@@ -1,4 +1,4 @@
-import { RegistryError } from '../page/index.js'
+import { RegistryError } from '../page/index.ts'
 import type { Tape } from './tape.ts'
 import { Redaction } from './redact.ts'
 import { canonical } from './key.ts'

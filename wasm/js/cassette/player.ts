@@ -2,7 +2,8 @@ import { canonical, readArguments, shortHash } from './key.ts'
 import type { Redaction } from './redact.ts'
 import type { Tape, TapedCall } from './tape.ts'
 import { channelPair } from '../shared/channel.ts'
-import { RegistryError, toWire } from '../shared/errors.ts'
+import { toWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { mergeConfig } from '../shared/mergeconfig.ts'
 import type { Attached, Begin, ListedTool, Request, StateEvent, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
@@ -26,86 +27,86 @@ const blank: ServerHealth = {
 export class Player {
   /** The page's end. */
   readonly channel: Channel
-  private readonly end: Channel
-  private readonly tape: Tape
-  private readonly redaction: Redaction
-  private readonly configs = new Map<string, ServerConfig>()
+  readonly #end: Channel
+  readonly #tape: Tape
+  readonly #redaction: Redaction
+  readonly #configs = new Map<string, ServerConfig>()
   /** The recorded calls that have not been answered from, by tool and arguments. */
-  private readonly left = new Map<string, TapedCall[]>()
-  private discovered: boolean
+  readonly #left = new Map<string, TapedCall[]>()
+  #discovered: boolean
 
   constructor(tape: Tape, redaction: Redaction, begin: Begin) {
-    this.tape = tape
-    this.redaction = redaction
-    this.discovered = !!begin.discovered
-    for (const [name, config] of Object.entries(begin.servers)) this.configure(name, config)
+    this.#tape = tape
+    this.#redaction = redaction
+    this.#discovered = !!begin.discovered
+    for (const [name, config] of Object.entries(begin.servers)) this.#configure(name, config)
     for (const call of tape.calls) {
       const key = keyOf(call.tool, call.arguments)
-      const same = this.left.get(key)
+      const same = this.#left.get(key)
       if (same) same.push(call)
-      else this.left.set(key, [call])
+      else this.#left.set(key, [call])
     }
-    ;[this.channel, this.end] = channelPair()
-    this.end.onmessage = (m) => this.receive(m as ToHost)
+    ;[this.channel, this.#end] = channelPair()
+    this.#end.onmessage = (m) => this.#receive(m as ToHost)
   }
 
-  private post(m: ToPage): void {
-    this.end.post(m)
+  #post(m: ToPage): void {
+    this.#end.post(m)
   }
 
-  private receive(m: ToHost): void {
+  #receive(m: ToHost): void {
     if (!('method' in m)) return
     const { id } = m
     try {
-      this.post({ id, result: this.perform(m) ?? null })
+      this.#post({ id, result: this.#perform(m) ?? null })
     } catch (e) {
-      this.post({ id, error: toWire(e) })
+      this.#post({ id, error: toWire(e) })
     }
   }
 
-  private perform(m: Request): unknown {
+  #perform(m: Request): unknown {
     switch (m.method) {
       case 'attach':
-        for (const name of this.configs.keys()) this.list(name)
-        this.state([...this.configs.keys()])
+        for (const name of this.#configs.keys()) this.#list(name)
+        this.#state([...this.#configs.keys()])
         return { version, resultBytes: 1 << 20, callTimeoutMs: 120_000 } satisfies Attached
       case 'addServer':
-        if (this.configs.has(m.name))
+        if (this.#configs.has(m.name))
           throw new RegistryError(
             'invalid_config',
             `server ${m.name}: add: a server of that name exists; remove or update it`,
             { server: m.name },
           )
-        return this.changed(m.name, m.config)
+        return this.#changed(m.name, m.config)
       case 'updateServer':
-        return this.changed(m.name, mergeConfig(this.known(m.name), m.config))
+        return this.#changed(m.name, mergeConfig(this.#known(m.name), m.config))
       case 'setEnabled':
-        return this.changed(m.name, { ...this.known(m.name), enabled: m.enabled })
+        return this.#changed(m.name, { ...this.#known(m.name), enabled: m.enabled })
       case 'removeServer':
-        this.known(m.name)
-        this.configs.delete(m.name)
-        this.list(m.name)
-        return this.state([m.name])
+        this.#known(m.name)
+        this.#configs.delete(m.name)
+        this.#list(m.name)
+        return this.#state([m.name])
       case 'retry':
       case 'discover': {
-        const names = 'name' in m ? [m.name] : m.names ?? [...this.configs.keys()]
-        for (const name of names) this.known(name)
-        this.discovered = true
-        for (const name of names) this.list(name)
-        return this.state(names)
+        const names = 'name' in m ? [m.name] : m.names ?? [...this.#configs.keys()]
+        for (const name of names) this.#known(name)
+        this.#discovered = true
+        for (const name of names) this.#list(name)
+        return this.#state(names)
       }
       case 'call':
-        return this.call(m)
+        return this.#call(m)
     }
   }
 
-  private call({ id, name, args, progress }: Request & { method: 'call' }): unknown {
-    const asked = this.redaction.value(readArguments(args), { tool: name, part: 'arguments' })
+  #call({ id, name, args, progress }: Request & { method: 'call' }): unknown {
+    const asked = this.#redaction.value(readArguments(args), { tool: name, part: 'arguments' })
     const key = keyOf(name, asked)
-    const same = this.left.get(key)
+    const same = this.#left.get(key)
     const call = same?.shift()
     if (!call) {
-      const more = this.tape.full ? ' The recording ran out of room: raise maxBytes.' : ''
+      const more = this.#tape.full ? ' The recording ran out of room: raise maxBytes.' : ''
       throw new RegistryError(
         'cassette_miss',
         `${name} with arguments ${shortHash(key)} is ${same ? 'not on the cassette so often' : 'not on the cassette'}`,
@@ -114,13 +115,13 @@ export class Player {
         },
       )
     }
-    if (progress) { for (const p of call.progress ?? []) this.post({ id, progress: p }) }
+    if (progress) { for (const p of call.progress ?? []) this.#post({ id, progress: p }) }
     if (call.error) throw new RegistryError(call.error.code, call.error.message, call.error)
     return call.result
   }
 
-  private known(name: string): ServerConfig {
-    const config = this.configs.get(name)
+  #known(name: string): ServerConfig {
+    const config = this.#configs.get(name)
     if (!config)
       throw new RegistryError('unknown_server', `server ${name}: unknown server`, {
         server: name,
@@ -129,46 +130,46 @@ export class Player {
     return config
   }
 
-  private configure(name: string, config: ServerConfig): void {
-    this.redaction.learn(config.headers)
-    this.configs.set(name, config)
+  #configure(name: string, config: ServerConfig): void {
+    this.#redaction.learn(config.headers)
+    this.#configs.set(name, config)
   }
 
-  private changed(name: string, config: ServerConfig): void {
-    this.configure(name, config)
-    this.list(name)
-    this.state([name])
+  #changed(name: string, config: ServerConfig): void {
+    this.#configure(name, config)
+    this.#list(name)
+    this.#state([name])
   }
 
-  private on(name: string): boolean {
-    const config = this.configs.get(name)
-    return this.discovered && !!config && config.enabled !== false
+  #on(name: string): boolean {
+    const config = this.#configs.get(name)
+    return this.#discovered && !!config && config.enabled !== false
   }
 
-  private tools(name: string): ListedTool[] {
-    const { allow, deny } = this.configs.get(name)?.tools ?? {}
-    return (this.on(name) && this.tape.servers[name]?.tools || []).map((
+  #tools(name: string): ListedTool[] {
+    const { allow, deny } = this.#configs.get(name)?.tools ?? {}
+    return (this.#on(name) && this.#tape.servers[name]?.tools || []).map((
       t,
     ) => ((allow && !allow.includes(t.tool)) || deny?.includes(t.tool) ? { ...t, withheld: true } : t))
   }
 
-  private list(name: string): void {
-    for (const event of toolsEvents(name, toolParts(this.tools(name)))) this.post(event)
+  #list(name: string): void {
+    for (const event of toolsEvents(name, toolParts(this.#tools(name)))) this.#post(event)
   }
 
-  private state(names: string[]): void {
+  #state(names: string[]): void {
     const servers: StateEvent['servers'] = {}
     for (const name of names)
-      servers[name] = this.configs.has(name)
-        ? { ...this.health(name), config: redacted(this.configs.get(name)!) }
+      servers[name] = this.#configs.has(name)
+        ? { ...this.#health(name), config: redacted(this.#configs.get(name)!) }
         : null
-    this.post({ event: 'state', status: this.discovered ? 'ready' : 'idle', servers })
+    this.#post({ event: 'state', status: this.#discovered ? 'ready' : 'idle', servers })
   }
 
-  private health(name: string): ServerHealth {
-    if (this.configs.get(name)?.enabled === false) return { ...blank, status: 'disabled' }
-    if (!this.on(name)) return blank
-    const taped = this.tape.servers[name]
+  #health(name: string): ServerHealth {
+    if (this.#configs.get(name)?.enabled === false) return { ...blank, status: 'disabled' }
+    if (!this.#on(name)) return blank
+    const taped = this.#tape.servers[name]
     if (!taped) {
       return {
         ...blank,
@@ -178,7 +179,7 @@ export class Player {
         hint: 'Record the cassette anew.',
       }
     }
-    const tools = this.tools(name)
+    const tools = this.#tools(name)
     return { ...blank, ...taped.health, toolTotal: tools.length, toolCount: tools.filter((t) => !t.withheld).length }
   }
 }

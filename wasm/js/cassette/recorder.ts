@@ -11,40 +11,40 @@ const defaultBytes = 10 << 20
 
 /** Listens to what page and host say to each other. */
 export class Recorder implements Recording {
-  private readonly redaction: Redaction
-  private readonly maxBytes: number
-  private bytes = 0
-  private readonly health = new Map<string, ServerHealth>()
+  readonly #redaction: Redaction
+  readonly #maxBytes: number
+  #bytes = 0
+  readonly #health = new Map<string, ServerHealth>()
   /** A server's list, in the parts in which it came. */
-  private readonly lists = new Map<string, ToolsEvent[]>()
-  private readonly taped: TapedCall[] = []
+  readonly #lists = new Map<string, ToolsEvent[]>()
+  readonly #taped: TapedCall[] = []
   full = false
 
   constructor({ redact, maxBytes = defaultBytes }: RecordOptions) {
-    this.redaction = new Redaction(redact)
-    this.maxBytes = maxBytes
+    this.#redaction = new Redaction(redact)
+    this.#maxBytes = maxBytes
   }
 
   async open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> {
-    for (const { headers } of Object.values((await begin).servers)) this.redaction.learn(headers)
+    for (const { headers } of Object.values((await begin).servers)) this.#redaction.learn(headers)
     const opened = await start()
-    return { ...opened, channel: this.listen(opened.channel) }
+    return { ...opened, channel: this.#listen(opened.channel) }
   }
 
   get calls(): number {
-    return this.taped.filter(over).length
+    return this.#taped.filter(over).length
   }
 
   text(): string {
     const servers: Tape['servers'] = {}
-    for (const [name, health] of this.health)
-      servers[name] = { health: this.redaction.value(health, { tool: '', part: 'error' }), tools: this.tools(name) }
+    for (const [name, health] of this.#health)
+      servers[name] = { health: this.#redaction.value(health, { tool: '', part: 'error' }), tools: this.#tools(name) }
     return JSON.stringify(
       {
         portolan: 'cassette',
         version: 1,
         servers,
-        calls: this.taped.filter(over),
+        calls: this.#taped.filter(over),
         ...(this.full && { full: true }),
       } satisfies Tape,
       null,
@@ -52,67 +52,67 @@ export class Recorder implements Recording {
     )
   }
 
-  private listen(inner: Channel): Channel {
+  #listen(inner: Channel): Channel {
     const open = new Map<number, TapedCall>()
     const outer: Channel = {
       onmessage: null,
       post: (message, transfer) => {
-        this.asked(message as ToHost, open)
+        this.#asked(message as ToHost, open)
         inner.post(message, transfer)
       },
       close: () => inner.close(),
     }
     inner.onmessage = (message) => {
-      this.told(message as ToPage, open)
+      this.#told(message as ToPage, open)
       outer.onmessage?.(message)
     }
     return outer
   }
 
-  private asked(m: ToHost, open: Map<number, TapedCall>): void {
+  #asked(m: ToHost, open: Map<number, TapedCall>): void {
     if ('cancel' in m) return void open.delete(m.cancel)
     if (!('method' in m)) return
-    if (m.method === 'addServer' || m.method === 'updateServer') this.redaction.learn(m.config.headers)
+    if (m.method === 'addServer' || m.method === 'updateServer') this.#redaction.learn(m.config.headers)
     if (m.method !== 'call') return
     const call: TapedCall = {
       tool: m.name,
-      arguments: this.redaction.value(readArguments(m.args), { tool: m.name, part: 'arguments' }),
+      arguments: this.#redaction.value(readArguments(m.args), { tool: m.name, part: 'arguments' }),
     }
-    if (!this.room(call)) return
-    this.taped.push(call)
+    if (!this.#room(call)) return
+    this.#taped.push(call)
     open.set(m.id, call)
   }
 
-  private told(m: ToPage, open: Map<number, TapedCall>): void {
+  #told(m: ToPage, open: Map<number, TapedCall>): void {
     if ('id' in m) {
       const call = open.get(m.id)
       if (!call) return
       const { tool } = call
       if ('progress' in m) {
-        const progress = this.redaction.value(m.progress, { tool, part: 'progress' })
-        if (this.room(progress)) (call.progress ??= []).push(progress)
+        const progress = this.#redaction.value(m.progress, { tool, part: 'progress' })
+        if (this.#room(progress)) (call.progress ??= []).push(progress)
         return
       }
       open.delete(m.id)
       const rest: Partial<TapedCall> = 'error' in m
-        ? { error: this.redaction.value(m.error, { tool, part: 'error' }) }
-        : { result: this.result(m.result as Called, tool) }
-      if (this.room(rest)) Object.assign(call, rest)
+        ? { error: this.#redaction.value(m.error, { tool, part: 'error' }) }
+        : { result: this.#result(m.result as Called, tool) }
+      if (this.#room(rest)) Object.assign(call, rest)
     } else if (m.event === 'tools') {
-      if (m.first) this.lists.set(m.server, [])
-      this.lists.get(m.server)?.push(m)
+      if (m.first) this.#lists.set(m.server, [])
+      this.#lists.get(m.server)?.push(m)
     } else if (m.event === 'state') {
       for (const [name, s] of Object.entries(m.servers)) {
         if (!s) continue // what was removed is on the tape all the same
         const { config: _, ...health } = s
-        if (health.status === 'connected' || !this.health.has(name)) this.health.set(name, health)
+        if (health.status === 'connected' || !this.#health.has(name)) this.#health.set(name, health)
       }
     }
   }
 
-  private result(called: Called, tool: string): Called {
+  #result(called: Called, tool: string): Called {
     const { value: said, raw } = opened(called)
-    const value = this.redaction.value(said, { tool, part: 'result' })
+    const value = this.#redaction.value(said, { tool, part: 'result' })
     const { server, isError, durationMs } = called
     return {
       server,
@@ -120,12 +120,12 @@ export class Recorder implements Recording {
       isError,
       durationMs,
       value,
-      ...(raw !== undefined && this.redaction.allows(raw) && { raw }),
+      ...(raw !== undefined && this.#redaction.allows(raw) && { raw }),
     }
   }
 
-  private tools(server: string): ListedTool[] {
-    const list = (this.lists.get(server) ?? []).flatMap((part): ListedTool[] => {
+  #tools(server: string): ListedTool[] {
+    const list = (this.#lists.get(server) ?? []).flatMap((part): ListedTool[] => {
       if ('tools' in part) return part.tools
       const { tools } = (JSON.parse(part.text) as { result: { tools: ToolDefinition[] } }).result
       return part.names.map((name, i) => ({
@@ -138,15 +138,15 @@ export class Recorder implements Recording {
     return list.map(({ name, tool, definition }) => ({
       name,
       tool,
-      definition: this.redaction.value(definition, { tool: name, part: 'definition' }),
+      definition: this.#redaction.value(definition, { tool: name, part: 'definition' }),
     }))
   }
 
   /** Takes room for it, if there is some. */
-  private room(part: unknown): boolean {
+  #room(part: unknown): boolean {
     const size = JSON.stringify(part)?.length ?? 0
-    if (this.bytes + size > this.maxBytes) this.full = true
-    else this.bytes += size
+    if (this.#bytes + size > this.#maxBytes) this.full = true
+    else this.#bytes += size
     return !this.full
   }
 }

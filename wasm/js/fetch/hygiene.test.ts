@@ -7,7 +7,7 @@ import { cleanTool } from './hygiene.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
 
 const table = <T>(name: string): T[] =>
-  JSON.parse(readFileSync(new URL(`../../testdata/hygiene/${name}`, import.meta.url), 'utf8'))
+  JSON.parse(readFileSync(new URL(`../../../testdata/hygiene/${name}`, import.meta.url), 'utf8'))
 
 test('texts are cleaned as the table says', () => {
   for (
@@ -116,7 +116,7 @@ test('Go and TypeScript agree on 20,000 random texts', () => {
         ))).join(''),
   )
   const said = execFileSync('go', ['run', './registry/registrytest/reference', 'clean'], {
-    cwd: fileURLToPath(new URL('../../', import.meta.url)),
+    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
     input: texts.map((t) => JSON.stringify(t)).join('\n'),
     maxBuffer: 1 << 26,
     encoding: 'utf8',

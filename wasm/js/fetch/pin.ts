@@ -19,7 +19,7 @@ export function pinOf(tool: JsonObject): string {
   const add = (v: unknown) => {
     const digest = v === undefined ? '' : sha256(canonical(v))
     all += digest + '\n'
-    parts += '..' + digest.slice(0, short)
+    parts += '.' + digest.slice(0, short)
   }
   for (const field of fields) add(tool[field])
   const meta = isObject(tool['_meta']) ? Object.entries(tool['_meta']).filter(([key]) => isUI(key)) : []

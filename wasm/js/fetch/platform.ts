@@ -6,15 +6,7 @@ import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson,
 import { BodyReader } from './buffers.ts'
 import type { Crossing } from '../host/abi.ts'
 import { type Bounds, Flag, Kind, Op, Why } from './events.ts'
-import {
-  type Emit,
-  MESSAGE_CHARS,
-  passes,
-  type Reader,
-  readListed,
-  readMessages,
-  readPassed,
-} from './messages.ts'
+import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
 import { Floods, nextSecond } from './rate-limit.ts'
 import type { FromLane, Lane, MakeLane, Start } from './io-worker.ts'
@@ -277,8 +269,9 @@ export class Plane {
     this.#lane?.shut()
     const last: Exchange[] = []
     for (const x of [...this.#live.values(), ...this.#draining]) {
-      x.over = true
-      if (x.sends && !this.#draining.has(x)) last.push(x)
+      const leaves = x.sends && !this.#draining.has(x)
+      x.over = !leaves
+      if (leaves) last.push(x)
       else this.#stop(x)
     }
     this.#live.clear()

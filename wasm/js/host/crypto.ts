@@ -1,4 +1,4 @@
-import { openVault, type Vault } from '../page/secrets.ts'
+import { openVault, type Vault } from '../shared/vault.ts'
 
 // What signing in needs of the platform under package plane: cryptography, locks
 // and a memory for secrets. Binary values travel in base64url.

@@ -1,5 +1,6 @@
 import type { SharingChannel } from '../shared/channel.ts'
-import { fromWire, RegistryError, toWire, type WireError } from '../shared/errors.ts'
+import { fromWire, toWire, type WireError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { Instance, type Hears } from './instance.ts'
 import { mergeConfig } from '../shared/mergeconfig.ts'
 import type {
@@ -44,51 +45,48 @@ interface Asked {
  * A module that has crashed is replaced, and gets the servers that the old one had.
  */
 export class Host {
-  /** What a realm without import() needs beside the host; see parts.ts. */
-  static parts: unknown
-
   /** Servers of `begin` that the module did not take. */
   refused: Record<string, WireError> = {}
 
-  private readonly wasm: WebAssembly.Module
-  private readonly options: StartOptions
-  private readonly lane: MakeLane | undefined
-  private instance: Instance | undefined
+  readonly #wasm: WebAssembly.Module
+  readonly #options: StartOptions
+  readonly #lane: MakeLane | undefined
+  #instance: Instance | undefined
   /** The instance has its servers. */
-  private ready = false
+  #ready = false
   /** It has not listed all tools again that an earlier one had. */
-  private listing = false
-  private readonly restarts = new Restarts()
+  #listing = false
+  readonly #restarts = new Restarts()
   /** The module is replaced beyond it, and not before, in ms of performance.now(). */
-  private readonly memoryBytes: number
-  private renewAt = 0
-  private down: RegistryError | undefined
-  private closed = false
-  private online = true
-  private discovered = false
-  private readonly configs = new Map<string, ServerConfig>()
+  readonly #memoryBytes: number
+  #renewAt = 0
+  #down: RegistryError | undefined
+  #closed = false
+  #online = true
+  #discovered = false
+  readonly #configs = new Map<string, ServerConfig>()
 
-  private readonly clients = new Set<SharingChannel>()
-  private readonly asked = new Map<number, Asked>()
-  private held: [client: Channel, m: Request][] = []
-  private last = 0
-  private closing = 0
+  readonly #clients = new Set<SharingChannel>()
+  readonly #asked = new Map<number, Asked>()
+  #held: [client: Channel, m: Request][] = []
+  #last = 0
+  #closing = 0
   /** Pins that came before anybody who could keep them. */
-  private unkept: PinsEvent[] = []
-  private readonly asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
+  #unkept: PinsEvent[] = []
+  readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
 
-  private readonly servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
-  private readonly tools = new Map<string, ListedTool[]>()
-  private status: StateEvent['status'] = 'idle'
+  readonly #servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
+  readonly #tools = new Map<string, ListedTool[]>()
+  #status: StateEvent['status'] = 'idle'
 
-  private constructor(wasm: WebAssembly.Module, options: StartOptions, lane: MakeLane | undefined) {
-    this.wasm = wasm
-    this.lane = lane
+  protected constructor(wasm: WebAssembly.Module, options: StartOptions, lane: MakeLane | undefined) {
+    this.#wasm = wasm
+    this.#lane = lane
     const { memoryBytes = 256 << 20, ...limits } = options.limits ?? {}
-    this.memoryBytes = memoryBytes
+    this.#memoryBytes = memoryBytes
     // On the page's own thread nothing else happens while a response is parsed.
     if (typeof document !== 'undefined') limits.responseBytes ??= 4 << 20
-    this.options = { ...options, limits }
+    this.#options = { ...options, limits }
   }
 
   /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope that can start workers. */
@@ -99,9 +97,9 @@ export class Host {
     lane?: MakeLane,
   ): Promise<Host> {
     const host = new Host(wasm, options, lane)
-    host.discovered = !!begin.discovered
-    await host.boot()
-    host.refused = await host.furnish(Object.entries(begin.servers))
+    host.#discovered = !!begin.discovered
+    await host.#boot()
+    host.refused = await host.#furnish(Object.entries(begin.servers))
     return host
   }
 
@@ -109,18 +107,18 @@ export class Host {
   attach(client: Channel): () => void {
     client.onmessage = (m) => {
       try {
-        this.receive(client, m as ToHost)
+        this.#receive(client, m as ToHost)
       } catch (e) {
         const id = (m as Request | undefined)?.id
         if (typeof id === 'number') client.post({ id, error: toWire(e) } satisfies ToPage)
       }
     }
-    return () => this.detach(client)
+    return () => this.#detach(client)
   }
 
   /** Nobody uses the registry. */
   get deserted(): boolean {
-    return !this.clients.size
+    return !this.#clients.size
   }
 
   /**
@@ -131,7 +129,7 @@ export class Host {
     const refused: Record<string, WireError> = {}
     await Promise.all(
       Object.entries(servers).map(async ([name, config]) => {
-        const there = this.configs.get(name)
+        const there = this.#configs.get(name)
         const blank = {
           headers: null,
           proxy: null,
@@ -150,92 +148,97 @@ export class Host {
         else if (there.url === config.url && !filled(there) && filled(config))
           m = { method: 'updateServer', name, config: { headers: config.headers } }
         if (m)
-          await this.ask(m).catch((e: RegistryError) => {
+          await this.#ask(m).catch((e: RegistryError) => {
             refused[name] = toWire(e)
           })
       }),
     )
-    if (discovered) this.list()
+    if (discovered) this.#list()
     return refused
   }
 
   /** Ends the module. */
   exit(): void {
-    this.closed = true
-    this.instance?.exit()
+    this.#closed = true
+    this.#instance?.exit()
   }
 
-  private detach(client: Channel): void {
-    this.clients.delete(client)
+  #detach(client: Channel): void {
+    this.#clients.delete(client)
     client.onmessage = null
-    this.held = this.held.filter(([c]) => c !== client)
-    for (const [id, asked] of this.asked) {
-      if (asked.client === client) this.instance?.cancel(id)
+    this.#held = this.#held.filter(([c]) => c !== client)
+    for (const [id, asked] of this.#asked) {
+      if (asked.client === client) this.#instance?.cancel(id)
     }
   }
 
-  private receive(client: Channel, m: ToHost): void {
-    if ('cancel' in m) return this.cancel(client, m.cancel)
+  #receive(client: Channel, m: ToHost): void {
+    if ('cancel' in m) return this.#cancel(client, m.cancel)
     if ('elicited' in m) {
-      const asked = this.asks.get(m.elicited)
-      this.asks.delete(m.elicited)
-      if (asked?.of === this.instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : '')
+      const asked = this.#asks.get(m.elicited)
+      this.#asks.delete(m.elicited)
+      if (asked?.of === this.#instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : '')
       return
     }
-    if (m.method === 'attach') return this.welcome(client, m.id)
-    if (this.closed) throw new RegistryError('closed', 'the registry is closed')
-    if (this.down && m.method !== 'close') {
-      if (!this.restarts.allow(m.method === 'retry')) throw this.down
-      this.down = undefined
-      void this.restart()
+    if (m.method === 'attach') return this.#welcome(client, m.id)
+    if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
+    if (this.#down && m.method !== 'close') {
+      if (!this.#restarts.allow(m.method === 'retry')) throw this.#down
+      this.#down = undefined
+      void this.#restart()
     }
-    const waits = !this.ready || (this.listing && m.method === 'call' && !this.lists(m.name))
-    if (m.method === 'close') this.closed = true
-    else if (waits) return void this.held.push([client, m])
-    if (this.instance) this.perform(m, { client, id: m.id })
+    const waits = !this.#ready || (this.#listing && m.method === 'call' && !this.#lists(m.name))
+    if (m.method === 'close') this.#closed = true
+    else if (waits) return void this.#held.push([client, m])
+    if (this.#instance) this.#perform(m, { client, id: m.id })
     else client.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
   }
 
-  private perform(m: Request, asked: Asked): void {
-    const id = ++this.last
-    this.asked.set(id, asked)
-    if (m.method === 'call') return this.instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+  #perform(m: Request, asked: Asked): void {
+    const id = ++this.#last
+    this.#asked.set(id, asked)
+    if (m.method === 'call') return this.#instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
     asked.change = m
-    if (m.method === 'discover') this.discovered = true
-    if (m.method === 'online') this.online = m.online
-    if (m.method === 'takePins') (this.options.pins ??= {})[m.key] = m.pins
-    if (m.method === 'close') this.closing = id
+    if (m.method === 'discover') this.#discovered = true
+    if (m.method === 'online') this.#online = m.online
+    if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
+    if (m.method === 'close') this.#closing = id
     const { id: _, method, ...params } = m
-    this.instance!.call(id, method, params)
+    this.#instance!.call(id, method, params)
   }
 
   /** A request of the host's own. */
-  private ask(m: Omitted<Request>): Promise<unknown> {
+  #ask(m: Omitted<Request>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const own = (a: ToPage) => ('error' in a ? reject(fromWire(a.error as WireError)) : resolve(undefined))
-      if (this.instance) this.perform({ id: 0, ...m } as Request, { id: 0, own })
+      if (this.#instance) this.#perform({ id: 0, ...m } as Request, { id: 0, own })
       else reject(crashed())
     })
   }
 
-  private cancel(client: Channel, id: number): void {
-    this.held = this.held.filter(([c, m]) => c !== client || m.id !== id)
-    for (const [own, asked] of this.asked) {
-      if (asked.client === client && asked.id === id) return this.instance?.cancel(own)
+  #cancel(client: Channel, id: number): void {
+    this.#held = this.#held.filter(([c, m]) => c !== client || m.id !== id)
+    for (const [own, asked] of this.#asked) {
+      if (asked.client === client && asked.id === id) return this.#instance?.cancel(own)
     }
   }
 
   /** Tells a new client all that the others know. */
-  private welcome(client: Channel, id: number): void {
-    this.clients.add(client)
-    for (const [server, tools] of this.tools) {
+  #welcome(client: Channel, id: number): void {
+    this.#clients.add(client)
+    for (const [server, tools] of this.#tools) {
       for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
-    for (const event of this.unkept.splice(0)) client.post(event)
+    for (const event of this.#unkept.splice(0)) client.post(event)
     client.post(
-      { event: 'state', whole: true, status: this.status, servers: Object.fromEntries(this.servers) } satisfies ToPage,
+      {
+        event: 'state',
+        whole: true,
+        status: this.#status,
+        servers: Object.fromEntries(this.#servers),
+      } satisfies ToPage,
     )
-    const { limits, callTimeoutMs } = this.options
+    const { limits, callTimeoutMs } = this.#options
     client.post(
       {
         id,
@@ -248,224 +251,225 @@ export class Host {
     )
   }
 
-  private broadcast(m: ToPage): void {
-    for (const client of this.clients) client.post(m)
+  #broadcast(m: ToPage): void {
+    for (const client of this.#clients) client.post(m)
   }
 
-  private settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void {
-    const asked = this.asked.get(id)
-    this.asked.delete(id)
-    if (id === this.closing) queueMicrotask(() => this.instance?.exit())
+  #settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void {
+    const asked = this.#asked.get(id)
+    this.#asked.delete(id)
+    if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
     if (!asked) return
     const answer = message(asked.id)
-    if (asked.change && 'result' in answer) this.note(asked.change)
+    if (asked.change && 'result' in answer) this.#note(asked.change)
     if (asked.own) asked.own(answer)
     else asked.client!.post(answer, transfer)
-    this.renew()
+    this.#renew()
   }
 
   /** Remembers what another module would have to be told. */
-  private note(m: Request): void {
-    if (m.method === 'removeServer') this.configs.delete(m.name)
-    else if (m.method === 'addServer') this.configs.set(m.name, m.config)
-    else if (m.method === 'updateServer') this.configs.set(m.name, mergeConfig(this.configs.get(m.name), m.config))
-    else if (m.method === 'setEnabled') this.configs.set(m.name, { ...this.configs.get(m.name)!, enabled: m.enabled })
+  #note(m: Request): void {
+    if (m.method === 'removeServer') this.#configs.delete(m.name)
+    else if (m.method === 'addServer') this.#configs.set(m.name, m.config)
+    else if (m.method === 'updateServer') this.#configs.set(m.name, mergeConfig(this.#configs.get(m.name), m.config))
+    else if (m.method === 'setEnabled') this.#configs.set(m.name, { ...this.#configs.get(m.name)!, enabled: m.enabled })
   }
 
   /** `parts` is the list for those whose messages are cloned. */
-  private setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
-    if (tools.length) this.tools.set(server, tools)
-    else if (!this.tools.delete(server)) return
-    this.tellTools(server, tools, parts)
-    if (this.listing) this.release()
+  #setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
+    if (tools.length) this.#tools.set(server, tools)
+    else if (!this.#tools.delete(server)) return
+    this.#tellTools(server, tools, parts)
+    if (this.#listing) this.#release()
   }
 
-  private tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
-    for (const client of this.clients) {
+  #tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
+    for (const client of this.#clients) {
       for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts))
         client.post(event)
     }
   }
 
   /** A long list that is new comes without pins. */
-  private givePins({ server, pins }: PinsEvent): void {
-    const tools = this.tools.get(server)
+  #givePins({ server, pins }: PinsEvent): void {
+    const tools = this.#tools.get(server)
     if (!tools?.some((t) => !t.pin)) return
     givePins(tools, pins)
-    for (const client of this.clients) client.post({ event: 'pinned', server, pins } satisfies ToPage)
+    for (const client of this.#clients) client.post({ event: 'pinned', server, pins } satisfies ToPage)
   }
 
-  private lists(name: string): boolean {
-    return [...this.tools.values()].some((tools) => tools.some((t) => t.name === name))
+  #lists(name: string): boolean {
+    return [...this.#tools.values()].some((tools) => tools.some((t) => t.name === name))
   }
 
-  private async boot(): Promise<void> {
+  async #boot(): Promise<void> {
     let instance: Instance | undefined
-    const current = () => !instance || instance === this.instance // one that is replaced says goodbye to its servers
+    const current = () => !instance || instance === this.#instance // one that is replaced says goodbye to its servers
     const hears: Hears = {
-      settle: (id, message, transfer) => this.settle(id, message, transfer),
+      settle: (id, message, transfer) => this.#settle(id, message, transfer),
       progress: (id, progress) => {
-        const asked = this.asked.get(id)
+        const asked = this.#asked.get(id)
         asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
       },
       state: (event) => {
-        if (current()) this.state(event)
+        if (current()) this.#state(event)
       },
       tools: (server, tools, parts) => {
-        if (current()) this.setTools(server, tools, parts)
+        if (current()) this.#setTools(server, tools, parts)
       },
       hints: (hints) => {
-        this.options.hints = hints
-        for (const client of this.clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
+        this.#options.hints = hints
+        for (const client of this.#clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
       },
       pins: (event) => {
-        ;(this.options.pins ??= {})[event.key] = event.pins
-        this.givePins(event)
-        for (const client of this.clients) return client.post(event)
-        this.unkept.push(event)
+        ;(this.#options.pins ??= {})[event.key] = event.pins
+        this.#givePins(event)
+        for (const client of this.#clients) return client.post(event)
+        this.#unkept.push(event)
       },
       elicit: (ask, call, server, params) =>
-        this.askClient(
+        this.#askClient(
           instance!,
           ask,
           call,
           (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } }),
         ),
       authorize: (ask, call, request) =>
-        this.askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
+        this.#askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
       unask: (ask) => {
-        for (const [id, a] of this.asks) if (a.of === instance && a.ask === ask) this.forget(id)
+        for (const [id, a] of this.#asks) if (a.of === instance && a.ask === ask) this.#forget(id)
       },
       ended: () => {
-        if (instance && instance === this.instance) this.ended()
+        if (instance && instance === this.#instance) this.#ended()
       },
     }
-    instance = await Instance.start(this.wasm, this.options, hears, this.lane)
-    this.instance = instance
-    if (this.closed) instance.exit()
+    instance = await Instance.start(this.#wasm, this.#options, hears, this.#lane)
+    this.#instance = instance
+    if (this.#closed) instance.exit()
   }
 
   /** Gives a new module its servers, and has it list what an earlier one had. */
-  private async furnish(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
+  async #furnish(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = {}
-    const { instance } = this
+    const instance = this.#instance
     await Promise.all(
       [...servers].map(([name, config]) =>
-        this.ask({ method: 'addServer', name, config }).catch((e: RegistryError) => {
+        this.#ask({ method: 'addServer', name, config }).catch((e: RegistryError) => {
           refused[name] = toWire(e)
         })
       ),
     )
-    if (!this.online) await this.ask({ method: 'online', online: false }).catch(() => {})
-    if (instance !== this.instance) return refused
-    this.ready = true
-    if (this.discovered) this.list()
-    this.release()
+    if (!this.#online) await this.#ask({ method: 'online', online: false }).catch(() => {})
+    if (instance !== this.#instance) return refused
+    this.#ready = true
+    if (this.#discovered) this.#list()
+    this.#release()
     return refused
   }
 
   /** Lists all servers again. Calls of tools that are not listed yet wait for it. */
-  private list(): void {
-    const { instance } = this
-    this.listing = true
-    this.ask({ method: 'discover' }).catch(() => {}).then(() => {
-      if (instance !== this.instance) return
-      this.listing = false
-      for (const server of this.configs.keys()) if (!this.tools.has(server)) this.tellTools(server, [], [])
-      this.release()
+  #list(): void {
+    const instance = this.#instance
+    this.#listing = true
+    this.#ask({ method: 'discover' }).catch(() => {}).then(() => {
+      if (instance !== this.#instance) return
+      this.#listing = false
+      for (const server of this.#configs.keys()) if (!this.#tools.has(server)) this.#tellTools(server, [], [])
+      this.#release()
     })
   }
 
   /** Goes on with what had to wait. */
-  private release(): void {
-    for (const [client, m] of this.held.splice(0)) client.onmessage?.(m)
+  #release(): void {
+    for (const [client, m] of this.#held.splice(0)) client.onmessage?.(m)
   }
 
   /** The module has ended, or could not be started again. */
-  private ended(): void {
-    this.instance = undefined
-    this.ready = this.listing = false
-    const e = this.closed ? new RegistryError('closed', 'the registry is closed') : crashed()
-    this.fail(e)
-    this.asks.clear()
-    if (this.closed) return
-    this.tools.clear()
-    if (this.restarts.allow()) return void this.restart()
-    this.down = crashedForGood()
-    for (const [client, m] of this.held.splice(0)) client.post({ id: m.id, error: toWire(this.down) } satisfies ToPage)
-    const { message: lastError, code: errorCode, hint } = this.down
-    for (const server of this.servers.keys()) this.tellTools(server, [], [])
-    this.state({
+  #ended(): void {
+    this.#instance = undefined
+    this.#ready = this.#listing = false
+    const e = this.#closed ? new RegistryError('closed', 'the registry is closed') : crashed()
+    this.#fail(e)
+    this.#asks.clear()
+    if (this.#closed) return
+    this.#tools.clear()
+    if (this.#restarts.allow()) return void this.#restart()
+    this.#down = crashedForGood()
+    for (const [client, m] of this.#held.splice(0))
+      client.post({ id: m.id, error: toWire(this.#down) } satisfies ToPage)
+    const { message: lastError, code: errorCode, hint } = this.#down
+    for (const server of this.#servers.keys()) this.#tellTools(server, [], [])
+    this.#state({
       event: 'state',
       status: 'partial',
       servers: Object.fromEntries(
-        [...this.servers].map((
+        [...this.#servers].map((
           [name, s],
         ) => [name, s.status === 'disabled' ? s : { ...s, status: 'error', toolCount: 0, lastError, errorCode, hint }]),
       ),
     })
   }
 
-  private async restart(): Promise<void> {
+  async #restart(): Promise<void> {
     try {
-      await this.boot()
+      await this.#boot()
     } catch {
-      return this.ended()
+      return this.#ended()
     }
-    await this.furnish(this.configs)
+    await this.#furnish(this.#configs)
   }
 
   /**
    * Replaces a module whose memory has grown too large, for it cannot give it back:
    * while nobody waits for it, and once in a minute.
    */
-  private renew(): void {
-    const old = this.instance
-    if (!old || !this.ready || this.listing || this.closed || this.asked.size || this.asks.size) return
-    if (old.memory <= this.memoryBytes || performance.now() < this.renewAt) return
-    this.renewAt = performance.now() + RENEW_MS
-    this.ready = false
-    this.instance = undefined
-    this.tools.clear()
-    const id = ++this.last
-    this.asked.set(id, { id: 0, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
+  #renew(): void {
+    const old = this.#instance
+    if (!old || !this.#ready || this.#listing || this.#closed || this.#asked.size || this.#asks.size) return
+    if (old.memory <= this.#memoryBytes || performance.now() < this.#renewAt) return
+    this.#renewAt = performance.now() + RENEW_MS
+    this.#ready = false
+    this.#instance = undefined
+    this.#tools.clear()
+    const id = ++this.#last
+    this.#asked.set(id, { id: 0, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
     old.call(id, 'close', {})
-    void this.restart()
+    void this.#restart()
   }
 
-  private fail(e: RegistryError): void {
-    for (const id of this.asked.keys()) this.settle(id, (id) => ({ id, error: toWire(e) }))
+  #fail(e: RegistryError): void {
+    for (const id of this.#asked.keys()) this.#settle(id, (id) => ({ id, error: toWire(e) }))
   }
 
-  private state(event: StateEvent): void {
-    this.status = event.status
+  #state(event: StateEvent): void {
+    this.#status = event.status
     for (const [name, s] of Object.entries(event.servers)) {
-      if (s) this.servers.set(name, s)
-      else this.servers.delete(name)
+      if (s) this.#servers.set(name, s)
+      else this.#servers.delete(name)
     }
-    this.broadcast(event)
+    this.#broadcast(event)
   }
 
   /** Asks the client that called, as far as that is known. */
-  private askClient(
+  #askClient(
     of: Instance,
     ask: number,
     call: number,
     event: (ask: number) => Extract<ToPage, { ask: number }>,
   ): void {
-    const callers = [...this.asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
-    const client = this.asked.get(call)?.client ?? callers.at(-1) ?? [...this.clients][0]
+    const callers = [...this.#asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
+    const client = this.#asked.get(call)?.client ?? callers.at(-1) ?? [...this.#clients][0]
     if (!client) return of.elicited(ask, '')
-    const id = ++this.last
+    const id = ++this.#last
     const asks = event(id)
-    this.asks.set(id, { of, ask, client, event: asks.event })
+    this.#asks.set(id, { of, ask, client, event: asks.event })
     client.post(asks)
   }
 
   /** Nobody waits for that answer any more. */
-  private forget(id: number): void {
-    const asked = this.asks.get(id)
+  #forget(id: number): void {
+    const asked = this.#asks.get(id)
     if (asked?.event === 'authorize') asked.client.post({ event: 'authorize', ask: id } satisfies ToPage)
-    this.asks.delete(id)
+    this.#asks.delete(id)
   }
 }

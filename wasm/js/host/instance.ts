@@ -1,5 +1,6 @@
 import { Crossing, withheld } from './abi.ts'
-import { fromWire, RegistryError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { run } from './loader.ts'
 import { Notary } from './crypto.ts'
 import { Plane } from '../fetch/platform.ts'
@@ -59,28 +60,28 @@ const read = (json: string) =>
 
 /** One run of the module. */
 export class Instance {
-  private readonly crossing = new Crossing({
+  readonly #crossing = new Crossing({
     called: (id, table, isError, durationMs, server, tool) => {
-      const answer = this.plane.tables.takeResult(table) ?? { value: undefined }
-      this.hears.settle(
+      const answer = this.#plane.tables.takeResult(table) ?? { value: undefined }
+      this.#hears.settle(
         id,
         (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }),
         'message' in answer ? [answer.message.buffer] : [],
       )
     },
-    listed: (server, lines, handles) => this.listed(server, lines, handles),
+    listed: (server, lines, handles) => this.#listed(server, lines, handles),
   })
-  private readonly plane: Plane
-  private readonly hears: Hears
-  private module!: Module
+  readonly #plane: Plane
+  readonly #hears: Hears
+  #module!: Module
   /** Of the list that comes next, by model name. */
-  private holds: Record<string, Hold> = {}
+  #holds: Record<string, Hold> = {}
   /** What was told last of each server's list, as far as one can tell whether another is the same. */
-  private readonly told = new Map<string, string>()
+  readonly #told = new Map<string, string>()
 
   private constructor(hears: Hears, lane: MakeLane | undefined) {
-    this.hears = hears
-    this.plane = new Plane({ crossing: this.crossing, lane })
+    this.#hears = hears
+    this.#plane = new Plane({ crossing: this.#crossing, lane })
   }
 
   /** Rejects if the module refuses the options, is of another version, or cannot run. */
@@ -88,9 +89,9 @@ export class Instance {
     return new Promise((resolve, reject) => {
       const instance = new Instance(hears, lane)
       run(module, {
-        ...instance.boot(options),
+        ...instance.#boot(options),
         ready: (m: Module, v: string) => {
-          instance.module = m
+          instance.#module = m
           if (v === version) return resolve(instance)
           m.exit()
           reject(
@@ -100,55 +101,55 @@ export class Instance {
           )
         },
         refused: (error: string) => reject(fromWire(JSON.parse(error))),
-      }, instance.crossing).catch(reject).then(() => {
+      }, instance.#crossing).catch(reject).then(() => {
         reject(crashed())
-        instance.plane.shut()
+        instance.#plane.shut()
         hears.ended()
       })
     })
   }
 
   call(id: number, method: string, params: object): void {
-    this.module.call(id, method, JSON.stringify(params))
+    this.#module.call(id, method, JSON.stringify(params))
   }
 
   dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
-    this.crossing.dispatch(id, name, args, timeoutMs, progress)
+    this.#crossing.dispatch(id, name, args, timeoutMs, progress)
   }
 
   cancel(id: number): void {
-    this.crossing.cancel(id)
+    this.#crossing.cancel(id)
   }
 
   elicited(ask: number, answer: string): void {
-    this.module.elicited(ask, answer)
+    this.#module.elicited(ask, answer)
   }
 
   /** Of the module, in bytes. It never shrinks. */
   get memory(): number {
-    return this.crossing.size
+    return this.#crossing.size
   }
 
   exit(): void {
-    this.module.exit()
+    this.#module.exit()
   }
 
-  private listed(server: string, lines: string[], handles: Uint32Array): void {
+  #listed(server: string, lines: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
     const parts: ToolsPart[] = []
-    const holds = this.holds
-    this.holds = {}
-    if (this.isTold(server, lines, handles, holds)) return
+    const holds = this.#holds
+    this.#holds = {}
+    if (this.#isTold(server, lines, handles, holds)) return
     for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
       const page: ListedTool[] = [], indices: number[] = []
       for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
-        const tool = this.plane.tables.tool(table, index)
+        const tool = this.#plane.tables.tool(table, index)
         if (!tool) continue
         const [name, pin] = lines[i]!.split('\t') as [string, string?]
-        const held = holds[name], flags = this.plane.tables.flags(table, index)
+        const held = holds[name], flags = this.#plane.tables.flags(table, index)
         page.push(Object.assign(tool, {
           name,
           ...(pin && { pin }),
@@ -159,31 +160,31 @@ export class Instance {
         indices.push(index)
       }
       list.push(...page)
-      parts.push(...sourceParts(page, indices, this.plane.tables.takeSource(table)))
+      parts.push(...sourceParts(page, indices, this.#plane.tables.takeSource(table)))
     }
-    this.hears.tools(server, list, parts)
+    this.#hears.tools(server, list, parts)
   }
 
   /** A list that was read again and is the same is nobody's news. */
-  private isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
+  #isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
     const prints = new Map<number, string | undefined>()
     handles.forEach((table, i) => {
-      if (i % 2 === 0) prints.set(table, this.plane.tables.print(table))
+      if (i % 2 === 0) prints.set(table, this.#plane.tables.print(table))
     })
-    const before = this.told.get(server)
-    this.told.delete(server)
+    const before = this.#told.get(server)
+    this.#told.delete(server)
     if (!lines.length || [...prints.values()].some((print) => !print)) return false
     const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2), holds])
-    this.told.set(server, now)
+    this.#told.set(server, now)
     return now === before
   }
 
   /** What the module calls, by name (jsbridge). */
-  private boot(options: StartOptions): Record<string, unknown> {
-    const { hears } = this
+  #boot(options: StartOptions): Record<string, unknown> {
+    const hears = this.#hears
     return {
       options: JSON.stringify(options),
-      plane: this.plane,
+      plane: this.#plane,
       notary: new Notary(),
       reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
@@ -197,7 +198,7 @@ export class Instance {
       toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
       hints: (hints: string) => hears.hints(hints),
       held: (json: string) => {
-        this.holds = JSON.parse(json)
+        this.#holds = JSON.parse(json)
       },
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
         hears.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),

@@ -1,7 +1,7 @@
 import type { Crossing } from './abi.ts'
 import { explainWasm } from '../shared/explain.ts'
 // @ts-expect-error made by the build from the Go toolchain's own wasm_exec.js
-import { loadGo } from './gen/wasm_exec.js'
+import { loadGo } from '../gen/wasm_exec.js'
 
 /** What the module finds under the name `portolan` in its scope. */
 export type Boot = Record<string, unknown>

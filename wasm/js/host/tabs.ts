@@ -4,7 +4,7 @@ import { download, ignore } from '../shared/download.ts'
 import { toWire, type WireError } from '../shared/errors.ts'
 import { explainWasm } from '../shared/explain.ts'
 import { Host } from './host.ts'
-import { mismatch } from '../page/integrity.ts'
+import { mismatch } from '../shared/integrity.ts'
 import { holdLock, onReleased, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
 import type { Begin } from '../shared/protocol.ts'
 

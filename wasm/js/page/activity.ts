@@ -16,12 +16,12 @@ const longestMessage = 500
 
 /** Tells observers what a registry does. */
 export class Activities {
-  private readonly listeners: ReadonlySet<(a: Activity) => void>
-  private readonly connecting = new Map<string, Connecting>()
-  private last = 0
+  readonly #listeners: ReadonlySet<(a: Activity) => void>
+  readonly #connecting = new Map<string, Connecting>()
+  #last = 0
 
   constructor(listeners: ReadonlySet<(a: Activity) => void>) {
-    this.listeners = listeners
+    this.#listeners = listeners
   }
 
   /** Runs a call and tells of it. */
@@ -31,16 +31,16 @@ export class Activities {
     options: DispatchOptions,
     run: (o: DispatchOptions) => Promise<ToolResult>,
   ): Promise<ToolResult> {
-    const id = ++this.last, began = performance.now()
+    const id = ++this.#last, began = performance.now()
     const about = { id, kind: 'call', server, tool } as const
     const end = (e: Ending) =>
-      this.tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
-    this.tell({ ...about, phase: 'begin', at: Date.now() })
+      this.#tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
+    this.#tell({ ...about, phase: 'begin', at: Date.now() })
     try {
       const result = await run({
         ...options,
         onProgress: (progress) => {
-          this.tell({ ...about, phase: 'progress', at: Date.now(), progress, ...message(progress.message) })
+          this.#tell({ ...about, phase: 'progress', at: Date.now(), progress, ...message(progress.message) })
           options.onProgress?.(progress)
         },
       })
@@ -60,48 +60,48 @@ export class Activities {
   /** Finds connections that began, went on or ended between two states. */
   states(before: Servers, after: Servers): void {
     for (const [server, now] of Object.entries(after))
-      if (now !== before[server]) this.state(server, before[server], now)
-    for (const server of this.connecting.keys()) if (!after[server]) this.connected(server, { outcome: 'cancelled' })
+      if (now !== before[server]) this.#state(server, before[server], now)
+    for (const server of this.#connecting.keys()) if (!after[server]) this.#connected(server, { outcome: 'cancelled' })
   }
 
-  private state(server: string, before: ServerHealth | undefined, now: ServerHealth): void {
+  #state(server: string, before: ServerHealth | undefined, now: ServerHealth): void {
     const at = Date.now()
-    let open = this.connecting.get(server)
+    let open = this.#connecting.get(server)
     // A fast one may be over with the first news of it.
     const fresh = now.lastConnected !== null && now.lastConnected !== (before?.lastConnected ?? null)
     if (!open && (now.status === 'connecting' || fresh)) {
-      open = { id: ++this.last, at, lastSuccessful: before?.lastSuccessful ?? null }
-      this.connecting.set(server, open)
-      this.tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
+      open = { id: ++this.#last, at, lastSuccessful: before?.lastSuccessful ?? null }
+      this.#connecting.set(server, open)
+      this.#tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
     }
     if (!open || now.status === 'connecting') return
     if (now.status === 'error')
-      return this.connected(server, {
+      return this.#connected(server, {
         outcome: 'error',
         errorCode: now.errorCode,
         ...message(now.lastError ?? undefined),
       })
-    if (now.status !== 'connected') return this.connected(server, { outcome: 'cancelled' })
+    if (now.status !== 'connected') return this.#connected(server, { outcome: 'cancelled' })
     if (now.lastSuccessful === open.lastSuccessful) {
       open.connected ??= at
       return
     }
     const list = Math.min(open.connected === undefined ? now.latencyMs ?? 0 : at - open.connected, at - open.at)
-    this.connected(server, {
+    this.#connected(server, {
       outcome: 'ok',
       parts: [{ name: 'connect', ms: at - open.at - list }, { name: 'list', ms: list }],
     })
   }
 
-  private connected(server: string, e: Ending): void {
-    const { id, at } = this.connecting.get(server)!
-    this.connecting.delete(server)
-    this.tell({ id, kind: 'connection', server, phase: 'end', at: Date.now(), durationMs: Date.now() - at, ...e })
+  #connected(server: string, e: Ending): void {
+    const { id, at } = this.#connecting.get(server)!
+    this.#connecting.delete(server)
+    this.#tell({ id, kind: 'connection', server, phase: 'end', at: Date.now(), durationMs: Date.now() - at, ...e })
   }
 
   /** A listener's own fault is the page's, and stops nothing of ours. */
-  private tell(a: Activity): void {
-    for (const listener of [...this.listeners]) {
+  #tell(a: Activity): void {
+    for (const listener of [...this.#listeners]) {
       try {
         listener(a)
       } catch (e) {

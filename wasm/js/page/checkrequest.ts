@@ -1,4 +1,4 @@
-import { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 
 /** The JSON text of a call's arguments; text is passed on as it is, so that big integers keep their digits. */

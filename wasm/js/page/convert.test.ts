@@ -11,7 +11,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(name, data), 'utf
 const nameOf = (tool: { name?: string; function?: { name: string } }) => tool.name ?? tool.function!.name
 
 for (const golden of readdirSync(data).filter((name) => name.endsWith('.golden.json'))) {
-  const [server, dialect] = golden.split('..') as [string, Dialect]
+  const [server, dialect] = golden.split('.') as [string, Dialect]
   test(`${server} as ${dialect} is what Go makes of it`, () => {
     const tools: unknown[] = read(`${server}.tools.json`)
     const before = JSON.stringify(tools)

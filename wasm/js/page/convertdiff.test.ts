@@ -171,7 +171,7 @@ test('random and hostile schemas become the same tools in Go and TypeScript', ()
   const make = generator(20261121)
   const defs = Array.from({ length: Number(process.env.CONVERT_DIFF ?? 3000) }, make)
   for (const inputSchema of bombs()) defs.push(JSON.stringify({ name: 'raw', inputSchema }))
-  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const root = fileURLToPath(new URL('../../..', import.meta.url))
   const out = execFileSync('go', ['run', './registry/registrytest/reference', 'convert'], {
     cwd: root,
     input: defs.join('\n') + '\n',

@@ -1,13 +1,14 @@
 import { compile } from './compile.ts'
 import { ignore } from '../shared/download.ts'
 import { Elsewhere } from './storage-events.ts'
-import { fromWire, RegistryError, type WireError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
 import { intended, launch, type Opened } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
-import { part, type Parts } from './parts.ts'
+import { imported, part, type Parts } from './parts.ts'
 import type { Owner, RegistryImage } from './registry.ts'
 import { aborted, type Body } from './requests.ts'
 import type { Begin } from '../shared/protocol.ts'
+import type { Others } from './storage-lock.ts'
 import { ConfigStore, storageFor } from './storage.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
@@ -27,15 +28,15 @@ export async function create<R extends RegistryImage>(
   const tell = (m: Body) => registry.requests.tell(m)
   // A service worker is taken to have its storage for itself: it has no import().
   const alone = options.storage === 'memory' || !!host
-  let sharing: Promise<InstanceType<Parts['others']['Others']>> | undefined
+  let sharing: Promise<Others> | undefined
   const others = () =>
-    sharing ??= Promise.all([part('others', host), stored]).then(([{ Others }]) => new Others(store, options, tell))
+    sharing ??= Promise.all([imported('storage-lock.js', () => import('./storage-lock.ts')), stored]).then((
+      [{ Others }],
+    ) => new Others(store, options, tell))
   const turn = <T>(work: () => Promise<T>) => (alone ? work() : others().then((o) => o.turn(work), work))
   const stored = Promise.resolve().then(async () => {
     const secrets = options.rememberSecrets
-      ? await (await part('secrets', host)).openSecrets().catch((e: WireError) => {
-        throw fromWire(e)
-      })
+      ? await (await part('secrets', host)).openSecrets()
       : undefined
     store = new ConfigStore(storageFor(options.storage), secrets, turn)
     await store.load(given)
@@ -58,7 +59,7 @@ export async function create<R extends RegistryImage>(
   const kept = async () => (await trust?.catch(ignore))?.saved
 
   // Is there as long as the module is not: then all servers are off.
-  let asleep: Parts['asleep'] | undefined
+  let asleep: Parts['unloaded'] | undefined
   let unheard = () => {}
   const show = () =>
     asleep &&
@@ -69,11 +70,10 @@ export async function create<R extends RegistryImage>(
       servers: asleep.states(store.servers),
     })
   const shared = intended(options) === 'shared'
+  const sharedPart = () => imported('shared.js', () => import('./shared.ts'))
   let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
   const door = () =>
-    doors ??= part('signin', host).then(({ Door }) =>
-      new Door(options.signIn?.onAuthorize, redirectUrl(options), RegistryError)
-    )
+    doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options)))
   const unwatch = watchPage(tell)
   const elsewhere = alone
     ? undefined
@@ -91,7 +91,7 @@ export async function create<R extends RegistryImage>(
     onConfig: (name, patch) => (store.change(name, patch), show(), store.saved.then(elsewhere?.tell)),
     kept,
     onServers: (servers) =>
-      void (shared && !asleep && part('shared', host).then((s) => s.follow(store.servers, servers), ignore)),
+      void (shared && !asleep && sharedPart().then((s) => s.follow(store.servers, servers), ignore)),
     onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
     async open(signal) {
       const compiled = async () => {
@@ -136,9 +136,9 @@ export async function create<R extends RegistryImage>(
       // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
       for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
     } else {
-      asleep = await part('asleep', host)
+      asleep = await part('unloaded', host)
       show()
-      if (shared) unheard = (await part('shared', host)).whenUp(() => registry.requests.start().catch(ignore))
+      if (shared) unheard = (await sharedPart()).whenUp(() => registry.requests.start().catch(ignore))
     }
   } catch (e) {
     await registry.close()

@@ -1,4 +1,4 @@
-import { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { toolFor } from './convert.ts'
 import { readTool, RegistryImage } from './registry.ts'
 import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'

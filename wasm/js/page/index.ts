@@ -1,7 +1,7 @@
 import { compile } from './compile.ts'
 import { create, within } from './create.ts'
 import { ignore } from '../shared/download.ts'
-import { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { PageRegistry } from './gettools.ts'
 import { checkOptions } from './options.ts'
 import type * as types from '../shared/types.ts'

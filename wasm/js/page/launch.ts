@@ -1,9 +1,10 @@
 import { channelPair, portChannel } from '../shared/channel.ts'
 import { sourceOf } from './compile.ts'
 import { ignore } from '../shared/download.ts'
-import { fromWire, RegistryError, type WireError } from '../shared/errors.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { onReleased, workerName, type Launch, type Launched } from '../shared/launching.ts'
-import { notLoaded, part } from './parts.ts'
+import { imported } from './parts.ts'
 import type { Begin, StartOptions } from '../shared/protocol.ts'
 import type { Channel, RegistryOptions } from '../shared/types.ts'
 
@@ -47,19 +48,17 @@ export async function launch(
   const { mode, host: given } = options
   if (intended(options) === 'shared') {
     try {
-      const { join } = await part('shared', given)
+      const { join } = await imported('shared.js', () => import('./shared.ts'))
       return await join(sourceOf(options.wasm) as string, options.integrity, options.onProgress ?? ignore, settings)
     } catch (e) {
-      // The class of that file's errors is not ours.
-      const error = e instanceof RegistryError ? e : fromWire(e as WireError)
-      if (error.code !== 'worker_failed') throw error
+      if (!(e instanceof RegistryError && e.code === 'worker_failed')) throw e
     }
   }
   const ready = Promise.all([Promise.resolve().then(compile), settings])
   ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
   let why: unknown
   if (mode !== 'main' && canWork()) {
-    const detours = () => part('detour', given)
+    const detours = () => imported('worker-fallbacks.js', () => import('./worker-fallbacks.ts'))
     for (
       const rung of [
         urlWorker,
@@ -80,7 +79,7 @@ export async function launch(
       'worker_failed',
       `no worker could be started${why instanceof Error ? `: ${why.message}` : ''}`,
       {
-        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'..",
+        hint: "Serve worker.js beside the script and allow it in worker-src, or use mode 'auto'.",
         cause: why,
       },
     )
@@ -92,15 +91,9 @@ export async function launch(
   return { channel: page, mode: 'main', refused: host.refused }
 }
 
-type HostClass = typeof import('../host/worker.js').Host
+type HostClass = typeof import('../host/worker.ts').Host
 
-async function importHost(): Promise<HostClass> {
-  try {
-    return (await import('../host/worker.js')).Host
-  } catch (e) {
-    throw notLoaded('worker.js', e)
-  }
-}
+const importHost = async () => (await imported('worker.js', () => import('../host/worker.ts'))).Host
 
 // Bundlers look for exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })

@@ -1,4 +1,4 @@
-import { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'

@@ -1,39 +1,41 @@
-import { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
-/** Files beside the script that only some options need. Each is a bundle of its own: no class of theirs is ours. */
-const files = {
-  activity: () => import('./activity.js'),
-  validate: () => import('./validate.js'),
-  secrets: () => import('./secrets.js'),
-  integrity: () => import('./integrity.js'),
-  asleep: () => import('./unloaded.js'),
-  shared: () => import('./shared.js'),
-  detour: () => import('./worker-fallbacks.js'),
-  results: () => import('./results.js'),
-  others: () => import('./storage-lock.js'),
-  trust: () => import('./trust.js'),
-  scan: () => import('./scan.js'),
-  signin: () => import('./signin.js'),
-  serve: () => import('./serve.js'),
+/**
+ * Parts that are loaded at first use. The build makes a file of each. A service worker has no import(): its
+ * host contains them. Parts that no service worker uses are imported where they are used.
+ */
+export const parts = {
+  activity: () => import('./activity.ts'),
+  validate: () => import('./validate.ts'),
+  secrets: () => import('./secrets.ts'),
+  integrity: () => import('../shared/integrity.ts'),
+  unloaded: () => import('./unloaded.ts'),
+  results: () => import('./results.ts'),
+  trust: () => import('./trust.ts'),
+  scan: () => import('./scan.ts'),
+  signin: () => import('./signin.ts'),
+  serve: () => import('./serve.ts'),
 }
 
-type Files = typeof files
-export type Parts = { [K in keyof Files]: Awaited<ReturnType<Files[K]>> }
+type Loaders = typeof parts
+export type Parts = { [K in keyof Loaders]: Awaited<ReturnType<Loaders[K]>> }
 
-/** Loads one of them. Where there is no import(), the host has brought it. */
-export async function part<K extends keyof Files>(name: K, host: RegistryOptions['host']): Promise<Parts[K]> {
-  const brought = (host as { parts?: Partial<Parts> } | undefined)?.parts?.[name]
+/** Loads a part. In a service worker, which has no import(), `host` contains the parts (host/service.ts). */
+export async function part<K extends keyof Parts>(name: K, host: RegistryOptions['host']): Promise<Parts[K]> {
+  const loaders = (host as { parts?: Loaders } | undefined)?.parts ?? parts
+  return await imported<unknown>(`${name}.js`, loaders[name]) as Parts[K]
+}
+
+/** Runs an import(). Its failure becomes a load_failed error that names the file. */
+export async function imported<T>(file: string, load: () => Promise<T>): Promise<T> {
   try {
-    return brought ?? await files[name]() as Parts[K]
-  } catch (e) {
-    throw notLoaded(`${name}.js`, e)
+    return await load()
+  } catch (cause) {
+    throw new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
+      hint:
+        `Serve ${file} beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.`,
+      cause,
+    })
   }
 }
-
-export const notLoaded = (file: string, cause: unknown) =>
-  new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
-    hint:
-      `Serve ${file} beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.`,
-    cause,
-  })

@@ -1,6 +1,7 @@
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
-import { fromWire, RegistryError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { Attached, Called, ListedTool, PinnedEvent, StateEvent, ToolsEvent } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
@@ -56,32 +57,32 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   version = ''
   /** Its servers have been asked for their tools, or would have been. */
   discovered = false
-  private readonly owner: Owner
-  private resultBytes = 0
-  private results: Promise<Results> | undefined
+  readonly #owner: Owner
+  #resultBytes = 0
+  #results: Promise<Results> | undefined
   /** Settles when what is held is known. */
-  private filling: Promise<unknown> | undefined
+  #filling: Promise<unknown> | undefined
   /** Servers with fresh pins: the list that they are about comes behind them. */
-  private readonly approved = new Set<string>()
-  private callTimeoutMs = 0
+  readonly #approved = new Set<string>()
+  #callTimeoutMs = 0
 
-  private status: types.Snapshot['status'] = 'idle'
-  private servers: types.Snapshot['servers'] = {}
-  private readonly lists = new Map<string, Lists>()
-  private readonly arriving = new Map<string, Lists>()
+  #status: types.Snapshot['status'] = 'idle'
+  #servers: types.Snapshot['servers'] = {}
+  readonly #lists = new Map<string, Lists>()
+  readonly #arriving = new Map<string, Lists>()
   /** Made of the lists when asked for. */
-  private offers: Lists | undefined
-  private index: Map<string, types.ToolInfo> | undefined
-  private changes = 0
-  private snapshot: types.Snapshot | undefined
-  private readonly listeners = new Set<() => void>()
-  private notifying = false
-  private readonly observers = new Set<(a: types.Activity) => void>()
+  #offers: Lists | undefined
+  #index: Map<string, types.ToolInfo> | undefined
+  #changes = 0
+  #snapshot: types.Snapshot | undefined
+  readonly #listeners = new Set<() => void>()
+  #notifying = false
+  readonly #observers = new Set<(a: types.Activity) => void>()
   /** There as long as somebody observes. */
-  private activities: Promise<Activities> | undefined
+  #activities: Promise<Activities> | undefined
 
   constructor(owner: Owner) {
-    this.owner = owner
+    this.#owner = owner
     this.requests = new Requests(owner, this)
   }
 
@@ -90,14 +91,14 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   get host(): types.RegistryOptions['host'] {
-    return this.owner.host
+    return this.#owner.host
   }
 
   async addServer(name: string, config: types.ServerConfig): Promise<void> {
     checkName(name)
     checkConfig(config, name)
     await this.requests.ask({ method: 'addServer', name, config })
-    await this.owner.onConfig?.(name, config)
+    await this.#owner.onConfig?.(name, config)
   }
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
@@ -107,19 +108,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     >
     checkConfig(config, name)
     await this.requests.ask({ method: 'updateServer', name, config })
-    await this.owner.onConfig?.(name, config)
+    await this.#owner.onConfig?.(name, config)
   }
 
   async removeServer(name: string): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'removeServer', name })
-    await this.owner.onConfig?.(name, null)
+    await this.#owner.onConfig?.(name, null)
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'setEnabled', name, enabled })
-    await this.owner.onConfig?.(name, { enabled })
+    await this.#owner.onConfig?.(name, { enabled })
   }
 
   async retry(name: string): Promise<void> {
@@ -130,7 +131,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
     const ask = () => this.requests.ask({ method: 'signIn', name }, options)
-    await ((await this.owner.door?.())?.signIn(name, ask) ?? ask())
+    await ((await this.#owner.door?.())?.signIn(name, ask) ?? ask())
   }
 
   async signOut(name: string): Promise<void> {
@@ -143,48 +144,48 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     await this.requests.ask(
       tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
     )
-    await this.owner.kept?.()
+    await this.#owner.kept?.()
   }
 
   approvals(): Promise<types.RememberedApproval[]> {
-    return this.owner.trust?.().then((t) => t.approvals()) ?? this.requests.ask({ method: 'approvals' })
+    return this.#owner.trust?.().then((t) => t.approvals()) ?? this.requests.ask({ method: 'approvals' })
   }
 
   async forgetApprovals(server?: string): Promise<void> {
-    await (this.owner.trust?.().then((t) => t.forget(server)) ??
+    await (this.#owner.trust?.().then((t) => t.forget(server)) ??
       this.requests.ask(server ? { method: 'forgetApprovals', server } : { method: 'forgetApprovals' }))
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
-    if (!this.owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
-    const read = (await this.made()).read(handle, range)
+    if (!this.#owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
+    const read = (await this.#made()).read(handle, range)
     if (!read) throw new RegistryError('gone', 'the result is not kept any more', { hint: 'Call the tool again.' })
     return read
   }
 
-  private made(): Promise<Results> {
-    return this.results ??= part('results', this.owner.host).then(({ Results }) => new Results())
+  #made(): Promise<Results> {
+    return this.#results ??= part('results', this.#owner.host).then(({ Results }) => new Results())
   }
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     this.discovered = true
     await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
-    for (let known; known !== this.filling;) await (known = this.filling)
+    for (let known; known !== this.#filling;) await (known = this.#filling)
     return this.getSnapshot()
   }
 
   has(name: string): boolean {
-    return !!this.find(name) || name === readTool
+    return !!this.#find(name) || name === readTool
   }
 
-  private find(name: string): types.ToolInfo | undefined {
-    this.index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
-    return this.index.get(name)
+  #find(name: string): types.ToolInfo | undefined {
+    this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
+    return this.#index.get(name)
   }
 
   /** Throws if the arguments do not fit the tool's schema. A tool that is not in the list is the host's to name. */
-  private validate(check: typeof validateArguments, name: string, args: string): void {
-    const tool = this.find(name)
+  #validate(check: typeof validateArguments, name: string, args: string): void {
+    const tool = this.#find(name)
     const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
     if (problems) {
       throw new RegistryError('invalid_arguments', `invalid arguments: ${problems}`, {
@@ -199,12 +200,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     args: Record<string, unknown> | string,
     options?: types.DispatchOptions,
   ): Promise<string> {
-    return name === readTool ? this.readPart(args) : (await this.call(name, args, options)).text
+    return name === readTool ? this.#readPart(args) : (await this.call(name, args, options)).text
   }
 
-  private async readPart(args: Record<string, unknown> | string): Promise<string> {
+  async #readPart(args: Record<string, unknown> | string): Promise<string> {
     const { handle, ...range } = JSON.parse(argumentText(args)) as types.ResultRange & { handle: string }
-    return (await part('results', this.owner.host)).partText(await this.readResult(handle, range))
+    return (await part('results', this.#owner.host)).partText(await this.readResult(handle, range))
   }
 
   call(
@@ -212,16 +213,16 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     args: Record<string, unknown> | string,
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
-    const run = (o: types.DispatchOptions) => this.run(name, args, o)
-    return this.activities
-      ? this.activities.then(
-        (a) => a.call(this.find(name)?.server ?? '', String(name), options, run),
+    const run = (o: types.DispatchOptions) => this.#run(name, args, o)
+    return this.#activities
+      ? this.#activities.then(
+        (a) => a.call(this.#find(name)?.server ?? '', String(name), options, run),
         () => run(options),
       )
       : run(options)
   }
 
-  private async run(
+  async #run(
     name: string,
     args: Record<string, unknown> | string,
     options: types.DispatchOptions,
@@ -231,14 +232,14 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     if (timeoutMs !== undefined && !(timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     const sent = argumentText(args)
-    if (this.owner.validate) this.validate(this.owner.validate, name, sent)
-    const results = await this.made()
-    if (this.owner.asks) {
-      const denied = await (await this.owner.trust!()).admit(
-        () => this.find(name),
+    if (this.#owner.validate) this.#validate(this.#owner.validate, name, sent)
+    const results = await this.#made()
+    if (this.#owner.asks) {
+      const denied = await (await this.#owner.trust!()).admit(
+        () => this.#find(name),
         name,
         sent,
-        (server) => this.servers[server]?.config,
+        (server) => this.#servers[server]?.config,
         signal,
       )
       if (signal?.aborted) throw aborted(signal)
@@ -246,15 +247,15 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     }
     const answer = await this.requests.ask<Called>(
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
-      { signal, onProgress, giveUpMs: (timeoutMs ?? this.callTimeoutMs) + grace },
+      { signal, onProgress, giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace },
     )
     const { server } = answer
     try {
       return await results.take(
         answer,
-        this.resultBytes,
-        originOf(this.servers[server]?.config.url ?? ''),
-        this.owner.scanner,
+        this.#resultBytes,
+        originOf(this.#servers[server]?.config.url ?? ''),
+        this.#owner.scanner,
       )
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
@@ -262,43 +263,43 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   getHealth(): Record<string, types.ServerHealth> {
-    return Object.fromEntries(Object.entries(this.servers).map(([name, { config: _, ...health }]) => [name, health]))
+    return Object.fromEntries(Object.entries(this.#servers).map(([name, { config: _, ...health }]) => [name, health]))
   }
 
   getSnapshot = (): types.Snapshot => {
-    this.snapshot ??= Object.freeze({
-      status: this.status,
-      version: this.changes,
-      servers: this.servers,
-      ...(this.offers ??= { tools: this.all('tools'), withheld: this.all('withheld'), held: this.all('held') }),
+    this.#snapshot ??= Object.freeze({
+      status: this.#status,
+      version: this.#changes,
+      servers: this.#servers,
+      ...(this.#offers ??= { tools: this.#all('tools'), withheld: this.#all('withheld'), held: this.#all('held') }),
     })
-    return this.snapshot
+    return this.#snapshot
   }
 
-  private all<K extends keyof Lists>(which: K): Lists[K] {
-    return [...this.lists.keys()].sort().flatMap((server) =>
-      this.lists.get(server)![which] as types.HeldTool[]
+  #all<K extends keyof Lists>(which: K): Lists[K] {
+    return [...this.#lists.keys()].sort().flatMap((server) =>
+      this.#lists.get(server)![which] as types.HeldTool[]
     ) as Lists[K]
   }
 
   subscribe = (listener: () => void): () => void => {
     const own = () => listener()
-    this.listeners.add(own)
-    return () => void this.listeners.delete(own)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
   }
 
   observe = (listener: (a: types.Activity) => void): () => void => {
     const own = (a: types.Activity) => listener(a)
-    this.observers.add(own)
-    this.activities ??= part('activity', this.owner.host).then(({ Activities }) => new Activities(this.observers))
+    this.#observers.add(own)
+    this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) => new Activities(this.#observers))
     return () => {
-      this.observers.delete(own)
-      if (!this.observers.size) this.activities = undefined
+      this.#observers.delete(own)
+      if (!this.#observers.size) this.#activities = undefined
     }
   }
 
   async close(): Promise<void> {
-    if (await this.requests.close()) await this.owner.onClose?.()
+    if (await this.requests.close()) await this.#owner.onClose?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -307,19 +308,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
 
   attached(a: Attached): void {
     this.version = a.version
-    this.resultBytes = a.resultBytes
-    this.callTimeoutMs = a.callTimeoutMs
+    this.#resultBytes = a.resultBytes
+    this.#callTimeoutMs = a.callTimeoutMs
   }
 
   /** Shows all that is on as down. */
   down(e: RegistryError): void {
-    this.lists.clear()
-    this.index = this.offers = undefined
+    this.#lists.clear()
+    this.#index = this.#offers = undefined
     this.receive({
       event: 'state',
       status: 'partial',
       servers: Object.fromEntries(
-        Object.entries(this.servers).map(([name, s]) => [
+        Object.entries(this.#servers).map(([name, s]) => [
           name,
           s.status === 'disabled'
             ? s
@@ -332,47 +333,47 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   receive(m: Event): void {
     switch (m.event) {
       case 'state': {
-        const servers = m.whole ? {} : { ...this.servers }
-        if (m.whole) { for (const name of this.lists.keys()) if (!m.servers[name]) this.lists.delete(name) }
+        const servers = m.whole ? {} : { ...this.#servers }
+        if (m.whole) { for (const name of this.#lists.keys()) if (!m.servers[name]) this.#lists.delete(name) }
         for (const [name, s] of Object.entries(m.servers)) {
           if (s) servers[name] = s
           else delete servers[name]
         }
-        const before = this.servers
-        this.activities?.then((a) => a.states(before, servers)).catch(() => {})
-        this.servers = servers
-        this.status = m.status
+        const before = this.#servers
+        this.#activities?.then((a) => a.states(before, servers)).catch(() => {})
+        this.#servers = servers
+        this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
-        if (m.whole) this.index = this.offers = undefined
-        this.owner.onServers?.(m.servers)
-        return this.changed()
+        if (m.whole) this.#index = this.#offers = undefined
+        this.#owner.onServers?.(m.servers)
+        return this.#changed()
       }
       case 'tools':
-        return this.receiveTools(m)
+        return this.#receiveTools(m)
       case 'pinned':
-        return this.receivePins(m)
+        return this.#receivePins(m)
       case 'hints':
-        return this.owner.onHints?.(m.hints)
+        return this.#owner.onHints?.(m.hints)
       case 'pins':
-        this.approved.add(m.server)
-        return void this.owner.trust?.().then((t) => t.save(m)).catch(() => {})
+        this.#approved.add(m.server)
+        return void this.#owner.trust?.().then((t) => t.save(m)).catch(() => {})
       case 'elicit':
-        return void this.elicit(m.ask, m.request)
+        return void this.#elicit(m.ask, m.request)
       case 'authorize':
-        return void this.owner.door?.().then((d) =>
+        return void this.#owner.door?.().then((d) =>
           d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer }))
         )
     }
   }
 
-  private receiveTools(m: ToolsEvent): void {
-    let list = this.arriving.get(m.server)
-    if (m.first || !list) this.arriving.set(m.server, list = { tools: [], withheld: [], held: [] })
+  #receiveTools(m: ToolsEvent): void {
+    let list = this.#arriving.get(m.server)
+    if (m.first || !list) this.#arriving.set(m.server, list = { tools: [], withheld: [], held: [] })
     if ('text' in m) {
       const definitions = (JSON.parse(m.text) as { result: { tools: types.ToolDefinition[] } }).result.tools
       m.places.forEach((place, i) => {
         const definition = definitions[place]!
-        this.sort(list, m.server, {
+        this.#sort(list, m.server, {
           name: m.names[i]!,
           tool: definition.name,
           definition,
@@ -380,66 +381,66 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
           ...m.marks[i],
         })
       })
-    } else for (const t of m.tools) this.sort(list, m.server, t)
+    } else for (const t of m.tools) this.#sort(list, m.server, t)
     if (!m.last) return
-    this.arriving.delete(m.server)
-    const was = this.lists.get(m.server)
-    this.replace(m.server, list)
-    this.made().catch(() => {}) // calls are going to want it
-    this.define(m.server, list)
+    this.#arriving.delete(m.server)
+    const was = this.#lists.get(m.server)
+    this.#replace(m.server, list)
+    this.#made().catch(() => {}) // calls are going to want it
+    this.#define(m.server, list)
     if (list.held.length) {
-      this.filling = this.owner.trust?.().then(async (t) => {
+      this.#filling = this.#owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
-        if (this.lists.get(m.server) === list) this.replace(m.server, { ...list, held })
+        if (this.#lists.get(m.server) === list) this.#replace(m.server, { ...list, held })
       }).catch(() => {})
     }
   }
 
-  private receivePins({ server, pins }: PinnedEvent): void {
-    const list = this.lists.get(server)
+  #receivePins({ server, pins }: PinnedEvent): void {
+    const list = this.#lists.get(server)
     if (!list) return
     givePins([...list.tools, ...list.withheld, ...list.held], pins)
-    this.define(server, list)
-    this.changed()
+    this.#define(server, list)
+    this.#changed()
   }
 
   /** Keeps the definitions, if they were approved just now. */
-  private define(server: string, { tools }: Lists): void {
-    if (this.approved.delete(server)) this.owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
+  #define(server: string, { tools }: Lists): void {
+    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
   }
 
-  private replace(server: string, list: Lists): void {
-    if (list.tools.length || list.withheld.length || list.held.length) this.lists.set(server, list)
-    else this.lists.delete(server)
-    this.index = this.offers = undefined
-    this.changed()
+  #replace(server: string, list: Lists): void {
+    if (list.tools.length || list.withheld.length || list.held.length) this.#lists.set(server, list)
+    else this.#lists.delete(server)
+    this.#index = this.#offers = undefined
+    this.#changed()
   }
 
-  private sort(list: Lists, server: string, { withheld, held, ...tool }: ListedTool): void {
+  #sort(list: Lists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
-    this.owner.scanner?.watch(info, () => this.getSnapshot().tools)
+    this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
     if (withheld) list.withheld.push(info)
     else if (held) list.held.push(Object.assign(info, held))
     else list.tools.push(info)
   }
 
-  private async elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
+  async #elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
     try {
-      const answer = await this.owner.onElicitation?.(request)
+      const answer = await this.#owner.onElicitation?.(request)
       this.requests.post({ elicited: ask, answer: answer ?? { action: 'decline' } })
     } catch (e) {
       this.requests.post({ elicited: ask, error: String(e) })
     }
   }
 
-  private changed(): void {
-    this.changes++
-    this.snapshot = undefined
-    if (this.notifying) return
-    this.notifying = true
+  #changed(): void {
+    this.#changes++
+    this.#snapshot = undefined
+    if (this.#notifying) return
+    this.#notifying = true
     queueMicrotask(() => {
-      this.notifying = false
-      for (const listener of [...this.listeners]) shielded(listener)
+      this.#notifying = false
+      for (const listener of [...this.#listeners]) shielded(listener)
     })
   }
 }

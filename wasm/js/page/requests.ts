@@ -1,4 +1,5 @@
-import { fromWire, RegistryError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type { Opened } from './launch.ts'
 import type { Attached, Request, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
@@ -46,52 +47,52 @@ const silence = 10_000
 /** Requests to a host, which is started when the first needs it, and again when it has died. */
 export class Requests {
   mode: string
-  private readonly source: Source
-  private readonly hears: Hears
-  private channel: Channel | undefined
+  readonly #source: Source
+  readonly #hears: Hears
+  #channel: Channel | undefined
   /** Requests that wait for it. */
-  private outbox: ToHost[] = []
-  private starting: Promise<Opened> | undefined
-  private unwatch: (() => void) | undefined
-  private down: RegistryError | undefined
-  private dead: RegistryError | undefined
-  private readonly restarts = new Restarts()
-  private readonly waiting = new Map<number, Waiting>()
-  private last = 0
-  private heard = 0
-  private watching: ReturnType<typeof setTimeout> | undefined
+  #outbox: ToHost[] = []
+  #starting: Promise<Opened> | undefined
+  #unwatch: (() => void) | undefined
+  #down: RegistryError | undefined
+  #dead: RegistryError | undefined
+  readonly #restarts = new Restarts()
+  readonly #waiting = new Map<number, Waiting>()
+  #last = 0
+  #heard = 0
+  #watching: ReturnType<typeof setTimeout> | undefined
 
   constructor(source: Source, hears: Hears) {
-    this.source = source
-    this.hears = hears
+    this.#source = source
+    this.#hears = hears
     this.mode = source.mode
   }
 
   /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
   start(signal?: AbortSignal): Promise<Opened> {
-    return this.starting ??= this.open(signal).finally(() => {
-      this.starting = undefined
+    return this.#starting ??= this.#open(signal).finally(() => {
+      this.#starting = undefined
     })
   }
 
-  private async open(signal?: AbortSignal): Promise<Opened> {
+  async #open(signal?: AbortSignal): Promise<Opened> {
     try {
-      const opened = await this.source.open!(signal)
-      if (this.dead) {
+      const opened = await this.#source.open!(signal)
+      if (this.#dead) {
         opened.channel.close()
-        throw this.dead
+        throw this.#dead
       }
       this.mode = opened.mode
-      this.unwatch = opened.onDied?.(() => this.died())
+      this.#unwatch = opened.onDied?.(() => this.#died())
       const attached = this.attach(opened.channel, signal) // need not be back before what follows is sent
-      for (const m of this.outbox.splice(0)) this.channel!.post(m)
+      for (const m of this.#outbox.splice(0)) this.#channel!.post(m)
       await attached
-      this.down = undefined
+      this.#down = undefined
       return opened
     } catch (e) {
-      if (!this.channel) {
-        this.outbox = []
-        this.fail(e as RegistryError)
+      if (!this.#channel) {
+        this.#outbox = []
+        this.#fail(e as RegistryError)
       }
       throw e
     }
@@ -99,31 +100,31 @@ export class Requests {
 
   /** Joins the host at the other end of the channel. */
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
-    this.channel = channel
-    channel.onmessage = (m) => this.receive(m as ToPage)
-    this.hears.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
+    this.#channel = channel
+    channel.onmessage = (m) => this.#receive(m as ToPage)
+    this.#hears.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
   }
 
   /** Tells the host what the page has learned; one that is started later finds out by itself. */
   tell(body: Body): void {
-    if (!this.dead && (this.channel || this.starting)) this.ask(body).catch(() => {})
+    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(() => {})
   }
 
   ask<T>(
     body: Body,
     o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {},
   ): Promise<T> {
-    if (this.dead) return Promise.reject(this.dead)
+    if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
-    if (!this.channel && !this.starting) {
-      const answer = this.source.asleep?.(body)
+    if (!this.#channel && !this.#starting) {
+      const answer = this.#source.asleep?.(body)
       if (answer) return answer as Promise<T>
-      if (this.down && !this.restarts.allow(body.method === 'retry')) return Promise.reject(this.down)
+      if (this.#down && !this.#restarts.allow(body.method === 'retry')) return Promise.reject(this.#down)
     }
     return new Promise<T>((resolve, reject) => {
-      const id = ++this.last
+      const id = ++this.#last
       const done = () => {
-        this.waiting.delete(id)
+        this.#waiting.delete(id)
         o.signal?.removeEventListener('abort', abort)
       }
       const leave = (e: RegistryError) => {
@@ -132,14 +133,14 @@ export class Requests {
         reject(e)
       }
       const abort = () => leave(aborted(o.signal!))
-      this.waiting.set(id, {
+      this.#waiting.set(id, {
         resolve: (v) => (done(), resolve(v as T)),
         reject: (e) => (done(), reject(e)),
         leave,
         onProgress: o.onProgress,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })
-      if (o.giveUpMs !== undefined) this.watch()
+      if (o.giveUpMs !== undefined) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
         this.post({ id, ...body } as Request)
@@ -151,30 +152,30 @@ export class Requests {
   }
 
   post(m: ToHost): void {
-    if (this.channel) return this.channel.post(m)
-    this.outbox.push(m)
+    if (this.#channel) return this.#channel.post(m)
+    this.#outbox.push(m)
     this.start().catch(() => {}) // told to those who wait
   }
 
   /** Ends all; false: it has been ended before. */
   async close(): Promise<boolean> {
-    if (this.dead) return false
+    if (this.#dead) return false
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
     // A host that does not answer is left all the same.
-    const left = this.channel && /^(main|worker)$/.test(this.mode) &&
+    const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
-    this.dead = closed
-    this.unwatch?.()
+    this.#dead = closed
+    this.#unwatch?.()
     await left
-    this.fail(closed)
-    this.channel?.close()
+    this.#fail(closed)
+    this.#channel?.close()
     return true
   }
 
-  private receive(m: ToPage): void {
-    this.heard = performance.now()
-    if (!('id' in m)) return this.hears.receive(m)
-    const w = this.waiting.get(m.id)
+  #receive(m: ToPage): void {
+    this.#heard = performance.now()
+    if (!('id' in m)) return this.#hears.receive(m)
+    const w = this.#waiting.get(m.id)
     if (!w) return
     if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
     else if ('error' in m) w.reject(fromWire(m.error))
@@ -182,39 +183,39 @@ export class Requests {
   }
 
   // One timer for all requests, and none while there are none.
-  private watch(): void {
-    this.watching ??= setTimeout(() => {
-      this.watching = undefined
+  #watch(): void {
+    this.#watching ??= setTimeout(() => {
+      this.#watching = undefined
       const now = performance.now()
-      for (const w of [...this.waiting.values()]) {
+      for (const w of [...this.#waiting.values()]) {
         if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. One that misses them and says nothing hangs.
-          if (this.heard < now - silence) this.died()
-        } else if (w.until < Infinity) this.watch()
+          if (this.#heard < now - silence) this.#died()
+        } else if (w.until < Infinity) this.#watch()
       }
     }, look)
   }
 
   /** Ends everything under way with an error. */
-  private fail(error: RegistryError): void {
-    for (const w of [...this.waiting.values()]) w.reject(error)
+  #fail(error: RegistryError): void {
+    for (const w of [...this.#waiting.values()]) w.reject(error)
   }
 
   /** The worker is no more, and cannot have said so itself. */
-  private died(): void {
-    if (this.dead || !this.channel || !this.source.open) return
-    this.unwatch?.()
-    this.channel.close()
-    this.channel = undefined
-    this.fail(crashed())
-    if (this.restarts.allow()) this.start().catch((e: RegistryError) => this.lie(e))
-    else this.lie(crashedForGood())
+  #died(): void {
+    if (this.#dead || !this.#channel || !this.#source.open) return
+    this.#unwatch?.()
+    this.#channel.close()
+    this.#channel = undefined
+    this.#fail(crashed())
+    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#lie(e))
+    else this.#lie(crashedForGood())
   }
 
-  private lie(e: RegistryError): void {
-    this.down = e
-    this.hears.down(e)
+  #lie(e: RegistryError): void {
+    this.#down = e
+    this.#hears.down(e)
   }
 }
 

@@ -14,17 +14,17 @@ const defaultLength = 20_000
 
 /** Makes results of answers, and keeps the whole of those whose text is cut. */
 export class Results {
-  private readonly wholes = new Map<string, string>() // oldest first
-  private size = 0
-  private last = 0
+  readonly #wholes = new Map<string, string>() // oldest first
+  #size = 0
+  #last = 0
 
   /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile. */
   async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
-    const work = this.taking(a, maxBytes, origin, scanner)
+    const work = this.#taking(a, maxBytes, origin, scanner)
     return 'message' in a ? inTurns(work) : finish(work)
   }
 
-  private *taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
+  *#taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
     const { server, tool, isError, durationMs } = a
     const { value, raw } = yield* opening(a, free)
     const result = (typeof value === 'object' && value || {}) as {
@@ -34,7 +34,7 @@ export class Results {
     const provenance: Provenance = { server, tool, origin, untrusted: true }
     const { text, truncated, handle, flags } = a.text !== undefined
       ? { ...a, text: a.text }
-      : yield* this.textOf(result, maxBytes, raw, scanner)
+      : yield* this.#textOf(result, maxBytes, raw, scanner)
     return {
       text,
       content: Array.isArray(result.content) ? result.content : [],
@@ -50,7 +50,7 @@ export class Results {
     }
   }
 
-  private *textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
+  *#textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
     const said = textOf(result, raw)
     yield
     const { text, at } = yield* plainly(said)
@@ -58,26 +58,26 @@ export class Results {
     if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text'))
       flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
     let handle = ''
-    const short = cut(text, maxBytes, () => (handle = this.keep(text)))
+    const short = cut(text, maxBytes, () => (handle = this.#keep(text)))
     return { text: short.text, truncated: short.truncated, handle, flags }
   }
 
-  private keep(text: string): string {
+  #keep(text: string): string {
     // Not to be guessed by what another result says.
-    const handle = `r${++this.last}-${Math.random().toString(36).slice(2, 8)}`
-    this.wholes.set(handle, text)
-    this.size += text.length
-    for (const [oldest, t] of this.wholes) {
-      if (oldest === handle || (this.size <= mostText && this.wholes.size <= mostResults)) break
-      this.wholes.delete(oldest)
-      this.size -= t.length
+    const handle = `r${++this.#last}-${Math.random().toString(36).slice(2, 8)}`
+    this.#wholes.set(handle, text)
+    this.#size += text.length
+    for (const [oldest, t] of this.#wholes) {
+      if (oldest === handle || (this.#size <= mostText && this.#wholes.size <= mostResults)) break
+      this.#wholes.delete(oldest)
+      this.#size -= t.length
     }
     return handle
   }
 
   /** Undefined if it is not kept any more. A range does not divide a character. */
   read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart | undefined {
-    const text = this.wholes.get(handle)
+    const text = this.#wholes.get(handle)
     if (text === undefined) return undefined
     const from = whole(text, offset)
     return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }

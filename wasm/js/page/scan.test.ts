@@ -10,7 +10,7 @@ interface Sample {
   others?: string[]
 }
 
-const read = (name: string) => readFileSync(new URL(`../../testdata/scan/${name}`, import.meta.url), 'utf8')
+const read = (name: string) => readFileSync(new URL(`../../../testdata/scan/${name}`, import.meta.url), 'utf8')
 const found: Record<string, string[][]> = JSON.parse(read('found.golden.json'))
 
 for (const file of ['poisoned.jsonl', 'harmless.jsonl']) {

@@ -32,14 +32,14 @@ export function scanResult(result: unknown): Flag[] {
 
 /** Looks things over when somebody wants to know. */
 export class Scanner {
-  private known: readonly ToolInfo[] = []
-  private names = new Map<string, Set<string>>()
+  #known: readonly ToolInfo[] = []
+  #names = new Map<string, Set<string>>()
 
   /** Has the flags of a tool found when they are first read. */
   watch(info: ToolInfo, all: () => readonly ToolInfo[]): void {
     const hidden = info.flags ?? []
     let found: Flag[] | undefined
-    const find = () => (found ??= [...hidden, ...scanDefinition(info.definition, this.others(info.server, all()))])
+    const find = () => (found ??= [...hidden, ...scanDefinition(info.definition, this.#others(info.server, all()))])
     Object.defineProperty(info, 'flags', { enumerable: true, configurable: true, get: find })
   }
 
@@ -47,94 +47,94 @@ export class Scanner {
     return scanResult(result)
   }
 
-  private others(server: string, all: readonly ToolInfo[]): Set<string> {
-    if (this.known !== all) {
-      this.known = all
-      this.names = new Map()
+  #others(server: string, all: readonly ToolInfo[]): Set<string> {
+    if (this.#known !== all) {
+      this.#known = all
+      this.#names = new Map()
     }
-    let names = this.names.get(server)
+    let names = this.#names.get(server)
     if (!names)
-      this.names.set(server, names = new Set(all.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
+      this.#names.set(server, names = new Set(all.flatMap((t) => (t.server === server ? [] : [t.name, t.tool]))))
     return names
   }
 }
 
 class Scan {
-  private left = maxText
-  private count = 0
-  private readonly flags: Flag[] = []
-  private readonly others: ReadonlySet<string>
-  private readonly definition: boolean
+  #left = maxText
+  #count = 0
+  readonly #flags: Flag[] = []
+  readonly #others: ReadonlySet<string>
+  readonly #definition: boolean
 
   constructor(others: ReadonlySet<string>, definition: boolean) {
-    this.others = others
-    this.definition = definition
+    this.#others = others
+    this.#definition = definition
   }
 
   over(value: unknown): Flag[] {
-    this.walk(value, '', 0)
-    return this.flags
+    this.#walk(value, '', 0)
+    return this.#flags
   }
 
-  private get full(): boolean {
-    return this.left <= 0 || this.count >= maxStrings || this.flags.length >= maxFlags
+  get #full(): boolean {
+    return this.#left <= 0 || this.#count >= maxStrings || this.#flags.length >= maxFlags
   }
 
-  private flag(rule: string, where: string, text: string, at: number): void {
-    if (this.flags.length < maxFlags) this.flags.push({ rule, where, excerpt: excerptAt(text, at) })
+  #flag(rule: string, where: string, text: string, at: number): void {
+    if (this.#flags.length < maxFlags) this.#flags.push({ rule, where, excerpt: excerptAt(text, at) })
   }
 
-  private walk(v: unknown, where: string, depth: number): void {
-    if (depth > maxDepth || this.full) return
-    if (typeof v === 'string') return this.text(v, where)
-    if (Array.isArray(v)) return v.forEach((e, i) => this.walk(e, `${where}/${i}`, depth + 1))
+  #walk(v: unknown, where: string, depth: number): void {
+    if (depth > maxDepth || this.#full) return
+    if (typeof v === 'string') return this.#text(v, where)
+    if (Array.isArray(v)) return v.forEach((e, i) => this.#walk(e, `${where}/${i}`, depth + 1))
     if (!isObject(v)) return
     for (const [key, value] of Object.entries(v)) {
       const at = `${where}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (!/^[\w$./-]*$/.test(key)) this.text(key, at)
-      if (this.definition && key === 'properties' && isObject(value)) this.parameters(value, at)
-      if (this.definition || (key !== 'data' && key !== 'blob')) this.walk(value, at, depth + 1)
+      if (!/^[\w$./-]*$/.test(key)) this.#text(key, at)
+      if (this.#definition && key === 'properties' && isObject(value)) this.#parameters(value, at)
+      if (this.#definition || (key !== 'data' && key !== 'blob')) this.#walk(value, at, depth + 1)
     }
   }
 
   /** Names by which a server asks for what the model was told. */
-  private parameters(properties: Record<string, unknown>, where: string): void {
+  #parameters(properties: Record<string, unknown>, where: string): void {
     for (const [name, schema] of Object.entries(properties)) {
       const snake = name.replaceAll('-', '_').replace(/([a-z])(?=[A-Z])/g, '$1_')
       const described = isObject(schema) && typeof schema['description'] === 'string' ? schema['description'] : ''
       if (parameters.test(snake) || (asking.test(snake) && asked.test(spaced(described)))) {
-        this.flag('parameter', `${where}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, name, 0)
+        this.#flag('parameter', `${where}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, name, 0)
       }
     }
   }
 
-  private text(s: string, where: string): void {
-    if (this.full) return
-    this.count++
-    const given = s.slice(0, this.left)
-    this.left -= given.length
+  #text(s: string, where: string): void {
+    if (this.#full) return
+    this.#count++
+    const given = s.slice(0, this.#left)
+    this.#left -= given.length
     const cleaned = plain(given)
-    if (cleaned.at >= 0) this.flag('hidden_text', where, given, cleaned.at)
+    if (cleaned.at >= 0) this.#flag('hidden_text', where, given, cleaned.at)
     const words = spaced(cleaned.text)
     const { text, at } = fold(words)
-    if (at >= 0) this.flag('lookalike', where, words, at)
+    if (at >= 0) this.#flag('lookalike', where, words, at)
     const told = new Set<string>()
     for (const { rule, pattern } of rules) {
       if (told.has(rule)) continue
       const m = pattern.exec(text)
       if (!m || (rule === 'blob' && !isBlob(m[0]))) continue
       told.add(rule)
-      this.flag(rule, where, text, characters(text, m.index))
+      this.#flag(rule, where, text, characters(text, m.index))
     }
-    if (told.has('shadowing') || !this.others.size) return
-    const shadow = this.shadows(text)
-    if (shadow >= 0) this.flag('shadowing', where, text, characters(text, shadow))
+    if (told.has('shadowing') || !this.#others.size) return
+    const shadow = this.#shadows(text)
+    if (shadow >= 0) this.#flag('shadowing', where, text, characters(text, shadow))
   }
 
-  private shadows(text: string): number {
+  #shadows(text: string): number {
     for (const { 0: name, index } of text.matchAll(/[A-Za-z][\w-]{4,}/g)) {
       if (
-        this.others.has(name) && (/[_-]/.test(name) || /[A-Z]/.test(name.slice(1))) &&
+        this.#others.has(name) && (/[_-]/.test(name) || /[A-Z]/.test(name.slice(1))) &&
         instructs.test(text.slice(Math.max(0, index - 80), index + name.length + 80))
       ) return index
     }

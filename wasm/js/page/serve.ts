@@ -1,9 +1,8 @@
+import { toWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type * as types from '../shared/types.ts'
-
-/** Of the page's bundle, which this is none of. */
-type Errors = Pick<typeof import('../shared/errors.ts'), 'RegistryError' | 'toWire'>
 
 /** What is served offers no models its tools: the other end does. */
 type Registry = Omit<types.Registry, 'getTools'>
@@ -12,7 +11,7 @@ type Registry = Omit<types.Registry, 'getTools'>
  * The other end of connectRegistry, on top of any registry: an options page or
  * a side panel uses the one that a background script holds.
  */
-export function serve(registry: Registry, channel: types.Channel, errors: Errors): () => void {
+export function serve(registry: Registry, channel: types.Channel): () => void {
   const running = new Map<number, AbortController>()
   let known: types.Snapshot | undefined
   const post = (m: ToPage) => channel.post(m)
@@ -46,7 +45,7 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
     const ends = new AbortController()
     running.set(m.id, ends)
     try {
-      return await perform(errors, registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
+      return await perform(registry, m, ends.signal, (progress) => post({ id: m.id, progress }))
     } finally {
       running.delete(m.id)
       update()
@@ -58,7 +57,7 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
     if (!('id' in m)) return
     answer(m).then(
       (result) => post({ id: m.id, result: result ?? null }),
-      (e: unknown) => post({ id: m.id, error: errors.toWire(e) }),
+      (e: unknown) => post({ id: m.id, error: toWire(e) }),
     )
   }
   return () => {
@@ -69,7 +68,6 @@ export function serve(registry: Registry, channel: types.Channel, errors: Errors
 }
 
 async function perform(
-  { RegistryError }: Errors,
   registry: Registry,
   m: Request,
   signal: AbortSignal,

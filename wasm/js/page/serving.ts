@@ -1,4 +1,4 @@
-import { RegistryError, toWire } from '../shared/errors.ts'
+import { toWire } from '../shared/errors.ts'
 import { part } from './parts.ts'
 import type { ToHost } from '../shared/protocol.ts'
 import type { RegistryImage } from './registry.ts'
@@ -17,7 +17,7 @@ export const serveRegistry: typeof types.serveRegistry = (registry, channel) => 
   }
   part('serve', (registry as typeof registry & Partial<Pick<RegistryImage, 'host'>>).host).then(({ serve }) => {
     if (stopped) return
-    stop = serve(registry, channel, { RegistryError, toWire })
+    stop = serve(registry, channel)
     for (const m of early) channel.onmessage?.(m)
   }).catch((e: unknown) => {
     for (const m of early) if ('id' in m) channel.post({ id: m.id, error: toWire(e) })

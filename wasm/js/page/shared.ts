@@ -1,6 +1,7 @@
 import { portChannel } from '../shared/channel.ts'
 import { ignore, type Report } from '../shared/download.ts'
-import { fromWire, RegistryError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { holdLock, onReleased, sharedName, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
 import type { Opened, Settings } from './launch.ts'
 import { mergeConfig } from '../shared/mergeconfig.ts'

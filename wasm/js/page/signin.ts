@@ -1,7 +1,7 @@
-import type { RegistryError } from '../shared/errors.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type { RegistryImage } from './registry.ts'
 import type { AuthorizeEvent, Authorized } from '../shared/protocol.ts'
-import { openVault } from './secrets.ts'
+import { openVault } from '../shared/vault.ts'
 import type { SignInOptions } from '../shared/types.ts'
 
 // How a person signs in: in a popup, or where that is blocked, by a redirect of
@@ -42,13 +42,10 @@ type Request = NonNullable<AuthorizeEvent['request']>
 export class Door {
   readonly #onAuthorize: SignInOptions['onAuthorize']
   readonly #redirectUrl: string
-  readonly #error: typeof RegistryError
   readonly #visits = new Map<string, Visit>()
   readonly #asks = new Map<number, () => void>()
 
-  /** The class of errors is the page's: this is a bundle of its own. */
-  constructor(onAuthorize: SignInOptions['onAuthorize'], redirectUrl: string | undefined, error: typeof RegistryError) {
-    this.#error = error
+  constructor(onAuthorize: SignInOptions['onAuthorize'], redirectUrl: string | undefined) {
     this.#onAuthorize = onAuthorize
     this.#redirectUrl = redirectUrl ?? ''
   }
@@ -58,10 +55,14 @@ export class Door {
     if (this.#onAuthorize || typeof window !== 'object') return ask()
     const { href, origin } = new URL(this.#redirectUrl)
     if (origin !== location.origin) {
-      throw new this.#error('sign_in_failed', `people would come back to ${href}, which is not of this page's origin`, {
-        server,
-        hint: "Serve callback.html of the package from the page's origin, and set signIn.redirectUrl to it.",
-      })
+      throw new RegistryError(
+        'sign_in_failed',
+        `people would come back to ${href}, which is not of this page's origin`,
+        {
+          server,
+          hint: "Serve callback.html of the package from the page's origin, and set signIn.redirectUrl to it.",
+        },
+      )
     }
     this.#visits.get(server)?.leave('another sign-in was begun')
     const ticket = crypto.randomUUID()

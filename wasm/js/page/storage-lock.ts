@@ -16,19 +16,19 @@ const patience = 3000
 
 /** One registry among others. */
 export class Others {
-  private readonly store: ConfigStore
-  private readonly options: RegistryOptions
-  private readonly isLocal: boolean
-  private readonly tell: (m: Body) => void
-  private reading = false
-  private again = false
-  private wrote = new AbortController()
+  readonly #store: ConfigStore
+  readonly #options: RegistryOptions
+  readonly #isLocal: boolean
+  readonly #tell: (m: Body) => void
+  #reading = false
+  #again = false
+  #wrote = new AbortController()
 
   constructor(store: ConfigStore, options: RegistryOptions, tell: (m: Body) => void) {
-    this.store = store
-    this.options = options
-    this.isLocal = isLocal(options.storage)
-    this.tell = tell
+    this.#store = store
+    this.#options = options
+    this.#isLocal = isLocal(options.storage)
+    this.#tell = tell
   }
 
   /** Runs work while no other tab changes what is stored; where there are no locks, just so. */
@@ -37,7 +37,7 @@ export class Others {
     try {
       return await navigator.locks.request('portolan storage', { signal: AbortSignal.timeout(patience) }, () => {
         begun = true
-        return this.isLocal ? this.numbered(work) : work()
+        return this.#isLocal ? this.#numbered(work) : work()
       })
     } catch (e) {
       if (begun) throw e
@@ -50,8 +50,8 @@ export class Others {
    * each write has a number, its writer holds a lock with that until he writes again,
    * and whose turn it is waits until he can read what was written.
    */
-  private async numbered<T>(work: () => Promise<T>): Promise<T> {
-    const { storage } = this.store
+  async #numbered<T>(work: () => Promise<T>): Promise<T> {
+    const { storage } = this.#store
     const number = async () => Number(await storage.get(numberKey)) || 0
     const { held } = await navigator.locks.query()
     const last = Math.max(
@@ -63,36 +63,36 @@ export class Others {
     const result = await work()
     const mine = Math.max(last, await number()) + 1
     await storage.set(numberKey, String(mine))
-    const before = this.wrote
-    await holdLock(`${wrote}${mine} `, (this.wrote = new AbortController()).signal)
+    const before = this.#wrote
+    await holdLock(`${wrote}${mine} `, (this.#wrote = new AbortController()).signal)
     before.abort()
     return result
   }
 
   /** Another has changed the storage: it is read again, once for all who say so meanwhile. */
   async heard(trust: () => Promise<Trust> | undefined): Promise<void> {
-    this.again = true
-    if (this.reading) return
-    for (this.reading = true; this.again;) {
-      this.again = false
-      await this.policies().catch(() => {})
+    this.#again = true
+    if (this.#reading) return
+    for (this.#reading = true; this.#again;) {
+      this.#again = false
+      await this.#policies().catch(() => {})
       await trust()?.then((t) => t.follow()).catch(() => {})
     }
-    this.reading = false
+    this.#reading = false
   }
 
   /** Takes over whom others trust, and how. What the caller gives anew at each start is the caller's. */
-  private async policies(): Promise<void> {
-    await this.store.saved
-    for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.store.stored())) {
-      const own = this.store.servers.get(name)
+  async #policies(): Promise<void> {
+    await this.#store.saved
+    for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {
+      const own = this.#store.servers.get(name)
       if (
-        !own || this.options.servers?.[name] || own.url !== url ||
+        !own || this.#options.servers?.[name] || own.url !== url ||
         (own.trust === trust && own.holdNewTools === holdNewTools)
       ) continue
       const config = { trust: trust ?? null, holdNewTools: holdNewTools ?? null } as Partial<ServerConfig>
-      this.store.merge(name, config)
-      this.tell({ method: 'updateServer', name, config })
+      this.#store.merge(name, config)
+      this.#tell({ method: 'updateServer', name, config })
     }
   }
 }

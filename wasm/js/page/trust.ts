@@ -43,55 +43,59 @@ interface Shared {
 
 /** What a user has approved: tools as they were then, and calls. */
 export class Trust {
-  private readonly store: Pick<ConfigStore, 'storage' | 'told'>
-  private readonly options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
-  private readonly shared: Shared
+  readonly #store: Pick<ConfigStore, 'storage' | 'told'>
+  readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
+  readonly #shared: Shared
   /** By server, the endpoint that its pins are of. */
-  private readonly keys = new Map<string, string>()
-  private writing: Promise<unknown> = Promise.resolve()
+  readonly #keys = new Map<string, string>()
+  #writing: Promise<unknown> = Promise.resolve()
   /** What the next turn does, and when that is done. */
-  private next: ((t: Turn) => Promise<void>)[] = []
-  private turn: Promise<void> = Promise.resolve()
-  private hurry = () => {}
-  private gatherMs = 0
-  private answered: Promise<Answer[]> | undefined
+  #next: ((t: Turn) => Promise<void>)[] = []
+  #turn: Promise<void> = Promise.resolve()
+  #hurry = () => {}
+  #gatherMs = 0
+  #answered: Promise<Answer[]> | undefined
   /** Has each question that is open look whether it is answered already. */
-  private readonly open = new Set<() => void>()
+  readonly #open = new Set<() => void>()
 
-  constructor(store: Trust['store'], options: Trust['options'], shared: Shared) {
-    this.store = store
-    this.options = options
-    this.shared = shared
+  constructor(
+    store: Pick<ConfigStore, 'storage' | 'told'>,
+    options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>,
+    shared: Shared,
+  ) {
+    this.#store = store
+    this.#options = options
+    this.#shared = shared
   }
 
   /** Settles when all so far has been given to the storage. */
   get saved(): Promise<unknown> {
-    this.hurry()
-    return this.writing
+    this.#hurry()
+    return this.#writing
   }
 
   /** Keeps what the module has approved, beside what others have. */
   save(event: PinsEvent): void {
-    this.keys.set(event.server, event.key)
-    void this.write(async (t) => {
+    this.#keys.set(event.server, event.key)
+    void this.#write(async (t) => {
       const all = await t.read<Pins>(pinsKey, {})
       const stored = all[event.key]
       const pins = merge(stored, event)
       const now = { ...all, [event.key]: pins }
       if (pins !== stored) t.put(pinsKey, now)
-      this.tell(now, event)
+      this.#tell(now, event)
     }, event.byUser)
   }
 
   /** Keeps the definitions of a server's tools that are approved. */
   define(server: string, tools: readonly ToolInfo[]): void {
-    const key = this.keys.get(server)
+    const key = this.#keys.get(server)
     if (key !== undefined)
-      void this.write(async (t) => {
+      void this.#write(async (t) => {
         const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
         const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
         const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-        for (const t of tools) if (pins.get(t.tool)?.split('..')[0] === t.pin) definitions[t.tool] = t.definition
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
         let room = mostOfServer
         const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
@@ -102,19 +106,19 @@ export class Trust {
 
   /** Reads what others have approved meanwhile. */
   follow(): Promise<void> {
-    return this.queue(async () => {
-      const answers = await this.read<Answer[] | undefined>(answersKey, undefined)
-      if (Array.isArray(answers)) this.learn(answers)
-      this.tell(await this.read<Pins>(pinsKey, {}))
+    return this.#queue(async () => {
+      const answers = await this.#read<Answer[] | undefined>(answersKey, undefined)
+      if (Array.isArray(answers)) this.#learn(answers)
+      this.#tell(await this.#read<Pins>(pinsKey, {}))
     })
   }
 
   /** Tells the module what is not stored as it knows it; `own` is its own news. */
-  private tell(all: Pins, own?: PinsEvent): void {
-    const { told } = this.store
-    this.store.told = all
+  #tell(all: Pins, own?: PinsEvent): void {
+    const { told } = this.#store
+    this.#store.told = all
     for (const [key, pins] of Object.entries(all)) {
-      if (key === own?.key ? !same(pins, own.pins) : pins !== told[key]) this.shared.take(key, pins)
+      if (key === own?.key ? !same(pins, own.pins) : pins !== told[key]) this.#shared.take(key, pins)
     }
   }
 
@@ -126,13 +130,13 @@ export class Trust {
         was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
       stored ??= parse<Definitions>(
-        (await this.read<Record<string, string>>(approvedKey, {}))[this.keys.get(server) ?? held[0]!.key ?? ''] ?? '',
+        (await this.#read<Record<string, string>>(approvedKey, {}))[this.#keys.get(server) ?? held[0]!.key ?? ''] ?? '',
         {},
       )
       return stored[tool]
     }
     return Promise.all(held.map(async ({ key, ...h }) => {
-      if (key) this.keys.set(server, key)
+      if (key) this.#keys.set(server, key)
       const before = h.before ?? (h.reason === 'new' ? undefined : await known(h.renamedFrom ?? h.tool))
       return { ...h, ...(before && { before }) }
     }))
@@ -155,14 +159,14 @@ export class Trust {
           message: `unknown tool: ${name.slice(0, 200)}`,
           hint: 'Use a name from getTools().',
         }
-      const denied = await this.ask(tool, args, config, signal)
+      const denied = await this.#ask(tool, args, config, signal)
       if (denied)
         return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
       if (find()?.pin === tool.pin) return undefined
     }
   }
 
-  private async ask(
+  async #ask(
     tool: ToolInfo,
     args: string,
     config: RedactedConfig,
@@ -170,12 +174,12 @@ export class Trust {
   ): Promise<string | undefined> {
     const trusted = config.trust === 'trust'
     const annotations = tool.definition.annotations ?? {}
-    if (trusted && (!this.options.approveAll || annotations.readOnlyHint === true)) return undefined
+    if (trusted && (!this.#options.approveAll || annotations.readOnlyHint === true)) return undefined
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
     const known = async () => (remembers && pin
-      ? (await this.answers()).find((a) => isMine(a) && a.pin === pin)?.approval
+      ? (await this.#answers()).find((a) => isMine(a) && a.pin === pin)?.approval
       : undefined)
     const earlier = await known()
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
@@ -187,11 +191,11 @@ export class Trust {
       signal?.addEventListener('abort', () => end('deny'), { once: true })
       look = () => void known().then((a) => a && end(a))
     })
-    this.open.add(look)
+    this.#open.add(look)
     let approval
     try {
       approval = await Promise.race([
-        this.options.onApprove!({
+        this.#options.onApprove!({
           server: tool.server,
           tool: tool.tool,
           name: tool.name,
@@ -208,38 +212,38 @@ export class Trust {
     } catch (e) {
       return `the approval failed: ${e instanceof Error ? e.message : String(e)}`
     } finally {
-      this.open.delete(look)
+      this.#open.delete(look)
     }
     const now = tool.pin // which a long list may have got meanwhile
     if (remembers && now && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
       const answer: Answer = { server: tool.server, tool: tool.tool, pin: now, approval, at }
-      await this.change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
+      await this.#change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
     return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
   }
 
   async approvals(): Promise<RememberedApproval[]> {
-    return (await this.answers()).map(({ at: _, ...answer }) => answer)
+    return (await this.#answers()).map(({ at: _, ...answer }) => answer)
   }
 
   forget(server?: string): Promise<void> {
-    return this.change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
+    return this.#change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
   }
 
-  private answers(): Promise<Answer[]> {
-    return this.answered ??= this.read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
+  #answers(): Promise<Answer[]> {
+    return this.#answered ??= this.#read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
   }
 
-  private learn(answers: Answer[]): void {
-    this.answered = Promise.resolve(answers)
-    for (const look of this.open) look()
+  #learn(answers: Answer[]): void {
+    this.#answered = Promise.resolve(answers)
+    for (const look of this.#open) look()
   }
 
-  private change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
-    return this.write(async (t) => {
+  #change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
+    return this.#write(async (t) => {
       // Other tabs may have changed it; where there is no storage, memory counts.
-      const now = fn(await t.read<Answer[] | undefined>(answersKey, undefined) ?? await this.answers())
-      this.learn(now)
+      const now = fn(await t.read<Answer[] | undefined>(answersKey, undefined) ?? await this.#answers())
+      this.#learn(now)
       t.put(answersKey, now)
     }, true)
   }
@@ -248,64 +252,64 @@ export class Trust {
    * What comes within a moment, or while a turn is waited for, is done in one turn: fifty servers that are
    * listed at once are a few writes, and pins are stored with their definitions. A person's answer does not wait.
    */
-  private write(work: (t: Turn) => Promise<void>, byUser: boolean): Promise<void> {
-    if (this.next.push(work) === 1) {
+  #write(work: (t: Turn) => Promise<void>, byUser: boolean): Promise<void> {
+    if (this.#next.push(work) === 1) {
       const gathered = new Promise<void>((resolve) => {
-        this.hurry = resolve
-        setTimeout(resolve, this.gatherMs)
+        this.#hurry = resolve
+        setTimeout(resolve, this.#gatherMs)
       })
-      this.turn = this.queue(() =>
+      this.#turn = this.#queue(() =>
         gathered.then(() =>
-          this.shared.turn(async () => {
-            const t = new Turn(this.store.storage), began = performance.now()
-            for (const next of this.next.splice(0)) await next(t).catch(() => {})
-            if (await t.end()) this.shared.changed()
-            this.gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
+          this.#shared.turn(async () => {
+            const t = new Turn(this.#store.storage), began = performance.now()
+            for (const next of this.#next.splice(0)) await next(t).catch(() => {})
+            if (await t.end()) this.#shared.changed()
+            this.#gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
           })
         )
       )
     }
-    if (byUser) this.hurry()
-    return this.turn
+    if (byUser) this.#hurry()
+    return this.#turn
   }
 
-  private queue(work: () => Promise<void>): Promise<void> {
-    const done = this.writing.then(work).catch(() => {}) // storage that is full or forbidden keeps nothing
-    this.writing = done
+  #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(work).catch(() => {}) // storage that is full or forbidden keeps nothing
+    this.#writing = done
     return done
   }
 
-  private async read<T>(key: string, none: T): Promise<T> {
-    return parse(await this.store.storage.get(key) ?? '', none)
+  async #read<T>(key: string, none: T): Promise<T> {
+    return parse(await this.#store.storage.get(key) ?? '', none)
   }
 }
 
 /** What is stored, in one turn: read when it is first asked for, and written once. */
 class Turn {
-  private readonly storage: ConfigStore['storage']
-  private readonly values = new Map<string, unknown>()
-  private readonly changed = new Set<string>()
+  readonly #storage: ConfigStore['storage']
+  readonly #values = new Map<string, unknown>()
+  readonly #changed = new Set<string>()
 
   constructor(storage: ConfigStore['storage']) {
-    this.storage = storage
+    this.#storage = storage
   }
 
   async read<T>(key: string, none: T): Promise<T> {
-    if (!this.values.has(key)) this.values.set(key, parse(await this.storage.get(key) ?? '', none))
-    return this.values.get(key) as T
+    if (!this.#values.has(key)) this.#values.set(key, parse(await this.#storage.get(key) ?? '', none))
+    return this.#values.get(key) as T
   }
 
   put(key: string, value: unknown): void {
-    this.values.set(key, value)
-    this.changed.add(key)
+    this.#values.set(key, value)
+    this.#changed.add(key)
   }
 
   /** Reports whether there is something that others are to hear of. */
   async end(): Promise<boolean> {
     let news = false
-    for (const key of this.changed) {
+    for (const key of this.#changed) {
       try {
-        await this.storage.set(key, JSON.stringify(this.values.get(key)))
+        await this.#storage.set(key, JSON.stringify(this.#values.get(key)))
         news ||= key !== approvedKey
       } catch { /* it is full or forbidden, and keeps nothing */ }
     }

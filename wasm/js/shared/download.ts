@@ -1,10 +1,11 @@
-import { fromWire, RegistryError } from './errors.ts'
+import { fromWire } from './errors.ts'
+import { RegistryError } from './registry-error.ts'
 import type { LoadProgress } from './types.ts'
 
 export type Report = (p: LoadProgress) => void
 export const ignore: Report = () => {}
 
-type Mismatch = typeof import('../page/integrity.ts').mismatch
+type Mismatch = typeof import('./integrity.ts').mismatch
 
 /** Fetches and compiles the module at an address, or compiles what is there already. */
 export async function download(

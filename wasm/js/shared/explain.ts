@@ -1,4 +1,4 @@
-import { RegistryError } from './errors.ts'
+import { RegistryError } from './registry-error.ts'
 
 /** Chromium's message for a missing CSP source names the wrong one; Firefox says "blocked by CSP". */
 export function explainWasm(e: unknown): RegistryError {

@@ -1,16 +1,16 @@
-import { RegistryError } from './errors.ts'
+import { RegistryError } from './registry-error.ts'
 
 const most = 3, within = 60_000
 
 /** Bounds how often what has crashed is started again by itself: three times in a minute. */
 export class Restarts {
-  private times: number[] = []
+  #times: number[] = []
 
   /** Whether it may be started now; `asked` by the user, it may. Counts it, if so. */
   allow(asked = false): boolean {
     const now = performance.now()
-    this.times = this.times.filter((t) => t > now - within)
-    return (asked || this.times.length < most) && this.times.push(now) > 0
+    this.#times = this.#times.filter((t) => t > now - within)
+    return (asked || this.#times.length < most) && this.#times.push(now) > 0
   }
 }
 

@@ -1,4 +1,4 @@
-import type { WireError } from '../shared/errors.ts'
+import type { WireError } from './errors.ts'
 
 const algorithms = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' } as const
 type Algorithm = keyof typeof algorithms

@@ -1,0 +1,48 @@
+/**
+ * Builds the scripts and pages of the extension into a folder: `node internal/build/extension.mjs FOLDER`.
+ * The modules, the manifest and the icons' archive come from build.sh and extension/pack.ts.
+ */
+import { cp } from 'node:fs/promises'
+import { build } from 'esbuild'
+
+const [out] = process.argv.slice(2)
+const minified = { bundle: true, format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
+
+/**
+ * The parts of a registry that the background never uses: it starts no worker, shares its storage with no tab, and
+ * leaves checks of calls and definitions to the side panel. An import() of one fails, as any in a service worker.
+ */
+const unused = /\/(shared|worker-fallbacks|storage-lock|validate|scan|activity|integrity|worker)\.ts$/
+const withoutUnused = {
+  name: 'parts that the background never uses',
+  setup(build) {
+    build.onResolve({ filter: unused }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: path.replace(/.*\//, './'), external: true } : undefined)
+  },
+}
+
+const script = (source, name, format) => build({ ...minified, format, entryPoints: [source], outfile: `${out}/${name}` })
+
+await Promise.all([
+  // A service worker has no import(). Without splitting, an import() becomes a part of the file.
+  build({
+    ...minified,
+    entryPoints: ['extension/background.ts'],
+    outfile: `${out}/background.js`,
+    plugins: [withoutUnused],
+  }),
+  script('extension/chats/driver/index.ts', 'driver.js', 'iife'),
+  script('extension/chats/shim.ts', 'shim.js', 'iife'),
+  build({
+    ...minified,
+    splitting: true,
+    entryPoints: { panel: 'extension/panel/index.ts' },
+    outdir: out,
+    chunkNames: 'panel/[name]-[hash]',
+  }),
+  ...['options.html', 'sidepanel.html', 'page.css'].map((name) => cp(`extension/panel/${name}`, `${out}/${name}`)),
+  cp('extension/icons', `${out}/icons`, { recursive: true, filter: (file) => !/\.\w+$/.test(file) || file.endsWith('.png') }),
+  cp('LICENSE', `${out}/LICENSE`),
+  cp('wasm/js/page/callback.html', `${out}/callback.html`),
+  cp('dist/npm/callback.js', `${out}/callback.js`),
+])

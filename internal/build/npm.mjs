@@ -1,0 +1,138 @@
+/**
+ * Builds the npm package in dist/npm, all but the modules: `node internal/build/npm.mjs`.
+ *
+ * Two bundlers make it. Rollup builds index.js with the parts of page/parts.ts, because it
+ * keeps the code that they share in index.js: a page starts with one request for script.
+ * esbuild builds the files that contain all they need, and minifies.
+ */
+import { globSync } from 'node:fs'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { build, transform } from 'esbuild'
+import { rollup } from 'rollup'
+
+const out = 'dist/npm'
+const js = 'wasm/js'
+
+const minified = { format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
+
+/** Source files that are other files of the package for most of its entries. */
+const published = {
+  [`${js}/page/index.ts`]: './index.js',
+  [`${js}/shared/registry-error.ts`]: './index.js',
+  [`${js}/shared/types.ts`]: './index.js',
+  [`${js}/host/worker.ts`]: './worker.js',
+  'web/panel/index.ts': './panel.js',
+  'web/panel/types.ts': './panel.js',
+}
+
+/** An esbuild plugin: imports of these source files stay imports, of the files that the package has for them. */
+const external = (...sources) => ({
+  name: 'files of the package',
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+      const source = sources.find((s) => resolve(resolveDir, path) === resolve(s))
+      return source && { path: published[source], external: true }
+    })
+  },
+})
+
+const bundle = (source, file, options = {}) =>
+  build({ ...minified, bundle: true, entryPoints: [source], outfile: `${out}/${file}`, ...options })
+
+/** index.js and its parts, each named as its source file. */
+async function buildPage() {
+  const worker = resolve(js, 'host/worker.ts')
+  const bundler = await rollup({
+    input: `${js}/page/index.ts`,
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [{
+      name: 'TypeScript',
+      resolveId(source, importer = '.') {
+        const id = resolve(importer, '..', source)
+        // worker.js is built by itself: no worker imports the script that starts it.
+        if (id === worker) return { id: './worker.js', external: true }
+        return importer === '.' ? resolve(source) : id
+      },
+      async transform(source, id) {
+        const loader = id.endsWith('.json') ? 'json' : 'ts'
+        const { code } = await transform(source, { loader, format: 'esm', target: 'es2022' })
+        return { code, map: null }
+      },
+    }],
+  })
+  const { output } = await bundler.generate({ chunkFileNames: '[name].js' })
+  await bundler.close()
+  await Promise.all(output.map(async ({ fileName, code }) => {
+    await writeFile(`${out}/${fileName}`, (await transform(code, minified)).code)
+  }))
+}
+
+/** The settings panel. What it loads at first use is in panel/, under names that change with the content. */
+async function buildPanel() {
+  await build({
+    ...minified,
+    bundle: true,
+    splitting: true,
+    entryPoints: { panel: 'web/panel/index.ts' },
+    outdir: out,
+    chunkNames: 'panel/[name]-[hash]',
+    inject: ['web/nodom.ts'],
+    define: { globalThis: 'panelScope' },
+  })
+  const locales = globSync('web/panel/locales/*.ts')
+  await Promise.all(locales.map((file) => bundle(file, `locales/${basename(file, '.ts')}.js`)))
+}
+
+/** Copies a file of declarations. Its imports become those of the package. */
+async function declare(source, file) {
+  const text = (await readFile(source, 'utf8')).replaceAll(/from '(\.[^']*)'/g, (_, path) => {
+    const name = published[join(source, '..', path)]
+    if (!name) throw new Error(`${source}: the package has no file for ${path}`)
+    return `from '${name}'`
+  })
+  await writeFile(`${out}/${file}`, text)
+}
+
+/**
+ * The page that people come back to after signing in contains its script. Its policy allows the script by a
+ * nonce, because bundlers change a script and so its digest. The nonce may be known: the page shows nothing foreign.
+ */
+async function buildCallback() {
+  await bundle(`${js}/page/callback.ts`, 'callback.js')
+  const page = (await readFile(`${js}/page/callback.html`, 'utf8')).trim()
+  const script = (await readFile(`${out}/callback.js`, 'utf8')).trim()
+  if (/<\/script/i.test(script)) throw new Error('the script would end its element')
+  const made = page
+    .replace("script-src 'self'", "$& 'nonce-portolan'")
+    .replace('<script', () => `<script type="module" nonce="portolan">${script}</script>\n<script`)
+  if (!made.includes("'nonce-portolan'") || !made.includes(script)) throw new Error('the page lacks its script')
+  await writeFile(`${out}/callback.html`, `${made}\n`)
+}
+
+await mkdir(out, { recursive: true })
+await Promise.all(globSync(`${out}/{*.js,*.ts,panel,locales}`).map((old) => rm(old, { recursive: true })))
+await Promise.all([
+  buildPage(),
+  buildPanel(),
+  buildCallback(),
+  bundle(`${js}/host/worker.ts`, 'worker.js'),
+  // Without splitting, an import() becomes a part of the file.
+  bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
+  bundle(`${js}/cassette/index.ts`, 'cassette.js', {
+    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
+  }),
+  bundle('web/react/index.ts', 'react.js', {
+    external: ['react'],
+    plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts')],
+  }),
+  declare(`${js}/shared/types.ts`, 'index.d.ts'),
+  declare(`${js}/host/worker-types.ts`, 'worker.d.ts'),
+  declare(`${js}/cassette/types.ts`, 'cassette.d.ts'),
+  declare('web/react/types.ts', 'react.d.ts'),
+  declare('web/panel/types.ts', 'panel.d.ts'),
+  declare('web/panel/locale-types.ts', 'locale.d.ts'),
+  cp(`${js}/package.json`, `${out}/package.json`),
+  cp('LICENSE', `${out}/LICENSE`),
+  cp('README.md', `${out}/README.md`),
+])

@@ -1,0 +1,20 @@
+import type * as types from './types.ts'
+
+/** The error of every failed operation. All files of the package import this one class. */
+export class RegistryError extends Error implements types.RegistryError {
+  override readonly name = 'RegistryError'
+  readonly code: string
+  readonly server?: string
+  readonly status?: number
+  readonly hint?: string
+  readonly retryable: boolean
+
+  constructor(code: string, message: string, details: types.RegistryErrorDetails = {}) {
+    super(message, 'cause' in details ? { cause: details.cause } : undefined)
+    this.code = code
+    this.retryable = details.retryable ?? false
+    if (details.server !== undefined) this.server = details.server
+    if (details.status !== undefined) this.status = details.status
+    if (details.hint !== undefined) this.hint = details.hint
+  }
+}

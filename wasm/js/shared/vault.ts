@@ -1,0 +1,76 @@
+const dbName = 'portolan'
+
+/** Texts that are encrypted with AES-GCM under a key that the browser keeps and never hands out. */
+export interface Vault {
+  /** `context` is authenticated with the text, so that it opens for no other. */
+  text(name: string, context?: string): Promise<string>
+  /** "" forgets it. */
+  setText(name: string, text: string, context?: string): Promise<void>
+  key(name: string): Promise<CryptoKeyPair | undefined>
+  setKey(name: string, pair: CryptoKeyPair): Promise<void>
+}
+
+/** Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. */
+export async function openVault(): Promise<Vault> {
+  const db = await openDB()
+  const key = await masterKey(db)
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  return {
+    async text(name, context = name) {
+      const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(
+        store(db, 'secrets', 'readonly').get(name),
+      )
+      if (!box) return ''
+      try {
+        return new TextDecoder().decode(
+          await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: bytes(context) }, key, box.data),
+        )
+      } catch {
+        return '' // of another context, or damaged
+      }
+    },
+    async setText(name, text, context = name) {
+      if (!text) return void await request(store(db, 'secrets', 'readwrite').delete(name))
+      const iv = crypto.getRandomValues(new Uint8Array(12))
+      const data = await crypto.subtle.encrypt(
+        { name: 'AES-GCM', iv, additionalData: bytes(context) },
+        key,
+        bytes(text),
+      )
+      await request(store(db, 'secrets', 'readwrite').put({ iv, data }, name))
+    },
+    key: (name) => request(store(db, 'keys', 'readonly').get(name)),
+    setKey: async (name, pair) => void await request(store(db, 'keys', 'readwrite').put(pair, name)),
+  }
+}
+
+async function openDB(): Promise<IDBDatabase> {
+  const open = indexedDB.open(dbName, 1)
+  open.onupgradeneeded = () => {
+    open.result.createObjectStore('keys')
+    open.result.createObjectStore('secrets')
+  }
+  return request(open)
+}
+
+/** The key of this origin; made once, and the same for all tabs: the first to add it wins. */
+async function masterKey(db: IDBDatabase): Promise<CryptoKey> {
+  const found = await request<CryptoKey | undefined>(store(db, 'keys', 'readonly').get('headers'))
+  if (found) return found
+  const made = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+  try {
+    await request(store(db, 'keys', 'readwrite').add(made, 'headers'))
+    return made
+  } catch {
+    return request<CryptoKey>(store(db, 'keys', 'readonly').get('headers'))
+  }
+}
+
+const store = (db: IDBDatabase, name: string, mode: IDBTransactionMode) => db.transaction(name, mode).objectStore(name)
+
+function request<T>(r: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    r.onsuccess = () => resolve(r.result)
+    r.onerror = () => reject(r.error)
+  })
+}
