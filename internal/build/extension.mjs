@@ -1,11 +1,14 @@
 /**
- * Builds the scripts and pages of the extension into a folder: `node internal/build/extension.mjs FOLDER`.
- * The modules, the manifest and the icons' archive come from build.sh and extension/pack.ts.
+ * Builds the browser extension in dist/extension and dist/extension.zip: `node internal/build/extension.mjs`.
+ * With --trusted-input it has the permission to type as a keyboard does. It takes dist/npm's module.
  */
-import { cp } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { cp, mkdir, rename, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { build as buildModule, modules } from './modules.mjs'
 
-const [out] = process.argv.slice(2)
+const trusted = process.argv.includes('--trusted-input')
+const out = 'dist/extension.new'
 const minified = { bundle: true, format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
 
 /**
@@ -23,6 +26,8 @@ const withoutUnused = {
 
 const script = (source, name, format) => build({ ...minified, format, entryPoints: [source], outfile: `${out}/${name}` })
 
+await rm(out, { recursive: true, force: true })
+await mkdir(out, { recursive: true })
 await Promise.all([
   // A service worker has no import(). Without splitting, an import() becomes a part of the file.
   build({
@@ -45,4 +50,11 @@ await Promise.all([
   cp('LICENSE', `${out}/LICENSE`),
   cp('wasm/js/page/callback.html', `${out}/callback.html`),
   cp('dist/npm/callback.js', `${out}/callback.js`),
+  cp('dist/npm/portolan.wasm', `${out}/portolan.wasm`),
 ])
+const { source, outline } = modules['tools.wasm']
+buildModule(source, `${out}/tools.wasm`, outline)
+const permissions = trusted ? ['debugger'] : []
+execFileSync(process.execPath, ['extension/pack.ts', out, 'dist/extension.zip', ...permissions], { stdio: 'inherit' })
+await rm('dist/extension', { recursive: true, force: true })
+await rename(out, 'dist/extension')
