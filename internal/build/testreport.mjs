@@ -1,16 +1,12 @@
 /** A reporter of Node's test runner: the counts of a file, and the names of the tests that failed. */
 export default async function* (events) {
-  const counts = { tests: 0, pass: 0, fail: 0, skipped: 0, failed: [] }
+  const report = { tests: 0, pass: 0, fail: 0, skipped: 0, failed: [] }
   for await (const { type, data } of events) {
-    if (type !== 'test:pass' && type !== 'test:fail') continue
-    if (data.details?.type === 'suite' || data.nesting > 0) continue
-    counts.tests++
-    if (data.skip !== undefined) counts.skipped++
-    else if (type === 'test:pass') counts.pass++
-    else {
-      counts.fail++
-      counts.failed.push(data.name)
+    if (type === 'test:fail' && data.details?.type !== 'suite') report.failed.push(data.name)
+    if (type === 'test:summary' && data.counts) {
+      const { tests, passed, failed, cancelled, skipped } = data.counts
+      Object.assign(report, { tests, pass: passed, fail: failed + cancelled, skipped })
     }
   }
-  yield JSON.stringify(counts)
+  yield JSON.stringify(report)
 }

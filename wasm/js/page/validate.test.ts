@@ -17,7 +17,7 @@ interface Case {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const folder = `${root}registry/validate.testdata/jsonschema`
+const folder = `${root}registry/validate/testdata/jsonschema`
 const suite = readdirSync(folder).filter((f) => f.endsWith('.json'))
   .map((file) => [file, JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Group[]] as const)
 
