@@ -43,6 +43,16 @@ export const stages = {
     { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
     { name: 'memory of the Worker', command: ['node', 'bench/proxy.ts', '--leak'] },
     { name: 'conformance', command: ['sh', 'e2e/conformance/run.sh'] },
-    { name: 'API reference', command: ['node', 'docs/tools/node_modules/typedoc/bin/typedoc', '--options', 'docs/tools/typedoc.json', '--logLevel', 'Warn'] },
+    {
+      name: 'API reference',
+      command: [
+        'node',
+        'docs/tools/node_modules/typedoc/bin/typedoc',
+        '--options',
+        'docs/tools/typedoc.json',
+        '--logLevel',
+        'Warn',
+      ],
+    },
   ],
 }

@@ -34,7 +34,9 @@ export async function goTest({ packages, flags = [], environment = {} }, only) {
     }
     if (Test === top && /^(pass|fail|skip)$/.test(Action)) output.delete(key)
   }
-  const code = await new Promise((resolve) => (child.exitCode === null ? child.on('exit', resolve) : resolve(child.exitCode)))
+  const code = await new Promise((
+    resolve,
+  ) => (child.exitCode === null ? child.on('exit', resolve) : resolve(child.exitCode)))
   const list = [...failed].map(([name, tests]) => ({
     name: tests.length ? `${name}: ${tests.join(', ')}` : name,
     args: tests.length ? ['-run', `^(${tests.join('|')})$`, name] : [name],

@@ -34,7 +34,10 @@ let server
 async function browser() {
   if (server && server.process().exitCode === null) return server.wsEndpoint()
   const { chromiumFlags } = await import('../../e2e/web/flags.ts')
-  server = await chromium.launchServer({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: chromiumFlags })
+  server = await chromium.launchServer({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: chromiumFlags,
+  })
   return server.wsEndpoint()
 }
 
@@ -56,7 +59,9 @@ async function again(name, run) {
 }
 
 async function runFiles(stage) {
-  const files = stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) => !f.includes('node_modules')).sort()
+  const files = stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) =>
+    !f.includes('node_modules')
+  ).sort()
   const wanted = files.filter((f) => !chosen(stage).length || chosen(stage).some((name) => f.includes(name)))
   if (wanted.some((f) => f.startsWith('e2e/extension/'))) await prepare()
   const totals = { tests: 0, pass: 0, fail: 0, skipped: 0 }
@@ -65,9 +70,14 @@ async function runFiles(stage) {
     const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles }
     const result = await runFile(file, { limit, environment: shared, ...options })
     const { tests, pass, fail, skipped } = result
-    console.log(`${result.failed.length ? 'FAIL' : 'ok  '} ${file}: ${pass} of ${tests} passed${skipped ? `, ${skipped} skipped` : ''} (${result.seconds} s)`)
+    console.log(
+      `${result.failed.length ? 'FAIL' : 'ok  '} ${file}: ${pass} of ${tests} passed${
+        skipped ? `, ${skipped} skipped` : ''
+      } (${result.seconds} s)`,
+    )
     if (result.failed.length) console.log(result.output)
-    else for (const line of result.output.split('\n')) if (/^ℹ (?!tests|suites|pass|fail|cancelled|skipped|todo|duration)/.test(line)) console.log(`     ${line}`)
+    else for (const line of result.output.split('\n'))
+        if (/^ℹ (?!tests|suites|pass|fail|cancelled|skipped|todo|duration)/.test(line)) console.log(`     ${line}`)
     for (const key of Object.keys(totals)) totals[key] += result[key]
     return result
   }
