@@ -46,16 +46,7 @@ programs() {
 }
 package() { setup tools; say 'npm package'; node $build/modules.mjs dist/npm portolan.wasm; node $build/npm.mjs; }
 demo() { say 'demo page'; rm -rf dist/demo; mkdir -p dist/demo; cp -R web/demo/page/. dist/demo/; cp -R dist/npm dist/demo/portolan; }
-# extension [PERMISSION] replaces dist/extension once all of it is built.
-extension() {
-	say extension
-	rm -rf dist/extension.new && mkdir -p dist/extension.new
-	node $build/extension.mjs dist/extension.new
-	cp dist/npm/portolan.wasm dist/extension.new/
-	node $build/modules.mjs dist/extension.new tools.wasm
-	node extension/pack.ts dist/extension.new dist/extension.zip "$@"
-	rm -rf dist/extension && mv dist/extension.new dist/extension
-}
+extension() { say extension; node $build/extension.mjs "$@"; }
 worker() { say Worker; node $build/worker.mjs; }
 everything() { package; demo; programs; worker; extension; }
 
@@ -74,7 +65,7 @@ test | soak)
 wasm) package ;;
 web) package; demo ;;
 extension)
-	case "${1:-}" in '') ;; --trusted-input) set -- debugger ;; *) usage >&2; exit 2 ;; esac
+	case "${1:-}" in '' | --trusted-input) ;; *) usage >&2; exit 2 ;; esac
 	package; programs; extension "$@" ;;
 worker) worker; exec node $build/sizes.mjs proxy.wasm ;;
 bench)
