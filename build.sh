@@ -44,7 +44,7 @@ programs() {
 	go build -trimpath -o dist/bin/farm ./registry/registrytest/farm/serve
 	go build -trimpath -o dist/bin/farm-visit ./registry/registrytest/farm/visit
 }
-package() { setup tools; say 'npm package'; node $build/modules.mjs dist/npm portolan.wasm; node $build/npm.mjs; }
+package() { setup tools; say "npm package"; rm -rf dist/npm; node $build/modules.mjs dist/npm portolan.wasm; node $build/npm.mjs; }
 demo() { say 'demo page'; rm -rf dist/demo; mkdir -p dist/demo; cp -R web/demo/page/. dist/demo/; cp -R dist/npm dist/demo/portolan; }
 extension() { say extension; node $build/extension.mjs "$@"; }
 worker() { say Worker; node $build/worker.mjs; }

@@ -11,7 +11,11 @@ const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', '
 /** A program under js/wasm runs as a module does: the same flags, the same layout of its data. */
 const wasm = {
   packages: ['./registry/', './registry/rawjson/', './registry/client/...', './wasm/...'],
-  flags: [...flags(modules['portolan.wasm'].inlining), '-exec', `node --stack-size=8192 ${root}internal/build/exec.mjs`],
+  flags: [
+    ...flags(modules['portolan.wasm'].inlining),
+    '-exec',
+    `node --stack-size=8192 ${root}internal/build/exec.mjs`,
+  ],
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }
 
