@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // A ServerConfig says where one server is and how to talk to it. Its JSON form
@@ -46,61 +48,59 @@ const (
 	AskAlways   = "ask-always"
 )
 
-// Limits bound what one server can make the registry hold or do. Zero fields
-// mean the defaults named here.
+// Limits bound what one server can make the registry hold or do. Sizes are in bytes.
+// Zero fields mean the defaults of [wire.Limits].
 type Limits struct {
-	ResponseBytes   int // one response body; 16 MiB
-	EventBytes      int // one SSE event; 4 MiB
-	ErrorBytes      int // an error body that is read; 64 KiB
-	MessageBytes    int // a server's words in an error or a warning; 2 KiB
-	DefinitionBytes int // one tool's definition; 64 KiB
-	Depth           int // nesting of any JSON; 128
-	// DescriptionBytes bounds a tool's description; 4 KiB.
-	DescriptionBytes int
-	// SchemaDepth, SchemaNodes and EnumValues bound a tool's input and output schema,
-	// each: how deep schemas lie in schemas, how many there are, and the values of one
-	// enum; 32, 1,000 and 500.
-	SchemaDepth     int
-	SchemaNodes     int
-	EnumValues      int
-	Pages           int // pages of one list; 100
-	ToolsPerServer  int // 1,000
-	Tools           int // all servers; 5,000
-	ListBytes       int // all pages of one list; 16 MiB
-	ResultBytes     int // the text form of one result; 1 MiB
-	ResultValues    int // elements and members of one result, where a platform parses it; 600,000
-	EventsPerSecond int // notifications decoded per server and second; 200
-	PingsPerSecond  int // requests of a server that are answered, each second; 10
-	Connects        int // tries to connect to a server in 10 s; 20
+	ResponseBytes    int // one response body
+	EventBytes       int // one SSE event
+	ErrorBytes       int // the part of an error body that is read
+	MessageBytes     int // a server's words in an error or a warning
+	DefinitionBytes  int // one tool's definition
+	DescriptionBytes int // one tool's description
+	Depth            int // nesting of any JSON
+	SchemaDepth      int // nesting of schemas in an input or output schema
+	SchemaNodes      int // schemas in an input or output schema
+	EnumValues       int // values of one enum
+	Pages            int // pages of one list
+	ToolsPerServer   int
+	Tools            int // of all servers
+	ListBytes        int // all pages of one list
+	ResultBytes      int // the text form of one result
+	ResultValues     int // elements and members of one result, where a platform parses it
+	EventsPerSecond  int // notifications decoded per server and second
+	PingsPerSecond   int // requests of a server that are answered, each second
+	Connects         int // tries to connect to a server in 10 s
+}
+
+// fields returns the limits in the order of [wire.Limits].
+func (l *Limits) fields() [len(wire.Limits)]*int {
+	return [...]*int{
+		&l.ResponseBytes, &l.EventBytes, &l.ErrorBytes, &l.MessageBytes, &l.DefinitionBytes, &l.DescriptionBytes,
+		&l.Depth, &l.SchemaDepth, &l.SchemaNodes, &l.EnumValues, &l.Pages, &l.ToolsPerServer, &l.Tools,
+		&l.ListBytes, &l.ResultBytes, &l.ResultValues, &l.EventsPerSecond, &l.PingsPerSecond, &l.Connects,
+	}
 }
 
 // WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
-	def := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
+	for i, field := range l.fields() {
+		if *field <= 0 {
+			*field = wire.Limits[i].Default
 		}
 	}
-	def(&l.ResponseBytes, 16<<20)
-	def(&l.EventBytes, 4<<20)
-	def(&l.ErrorBytes, 64<<10)
-	def(&l.DefinitionBytes, 64<<10)
-	def(&l.MessageBytes, 2<<10)
-	def(&l.DescriptionBytes, 4<<10)
-	def(&l.SchemaDepth, 32)
-	def(&l.SchemaNodes, 1000)
-	def(&l.EnumValues, 500)
-	def(&l.Depth, 128)
-	def(&l.Pages, 100)
-	def(&l.ToolsPerServer, 1000)
-	def(&l.Tools, 5000)
-	def(&l.ListBytes, 16<<20)
-	def(&l.ResultBytes, 1<<20)
-	def(&l.ResultValues, 600_000)
-	def(&l.EventsPerSecond, 200)
-	def(&l.PingsPerSecond, 10)
-	def(&l.Connects, 20)
 	return l
+}
+
+// Set sets the limit of that JavaScript name to n, at most 1<<31 - 1. It reports false
+// for an unknown name and for n below 1.
+func (l *Limits) Set(name string, n int64) bool {
+	for i, field := range l.fields() {
+		if wire.Limits[i].Name == name && n > 0 {
+			*field = int(min(n, 1<<31-1))
+			return true
+		}
+	}
+	return false
 }
 
 // maxServerName bounds a server's name, which users choose.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Cooldowns of a suspended server grow from the first to the last value.
 const (
-	defaultThreshold = 3
-	defaultCooldown  = 5 * time.Second
+	defaultThreshold = wire.FailureThreshold
+	defaultCooldown  = wire.CooldownMs * time.Millisecond
 	maxCooldown      = 5 * time.Minute
 )
 

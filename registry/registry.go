@@ -9,6 +9,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/resulttext"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Options configure a registry. Zero values are good defaults.
@@ -99,9 +100,9 @@ func New(opts *Options) *Registry {
 	}
 	o := &r.opts
 	o.Limits = o.Limits.WithDefaults()
-	orDefault(&o.Timeout, 10*time.Second)
-	orDefault(&o.CallTimeout, 120*time.Second)
-	orDefault(&o.IdleTimeout, 30*time.Second)
+	orDefault(&o.Timeout, wire.TimeoutMs*time.Millisecond)
+	orDefault(&o.CallTimeout, wire.CallTimeoutMs*time.Millisecond)
+	orDefault(&o.IdleTimeout, wire.IdleTimeoutMs*time.Millisecond)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

@@ -26,15 +26,17 @@ type rule struct {
 var lean = []string{"fmt", "encoding/json", "net/url", "log", "regexp", "reflect", "text/template", "crypto/*", "net", "net/http", "os/exec"}
 
 var rules = []rule{
-	{room: "registry", may: []string{"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
+	{room: "registry", may: []string{"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "registry/wire"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
 	{room: "registry/approvals", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/convert", may: []string{"registry/rawjson", "registry/text"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/endpoint", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/names", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/rawjson", noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/resulttext", may: []string{"registry/rawjson", "registry/text"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
-	{room: "registry/text", may: []string{"registry/rawjson"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
+	{room: "registry/text", may: []string{"registry/rawjson", "registry/wire"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/validate", may: []string{"registry/rawjson", "registry/text"}, noStd: lean, reason: "one idea, pure; its sentinel is linked into the page's module"},
+	{room: "registry/wire", noStd: lean, reason: "data that both languages use"},
+	{room: "registry/wire/generate", may: []string{"registry/wire"}, reason: "writes the data as TypeScript"},
 	{room: "registry/pin", may: []string{"registry/rawjson"}, noStd: []string{"fmt", "encoding/json", "net/http", "regexp", "reflect"}, reason: "SHA-256, which the page leaves to its platform"},
 	{room: "registry/scan", may: []string{"registry/rawjson", "registry/text"}, noStd: []string{"fmt", "net/http", "reflect"}, reason: "rules by regexp, which the page's module does not link"},
 	{room: "registry/oauth", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},

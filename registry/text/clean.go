@@ -1,6 +1,10 @@
 package text
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
+)
 
 // Clean returns s without hidden characters: control characters, terminal
 // sequences, characters that reverse a line or take no room, copies of ASCII
@@ -72,21 +76,7 @@ func isPlainRunes(s string) bool {
 	return true
 }
 
-// hidden holds sorted ranges of characters that are not visible or change how other characters look.
-var hidden = []rune{0, 8, 0x0b, 0x1f, 0x7f, 0x9f, 0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180f,
-	0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x206f, 0x3164, 0x3164, 0xfe00, 0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff0, 0xfffb,
-	0x1bca0, 0x1bca3, 0x1d173, 0x1d17a, 0xe0000, 0xe0fff}
-
-// The scripts that are written with joiners, emoji and what joins to them,
-// scripts that run from the right, and Han.
-var (
-	joining = []rune{0x600, 0xdff, 0x1000, 0x109f, 0x1780, 0x18af, 0x1a20, 0x1aaf, 0x1b00, 0x1b7f, 0xa840, 0xa87f, 0xa980, 0xa9df,
-		0xaa60, 0xaa7f, 0xfb50, 0xfdff, 0xfe70, 0xfefc, 0x11000, 0x11fff, 0x1e900, 0x1e95f}
-	emoji = []rune{0x2190, 0x2bff, 0xfe0f, 0xfe0f, 0x1f000, 0x1faff}
-	rtl   = []rune{0x590, 0x8ff, 0xfb1d, 0xfdff, 0xfe70, 0xfefc, 0x10800, 0x10fff, 0x1e800, 0x1efff}
-	han   = []rune{0x2e80, 0x9fff, 0xf900, 0xfaff, 0x20000, 0x3ffff}
-)
-
+// inRanges reports whether ranges hold c; see registry/wire for their form.
 func inRanges(c rune, ranges []rune) bool {
 	for i := 0; i < len(ranges) && c >= ranges[i]; i += 2 {
 		if c <= ranges[i+1] {
@@ -96,28 +86,29 @@ func inRanges(c rune, ranges []rune) bool {
 	return false
 }
 
-func isHidden(c rune) bool { return inRanges(c, hidden) }
+func isHidden(c rune) bool { return inRanges(c, wire.Hidden) }
 
 // isWanted reports whether ordinary writing needs the hidden character c between before and after.
 func isWanted(c, before, after rune) bool {
 	switch {
 	case c == 0x200c:
-		return inRanges(before, joining) && inRanges(after, joining)
+		return inRanges(before, wire.Joining) && inRanges(after, wire.Joining)
 	case c == 0x200d:
-		return inRanges(before, joining) || inRanges(before, emoji) && inRanges(after, emoji)
+		return inRanges(before, wire.Joining) || inRanges(before, wire.Emoji) && inRanges(after, wire.Emoji)
 	case c == 0x200e || c == 0x200f || c == 0x61c:
-		return inRanges(before, rtl) || inRanges(after, rtl)
+		return inRanges(before, wire.RightToLeft) || inRanges(after, wire.RightToLeft)
 	case 0xfe00 <= c && c <= 0xfe0f:
 		return before >= 0x2000 && !isHidden(before) ||
 			c >= 0xfe0e && ('0' <= before && before <= '9' || before == '#' || before == '*' || before == 0xa9 || before == 0xae)
 	}
-	return 0xe0100 <= c && c <= 0xe01ef && inRanges(before, han)
+	return 0xe0100 <= c && c <= 0xe01ef && inRanges(before, wire.Han)
 }
 
 const blackFlag = 0x1f3f4
 
 func isNation(tags []rune) bool {
-	for _, n := range []string{"gbeng\x7f", "gbsct\x7f", "gbwls\x7f"} {
+	for _, nation := range wire.Nations {
+		n := nation + "\x7f" // the tag that ends the sequence
 		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n), func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
 			return true
 		}

@@ -1,27 +1,13 @@
-// Foreign text made harmless for display. What is invisible, reorders the line or
-// drives a terminal is shown by its code point: a reader sees that it is there.
+// Foreign text made harmless for display. A hidden character is shown by its code point,
+// so that a reader sees that it is there.
 
-/** Code points that show nothing or change how others show. */
-export function isHidden(c: number): boolean {
-  return c < 0x20
-    ? c !== 0x0a && c !== 0x09
-    : (c >= 0x7f && c <= 0x9f) || c === 0xad || c === 0x34f || c === 0x61c || c === 0x115f || c === 0x1160 ||
-      c === 0x17b4 || c === 0x17b5 ||
-      (c >= 0x180b && c <= 0x180f) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-      (c >= 0x2060 && c <= 0x206f) ||
-      c === 0x3164 || (c >= 0xd800 && c <= 0xdfff) || (c >= 0xfe00 && c <= 0xfe0f) || c === 0xfeff || c === 0xffa0 ||
-      (c >= 0xfff0 && c <= 0xfffb) || (c >= 0x1d173 && c <= 0x1d17a) || (c >= 0xe0000 && c <= 0xe0fff)
-}
+import { blackFlag, isHidden as hides, isWanted, nations } from '../../wasm/js/shared/hidden.ts'
+
+/** Whether a code point shows nothing or changes how others show; lone surrogates count. */
+export const isHidden = (c: number) => hides(c) || (c >= 0xd800 && c <= 0xdfff)
 
 /** Tag characters: a copy of ASCII that nobody sees and models read. */
 export const isTag = (c: number) => c >= 0xe0020 && c <= 0xe007e
-
-/** Joiners of emoji and of scripts that need them, and the choice between text and emoji. */
-function isWanted(c: number, before: number, after: number): boolean {
-  if (c === 0x200c || c === 0x200d)
-    return before > 0xff && after > 0xff && !isHidden(after) && (before === 0xfe0f || !isHidden(before))
-  return (c === 0xfe0e || c === 0xfe0f) && before >= 0x23 && !isHidden(before)
-}
 
 /** Where the first character is that `clean` would show by its code point; -1: nowhere. */
 export function hiddenAt(text: string): number {
@@ -53,7 +39,11 @@ export function clean(text: unknown, max = 2000): string {
     let part = String.fromCodePoint(c)
     let next = i + part.length
     marks = c > 0x2ff && mark.test(part) ? marks + 1 : 0
-    if (isTag(c)) {
+    const nation = c === blackFlag && nations.find((tags) => s.startsWith(tags, next))
+    if (nation) {
+      part += nation
+      next = i + part.length
+    } else if (isTag(c)) {
       part = ''
       for (next = i; isTag(s.codePointAt(next) ?? 0) && part.length < max; next += 2)
         part += String.fromCharCode(s.codePointAt(next)! - 0xe0000)

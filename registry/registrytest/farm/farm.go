@@ -418,14 +418,7 @@ func (r *Run) here(path string) string { return r.field.origin + "/" + r.name + 
 
 func limitsOf(named map[string]int) (l registry.Limits, err error) {
 	for name, n := range named {
-		switch name {
-		case "pages":
-			l.Pages = n
-		case "toolsPerServer":
-			l.ToolsPerServer = n
-		case "responseBytes":
-			l.ResponseBytes = n
-		default:
+		if !l.Set(name, int64(n)) {
 			return l, fmt.Errorf("farm: limit %s", name)
 		}
 	}

@@ -89,21 +89,11 @@ func duration(value []byte) (time.Duration, bool) {
 }
 
 func parseLimits(l *registry.Limits, value []byte) error {
-	fields := map[string]*int{
-		"responseBytes": &l.ResponseBytes, "eventBytes": &l.EventBytes, "errorBytes": &l.ErrorBytes,
-		"definitionBytes": &l.DefinitionBytes, "depth": &l.Depth, "pages": &l.Pages,
-		"toolsPerServer": &l.ToolsPerServer, "tools": &l.Tools, "listBytes": &l.ListBytes,
-		"resultBytes": &l.ResultBytes, "eventsPerSecond": &l.EventsPerSecond, "pingsPerSecond": &l.PingsPerSecond,
-		"messageBytes": &l.MessageBytes, "descriptionBytes": &l.DescriptionBytes, "connects": &l.Connects, "resultValues": &l.ResultValues,
-		"schemaDepth": &l.SchemaDepth, "schemaNodes": &l.SchemaNodes, "enumValues": &l.EnumValues,
-	}
 	return rawjson.Members(value, func(key string, value []byte) error {
-		field := fields[key]
 		n, ok := rawjson.Int(value)
-		if field == nil || !ok || n <= 0 {
+		if !ok || !l.Set(key, n) {
 			return registry.Because(errUsage, "limit "+key)
 		}
-		*field = int(min(n, 1<<31-1))
 		return nil
 	})
 }

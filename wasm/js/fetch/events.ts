@@ -1,3 +1,5 @@
+import { limitDefaults } from '../shared/wire.gen.ts'
+
 // The numbers that plane.ts and platform.go share.
 
 /** Kinds of events; see Kind in platform.go. */
@@ -42,4 +44,22 @@ export interface Bounds {
   rate: number
   /** Of those, requests of the server. */
   pings: number
+}
+
+const l = limitDefaults
+/** The bounds where Go has set none. */
+export const defaultBounds: Bounds = {
+  response: l.responseBytes,
+  event: l.eventBytes,
+  error: l.errorBytes,
+  definition: l.definitionBytes,
+  depth: l.depth,
+  description: l.descriptionBytes,
+  schemaDepth: l.schemaDepth,
+  schemaNodes: l.schemaNodes,
+  enumValues: l.enumValues,
+  tools: l.toolsPerServer,
+  values: l.resultValues,
+  rate: l.eventsPerSecond,
+  pings: l.pingsPerSecond,
 }

@@ -5,7 +5,7 @@
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
 import type { Crossing } from '../host/abi.ts'
-import { type Bounds, Flag, Kind, Op, Why } from './events.ts'
+import { type Bounds, defaultBounds, Flag, Kind, Op, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
 import { Floods, nextSecond } from './rate-limit.ts'
@@ -95,21 +95,7 @@ export class Plane {
   readonly #floods = new Floods()
   readonly #uploads: Uploads
   readonly #lane: Lane | undefined
-  #bounds: Bounds = {
-    response: 16 << 20,
-    event: 4 << 20,
-    error: 64 << 10,
-    definition: 64 << 10,
-    depth: 128,
-    rate: 200,
-    pings: 10,
-    description: 4 << 10,
-    schemaDepth: 32,
-    schemaNodes: 1000,
-    enumValues: 500,
-    tools: 1000,
-    values: 600_000,
-  }
+  #bounds: Bounds = defaultBounds
 
   constructor(options: PlaneOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))

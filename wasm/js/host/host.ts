@@ -21,6 +21,7 @@ import type { MakeLane } from '../fetch/io-worker.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
+import { callTimeoutMs as defaultCallTimeoutMs, limitDefaults, mainThreadResponseBytes } from '../shared/wire.gen.ts'
 
 type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
 
@@ -82,10 +83,10 @@ export class Host {
   protected constructor(wasm: WebAssembly.Module, options: StartOptions, lane: MakeLane | undefined) {
     this.#wasm = wasm
     this.#lane = lane
-    const { memoryBytes = 256 << 20, ...limits } = options.limits ?? {}
+    const { memoryBytes = limitDefaults.memoryBytes, ...limits } = options.limits ?? {}
     this.#memoryBytes = memoryBytes
     // On the page's own thread nothing else happens while a response is parsed.
-    if (typeof document !== 'undefined') limits.responseBytes ??= 4 << 20
+    if (typeof document !== 'undefined') limits.responseBytes ??= mainThreadResponseBytes
     this.#options = { ...options, limits }
   }
 
@@ -244,8 +245,8 @@ export class Host {
         id,
         result: {
           version,
-          resultBytes: limits?.resultBytes ?? 1 << 20,
-          callTimeoutMs: callTimeoutMs ?? 120_000,
+          resultBytes: limits?.resultBytes ?? limitDefaults.resultBytes,
+          callTimeoutMs: callTimeoutMs ?? defaultCallTimeoutMs,
         } satisfies Attached,
       } satisfies ToPage,
     )

@@ -1,7 +1,8 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
-import type { RegistryOptions } from '../shared/types.ts'
+import type { Limits, RegistryOptions } from '../shared/types.ts'
+import { limitDefaults } from '../shared/wire.gen.ts'
 
 const bad = (message: string, hint?: string) => new RegistryError('invalid_option', message, hint ? { hint } : {})
 
@@ -48,28 +49,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
 }
 
-const limitNames = [
-  'responseBytes',
-  'eventBytes',
-  'errorBytes',
-  'definitionBytes',
-  'depth',
-  'pages',
-  'toolsPerServer',
-  'tools',
-  'listBytes',
-  'resultBytes',
-  'resultValues',
-  'eventsPerSecond',
-  'pingsPerSecond',
-  'messageBytes',
-  'memoryBytes',
-  'descriptionBytes',
-  'connects',
-  'schemaDepth',
-  'schemaNodes',
-  'enumValues',
-]
+const limitNames = Object.keys(limitDefaults satisfies Limits)
 
 /** Throws a RegistryError that names what is wrong with the options. */
 export function checkOptions(options: RegistryOptions): void {

@@ -1,0 +1,30 @@
+package registry
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
+)
+
+// TestLimitsFollowTheTable holds the fields of Limits to the rows of wire.Limits.
+func TestLimitsFollowTheTable(t *testing.T) {
+	var l Limits
+	v := reflect.ValueOf(&l).Elem()
+	if v.NumField() != len(wire.Limits) {
+		t.Fatalf("%d fields, %d rows", v.NumField(), len(wire.Limits))
+	}
+	for i, row := range wire.Limits {
+		name := strings.ToUpper(row.Name[:1]) + row.Name[1:]
+		if !l.Set(row.Name, int64(i+1)) || v.FieldByName(name).Int() != int64(i+1) {
+			t.Errorf("Set(%s) does not set %s", row.Name, name)
+		}
+		if got := reflect.ValueOf(Limits{}.WithDefaults()).FieldByName(name).Int(); got != int64(row.Default) {
+			t.Errorf("%s is %d by default, want %d", name, got, row.Default)
+		}
+	}
+	if l.Set("pages", 0) || l.Set("nothing", 1) || !l.Set("pages", 1<<40) || l.Pages != 1<<31-1 {
+		t.Error("Set takes what is no limit")
+	}
+}
