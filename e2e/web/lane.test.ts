@@ -72,7 +72,7 @@ describe('large bodies', { concurrency: true }, () => {
       }
       assert.equal(page.workers().length, 2)
       await page.evaluate('registry.close()')
-      for (let i = 0; page.workers().length && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+      for (let i = 0; page.workers().length && i < 600; i++) await new Promise((resolve) => setTimeout(resolve, 50))
       assert.equal(page.workers().length, 0)
       assert.deepEqual(page.faults, [])
       await page.close()
