@@ -11,7 +11,7 @@ before(async () => {
   browser = await launchChromium()
   page = await browser.newPage()
   await page.setContent('<main></main>')
-  await page.evaluate(await script('./markdown/index.ts', 'md'))
+  await page.evaluate(await script('../../extension/chats/driver/markdown/index.ts', 'md'))
 })
 after(() => browser.close())
 

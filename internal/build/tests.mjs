@@ -58,12 +58,13 @@ async function again(name, run) {
   else failed.push(name)
 }
 
+const filesOf = (stage) =>
+  stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) => !f.includes('node_modules')).sort()
+
 async function runFiles(stage) {
-  const files = stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) =>
-    !f.includes('node_modules')
-  ).sort()
-  const wanted = files.filter((f) => !chosen(stage).length || chosen(stage).some((name) => f.includes(name)))
-  if (wanted.some((f) => f.startsWith('e2e/extension/'))) await prepare()
+  const files = filesOf(stage)
+  const chosen = !names.length || ofStages.includes(stage.name) ? files : files.filter(matches)
+  if (chosen.some((f) => f.startsWith('e2e/extension/'))) await prepare()
   const totals = { tests: 0, pass: 0, fail: 0, skipped: 0 }
   const repeat = []
   const one = async (file, options = {}) => {
@@ -85,11 +86,11 @@ async function runFiles(stage) {
     const { failed } = await one(file)
     if (failed.length) repeat.push({ file, failed })
   }
-  const left = wanted.filter((f) => !alone.includes(f))
+  const left = chosen.filter((f) => !alone.includes(f))
   await Promise.all(Array.from({ length: atOnce }, async () => {
     for (let file = left.shift(); file; file = left.shift()) await run(file)
   }))
-  for (const file of wanted.filter((f) => alone.includes(f))) await run(file)
+  for (const file of chosen.filter((f) => alone.includes(f))) await run(file)
   const { tests, pass, fail, skipped } = totals
   console.log(`\n# tests ${tests}\n# pass ${pass}\n# fail ${fail}\n# skipped ${skipped}`)
   for (const { file, failed } of repeat) {
@@ -109,11 +110,12 @@ async function runStage(stage) {
   console.log(`== ${stage.name}: ${seconds(began)} s`)
 }
 
-/** The names that are not those of stages choose files. */
-const chosen = (stage) => names.includes(stage.name) ? [] : names
+/** A name is that of a stage, or a part of the names of files. */
+const ofStages = names.filter((name) => stages[kind].some((stage) => stage.name === name))
+const ofFiles = names.filter((name) => !ofStages.includes(name))
+const matches = (file) => ofFiles.some((name) => file.includes(name))
 const wanted = (stage) =>
-  !names.length || names.includes(stage.name) ||
-  stage.files?.some((pattern) => globSync(pattern, { cwd: root }).some((f) => names.some((name) => f.includes(name))))
+  !names.length || ofStages.includes(stage.name) || !!stage.files && filesOf(stage).some(matches)
 
 const began = performance.now()
 try {
