@@ -4,7 +4,7 @@
  * with more than one flaky test fails.
  */
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -28,6 +28,10 @@ const failed = []
 const times = []
 
 const seconds = (since) => Math.round((performance.now() - since) / 1000)
+
+/** How long files took in this folder's last runs, in seconds: the longest begin first. */
+const taken = join(root, 'dist/test-seconds.json')
+const lasts = existsSync(taken) ? JSON.parse(readFileSync(taken, 'utf8')) : {}
 
 /** The Chromium that tests share. They connect to it and use contexts of their own. */
 let server
@@ -59,7 +63,8 @@ async function again(name, run) {
 }
 
 const filesOf = (stage) =>
-  stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) => !f.includes('node_modules')).sort()
+  stage.files.flatMap((pattern) => globSync(pattern, { cwd: root })).filter((f) => !f.includes('node_modules'))
+    .sort((a, b) => (lasts[b] ?? 0) - (lasts[a] ?? 0) || (a < b ? -1 : 1))
 
 async function runFiles(stage) {
   const files = filesOf(stage)
@@ -71,6 +76,7 @@ async function runFiles(stage) {
     const shared = { PORTOLAN_CHROMIUM: await browser(), PORTOLAN_PROFILES: profiles }
     const result = await runFile(file, { limit, environment: shared, ...options })
     const { tests, pass, fail, skipped } = result
+    lasts[file] = result.seconds
     console.log(
       `${result.failed.length ? 'FAIL' : 'ok  '} ${file}: ${pass} of ${tests} passed${
         skipped ? `, ${skipped} skipped` : ''
@@ -122,6 +128,7 @@ try {
   for (const stage of stages[kind].filter(wanted)) await runStage(stage)
 } finally {
   await server?.close()
+  writeFileSync(taken, JSON.stringify(lasts, null, 1))
   rmSync(work, { recursive: true, force: true, maxRetries: 5 })
 }
 console.log('\nseconds:')
