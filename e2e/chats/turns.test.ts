@@ -5,7 +5,8 @@ import type { Layout } from '../../extension/chats/profile.ts'
 import { profiles } from '../../extension/chats/profiles/index.ts'
 import type * as deepModule from '../../extension/chats/driver/deep.ts'
 import type * as turnsModule from '../../extension/chats/driver/turns.ts'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 
 declare global {
   var deepIn: typeof deepModule
@@ -15,7 +16,7 @@ declare global {
 let browser: Browser
 let page: Page
 before(async () => {
-  browser = await launch()
+  browser = await launchChromium()
   page = await browser.newPage()
   for (
     const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [
