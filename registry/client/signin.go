@@ -11,9 +11,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
-// maxMetadata bounds what is read of metadata and of a token response.
-const maxMetadata = 256 << 10
-
 // signInOf returns the sign-in of a server, nil where its headers have the
 // credentials, or it is none of HTTP.
 func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
