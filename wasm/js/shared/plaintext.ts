@@ -1,7 +1,7 @@
 // Text without what nobody sees: registry/text says the rules, and
 // testdata/hygiene holds the two to each other.
 
-import { finish, type Steps } from './steps.ts'
+import { finish, type Steps } from './yield.ts'
 
 /** What may have to go: controls, and what shows nothing or changes how other text shows. */
 const candidate =
