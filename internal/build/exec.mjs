@@ -1,4 +1,4 @@
-/** What `go test -exec` runs a js/wasm program with: lays out its data as in a module, and runs it with the platform. */
+/** Runs a js/wasm program of `go test -exec`: its data is laid out as in a module, and the platform is there. */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -19,7 +19,10 @@ export const modules = {
   'proxy.wasm': { source: './proxy-worker', inlining: [] },
 }
 
-/** The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and lines. */
+/**
+ * The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and
+ * lines.
+ */
 export const flags = (
   inlining,
 ) => ['-trimpath', '-buildvcs=false', ...inlining.map((flag) => `-gcflags=${flag}`), '-ldflags=-s -w -buildid=']

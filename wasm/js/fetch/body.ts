@@ -4,7 +4,7 @@ import { Elements, join } from './json-array.ts'
 import { type BodyReader, Gathered } from './buffers.ts'
 import { JsonFilter } from './json-filter.ts'
 import type { ToolsReader } from './tools.ts'
-import { worked } from './yield.ts'
+import { worked } from '../shared/yield.ts'
 
 const decoder = new TextDecoder('utf-8')
 

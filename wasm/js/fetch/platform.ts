@@ -12,7 +12,7 @@ import type { FromIoWorker, IoWorker, MakeIoWorker } from './io-worker.ts'
 import { ToolsReader } from './tools.ts'
 import { Uploads } from './upload.ts'
 import { SseScanner } from './sse.ts'
-import { worked } from './yield.ts'
+import { worked } from '../shared/yield.ts'
 
 /** How the platform calls the module. */
 interface ModuleCalls {

@@ -16,9 +16,9 @@ import type {
   ToolsPart,
 } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
+import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import { givePins } from '../shared/pinned.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
-import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import {

@@ -2,7 +2,7 @@ import { opening } from '../shared/answer.ts'
 import type { Called } from '../shared/protocol.ts'
 import { excerptAt, plainly } from '../shared/plaintext.ts'
 import type { Scanner } from './scan.ts'
-import { finish, inTurns, type Steps } from '../shared/steps.ts'
+import { finish, inTurns, type Steps } from '../shared/yield.ts'
 import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 

@@ -1,7 +1,7 @@
 // A tool's answer on its way from the plane to whoever called.
 
 import { mayLoseDigits, memberText } from './json.ts'
-import { finish, type Steps } from './steps.ts'
+import { finish, type Steps } from './yield.ts'
 
 /**
  * A result, and its JSON text where parsing loses digits; or, if it is large, the bytes

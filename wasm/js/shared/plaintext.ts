@@ -2,7 +2,7 @@
 // the two together.
 
 import { blackFlag, isHidden, isWanted, mayHoldHidden, nations } from './hidden.ts'
-import { finish, type Steps } from './steps.ts'
+import { finish, type Steps } from './yield.ts'
 
 const ordinary = /^[\t\n\x20-\x7e]*$/
 
