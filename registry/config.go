@@ -103,15 +103,12 @@ func (l *Limits) Set(name string, n int64) bool {
 	return false
 }
 
-// maxServerName bounds a server's name, which users choose.
-const maxServerName = 64
-
 // CheckName says whether name can name a server: 1 to 64 characters, printable, no line breaks.
 func CheckName(name string) error {
 	if name == "" {
 		return Because(ErrInvalidConfig, "the server's name is empty")
 	}
-	if len([]rune(name)) > maxServerName {
+	if len([]rune(name)) > wire.MaxServerName {
 		return Because(ErrInvalidConfig, "the server's name is longer than 64 characters")
 	}
 	for _, r := range name {
@@ -127,15 +124,11 @@ func (c ServerConfig) Check() error {
 	if err := checkURL(c.URL); err != nil {
 		return err
 	}
-	switch c.Transport {
-	case "", "auto", "streamable-http", "sse":
-	default:
-		return Because(ErrInvalidConfig, `transport is "`+c.Transport+`"; want "auto", "streamable-http" or "sse"`)
+	if wrong := notOneOf("transport", c.Transport, wire.Transports); wrong != "" {
+		return Because(ErrInvalidConfig, wrong)
 	}
-	switch c.Trust {
-	case "", TrustAll, AskOnChange, AskAlways:
-	default:
-		return Because(ErrInvalidConfig, `trust is "`+c.Trust+`"; want "trust", "ask-on-change" or "ask-always"`)
+	if wrong := notOneOf("trust", c.Trust, wire.TrustPolicies); wrong != "" {
+		return Because(ErrInvalidConfig, wrong)
 	}
 	for name, value := range c.Headers {
 		if err := checkHeader(name, value); err != nil {
@@ -149,6 +142,15 @@ func (c ServerConfig) Check() error {
 		return Because(ErrInvalidConfig, "timeout is negative")
 	}
 	return nil
+}
+
+// notOneOf says that a field holds none of its words, or "". An empty field is the default.
+func notOneOf(field, value string, words []string) string {
+	if value == "" || slices.Contains(words, value) {
+		return ""
+	}
+	last := len(words) - 1
+	return field + ` is "` + value + `"; want "` + strings.Join(words[:last], `", "`) + `" or "` + words[last] + `"`
 }
 
 func (c ServerConfig) clone() ServerConfig {
@@ -199,18 +201,6 @@ func checkURL(url string) error {
 	return nil
 }
 
-// forbiddenHeader reports whether the protocol sets the header, or browsers refuse
-// it: a custom User-Agent makes Firefox send a preflight that fails.
-func forbiddenHeader(name string) bool {
-	switch strings.ToLower(name) {
-	case "host", "content-length", "connection", "transfer-encoding",
-		"user-agent", "accept", "content-type", "origin", "cookie",
-		"mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id":
-		return true
-	}
-	return false
-}
-
 func checkHeader(name, value string) error {
 	if name == "" {
 		return Because(ErrInvalidConfig, "a header has no name")
@@ -220,7 +210,7 @@ func checkHeader(name, value string) error {
 			return Because(ErrInvalidConfig, `header name "`+name+`" holds a character that HTTP does not allow`)
 		}
 	}
-	if forbiddenHeader(name) {
+	if slices.Contains(wire.ForbiddenHeaders, strings.ToLower(name)) {
 		return Because(ErrInvalidConfig, `header "`+name+`" is set by the protocol and cannot be configured`)
 	}
 	for i := 0; i < len(value); i++ {

@@ -28,3 +28,17 @@ func TestLimitsFollowTheTable(t *testing.T) {
 		t.Error("Set takes what is no limit")
 	}
 }
+
+func TestStatusesFollowTheTable(t *testing.T) {
+	servers := [...]string{ServerDisabled, ServerDisconnected, ServerConnecting, ServerConnected, ServerFailed}
+	if servers != wire.ServerStatuses {
+		t.Errorf("statuses of servers: %v, want %v", servers, wire.ServerStatuses)
+	}
+	registries := [...]string{StatusIdle, StatusDiscovering, StatusReady, StatusPartial}
+	if registries != wire.RegistryStatuses {
+		t.Errorf("statuses of registries: %v, want %v", registries, wire.RegistryStatuses)
+	}
+	if want := [...]string{TrustAll, AskOnChange, AskAlways}; want != [3]string(wire.TrustPolicies) {
+		t.Errorf("policies: %v, want %v", want, wire.TrustPolicies)
+	}
+}

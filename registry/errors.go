@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/validate"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Sentinels that callers branch on. They arrive wrapped in a [*ServerError]
@@ -152,70 +153,73 @@ func Explain(err error) Explanation {
 	}
 	var proxy *ProxyError
 	if errors.As(err, &proxy) {
-		x.Code, x.Hint, x.Retryable = "network", proxy.Hint, true
+		class := &wire.Network
 		if proxy.Refused {
-			x.Code, x.Retryable = "proxy_refused", false
+			class = &wire.ProxyRefused
 		}
+		x.Code, x.Hint, x.Retryable = class.Code, proxy.Hint, class.Retryable
 		return x
 	}
+	class := classOf(err, status)
+	x.Code, x.Hint, x.Retryable = class.Code, class.Hint, class.Retryable
+	return x
+}
+
+func classOf(err error, status *StatusError) *wire.Error {
 	var rpc *RPCError
 	for _, row := range explanations {
 		if errors.Is(err, row.kind) {
-			x.Code, x.Hint, x.Retryable = row.code, row.hint, row.retryable
-			return x
+			return row.class
 		}
 	}
 	switch {
 	case status != nil:
-		x.Code, x.Hint, x.Retryable = explainStatus(status.Code)
+		return statusClass(status.Code)
 	case errors.As(err, &rpc):
-		x.Code, x.Hint = "server_error", "The server refused the request; its message says why."
-	default:
-		x.Code = "internal"
+		return &wire.ServerError
 	}
-	return x
+	return &wire.Internal
 }
 
-var explanations = []struct {
-	kind      error
-	code      string
-	hint      string
-	retryable bool
+// explanations hold the class of each sentinel. The first that matches counts.
+var explanations = [...]struct {
+	kind  error
+	class *wire.Error
 }{
-	{ErrSignInNeeded, "sign_in_needed", "Sign in: signIn(name), from a click.", false},
-	{ErrSignIn, "sign_in_failed", "Try again; the message says what the authorization server did.", false},
-	{ErrUnknownServer, "unknown_server", "Add the server first, or check its name.", false},
-	{ErrUnknownTool, "unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false},
-	{ErrDisabled, "disabled", "Turn the server on: setEnabled(name, true).", false},
-	{ErrSuspended, "suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true},
-	{ErrHeld, "held", "The tool is not what was approved. Look at what changed in getSnapshot().held, then approveTools(server).", false},
-	{ErrDenied, "denied", "The user did not allow this call.", false},
-	{ErrGone, "gone", "Call the tool again.", false},
-	{ErrClosed, "closed", "The registry was closed; create a new one.", false},
-	{ErrInvalidConfig, "invalid_config", "Correct the server's name or configuration.", false},
-	{ErrInvalidArguments, "invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false},
-	{ErrSessionExpired, "session_expired", "The server keeps forgetting the session; try again.", true},
-	{ErrRedirect, "redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false},
-	{ErrTooLarge, "too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false},
-	{context.DeadlineExceeded, "timeout", "The server did not answer in time. Try again, or raise timeoutMs.", true},
-	{context.Canceled, "aborted", "The caller cancelled the call.", false},
-	{ErrNetwork, "network", "No answer came. Check the URL and that the server runs; in a browser it may also lack CORS headers: set proxy: true and a proxy.", true},
-	{ErrProtocol, "protocol", "The URL may not be an MCP endpoint (often it ends in /mcp or /sse).", false},
+	{ErrSignInNeeded, &wire.SignInNeeded},
+	{ErrSignIn, &wire.SignInFailed},
+	{ErrUnknownServer, &wire.UnknownServer},
+	{ErrUnknownTool, &wire.UnknownTool},
+	{ErrDisabled, &wire.Disabled},
+	{ErrSuspended, &wire.Suspended},
+	{ErrHeld, &wire.Held},
+	{ErrDenied, &wire.Denied},
+	{ErrGone, &wire.Gone},
+	{ErrClosed, &wire.Closed},
+	{ErrInvalidConfig, &wire.InvalidConfig},
+	{ErrInvalidArguments, &wire.InvalidArguments},
+	{ErrSessionExpired, &wire.SessionExpired},
+	{ErrRedirect, &wire.Redirect},
+	{ErrTooLarge, &wire.TooLarge},
+	{context.DeadlineExceeded, &wire.Timeout},
+	{context.Canceled, &wire.Aborted},
+	{ErrNetwork, &wire.Network},
+	{ErrProtocol, &wire.Protocol},
 }
 
-func explainStatus(code int) (name, hint string, retryable bool) {
+// statusClass returns the class of an HTTP status.
+func statusClass(code int) *wire.Error {
 	switch {
 	case code == 401:
-		return "unauthorized", "The server wants credentials: set an Authorization header for it, or signIn(name).", false
+		return &wire.Unauthorized
 	case code == 403:
-		return "forbidden", "The server refused these credentials, or this page's origin.", false
+		return &wire.Forbidden
 	case code == 404 || code == 405:
-		return "http_status", "There is no MCP endpoint at this URL; check its path (often /mcp or /sse).", false
+		return &wire.NoEndpoint
 	case code == 429:
-		return "rate_limited", "The server asks for fewer requests; try again later.", true
+		return &wire.RateLimited
 	case code >= 500:
-		return "http_status", "The server has a fault of its own; try again later.", true
-	default:
-		return "http_status", "The server refused the request.", false
+		return &wire.ServerFault
 	}
+	return &wire.HTTPStatus
 }

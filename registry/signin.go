@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Auth says how to sign in to a server, where what it says of itself does not
@@ -41,21 +43,17 @@ type AuthField struct {
 	Secret bool // may not be shown
 }
 
-// Fields returns the texts of a, all but the scopes, sorted by name.
+// Fields returns the texts of a, all except the scopes, in the order of [wire.AuthFields].
 func (a *Auth) Fields() []AuthField {
-	return []AuthField{
-		{Name: "assertion", Value: &a.Assertion, Secret: true},
-		{Name: "clientId", Value: &a.ClientID},
-		{Name: "clientMetadataUrl", Value: &a.ClientMetadataURL},
-		{Name: "clientSecret", Value: &a.ClientSecret, Secret: true},
-		{Name: "flow", Value: &a.Flow},
-		{Name: "idToken", Value: &a.IDToken, Secret: true},
-		{Name: "idpClientId", Value: &a.IDPClientID},
-		{Name: "idpTokenUrl", Value: &a.IDPTokenURL},
-		{Name: "issuer", Value: &a.Issuer},
-		{Name: "privateKey", Value: &a.PrivateKey, Secret: true},
-		{Name: "signingAlgorithm", Value: &a.SigningAlgorithm},
+	values := [len(wire.AuthFields)]*string{
+		&a.Assertion, &a.ClientID, &a.ClientMetadataURL, &a.ClientSecret, &a.Flow, &a.IDToken, &a.IDPClientID,
+		&a.IDPTokenURL, &a.Issuer, &a.PrivateKey, &a.SigningAlgorithm,
 	}
+	fields := make([]AuthField, len(values))
+	for i, value := range values {
+		fields[i] = AuthField{wire.AuthFields[i].Name, value, wire.AuthFields[i].Secret}
+	}
+	return fields
 }
 
 // Equal reports whether a and b say the same.
@@ -83,12 +81,11 @@ func (a *Auth) check() error {
 }
 
 func (a *Auth) wrong() string {
-	const flows, algorithms = " authorization-code client-credentials jwt-bearer enterprise-managed ", " ES256 RS256 "
-	if a.Flow != "" && !strings.Contains(flows, " "+a.Flow+" ") {
-		return `flow is "` + a.Flow + `"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
+	if wrong := notOneOf("flow", a.Flow, wire.AuthFlows); wrong != "" {
+		return wrong
 	}
-	if a.SigningAlgorithm != "" && !strings.Contains(algorithms, " "+a.SigningAlgorithm+" ") {
-		return `signingAlgorithm is "` + a.SigningAlgorithm + `"; want "ES256" or "RS256"`
+	if wrong := notOneOf("signingAlgorithm", a.SigningAlgorithm, wire.SigningAlgorithms); wrong != "" {
+		return wrong
 	}
 	for _, f := range a.Fields() {
 		value := *f.Value

@@ -1,8 +1,8 @@
 //go:build js
 
-// Tools.wasm: the MCP server of the extension, on the socket that the background
-// hands it. The background dials, proves that it is paired and answers pings in
-// plain JavaScript; this module is loaded when the bridge says more than that.
+// Tools.wasm: the MCP server of the extension, on the socket that the background passes
+// in. The background dials, proves that it is paired and answers pings in TypeScript. It
+// loads this module when the bridge sends anything else.
 package main
 
 import (
@@ -10,9 +10,9 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-	"syscall/js"
 
 	"github.com/coder/websocket"
+	"github.com/hack-pad/safejs"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 	"github.com/portolan-mcp/portolan/extension/module/toolserver"
@@ -20,7 +20,7 @@ import (
 
 // A host is the background's object: functions that this module calls.
 type host struct {
-	value js.Value
+	value safejs.Value
 
 	mu    sync.Mutex
 	last  int
@@ -43,62 +43,105 @@ type outcome struct {
 }
 
 func main() {
-	h := &host{value: js.Global().Get("portolan"), calls: make(map[int]*call)}
-	server := toolserver.New(h.value.Get("version").String(), h.run)
-	module := js.Global().Get("Object").New()
-	export := func(name string, f func(args []js.Value) error) {
-		module.Set(name, js.FuncOf(func(_ js.Value, args []js.Value) (result any) {
-			defer func() {
-				if recover() != nil {
-					result = "a fault in " + name
-				}
-			}()
-			if err := f(args); err != nil {
-				return err.Error()
-			}
-			return nil
-		}))
+	if err := run(); err != nil {
+		panic(err) // the background sees that the module has ended
 	}
-	export("offer", func(args []js.Value) error {
-		var tools []toolserver.Tool
-		if err := json.Unmarshal([]byte(args[0].String()), &tools); err != nil {
+}
+
+func run() error {
+	value, err := safejs.Global().Get("portolan")
+	if err != nil {
+		return err
+	}
+	version, err := value.Get("version")
+	if err != nil {
+		return err
+	}
+	name, err := version.String()
+	if err != nil {
+		return err
+	}
+	h := &host{value: value, calls: make(map[int]*call)}
+	server := toolserver.New(name, h.run)
+	object, err := safejs.Global().Get("Object")
+	if err != nil {
+		return err
+	}
+	module, err := object.New()
+	if err != nil {
+		return err
+	}
+	for name, f := range map[string]func(arguments) error{
+		"offer":    func(args arguments) error { return offer(server, args) },
+		"settle":   h.settle,
+		"progress": h.progress,
+		"elicit":   h.elicit,
+		"serve":    func(args arguments) error { return serveInBackground(server, args) },
+	} {
+		if err := export(module, name, f); err != nil {
 			return err
 		}
-		return server.Offer(tools)
-	})
-	export("settle", func(args []js.Value) error {
-		o := outcome{result: json.RawMessage(args[1].String())}
-		if !args[2].IsNull() {
-			o = outcome{err: errors.New(args[2].String())}
-		}
-		h.settle(args[0].Int(), o)
-		return nil
-	})
-	export("progress", func(args []js.Value) error {
-		var p toolserver.Progress
-		if err := json.Unmarshal([]byte(args[1].String()), &p); err != nil {
-			return err
-		}
-		h.progress(args[0].Int(), p)
-		return nil
-	})
-	export("elicit", func(args []js.Value) error {
-		return h.elicit(args[0].Int(), []byte(args[1].String()), args[2])
-	})
-	export("serve", func(args []js.Value) error {
-		done := args[0]
-		go func() {
-			defer func() {
-				if recover() != nil {
-					done.Invoke("a fault of the module")
-				}
-			}()
-			done.Invoke(serve(server).Error())
-		}()
-		return nil
-	})
-	h.value.Call("ready", module)
+	}
+	if _, err := value.Call("ready", module); err != nil {
+		return err
+	}
 	select {}
+}
+
+// export lets JavaScript call f as a method of module. The method returns the text of
+// the error, or null. It lasts as long as the module.
+func export(module safejs.Value, name string, f func(arguments) error) error {
+	method, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) (result any) {
+		defer func() {
+			if recover() != nil {
+				result = "a fault in " + name
+			}
+		}()
+		if err := f(args); err != nil {
+			return err.Error()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return module.Set(name, method)
+}
+
+// arguments are what JavaScript passes to a method.
+type arguments []safejs.Value
+
+func (a arguments) text(i int) (string, error) { return a[i].String() }
+
+// decode reads the JSON text at i.
+func (a arguments) decode(i int, into any) error {
+	text, err := a.text(i)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), into)
+}
+
+func offer(server *toolserver.Server, args arguments) error {
+	var tools []toolserver.Tool
+	if err := args.decode(0, &tools); err != nil {
+		return err
+	}
+	return server.Offer(tools)
+}
+
+// serveInBackground calls the function at 0 with the reason, once serving has ended.
+func serveInBackground(server *toolserver.Server, args arguments) error {
+	done := args[0]
+	go func() {
+		why := "a fault of the module"
+		defer func() {
+			_ = recover()
+			_, _ = done.Invoke(why)
+		}()
+		why = serve(server).Error()
+	}()
+	return nil
 }
 
 // serve runs the server on the socket that the scope's WebSocket stands for.
@@ -133,7 +176,9 @@ func (h *host) run(ctx context.Context, c toolserver.Call, caller toolserver.Cal
 		delete(h.calls, id)
 		h.mu.Unlock()
 	}()
-	h.value.Call("call", id, string(text))
+	if _, err := h.value.Call("call", id, string(text)); err != nil {
+		return nil, err
+	}
 	for {
 		select {
 		case p := <-mine.events:
@@ -144,51 +189,89 @@ func (h *host) run(ctx context.Context, c toolserver.Call, caller toolserver.Cal
 			}
 			return o.result, o.err
 		case <-ctx.Done():
-			h.value.Call("cancel", id)
+			_, _ = h.value.Call("cancel", id)
 			return nil, ctx.Err()
 		}
 	}
 }
 
-func (h *host) find(id int) *call {
+// find returns the call whose id is the argument at 0, or nil if it has ended.
+func (h *host) find(args arguments) (*call, error) {
+	id, err := args[0].Int()
+	if err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.calls[id]
+	return h.calls[id], nil
 }
 
-func (h *host) settle(id int, o outcome) {
-	if c := h.find(id); c != nil {
-		select {
-		case c.done <- o:
-		default: // answered twice
-		}
+// settle ends a call with the JSON text at 1, or with the error at 2.
+func (h *host) settle(args arguments) error {
+	c, err := h.find(args)
+	if c == nil || err != nil {
+		return err
 	}
+	var o outcome
+	if args[2].IsNull() {
+		text, err := args.text(1)
+		if err != nil {
+			return err
+		}
+		o.result = json.RawMessage(text)
+	} else {
+		why, err := args.text(2)
+		if err != nil {
+			return err
+		}
+		o.err = errors.New(why)
+	}
+	select {
+	case c.done <- o:
+	default: // it was settled already
+	}
+	return nil
 }
 
 // progress never waits: a JavaScript callback may not.
-func (h *host) progress(id int, p toolserver.Progress) {
-	if c := h.find(id); c != nil {
-		select {
-		case c.events <- p:
-		default: // the next one says more
-		}
+func (h *host) progress(args arguments) error {
+	var p toolserver.Progress
+	if err := args.decode(1, &p); err != nil {
+		return err
 	}
+	c, err := h.find(args)
+	if c == nil || err != nil {
+		return err
+	}
+	select {
+	case c.events <- p:
+	default: // the next report says more
+	}
+	return nil
 }
 
-// elicit asks the client of a call; done is called with the answer, or null and why not.
-func (h *host) elicit(id int, params []byte, done js.Value) error {
-	c := h.find(id)
+// elicit asks the client of a call. The function at 2 is called with the answer, or with
+// null and the reason.
+func (h *host) elicit(args arguments) error {
+	params, err := args.text(1)
+	if err != nil {
+		return err
+	}
+	done := args[2]
+	c, err := h.find(args)
+	if err != nil {
+		return err
+	}
 	if c == nil {
 		return errors.New("the call has ended")
 	}
 	go func() {
-		defer func() { _ = recover() }() // of the background's function
-		answer, err := c.caller.Elicit(c.ctx, params)
+		answer, err := c.caller.Elicit(c.ctx, []byte(params))
 		if err != nil {
-			done.Invoke(js.Null(), err.Error())
+			_, _ = done.Invoke(nil, err.Error())
 			return
 		}
-		done.Invoke(string(answer), js.Null())
+		_, _ = done.Invoke(string(answer), nil)
 	}()
 	return nil
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package client_test
 
 import (
@@ -18,8 +20,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
-
-const endpoint = "https://server.example/mcp"
 
 func newNet(t *testing.T, h http.Handler) *registrytest.Net {
 	net := registrytest.NewNet(t)

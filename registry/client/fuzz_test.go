@@ -14,6 +14,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
+const endpoint = "https://server.example/mcp"
+
 // FuzzAnswer lets a server answer a call with anything at all. The call ends, what
 // it returns is an object, and the session lives.
 func FuzzAnswer(f *testing.F) {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // FuzzConvert checks, for definitions of any kind, what vendors' APIs refuse.
@@ -176,15 +178,15 @@ func checkGemini(t *testing.T, v any, root bool) {
 		return
 	}
 	typ, _ := s["type"].(string)
-	if !slices.Contains(typeNames[:6], typ) || root && typ != "object" {
+	if !slices.Contains(wire.TypeNames[:6], typ) || root && typ != "object" {
 		t.Fatalf("type of %v", s)
 	}
 	for key := range s {
 		if !slices.Contains(geminiFields, key) {
 			t.Fatalf("field %q of %v", key, s)
 		}
-		for _, row := range typeKeywords {
-			if slices.Contains(row.kept, key) && row.name != typ && !(row.name == "number" && typ == "integer") {
+		for _, row := range wire.GeminiTypes {
+			if slices.Contains(row.Kept, key) && row.Name != typ && !(row.Name == "number" && typ == "integer") {
 				t.Fatalf("field %q of a %s: %v", key, typ, s)
 			}
 		}

@@ -6,13 +6,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
-)
-
-// Bounds of one Gemini schema, whose references are inlined.
-const (
-	maxGeminiDepth = 32
-	maxGeminiNodes = 1000
-	maxGeminiEnum  = 500
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // geminiParameters returns the input schema as Gemini's Schema. The API refuses a
@@ -20,13 +14,13 @@ const (
 // is not of non-empty strings, an array without items, required names without a
 // property, fields of another type, and unknown formats.
 func (c *converter) geminiParameters() *rawjson.Node {
-	c.budget = maxGeminiNodes
+	c.budget = wire.MaxGeminiNodes
 	return c.gemini(c.rootView(), "", 0)
 }
 
 // geminiAt translates the schema s, which was reached through refs.
 func (c *converter) geminiAt(s *rawjson.Node, path string, depth int, refs []string) *rawjson.Node {
-	if depth > maxGeminiDepth {
+	if depth > wire.MaxGeminiDepth {
 		c.lose(path, "cut: nested too deep")
 		return placeholder("object", nil, []string{"cut: nested too deep"})
 	}
@@ -179,7 +173,7 @@ func (c *converter) geminiTypes(v *view, path string) (types []string, enum []*r
 // geminiEnum returns the strings among the values. Gemini lists nothing else: an
 // enum with other values moves into the description.
 func (c *converter) geminiEnum(v *view, keyword string, values *rawjson.Node, strings bool, path string) []*rawjson.Node {
-	if len(values.Values) > maxGeminiEnum {
+	if len(values.Values) > wire.MaxGeminiEnum {
 		c.lose(path, keyword+": too many values, moved into the description")
 		v.notes = append(v.notes, strconv.Itoa(len(values.Values))+" values, such as "+text.Clip(rawjson.NewArray(values.Values[:20]...).Stringify()))
 		return nil

@@ -4,42 +4,24 @@ import (
 	"slices"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
-
-// typeKeywords holds keywords by the type that they constrain. A missing type is
-// inferred in this order. Gemini has the kept ones; the others are described.
-var typeKeywords = []struct {
-	name            string
-	kept, described []string
-}{
-	{"object", []string{"properties", "required", "minProperties", "maxProperties"},
-		[]string{"additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "dependencies"}},
-	{"array", []string{"items", "minItems", "maxItems"},
-		[]string{"prefixItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems", "additionalItems"}},
-	{"string", []string{"minLength", "maxLength", "pattern"},
-		[]string{"contentEncoding", "contentMediaType", "contentSchema"}},
-	{"number", []string{"minimum", "maximum"},
-		[]string{"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}},
-}
 
 // isGeminiFormat reports whether Gemini knows a format of a type.
 func isGeminiFormat(t, format string) bool {
-	switch t {
-	case "string":
-		return format == "enum" || format == "date-time"
-	case "number":
-		return format == "float" || format == "double"
-	case "integer":
-		return format == "int32" || format == "int64"
+	for _, row := range wire.GeminiFormats {
+		if row.Type == t {
+			return slices.Contains(row.Formats, format)
+		}
 	}
 	return false
 }
 
 func inferType(s *rawjson.Node) []string {
-	for _, row := range typeKeywords {
-		for _, key := range slices.Concat(row.kept, row.described) {
+	for _, row := range wire.GeminiTypes {
+		for _, key := range slices.Concat(row.Kept, row.Described) {
 			if s.Get(key) != nil {
-				return []string{row.name}
+				return []string{row.Name}
 			}
 		}
 	}
@@ -57,11 +39,11 @@ func (c *converter) geminiPart(v *view, t string, enum []*rawjson.Node, path str
 	if format, ok := s.Get("format").Text(); ok && isGeminiFormat(t, format) {
 		out.Set("format", s.Get("format"))
 	}
-	for _, row := range typeKeywords {
-		if row.name != t && !(row.name == "number" && t == "integer") {
+	for _, row := range wire.GeminiTypes {
+		if row.Name != t && !(row.Name == "number" && t == "integer") {
 			continue
 		}
-		for _, key := range row.kept {
+		for _, key := range row.Kept {
 			if value := s.Get(key); value != nil && key != "items" && key != "properties" && key != "required" {
 				out.Set(key, value)
 			}
@@ -143,9 +125,10 @@ func (c *converter) geminiNotes(v *view, types []string, path string) {
 }
 
 func geminiSilent(key string, value *rawjson.Node, types []string) bool {
+	if slices.Contains(wire.GeminiSilent, key) {
+		return true
+	}
 	switch key {
-	case "type", "nullable", "enum", "const", "title", "description", "default", "$defs", "definitions":
-		return true // said elsewhere
 	case "format":
 		format, _ := value.Text()
 		return slices.ContainsFunc(types, func(t string) bool { return isGeminiFormat(t, format) })
@@ -157,12 +140,12 @@ func geminiSilent(key string, value *rawjson.Node, types []string) bool {
 	if value.Kind == 'b' && !value.IsTrue() {
 		return true
 	}
-	for _, row := range typeKeywords {
-		if slices.Contains(row.kept, key) {
+	for _, row := range wire.GeminiTypes {
+		if slices.Contains(row.Kept, key) {
 			return true
 		}
-		if slices.Contains(row.described, key) {
-			return !slices.Contains(types, row.name) && !(row.name == "number" && slices.Contains(types, "integer"))
+		if slices.Contains(row.Described, key) {
+			return !slices.Contains(types, row.Name) && !(row.Name == "number" && slices.Contains(types, "integer"))
 		}
 	}
 	return false

@@ -6,20 +6,14 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
-)
-
-// Bounds of one schema in the dialects that take JSON Schema. The largest real
-// tool seen has 700 schemas.
-const (
-	maxSchemaDepth = 64
-	maxSchemas     = 10_000
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // jsonSchema returns the input schema as JSON Schema 2020-12 with a plain object
 // as its root. Properties of the root that accepts, if not nil, refuses by their
 // names move into the description.
 func (c *converter) jsonSchema(accepts func(key string) bool) *rawjson.Node {
-	c.budget = maxSchemas
+	c.budget = wire.MaxSchemas
 	v := c.rootView()
 	if accepts != nil {
 		c.dropProperties(&v, accepts)
@@ -54,7 +48,7 @@ func (c *converter) dropProperties(v *view, accepts func(string) bool) {
 
 // copySchema returns s and its subschemas, each as [converter.shape] returns it.
 func (c *converter) copySchema(s *rawjson.Node, path string, depth int) *rawjson.Node {
-	if depth > maxSchemaDepth || !c.spend(1) {
+	if depth > wire.MaxSchemaDepth || !c.spend(1) {
 		c.lose(path, "cut: the schema is too large")
 		out := rawjson.NewObject()
 		describeSchema(out, []string{"cut: the schema is too large"})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // A converter turns the input schema of one tool into a dialect's.
@@ -32,41 +33,6 @@ func (c *converter) note(path, keyword string, value *rawjson.Node) string {
 func (c *converter) spend(n int) bool {
 	c.nodes += n
 	return c.nodes <= c.budget
-}
-
-// keywordShape returns the form that the value of a keyword must have, 0 for any.
-// A vendor that checks schemas refuses the whole request for an ill-formed one.
-// It is a switch, not a map: a module that never converts would link and build a map.
-func keywordShape(keyword string) byte {
-	switch keyword {
-	case "title", "description", "format", "pattern", "$ref":
-		return 's'
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return 'n'
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
-		"minContains", "maxContains":
-		return 'i'
-	case "uniqueItems", "nullable", "deprecated", "readOnly", "writeOnly":
-		return 'b'
-	case "examples":
-		return 'a'
-	case "enum":
-		return 'e'
-	case "type":
-		return 't'
-	case "required":
-		return 'r'
-	case "items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not",
-		"unevaluatedItems", "unevaluatedProperties", "additionalItems":
-		return 'S'
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		return 'M'
-	case "anyOf", "oneOf", "allOf", "prefixItems":
-		return 'L'
-	case "$schema", "$id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor":
-		return '-'
-	}
-	return 0
 }
 
 func hasShape(shape byte, v *rawjson.Node) bool {
@@ -96,11 +62,9 @@ func hasShape(shape byte, v *rawjson.Node) bool {
 	return true
 }
 
-var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
-
 func isType(v *rawjson.Node) bool {
 	s, ok := v.Text()
-	return ok && slices.Contains(typeNames, s)
+	return ok && slices.Contains(wire.TypeNames, s)
 }
 
 func isText(v *rawjson.Node) bool   { return v.Kind == 's' }

@@ -1,26 +1,40 @@
 package endpoint
 
-import "testing"
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
 
+// The table is shared with wasm/js/shared/origin.test.ts.
 func TestOriginAndKey(t *testing.T) {
-	for _, row := range []struct{ url, origin, key string }{
-		{"https://h.example/mcp", "https://h.example", "https://h.example/mcp"},
-		{"HTTPS://H.example:443/mcp?x=1#y", "https://h.example", "https://h.example/mcp"},
-		{"https://h.example", "https://h.example", "https://h.example/"},
-		{"https://h.example?x", "https://h.example", "https://h.example/"},
-		{"https://h.example:/a", "https://h.example", "https://h.example/a"},
-		{"http://h.example:80/", "http://h.example", "http://h.example/"},
-		{"http://h.example:443/", "http://h.example:443", "http://h.example:443/"},
-		{"http://localhost:08080/mcp", "http://localhost:8080", "http://localhost:8080/mcp"},
-		{"http://[::1]:80/mcp", "http://[::1]", "http://[::1]/mcp"},
-		{"http://[::443]/mcp", "http://[::443]", "http://[::443]/mcp"},
-		{"builtin:demo", "builtin:demo", "builtin:demo"},
-	} {
-		if got := Origin(row.url); got != row.origin {
-			t.Errorf("Origin(%s) = %s, want %s", row.url, got, row.origin)
+	b, err := os.ReadFile("../../testdata/endpoints/endpoints.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct{ URL, Origin, Key string }
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) < 10 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, row := range rows {
+		if got := Origin(row.URL); got != row.Origin {
+			t.Errorf("Origin(%s) = %s, want %s", row.URL, got, row.Origin)
 		}
-		if got := Key(row.url); got != row.key {
-			t.Errorf("Key(%s) = %s, want %s", row.url, got, row.key)
+		if got := Key(row.URL); got != row.Key {
+			t.Errorf("Key(%s) = %s, want %s", row.URL, got, row.Key)
 		}
 	}
+}
+
+func FuzzKey(f *testing.F) {
+	f.Add("https://h.example:443/mcp?x#y")
+	f.Fuzz(func(t *testing.T, url string) {
+		if strings.Count(url, ":") > 2 {
+			return // no host has two ports
+		}
+		if key := Key(url); Key(key) != key {
+			t.Errorf("Key(%q) = %q, and of that %q", url, key, Key(key))
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // hasType reports whether value has one of the types. A keyword without a known
@@ -17,7 +18,7 @@ func hasType(value *rawjson.Node, types []string) bool {
 	}
 	for _, t := range types {
 		switch {
-		case t == kindName(value.Kind), !slices.Contains(typeNames, t):
+		case t == kindName(value.Kind), !slices.Contains(wire.TypeNames, t):
 			return true
 		case t == "integer" && value.Kind == 'n' && isWhole(value.Raw):
 			return true
@@ -128,5 +129,3 @@ func equalNumbers(a, b []byte) bool {
 	}
 	return compareNumbers(a, b) == 0
 }
-
-var typeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // redacted stands for a header's value wherever a configuration is shown. In a
@@ -96,7 +98,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			cfg.Transport = s
 		case "timeoutMs":
 			v, ok := rawjson.Float(value)
-			if !isNull && (!ok || v <= 0 || v > 24*3600*1000) {
+			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs) {
 				return invalid("timeoutMs is not a number of milliseconds above 0 and within a day")
 			}
 			cfg.Timeout = time.Duration(v * float64(time.Millisecond))
@@ -119,7 +121,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		case "tools":
 			return applyTools(cfg, value)
 		default:
-			return invalid(`unknown field "` + key + `"; known are url, headers, proxy, enabled, transport, timeoutMs, tools, auth, trust, holdNewTools`)
+			return invalid(`unknown field "` + key + `"; known are ` + strings.Join(wire.ConfigFields[:], ", "))
 		}
 		return nil
 	})
@@ -127,7 +129,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		return err
 	}
 	kept := before.Headers
-	if origin(before.URL) != origin(cfg.URL) {
+	if endpoint.Origin(before.URL) != endpoint.Origin(cfg.URL) {
 		kept = nil
 		cfg.Headers, cfg.Auth = nil, withoutSecrets(cfg.Auth)
 	}
@@ -190,15 +192,6 @@ func applyHeaders(cfg *registry.ServerConfig, value []byte, kept map[string]stri
 	})
 	cfg.Headers = headers
 	return err
-}
-
-// origin is the scheme and authority of a URL, enough to tell two apart.
-func origin(url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	return strings.ToLower(scheme + "://" + rest)
 }
 
 func invalid(detail string) error { return registry.Because(registry.ErrInvalidConfig, detail) }

@@ -9,6 +9,7 @@ import type { Attached, Begin, ListedTool, Request, StateEvent, ToHost, ToPage }
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig, ServerHealth } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
+import { unknownServerError } from '../shared/wire.gen.ts'
 
 const blank: ServerHealth = {
   status: 'disconnected',
@@ -123,9 +124,9 @@ export class Player {
   #known(name: string): ServerConfig {
     const config = this.#configs.get(name)
     if (!config)
-      throw new RegistryError('unknown_server', `server ${name}: unknown server`, {
+      throw new RegistryError(unknownServerError.code, `server ${name}: unknown server`, {
+        ...unknownServerError,
         server: name,
-        hint: 'Add the server first, or check its name.',
       })
     return config
   }

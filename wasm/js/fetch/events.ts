@@ -1,30 +1,8 @@
 import { limitDefaults } from '../shared/wire.gen.ts'
 
-// The numbers that plane.ts and platform.go share.
+// The numbers and bounds that the client in Go and this platform share.
 
-/** Kinds of events; see Kind in platform.go. */
-export const Kind = {
-  Head: 0,
-  Refused: 1,
-  End: 2,
-  Tools: 3,
-  Output: 4,
-  Progress: 5,
-  Changed: 6,
-  Message: 7,
-  Endpoint: 8,
-  Dropped: 9,
-} as const
-
-/** Of an event; Error is Output's: the tool says that it failed. */
-export const Flag = { Last: 1, Error: 2 } as const
-
-/** Why an exchange ended; see Reason in platform.go. */
-export const Why = { EOF: 0, Network: 1, TooLarge: 2, NotMCP: 3 } as const
-export type Why = (typeof Why)[keyof typeof Why]
-
-/** What an answer is, in the low bits of its request's id. */
-export const Op = { List: 1, Call: 2, Mask: 3 } as const
+export { EventFlag as Flag, EventKind as Kind, RequestKind as Op, Why } from '../shared/wire.gen.ts'
 
 /** Limits of registry.Limits that hold below Go. Sizes in bytes. */
 export interface Bounds {

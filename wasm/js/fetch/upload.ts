@@ -2,6 +2,8 @@
 // silently, when a reused connection dies before the response; a streamed body
 // cannot be sent again (HTTP/2 and newer; HTTP/1.1 has no such body).
 
+import { originOf } from '../shared/origin.ts'
+
 /** How often the protocol of an origin is looked for. */
 const LOOKS = 4
 
@@ -75,8 +77,6 @@ export class Uploads {
     return origin
   }
 }
-
-const originOf = (url: string) => url.slice(0, url.indexOf('/', url.indexOf('//') + 2))
 
 let supported: boolean | undefined
 

@@ -21,7 +21,12 @@ import type { MakeLane } from '../fetch/io-worker.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
-import { callTimeoutMs as defaultCallTimeoutMs, limitDefaults, mainThreadResponseBytes } from '../shared/wire.gen.ts'
+import {
+  configFields,
+  callTimeoutMs as defaultCallTimeoutMs,
+  limitDefaults,
+  mainThreadResponseBytes,
+} from '../shared/wire.gen.ts'
 
 type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
 
@@ -131,17 +136,7 @@ export class Host {
     await Promise.all(
       Object.entries(servers).map(async ([name, config]) => {
         const there = this.#configs.get(name)
-        const blank = {
-          headers: null,
-          proxy: null,
-          enabled: null,
-          transport: null,
-          timeoutMs: null,
-          tools: null,
-          auth: null,
-          trust: null,
-          holdNewTools: null,
-        }
+        const blank = Object.fromEntries(configFields.slice(1).map((field) => [field, null]))
         let m: Omitted<Request> | undefined
         if (!there) m = { method: 'addServer', name, config }
         else if (given.includes(name))

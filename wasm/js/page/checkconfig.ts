@@ -2,30 +2,21 @@
 // package api, CheckName and Check of package registry. start.test.ts holds the
 // two to each other.
 
-import { authSecrets } from '../shared/mergeconfig.ts'
 import type { AuthConfig, ServerConfig } from '../shared/types.ts'
+import {
+  authFlows,
+  configFields,
+  forbiddenHeaders,
+  maxServerName,
+  maxTimeoutMs,
+  openAuthFields,
+  secretAuthFields,
+  signingAlgorithms,
+  transports,
+  trustPolicies,
+} from '../shared/wire.gen.ts'
 
-const known = ['url', 'headers', 'proxy', 'enabled', 'transport', 'timeoutMs', 'tools', 'auth', 'trust', 'holdNewTools']
-
-const authWords = ['flow', 'clientId', 'signingAlgorithm', 'issuer', 'clientMetadataUrl', 'idpTokenUrl', 'idpClientId']
-
-/** Set by the protocol, or refused by browsers. */
-const forbidden = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'transfer-encoding',
-  'user-agent',
-  'accept',
-  'content-type',
-  'origin',
-  'cookie',
-  'mcp-session-id',
-  'mcp-protocol-version',
-  'mcp-method',
-  'mcp-name',
-  'last-event-id',
-])
+const forbidden = new Set(forbiddenHeaders)
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
 const isStrings = (v: unknown) => Array.isArray(v) && v.every((s) => typeof s === 'string')
@@ -39,19 +30,19 @@ export function checkPatch(
   const p = patch as Record<string, unknown>
   for (const [key, v] of Object.entries(p)) {
     if (v === undefined) continue
-    if (!known.includes(key)) return `unknown field "${key}"; known are ${known.join(', ')}`
+    if (!configFields.includes(key)) return `unknown field "${key}"; known are ${configFields.join(', ')}`
     if (key === 'url' && typeof v !== 'string') return 'url is not a string'
     if (v === null) continue
     if (key === 'proxy' && typeof v !== 'boolean' && v !== 'auto') return 'proxy is neither a boolean nor "auto"'
     if (key === 'enabled' && typeof v !== 'boolean') return 'enabled is not a boolean'
     if (key === 'transport' && typeof v !== 'string') return 'transport is not a string'
-    if (key === 'timeoutMs' && !(typeof v === 'number' && v > 0 && v <= 24 * 3600 * 1000))
+    if (key === 'timeoutMs' && !(typeof v === 'number' && v > 0 && v <= maxTimeoutMs))
       return 'timeoutMs is not a number of milliseconds above 0 and within a day'
     if (key === 'auth') {
       const wrong = checkAuthFields(v, keptAuth)
       if (wrong) return wrong
     }
-    if (key === 'trust' && !['trust', 'ask-on-change', 'ask-always'].includes(v as string))
+    if (key === 'trust' && !trustPolicies.includes(v as string))
       return 'trust is not "trust", "ask-on-change" or "ask-always"'
     if (key === 'holdNewTools' && typeof v !== 'boolean') return 'holdNewTools is not a boolean'
     if (key === 'tools') {
@@ -79,8 +70,8 @@ function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | 
       if (!isStrings(v)) return 'auth.scopes is not an array of strings'
       continue
     }
-    const isSecret = authSecrets.includes(key as 'idToken')
-    if (!isSecret && !authWords.includes(key)) return `unknown field "auth.${key}"`
+    const isSecret = secretAuthFields.includes(key)
+    if (!isSecret && !openAuthFields.includes(key)) return `unknown field "auth.${key}"`
     if (typeof v !== 'string') return `auth.${key} is not a string`
     if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret'])
       return `auth.${key} is not known; give it anew`
@@ -91,7 +82,7 @@ function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | 
 /** What is wrong with a server's name. */
 export function checkName(name: string): string | undefined {
   if (name === '') return "the server's name is empty"
-  if ([...name].length > 64) return "the server's name is longer than 64 characters"
+  if ([...name].length > maxServerName) return "the server's name is longer than 64 characters"
   if (/[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u.test(name)) return "the server's name holds a control character"
   return undefined
 }
@@ -100,7 +91,7 @@ export function checkName(name: string): string | undefined {
 export function checkWhole({ url, transport, headers = {}, auth = {} }: ServerConfig): string | undefined {
   const wrong = checkURL(url)
   if (wrong) return wrong
-  if (transport && !['auto', 'streamable-http', 'sse'].includes(transport))
+  if (transport && !transports.includes(transport))
     return `transport is "${transport}"; want "auto", "streamable-http" or "sse"`
   for (const [name, value] of Object.entries(headers)) {
     if (name === '') return 'a header has no name'
@@ -114,11 +105,11 @@ export function checkWhole({ url, transport, headers = {}, auth = {} }: ServerCo
 
 function checkAuth(auth: AuthConfig): string | undefined {
   const { flow, signingAlgorithm, scopes = [] } = auth
-  if (flow && !['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed'].includes(flow))
+  if (flow && !authFlows.includes(flow))
     return `auth.flow is "${flow}"; want "authorization-code", "client-credentials", "jwt-bearer" or "enterprise-managed"`
-  if (signingAlgorithm && !['ES256', 'RS256'].includes(signingAlgorithm))
+  if (signingAlgorithm && !signingAlgorithms.includes(signingAlgorithm))
     return `auth.signingAlgorithm is "${signingAlgorithm}"; want "ES256" or "RS256"`
-  for (const name of [...authWords].sort()) {
+  for (const name of openAuthFields) {
     const value = auth[name as 'issuer']
     if (!value) continue
     if ((name.endsWith('Url') || name === 'issuer') && (checkURL(value) || value.startsWith('builtin:')))

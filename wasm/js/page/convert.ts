@@ -17,6 +17,7 @@ import {
   type Schema,
 } from './schemashape.ts'
 import { lookup, rootView, typesOf, type Source } from './schemaview.ts'
+import { maxSchemaDepth, maxSchemas } from '../shared/wire.gen.ts'
 import type { Dialect, Tool } from '../shared/types.ts'
 
 /**
@@ -34,7 +35,7 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
   }
   const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
   const description = `[${server}] ${words}`
-  const c: Source = { root: d.inputSchema, left: 10_000 }
+  const c: Source = { root: d.inputSchema, left: maxSchemas }
   switch (dialect) {
     case 'gemini': {
       const parameters = geminiParameters(c)
@@ -77,7 +78,7 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
  * are: finding out costs a fifth of copying, and the page waits for it.
  */
 function isPlain(s: unknown, c: Source, depth: number): boolean {
-  if (!isObject(s) || depth > 64 || --c.left < 0) return false
+  if (!isObject(s) || depth > maxSchemaDepth || --c.left < 0) return false
   for (const key in s) {
     if (depth ? key === '$schema' : atRoot.has(key)) return false
     const v = s[key]
@@ -100,7 +101,7 @@ function isPlain(s: unknown, c: Source, depth: number): boolean {
 const atRoot = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'])
 
 function copySchema(c: Source, s: unknown, depth: number): Schema {
-  if (depth > 64 || --c.left < 0) return { description: 'cut: the schema is too large' }
+  if (depth > maxSchemaDepth || --c.left < 0) return { description: 'cut: the schema is too large' }
   const [out, notes] = shape(s)
   for (const [key, v] of Object.entries(out)) {
     set(

@@ -1,44 +1,37 @@
 // Gemini's Schema, an OpenAPI subset, with references inlined. The counterpart
-// of registry/convert_gemini*.go, which say what the API refuses.
+// of registry/convert/gemini*.go, which say what the API refuses.
 
 import { clip, describeSchema, distinct, get, isObject, json, note, set, type Schema } from './schemashape.ts'
 import { fold, lookup, rootView, typesOf, view, type Source, type View } from './schemaview.ts'
+import {
+  geminiFormats,
+  geminiKeywords,
+  geminiSilent,
+  maxGeminiDepth,
+  maxGeminiEnum,
+  maxGeminiNodes,
+} from '../shared/wire.gen.ts'
 
-// Keywords by the type that they constrain: those that Gemini has, and those that are described.
-const typeKeywords: [type: string, kept: string[], described: string[]][] = [
-  [
-    'object',
-    words('properties required minProperties maxProperties'),
-    words(
-      'additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired dependentSchemas dependencies',
-    ),
-  ],
-  [
-    'array',
-    words('items minItems maxItems'),
-    words('prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems'),
-  ],
-  ['string', words('minLength maxLength pattern'), words('contentEncoding contentMediaType contentSchema')],
-  ['number', words('minimum maximum'), words('exclusiveMinimum exclusiveMaximum multipleOf')],
-]
-const formats: Record<string, string[]> = {
-  string: ['enum', 'date-time'],
-  number: ['float', 'double'],
-  integer: ['int32', 'int64'],
-}
-const saidElsewhere = words('type nullable enum const title description default $defs definitions')
+const typeKeywords = geminiKeywords.map((
+  { name, kept, described },
+): [type: string, kept: string[], described: string[]] => [
+  name,
+  words(kept),
+  words(described),
+])
+const formats: Record<string, string[]> = geminiFormats
 
 function words(list: string): string[] {
   return list.split(' ')
 }
 
 export function geminiParameters(c: Source): Schema {
-  c.left = 1000
+  c.left = maxGeminiNodes
   return gemini(c, rootView(c), 0)
 }
 
 function geminiAt(c: Source, s: unknown, depth: number, refs: string[]): Schema {
-  if (depth > 32) return placeholder('object', undefined, ['cut: nested too deep'])
+  if (depth > maxGeminiDepth) return placeholder('object', undefined, ['cut: nested too deep'])
   const v = view(c, s, refs)
   if (v.cycle === undefined) return gemini(c, v, depth)
   const type = typesOf(get(lookup(c.root, v.cycle), 'type'))[0] ?? 'object'
@@ -116,7 +109,7 @@ function geminiTypes(v: View): [types: string[], values: unknown[], nullable: bo
 }
 
 function geminiEnum(v: View, keyword: string, values: unknown[], strings: boolean): unknown[] {
-  if (values.length > 500) {
+  if (values.length > maxGeminiEnum) {
     v.notes.push(`${values.length} values, such as ${clip(json(values.slice(0, 20)))}`)
     return []
   }
@@ -174,7 +167,7 @@ function geminiItems(c: Source, v: View, depth: number): Schema {
 }
 
 function isSilent(key: string, value: unknown, types: string[]): boolean {
-  if (saidElsewhere.includes(key)) return true
+  if (geminiSilent.includes(key)) return true
   if (key === 'format') return types.some((t) => formats[t]?.includes(value as string))
   if (
     ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems'].includes(key) &&

@@ -12,6 +12,7 @@ import type { Scanner } from './scan.ts'
 import type { Trust } from './trust.ts'
 import type { Door } from './signin.ts'
 import type * as types from '../shared/types.ts'
+import { goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
 import type { validateArguments } from './validate.ts'
 
 /** What a server lists: what models may call, and the rest. */
@@ -159,7 +160,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
     if (!this.#owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
     const read = (await this.#made()).read(handle, range)
-    if (!read) throw new RegistryError('gone', 'the result is not kept any more', { hint: 'Call the tool again.' })
+    if (!read) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     return read
   }
 
@@ -188,9 +189,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     const tool = this.#find(name)
     const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
     if (problems) {
-      throw new RegistryError('invalid_arguments', `invalid arguments: ${problems}`, {
+      throw new RegistryError(invalidArgumentsError.code, `invalid arguments: ${problems}`, {
+        ...invalidArgumentsError,
         server: tool.server,
-        hint: "Pass one JSON object that fits the tool's inputSchema.",
       })
     }
   }

@@ -1,28 +1,17 @@
 // The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
 
+import { keywordShapes, typeNames } from '../shared/wire.gen.ts'
+
 export type Schema = Record<string, unknown>
 
-// What a keyword's value must look like. The table of registry/convert/shape.go.
 const shapes = new Map<string, string>(
-  Object.entries({
-    s: 'title description format pattern $ref',
-    n: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
-    i: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
-    b: 'uniqueItems nullable deprecated readOnly writeOnly',
-    a: 'examples',
-    e: 'enum',
-    t: 'type',
-    r: 'required',
-    S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems',
-    M: 'properties patternProperties $defs definitions dependentSchemas',
-    L: 'anyOf oneOf allOf prefixItems',
-    '-': '$schema $id $anchor $comment $vocabulary $dynamicAnchor',
-  }).flatMap(([shape, keywords]) => keywords.split(' ').map((k): [string, string] => [k, shape])),
+  Object.entries(keywordShapes).flatMap(([shape, keywords]) =>
+    keywords.split(' ').map((k): [string, string] => [k, shape])
+  ),
 )
 
 export const shapeOf = (keyword: string) => shapes.get(keyword)
 
-export const typeNames = 'object array string number integer boolean null'.split(' ')
 const isType = (v: unknown) => typeNames.includes(v as string)
 const isText = (v: unknown) => typeof v === 'string'
 export const isBool = (v: unknown) => typeof v === 'boolean'

@@ -1,9 +1,9 @@
-import { authSecrets } from '../shared/mergeconfig.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
 import { openVault } from '../shared/vault.ts'
 import type { SecretStore } from './storage.ts'
+import { secretAuthFields } from '../shared/wire.gen.ts'
 
 /** Opens the store behind `rememberSecrets`: what a server's origin was entrusted with is for that origin alone. */
 export async function openSecrets(): Promise<SecretStore> {
@@ -30,7 +30,9 @@ export async function openSecrets(): Promise<SecretStore> {
 /** Header values, and the secrets of `auth` under names that no header has. */
 const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> => ({
   ...headers,
-  ...Object.fromEntries(authSecrets.filter((k) => auth?.[k]).map((k) => [`:${k}`, auth![k]!])),
+  ...Object.fromEntries(
+    Object.entries(auth ?? {}).filter(([k, v]) => v && secretAuthFields.includes(k)).map(([k, v]) => [`:${k}`, v]),
+  ),
 })
 
 function filled(config: ServerConfig, secrets: Record<string, string>): ServerConfig {

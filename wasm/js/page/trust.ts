@@ -1,4 +1,6 @@
+import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
+import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Lists } from './registry.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
@@ -155,13 +157,12 @@ export class Trust {
       const config = tool && configOf(tool.server)
       if (!config)
         return {
-          code: 'unknown_tool',
+          ...unknownToolError,
           message: `unknown tool: ${name.slice(0, 200)}`,
-          hint: 'Use a name from getTools().',
         }
       const denied = await this.#ask(tool, args, config, signal)
       if (denied)
-        return { code: 'denied', message: denied, server: tool.server, hint: 'The user did not allow this call.' }
+        return { ...deniedError, message: denied, server: tool.server }
       if (find()?.pin === tool.pin) return undefined
     }
   }
@@ -357,11 +358,4 @@ function parse<T>(text: string, none: T): T {
   } catch {
     return none
   }
-}
-
-/** What answers are bound to: the origin and the path. */
-function endpointOf(url: string): string {
-  if (!URL.canParse(url)) return url
-  const { origin, pathname } = new URL(url)
-  return origin === 'null' ? url : origin + pathname
 }

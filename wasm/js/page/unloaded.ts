@@ -5,6 +5,7 @@ import { originOf } from '../shared/origin.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { Body } from './requests.ts'
 import type { ServerConfig } from '../shared/types.ts'
+import { disabledError, invalidConfigError, unknownServerError, unknownToolError } from '../shared/wire.gen.ts'
 
 // What a registry says and does before the module is needed: all its servers are off.
 
@@ -74,18 +75,16 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
       const answer = known(servers, m.name, op)
       return answer === done
         ? failure(
-          'disabled',
+          disabledError,
           `server ${m.name}: ${op}: server is disabled`,
-          'Turn the server on: setEnabled(name, true).',
           m.name,
         )
         : answer
     }
     case 'call':
       return failure(
-        'unknown_tool',
+        unknownToolError,
         `unknown tool: ${m.name.slice(0, 200)}`,
-        'Use a name from getTools(); run discover() if the server was added just now.',
       )
     case 'online':
     case 'wake':
@@ -99,20 +98,18 @@ const known = (servers: Servers, name: string, op: string): Answer =>
   servers.has(name)
     ? done
     : failure(
-      'unknown_server',
+      unknownServerError,
       `server ${name}: ${op}: unknown server`,
-      'Add the server first, or check its name.',
       name,
     )
 
 const bad = (what: string, server?: string, op?: string): Answer =>
   failure(
-    'invalid_config',
+    invalidConfigError,
     `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`,
-    "Correct the server's name or configuration.",
     server,
   )
 
-const failure = (code: string, message: string, hint: string, server?: string): Answer => ({
-  error: { code, message, hint, server, retryable: false },
+const failure = (error: Omit<WireError, 'message'>, message: string, server?: string): Answer => ({
+  error: { ...error, message, server },
 })

@@ -1,8 +1,9 @@
 // Arguments against a tool's inputSchema. registry/validate says the rules
 // and the bounds; validate.test.ts holds both to the same verdicts.
 
-import { clip, distinct, get, isObject, isSchema, json, typeNames } from './schemashape.ts'
+import { clip, distinct, get, isObject, isSchema, json } from './schemashape.ts'
 import { lookup, typesOf } from './schemaview.ts'
+import { typeNames } from '../shared/wire.gen.ts'
 
 const maxDepth = 64
 const maxSteps = 20_000

@@ -1,5 +1,6 @@
 import { originOf } from './origin.ts'
 import type { AuthConfig, ServerConfig } from './types.ts'
+import { secretAuthFields } from './wire.gen.ts'
 
 /** A configuration after an accepted patch, as the module applies it (applyConfig of package api). */
 export function mergeConfig(old: ServerConfig | undefined, patch: Partial<ServerConfig>): ServerConfig {
@@ -16,8 +17,6 @@ export function mergeConfig(old: ServerConfig | undefined, patch: Partial<Server
   return pick(merged, (_, v) => v ?? undefined) as unknown as ServerConfig
 }
 
-export const authSecrets = ['clientSecret', 'privateKey', 'assertion', 'idToken'] as const
-
 /** What of it may be stored in clear. */
 export const openAuth = (auth: AuthConfig | undefined): AuthConfig | undefined =>
   auth && pick(auth, (k, v) => (isSecret(k) ? undefined : v))
@@ -25,7 +24,7 @@ export const openAuth = (auth: AuthConfig | undefined): AuthConfig | undefined =
 /** As it may be shown. */
 export const redactAuth = (auth: AuthConfig): AuthConfig => pick(auth, (k, v) => (isSecret(k) ? '[redacted]' : v))
 
-const isSecret = (k: string) => /^(assertion|clientSecret|idToken|privateKey)$/.test(k)
+const isSecret = (k: string) => secretAuthFields.includes(k)
 
 /** A copy in which undefined is left out. */
 const pick = <T extends object>(o: T, value: (k: string, v: unknown) => unknown): T =>

@@ -1,1 +1,16 @@
-export const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url)
+// The parts of an endpoint's URL that identify a server. registry/endpoint returns the
+// same for the rows of testdata/endpoints.
+
+/** The scheme and the authority of an http or https URL; any other text as it is. */
+export const originOf = (url: string) => parse(url)?.origin ?? url
+
+/** The origin and the path, to which approvals are bound. */
+export function endpointOf(url: string): string {
+  const parsed = parse(url)
+  return parsed ? parsed.origin + parsed.pathname : url
+}
+
+function parse(url: string): URL | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  return parsed && parsed.origin !== 'null' ? parsed : undefined
+}

@@ -51,3 +51,249 @@ export const mainThreadResponseBytes = 4194304
 
 /** The default of the option callTimeoutMs. */
 export const callTimeoutMs = 120000
+
+/** The fields of a ServerConfig; url is the first. */
+export const configFields = [
+  'url',
+  'headers',
+  'proxy',
+  'enabled',
+  'transport',
+  'timeoutMs',
+  'tools',
+  'auth',
+  'trust',
+  'holdNewTools',
+]
+
+/** Words of the field transport. */
+export const transports = ['auto', 'streamable-http', 'sse']
+
+/** Words of the field trust. */
+export const trustPolicies = ['trust', 'ask-on-change', 'ask-always']
+
+/** Words of auth.flow. */
+export const authFlows = ['authorization-code', 'client-credentials', 'jwt-bearer', 'enterprise-managed']
+
+/** Words of auth.signingAlgorithm. */
+export const signingAlgorithms = ['ES256', 'RS256']
+
+/** The texts of auth that are not secret, sorted. */
+export const openAuthFields = [
+  'clientId',
+  'clientMetadataUrl',
+  'flow',
+  'idpClientId',
+  'idpTokenUrl',
+  'issuer',
+  'signingAlgorithm',
+]
+
+/** The secret texts of auth, sorted. */
+export const secretAuthFields = ['assertion', 'clientSecret', 'idToken', 'privateKey']
+
+/** The longest name of a server, in characters. */
+export const maxServerName = 64
+
+/** The longest timeoutMs. */
+export const maxTimeoutMs = 86400000
+
+/** Headers that cannot be configured. */
+export const forbiddenHeaders = [
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'user-agent',
+  'accept',
+  'content-type',
+  'origin',
+  'cookie',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'last-event-id',
+]
+
+/** Further headers that fetch refuses or removes. */
+export const browserHeaders = [
+  'accept-charset',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'access-control-request-private-network',
+  'cookie2',
+  'date',
+  'dnt',
+  'expect',
+  'keep-alive',
+  'referer',
+  'set-cookie',
+  'te',
+  'trailer',
+  'upgrade',
+  'via',
+]
+
+/** Kinds of the events of an exchange. */
+export const EventKind = {
+  Head: 0,
+  Refused: 1,
+  End: 2,
+  Tools: 3,
+  Output: 4,
+  Progress: 5,
+  Changed: 6,
+  Message: 7,
+  Endpoint: 8,
+  Dropped: 9,
+} as const
+
+/** Flags of an event; Error is Output's: the tool says that it failed. */
+export const EventFlag = { Last: 1, Error: 2 } as const
+
+/** Why an exchange ended. */
+export const Why = {
+  EOF: 0,
+  Network: 1,
+  TooLarge: 2,
+  NotMCP: 3,
+} as const
+export type Why = (typeof Why)[keyof typeof Why]
+
+/** The kind of a request, in the low bits of its id. */
+export const RequestKind = {
+  Other: 0,
+  List: 1,
+  Call: 2,
+  Mask: 3,
+} as const
+
+/** The forms of keywords; see Shapes in registry/wire. */
+export const keywordShapes = {
+  s: 'title description format pattern $ref',
+  n: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+  i: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
+  b: 'uniqueItems nullable deprecated readOnly writeOnly',
+  a: 'examples',
+  e: 'enum',
+  t: 'type',
+  r: 'required',
+  S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems',
+  M: 'properties patternProperties $defs definitions dependentSchemas',
+  L: 'anyOf oneOf allOf prefixItems',
+  '-': '$schema $id $anchor $comment $vocabulary $dynamicAnchor',
+}
+
+/** The types of JSON Schema. */
+export const typeNames = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+
+/** Keywords by the type that they constrain, in the order in which a missing type is inferred. */
+export const geminiKeywords = [
+  {
+    name: 'object',
+    kept: 'properties required minProperties maxProperties',
+    described: 'additionalProperties patternProperties propertyNames unevaluatedProperties dependentRequired ' +
+      'dependentSchemas dependencies',
+  },
+  {
+    name: 'array',
+    kept: 'items minItems maxItems',
+    described: 'prefixItems uniqueItems contains minContains maxContains unevaluatedItems additionalItems',
+  },
+  {
+    name: 'string',
+    kept: 'minLength maxLength pattern',
+    described: 'contentEncoding contentMediaType contentSchema',
+  },
+  {
+    name: 'number',
+    kept: 'minimum maximum',
+    described: 'exclusiveMinimum exclusiveMaximum multipleOf',
+  },
+]
+
+/** The formats of a type that Gemini knows. */
+export const geminiFormats = {
+  string: ['enum', 'date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+}
+
+/** Keywords that the description never repeats. */
+export const geminiSilent = [
+  'type',
+  'nullable',
+  'enum',
+  'const',
+  'title',
+  'description',
+  'default',
+  '$defs',
+  'definitions',
+]
+
+/** Schemas of a tool in JSON Schema. */
+export const maxSchemas = 10000
+
+/** Nesting of schemas in JSON Schema. */
+export const maxSchemaDepth = 64
+
+/** Schemas of a tool for Gemini. */
+export const maxGeminiNodes = 1000
+
+/** Nesting of schemas for Gemini. */
+export const maxGeminiDepth = 32
+
+/** Values of an enum for Gemini. */
+export const maxGeminiEnum = 500
+
+/** The class of an error of this code. */
+export const deniedError = {
+  code: 'denied',
+  hint: 'The user did not allow this call.',
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const disabledError = {
+  code: 'disabled',
+  hint: 'Turn the server on: setEnabled(name, true).',
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const goneError = {
+  code: 'gone',
+  hint: 'Call the tool again.',
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const invalidArgumentsError = {
+  code: 'invalid_arguments',
+  hint: "Pass one JSON object that fits the tool's inputSchema.",
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const invalidConfigError = {
+  code: 'invalid_config',
+  hint: "Correct the server's name or configuration.",
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const unknownServerError = {
+  code: 'unknown_server',
+  hint: 'Add the server first, or check its name.',
+  retryable: false,
+}
+
+/** The class of an error of this code. */
+export const unknownToolError = {
+  code: 'unknown_tool',
+  hint: 'Use a name from getTools(); run discover() if the server was added just now.',
+  retryable: false,
+}

@@ -1,12 +1,8 @@
+import { browserHeaders, forbiddenHeaders } from '../../../wasm/js/shared/wire.gen.ts'
 import type { Draft, Lint } from './types.ts'
 
 // What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
-const forbidden = new Set(
-  ('accept accept-charset accept-encoding access-control-request-headers access-control-request-method ' +
-    'access-control-request-private-network connection content-length content-type cookie cookie2 date dnt expect host keep-alive ' +
-    'last-event-id mcp-method mcp-name mcp-protocol-version mcp-session-id origin referer set-cookie te trailer transfer-encoding ' +
-    'upgrade user-agent via').split(' '),
-)
+const forbidden = new Set([...forbiddenHeaders, ...browserHeaders])
 // Set again by every client: leaving them out changes nothing.
 const idle = new Set([
   'accept',
