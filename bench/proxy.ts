@@ -41,7 +41,10 @@ async function measure(name: string): Promise<void> {
   }
 }
 
-/** Notes memory after each 4,000 of 32,000 requests, half of them answered with events. What JavaScript alone lets grow is no leak of Go's. */
+/**
+ * Notes memory after each 4,000 of 32,000 requests, half of them answered with events. What JavaScript alone lets grow
+ * is no leak of Go's.
+ */
 async function leak(name: string): Promise<void> {
   const subject = await subjects[name]!()
   try {

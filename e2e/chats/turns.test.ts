@@ -38,7 +38,10 @@ const answer = (id: string) =>
 const keyed = (key: string, text: string) =>
   `<div data-turn-key="${key}"><div data-user-message-bubble><div class="whitespace-pre-wrap">${text}</div></div><div id="${key}" data-markdown-text-style="assistant-message">a</div></div>`
 
-/** The ids of our turn's answers for each state of the page; the first is what was there before sending. `keep` leaves its elements as they are. */
+/**
+ * The ids of our turn's answers for each state of the page; the first is what was there before sending. `keep` leaves
+ * its elements as they are.
+ */
 const found = (layout: Layout, states: string[], o: { keep?: boolean; edited?: boolean } = {}) =>
   page.evaluate(([layout, states, keep, edited]) => {
     const out: string[] = []

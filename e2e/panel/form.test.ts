@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import type { Field, State } from '../../web/panel/form/field.ts'
 import { formOf } from '../../web/panel/form/form.ts'
 import { problems } from '../../web/panel/form/problems.ts'
-import { fromJSON, fromValue, initial, numberText, toJSON } from '../../web/panel/form/state.ts'
+import { numberText, toJSON } from '../../web/panel/form/json.ts'
+import { fromJSON, fromValue, initial } from '../../web/panel/form/state.ts'
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const only = (schema: unknown) => {

@@ -1,4 +1,8 @@
-import type { Message } from '../../web/panel/words.ts'
+import type { Key as SettingsKey, Message } from '../../web/panel/words.ts'
+
+/** The extension's own messages, and those of the settings panel, which it shares. */
+export type Key = keyof typeof en | SettingsKey
+export type Messages = Partial<Record<Key, Message>>
 
 /**
  * All that the extension's pages say beside the settings panel, in English.

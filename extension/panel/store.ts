@@ -16,7 +16,9 @@ interface Waiting {
   reject(error: RequestError): void
 }
 
-/** How long it waits before it connects again, in ms: doubled each time, and begun anew once the background has spoken. */
+/**
+ * How long it waits before it connects again, in ms: doubled each time, and begun anew once the background has spoken.
+ */
 const firstWait = 50, longestWait = 2000
 
 /** A background that wakes within this time, in ms, is not spoken of. */

@@ -26,7 +26,10 @@ function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
   return failed
 }
 
-/** Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not prose of ours. */
+/**
+ * Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not
+ * prose of ours.
+ */
 const markers = /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the)\b/i
 const prose = ['*.go', '*.ts', '*.tsx', '*.mjs', '*.md', '*.sh']
 

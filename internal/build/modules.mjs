@@ -19,7 +19,10 @@ export const modules = {
   'proxy.wasm': { source: './proxy-worker', outline: [] },
 }
 
-/** The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and lines. */
+/**
+ * The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and
+ * lines.
+ */
 export const flags = (outline) => ['-trimpath', '-buildvcs=false', ...outline.map((p) => `-gcflags=${p}=-l`), '-ldflags=-s -w -buildid=']
 
 /** The older collector is 14 KB gzip smaller, and as fast on one thread. */

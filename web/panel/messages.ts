@@ -1,4 +1,5 @@
-import type { Message } from './words.ts'
+/** A message: a text with {places}, or one for each plural category of `n` (Unicode CLDR). */
+export type Message = string | { [category in Intl.LDMLPluralRule]?: string }
 
 /**
  * All that the panel says, in English. {places} are filled in; a message with

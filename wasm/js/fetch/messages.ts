@@ -21,7 +21,10 @@ export type Emit = (
 export const MESSAGE_CHARS = 1 << 20
 const BATCH = 1000
 
-/** Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it cuts. */
+/**
+ * Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it
+ * cuts.
+ */
 const ERROR_CHARS = 64 << 10
 
 /** Notifications that mean something to a client of tools, beside progress and list changes. */

@@ -21,7 +21,10 @@ const forbidden = new Set(forbiddenHeaders)
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
 const isStrings = (v: unknown) => Array.isArray(v) && v.every((s) => typeof s === 'string')
 
-/** What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can stand for. */
+/**
+ * What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can
+ * stand for.
+ */
 export function checkPatch(
   patch: object,
   kept: Record<string, string> | undefined,

@@ -18,7 +18,9 @@ export class Results {
   #size = 0
   #last = 0
 
-  /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile. */
+  /**
+   * Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile.
+   */
   async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
     const work = this.#taking(a, maxBytes, origin, scanner)
     return 'message' in a ? inTurns(work) : finish(work)

@@ -7,11 +7,11 @@ import { finish, type Steps } from './steps.ts'
  * A result, and its JSON text where parsing loses digits; or, if it is large, the bytes
  * of the message that it came in, which cross realms without being copied.
  */
-export type Answer = { value: unknown; raw?: string } | { message: Uint8Array }
+export type ResultBody = { value: unknown; raw?: string } | { message: Uint8Array }
 
 /** Throws if the message is not JSON. `done` hears of it once it is decoded. */
 export function* opening(
-  answer: Answer,
+  answer: ResultBody,
   done?: (message: Uint8Array) => void,
 ): Steps<{ value: unknown; raw?: string }> {
   if (!('message' in answer)) return answer
@@ -25,4 +25,4 @@ export function* opening(
 }
 
 /** The same, all at once. */
-export const opened = (answer: Answer): { value: unknown; raw?: string } => finish(opening(answer))
+export const opened = (answer: ResultBody): { value: unknown; raw?: string } => finish(opening(answer))

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
 import type {
   AuthorizeRequest,
@@ -49,6 +49,9 @@ export type Request =
     | { method: 'wake' }
     | { method: 'close' }
   )
+
+/** A request before it has its number. */
+export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 export type ToPage =
   | { id: number; result: unknown }
@@ -114,7 +117,9 @@ export interface ListedTool extends Marks {
   pin?: string
 }
 
-/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it. */
+/**
+ * Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it.
+ */
 export interface Marks {
   withheld?: boolean
   held?: Hold
@@ -149,8 +154,10 @@ export interface Attached {
   callTimeoutMs: number
 }
 
-/** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
-export type Called = Answer & {
+/**
+ * Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it.
+ */
+export type Called = ResultBody & {
   server: string
   tool: string
   isError: boolean

@@ -17,7 +17,10 @@ export declare function preload(
 ): Promise<void>
 /** Returns the registry that lives at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
-/** Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends it. */
+/**
+ * Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends
+ * it.
+ */
 export declare function serveRegistry(registry: Registry, channel: Channel): () => void
 /** Wraps a Worker, a MessagePort or anything of that shape. */
 export declare function portChannel(port: PortLike): Channel
@@ -75,14 +78,19 @@ export interface RegistryOptions {
    * take its time: a call's deadline begins afterwards.
    */
   onApprove?: (request: ApprovalRequest) => Promise<Approval> | Approval
-  /** Ask `onApprove` about the calls of trusted servers too, but for tools that say that they only read; default false. */
+  /**
+   * Ask `onApprove` about the calls of trusted servers too, but for tools that say that they only read; default false.
+   */
   approveAll?: boolean
   /**
    * Look definitions and results over for poison, here and by rules: {@link ToolInfo.flags} and
    * {@link ToolResult.flags}. Flags are hints and block nothing. Default false: only hidden text is flagged.
    */
   scan?: boolean
-  /** Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette` returns. */
+  /**
+   * Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette`
+   * returns.
+   */
   cassette?: Cassette
   /** Told while the module loads. */
   onProgress?: (p: LoadProgress) => void
@@ -162,7 +170,8 @@ export interface ServerConfig {
    * What happens when the server's tools change after they were first seen.
    * - `ask-on-change`, the default: the first list is taken as it is; a tool that differs from what was
    *   approved, or that has a new name, is held until `approveTools()`
-   * - `ask-always`: new tools are held too, those of the first list among them, and `onApprove` is asked about every call
+   * - `ask-always`: new tools are held too, those of the first list among them, and `onApprove` is asked about every
+   * call
    * - `trust`: nothing is held, the server's annotations count, and `onApprove` is not asked
    */
   trust?: 'trust' | 'ask-on-change' | 'ask-always'
@@ -171,8 +180,8 @@ export interface ServerConfig {
 }
 
 /**
- * What a client is to an authorization server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be set
- * and not read: they are kept as header values are, and shown as `[redacted]`.
+ * What a client is to an authorization server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be
+ * set and not read: they are kept as header values are, and shown as `[redacted]`.
  */
 export interface AuthConfig {
   /** Default `authorization-code`: a person signs in. The others ask nobody. */
@@ -203,7 +212,10 @@ export type RedactedConfig = ServerConfig
 
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
-  /** `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is meant to be used. */
+  /**
+   * `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is
+   * meant to be used.
+   */
   readonly mode: string
   readonly version: string
   /** Takes a server in. After the first `discover()` it is connected to and listed at once. */
@@ -218,7 +230,8 @@ export interface Registry extends AsyncDisposable {
   retry(name: string): Promise<void>
   /**
    * Signs a person in to a server whose health says `signIn: 'needed'`, then tries the server. To be called from a
-   * click, for it opens a window. Where popups are blocked the page itself goes to the authorization server, and the next
+   * click, for it opens a window. Where popups are blocked the page itself goes to the authorization server, and the
+   * next
    * `createRegistry` completes what was begun.
    */
   signIn(name: string, options?: { signal?: AbortSignal }): Promise<void>
@@ -242,7 +255,10 @@ export interface Registry extends AsyncDisposable {
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Calls a tool and returns the whole answer. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
-  /** Approves held tools of a server as they are now, by the server's own names; all if none are named. Resolves once that is stored. */
+  /**
+   * Approves held tools of a server as they are now, by the server's own names; all if none are named. Resolves once
+   * that is stored.
+   */
   approveTools(server: string, tools?: string[]): Promise<void>
   /** What `onApprove` has answered with `always` and `never`. */
   approvals(): Promise<RememberedApproval[]>
@@ -278,7 +294,10 @@ export interface Activity {
   at: number
   /** With `end`. */
   durationMs?: number
-  /** What the duration consists of, in order: a call's `waiting` and `server`, a connection's `connect` and `list`. With `ok` and `tool_error`. */
+  /**
+   * What the duration consists of, in order: a call's `waiting` and `server`, a connection's `connect` and `list`.
+   * With `ok` and `tool_error`.
+   */
   parts?: { name: string; ms: number }[]
   /** With `end`. */
   outcome?: 'ok' | 'tool_error' | 'error' | 'cancelled'
@@ -298,7 +317,10 @@ export interface GetToolsOptions {
   include?: string[]
   /** Not these. */
   exclude?: string[]
-  /** Add the tool `portolan_read_result`, by which a model reads on in results that were cut; `dispatch()` answers it here. Default false. */
+  /**
+   * Add the tool `portolan_read_result`, by which a model reads on in results that were cut; `dispatch()` answers it
+   * here. Default false.
+   */
   readResult?: boolean
 }
 
@@ -375,7 +397,10 @@ export interface ToolResult {
   durationMs: number
   /** Where the answer comes from. */
   provenance: Provenance
-  /** The text was cut to `limits.resultBytes`: its beginning and its end, and between them how much is missing. `content` is whole. */
+  /**
+   * The text was cut to `limits.resultBytes`: its beginning and its end, and between them how much is missing.
+   * `content` is whole.
+   */
   truncated?: boolean
   /** With `truncated`: what `readResult()` takes. */
   handle?: string
@@ -405,7 +430,10 @@ export interface ResultPart {
 
 /** Something suspicious in what a server says. A hint: it may be harmless, and nothing is blocked for it. */
 export interface Flag {
-  /** Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`, `parameter`, `blob`, `data_url`, `lookalike`, … */
+  /**
+   * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
+   * `parameter`, `blob`, `data_url`, `lookalike`, …
+   */
   rule: string
   /** JSON pointer into the definition or the result. */
   where: string
