@@ -23,12 +23,15 @@ export const modules = {
  * The flags of a build, which the js/wasm tests use too. Symbol tables and DWARF go; stack traces keep files and
  * lines.
  */
-export const flags = (outline) => ['-trimpath', '-buildvcs=false', ...outline.map((p) => `-gcflags=${p}=-l`), '-ldflags=-s -w -buildid=']
+export const flags = (
+  outline,
+) => ['-trimpath', '-buildvcs=false', ...outline.map((p) => `-gcflags=${p}=-l`), '-ldflags=-s -w -buildid=']
 
 /** The older collector is 14 KB gzip smaller, and as fast on one thread. */
 export const environment = { ...process.env, GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' }
 
-const go = (args, env = process.env) => execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
+const go = (args, env = process.env) =>
+  execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
 
 /** Builds wasmdata, which lays out the data of a module anew. */
 export function buildWasmdata() {
