@@ -1,9 +1,7 @@
 import { cp } from 'node:fs/promises'
-import { root } from '../web/harness.ts'
 import { RawChromium } from '../web/rawchromium.ts'
-import { greedyCopy, template } from './profiles.ts'
+import { extensionFolder, greedyCopy, template } from './profiles.ts'
 
-export const extensionFolder = `${root}dist/extension`
 /** From the manifest's key. */
 export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 
@@ -14,10 +12,6 @@ export const loading = (
 
 /** A real Chromium with the extension, without DevTools on its worker. */
 export class Chromium extends RawChromium {
-  constructor(profile: string, args: string[]) {
-    super(profile, args)
-  }
-
   /**
    * `granted`: with all that is optional. `paired`: with the bridge of the template too. `debugger`: the
    * build for trusted input. `beside`: folders of other extensions.

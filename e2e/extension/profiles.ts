@@ -1,19 +1,20 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
+import { cp, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { TestBridge } from './bridge.ts'
-import { Chromium, extensionFolder, loading } from './chromium.ts'
-import { Rig } from './rig.ts'
+import { promisify } from 'node:util'
+import { root } from '../web/harness.ts'
 
 // Browser profiles that rigs copy: to make one takes two starts of Chromium and a pairing.
 
-/** `granted`: as after a person said yes to all that is optional. `paired`: with a bridge too, whose folder is `bridge`. */
-export type Template = 'granted' | 'paired' | 'bridge'
+export const extensionFolder = `${root}dist/extension`
 
-/** Nobody listens there: a paired extension finds its bridge once a test names the address. */
-export const nowhere = '127.0.0.1:9'
+/**
+ * `granted`: as after a person said yes to all that is optional. `paired`: with a bridge too,
+ * whose folder is `bridge`.
+ */
+export type Template = 'granted' | 'paired' | 'bridge'
 
 let own: Promise<string> | undefined
 
@@ -26,42 +27,8 @@ export async function template(name: Template): Promise<string> {
 async function prepareOwn(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-profiles-'))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  await prepare(folder)
+  await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'prepare.ts'), folder])
   return folder
-}
-
-/** Makes all templates in a folder. */
-export async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const granted = join(folder, 'granted')
-  await mkdir(granted)
-  const greedy = await greedyCopy()
-  const browser = new Chromium(granted, loading(greedy))
-  await browser.start()
-  await browser.worker()
-  await browser.stop()
-  await rm(greedy, { recursive: true })
-  // Each copy shall be an installation of its own: only the permissions stay.
-  for (const kept of ['Local Extension Settings', 'IndexedDB', 'Service Worker'])
-    await rm(join(granted, 'Default', kept), { recursive: true, force: true })
-
-  const paired = join(folder, 'paired')
-  await cp(granted, paired, { recursive: true })
-  const bridge = await TestBridge.create()
-  const rig = new Rig(bridge, new Chromium(paired, loading(extensionFolder)))
-  try {
-    await rig.browser.start()
-    await rig.openPanel()
-    await bridge.start()
-    await rig.pair()
-    await rig.moveBridge(nowhere)
-    await rig.browser.stop()
-    await bridge.stop()
-    await cp(bridge.folder, join(folder, 'bridge'), { recursive: true })
-  } finally {
-    await rig.browser.stop(true).catch(() => {})
-    await bridge.close()
-  }
 }
 
 /**
@@ -80,9 +47,4 @@ export async function greedyCopy(trusted = false): Promise<string> {
   delete manifest.optional_host_permissions
   await writeFile(file, JSON.stringify(manifest))
   return folder
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await prepare(process.argv[2]!)
-  process.exit()
 }

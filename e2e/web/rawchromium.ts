@@ -17,7 +17,7 @@ export class RawChromium {
   protected args: string[]
   private child!: ChildProcess
 
-  protected constructor(profile: string, args: string[]) {
+  constructor(profile: string, args: string[]) {
     this.profile = profile
     this.args = args
   }

@@ -1,7 +1,11 @@
-/** What `go test -exec` runs a js/wasm program with: lays out its data as in a module, and runs it with the platform. */
+/**
+ * Runs a js/wasm test program: `go test -exec 'node internal/build/exec.mjs RUNNER'`.
+ * It lays out the program's data as in a module, and has RUNNER run it.
+ */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const wasmdata = fileURLToPath(new URL('../../dist/bin/wasmdata', import.meta.url))
+const [runner] = process.argv.splice(2, 1)
 execFileSync(wasmdata, [process.argv[2]], { stdio: 'inherit' })
-await import('../../registry/client/testdata/exec.mjs')
+await import(runner)

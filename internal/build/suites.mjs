@@ -14,7 +14,7 @@ const wasm = {
   flags: [
     ...flags(modules['portolan.wasm'].outline),
     '-exec',
-    `node --stack-size=8192 ${root}internal/build/exec.mjs`,
+    `node --stack-size=8192 ${root}internal/build/exec.mjs ${root}registry/client/testdata/exec.mjs`,
   ],
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }
