@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises'
 import { RawChromium } from '../web/rawchromium.ts'
-import { extensionFolder, greedyCopy, template } from './templates.ts'
+import { extensionFolder, greedyCopy, template } from './profiles.ts'
 
 /** From the manifest's key. */
 export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'

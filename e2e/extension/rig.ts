@@ -3,7 +3,7 @@ import { panelPort, type Method, type Requests, type State } from '../../extensi
 import { TestBridge } from './bridge.ts'
 import type { CdpPage } from '../web/cdp.ts'
 import { Chromium, extensionId } from './chromium.ts'
-import { template } from './templates.ts'
+import { template } from './profiles.ts'
 
 interface PageRig {
   state?: State

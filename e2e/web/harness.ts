@@ -10,7 +10,7 @@ import { chromiumFlags } from './flags.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The Chromium of the run, which the tests share. It is a new one for `extra` flags, or if a file runs alone. */
+/** The run's Chromium, which tests share. It is a new one for `extra` flags, or where a file runs by itself. */
 export function launchChromium(extra: string[] = []): Promise<Browser> {
   const shared = process.env.PORTOLAN_CHROMIUM
   if (shared && !extra.length) return chromium.connect(shared)

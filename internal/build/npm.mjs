@@ -19,7 +19,9 @@ const minified = { format: 'esm', target: 'es2022', minify: true, legalComments:
 /** Source files that are other files of the package for most of its entries. */
 const published = {
   [`${js}/page/index.ts`]: './index.js',
+  [`${js}/shared/registry-error.ts`]: './index.js',
   [`${js}/shared/types.ts`]: './index.js',
+  [`${js}/host/worker.ts`]: './worker.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
 }
@@ -34,17 +36,6 @@ const external = (...sources) => ({
     })
   },
 })
-
-/** An esbuild plugin: RegistryError is the class of index.js. */
-const oneErrorClass = {
-  name: 'RegistryError of index.js',
-  setup(build) {
-    build.onResolve({ filter: /^\.\/index\.js$/ }, () => ({ path: './index.js', external: true }))
-    build.onLoad({ filter: /shared\/registry-error\.ts$/ }, () => ({
-      contents: "export { RegistryError } from './index.js'",
-    }))
-  },
-}
 
 const bundle = (source, file, options = {}) =>
   build({ ...minified, bundle: true, entryPoints: [source], outfile: `${out}/${file}`, ...options })
@@ -127,8 +118,10 @@ await Promise.all([
   buildCallback(),
   bundle(`${js}/host/worker.ts`, 'worker.js'),
   // Without splitting, an import() becomes a part of the file.
-  bundle(`${js}/host/service.ts`, 'service.js', { plugins: [oneErrorClass] }),
-  bundle(`${js}/cassette/index.ts`, 'cassette.js', { plugins: [oneErrorClass] }),
+  bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
+  bundle(`${js}/cassette/index.ts`, 'cassette.js', {
+    plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
+  }),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
     plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts')],

@@ -12,9 +12,9 @@ const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', '
 const wasm = {
   packages: ['./registry/', './registry/rawjson/', './registry/client/...', './wasm/...'],
   flags: [
-    ...flags(modules['portolan.wasm'].inlining),
+    ...flags(modules['portolan.wasm'].outline),
     '-exec',
-    `node --stack-size=8192 ${root}internal/build/exec.mjs`,
+    `node --stack-size=8192 ${root}internal/build/exec.mjs ${root}registry/client/testdata/exec.mjs`,
   ],
   environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
 }

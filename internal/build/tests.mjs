@@ -4,10 +4,11 @@
  * with more than one flaky test fails.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
+import { createInterface } from 'node:readline'
 import { root } from './modules.mjs'
 import { alone, stages } from './suites.mjs'
 import { runFile } from './testfiles.mjs'
@@ -33,22 +34,20 @@ const seconds = (since) => Math.round((performance.now() - since) / 1000)
 const taken = join(root, 'dist/test-seconds.json')
 const lasts = existsSync(taken) ? JSON.parse(readFileSync(taken, 'utf8')) : {}
 
-/** The Chromium that tests share. They connect to it and use contexts of their own. */
+/** The Chromium that tests share. They connect to it and use contexts of their own. One that has ended is replaced. */
 let server
-async function browser() {
-  if (server && server.process().exitCode === null) return server.wsEndpoint()
-  const { chromiumFlags } = await import('../../e2e/web/flags.ts')
-  server = await chromium.launchServer({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: chromiumFlags,
-  })
-  return server.wsEndpoint()
+async function startBrowser() {
+  const child = spawn('node', ['e2e/web/browserserver.ts'], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.on('exit', () => (server = undefined))
+  const [address] = await once(createInterface(child.stdout), 'line')
+  return { child, address }
 }
+const browser = async () => (await (server ??= startBrowser())).address
 
 const profiles = join(work, 'profiles')
 let prepared
 /** Profiles that the rigs of the extension copy. */
-const prepare = () => (prepared ??= command(['node', 'e2e/extension/profiles.ts', profiles]))
+const prepare = () => (prepared ??= command(['node', 'e2e/extension/prepare.ts', profiles]))
 
 function command([program, ...args]) {
   const child = spawn(program, args, { cwd: root, stdio: 'inherit' })
@@ -127,7 +126,8 @@ const began = performance.now()
 try {
   for (const stage of stages[kind].filter(wanted)) await runStage(stage)
 } finally {
-  await server?.close()
+  const running = await server
+  running?.child.stdin.end()
   writeFileSync(taken, JSON.stringify(lasts, null, 1))
   rmSync(work, { recursive: true, force: true, maxRetries: 5 })
 }
