@@ -6,7 +6,7 @@ import { median, print, type Table } from './report.ts'
  * The CORS proxy against Workers of the same function, one written by hand in
  * JavaScript and one in Go with workers.Serve, and against no proxy: latency, CPU,
  * throughput, first request, memory of open event streams. Rounds are
- * interleaved; each starts its processes anew. Asserts nothing.
+ * interleaved; each starts its own processes. Asserts nothing.
  *
  *   ./build.sh bench proxy [--rounds 3]    --leak: only memory over 32,000 requests
  */

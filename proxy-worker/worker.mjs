@@ -131,7 +131,7 @@ const passed = (body, { status, headers }) => new Response(body, { status, heade
 const answer = ({ status, headers, body }) => new Response(noBody.has(status) ? null : body, { status, headers })
 
 /**
- * A body that ends with an error past max bytes. A TransformStream would take ten times the time, and no heed of a
+ * A body that ends with an error past max bytes. A TransformStream would take ten times the time, and ignore a
  * slow reader.
  */
 function bounded(body, max, exceeded = () => {}) {

@@ -68,7 +68,7 @@ test('a turn with our words that was there before is not ours', async () => {
   )
 })
 
-test('elements that are made anew do not make an old turn ours', async () => {
+test('replaced elements do not make an old turn ours', async () => {
   const old = user('ask this') + answer('old')
   assert.deepEqual(
     await found(article, [old, old, old + user('ask this') + answer('new'), old + user('ask this') + answer('new')]),

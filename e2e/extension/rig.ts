@@ -159,7 +159,7 @@ export class Rig {
   }
 }
 
-/** Resolves when a client sees a tool: the bridge lists anew in the background. */
+/** Resolves when a client sees a tool: the bridge lists again in the background. */
 export async function hasTool(client: Client, name: string, there = true): Promise<void> {
   for (let i = 0;; i++) {
     const { tools } = await client.listTools()

@@ -168,7 +168,7 @@ const dump = (page: Page) =>
     return out.join('\n')
   })
 
-/** All that a registry says of itself to whoever asks. */
+/** All that a registry tells about itself. */
 interface Told {
   snapshot: string
   events: string

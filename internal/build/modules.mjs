@@ -33,7 +33,7 @@ export const environment = { ...process.env, GOOS: 'js', GOARCH: 'wasm', GOEXPER
 const go = (args, env = process.env) =>
   execFileSync('go', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' })
 
-/** Builds wasmdata, which lays out the data of a module anew. */
+/** Builds wasmdata, which lays out the data of a module again. */
 export function buildWasmdata() {
   const program = join(root, 'dist/bin/wasmdata')
   go(['build', '-o', program, './internal/build/wasmdata'])

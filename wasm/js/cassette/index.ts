@@ -19,7 +19,7 @@ export const replay: typeof types.replay = (text, options = {}) => {
     for (const call of tape.calls) canonical(JSON.stringify(call.arguments))
   } catch (e) {
     throw new RegistryError('invalid_cassette', `the cassette cannot be read: ${(e as Error).message}`, {
-      hint: 'Record it anew.',
+      hint: 'Record it again.',
       cause: e,
     })
   }

@@ -309,7 +309,7 @@ function tests(): void {
     await client.threads[1]!.ended
   })
 
-  test('an optional stream that rates ends, and is begun anew apart', async () => {
+  test('an optional stream that floods ends, and starts again in the second worker', async () => {
     const flood: Handler = (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       const text = `retry: 500\nid: 7\ndata: ${JSON.stringify({ method: 'notifications/message', params: {} })}\n\n`

@@ -382,7 +382,7 @@ export class Platform {
         const rest = worked(began)
         if (rest && !x.over) await rest
         // A stream with an answer is not kept waiting: its length has a bound of its own, and Chromium
-        // goes on reading for whoever does not, about 60 MiB of each response.
+        // buffers about 60 MiB of each response that is not read.
         if (!x.over && x.awaits === 0 && this.#rates.over(x.group, value.length, this.#bounds)) {
           this.#ioWorker?.add(x.url)
           if (x.flags & WANT_HEAD) return await this.#flooded(x, scanner)
@@ -418,7 +418,7 @@ export class Platform {
     else readMessages(r, json.value, json.text)
   }
 
-  // What can be done without is ended, and begun anew by whoever wants it. With HTTP+SSE the stream is the session.
+  // An optional stream ends, and the client opens it again. With HTTP+SSE the stream is the session.
   async #flooded(x: Exchange, scanner: SseScanner): Promise<void> {
     scanner.stopped = true
     x.reader?.cancel().catch(() => {})

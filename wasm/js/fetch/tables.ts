@@ -56,7 +56,7 @@ export class Tables {
     return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text }
   }
 
-  /** The source of a page, a message's text once: whoever takes that keeps it, or lets go of it. */
+  /** The source of a page, a message's text once: the caller keeps it, or drops it. */
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table)
     if (!page) return undefined

@@ -71,7 +71,7 @@ export class CryptoStore {
           resolve()
         })).catch(reject)
     })
-    held.catch(() => {}) // told to whoever asks
+    held.catch(() => {}) // callers get the error
     this.#locks.set(id, { held, free: () => free() })
     return id
   }

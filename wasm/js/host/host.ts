@@ -303,7 +303,7 @@ export class Host {
 
   async #boot(): Promise<void> {
     let instance: Instance | undefined
-    const current = () => !instance || instance === this.#instance // one that is replaced says goodbye to its servers
+    const current = () => !instance || instance === this.#instance // a replaced instance still ends its sessions
     const listener: InstanceListener = {
       settle: (id, message, transfer) => this.#settle(id, message, transfer),
       progress: (id, progress) => {

@@ -170,7 +170,7 @@ export class Instance {
     this.#listener.tools(server, list, parts)
   }
 
-  /** A list that was read again and is the same is nobody's news. */
+  /** Reports whether the list is unchanged since it was last sent. */
   #isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
     const prints = new Map<number, string | undefined>()
     handles.forEach((table, i) => {

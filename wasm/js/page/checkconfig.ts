@@ -61,7 +61,7 @@ export function checkPatch(
   for (const [name, value] of Object.entries(p.headers)) {
     if (typeof value !== 'string') return `header "${name}" is not a string`
     if (value === '[redacted]' && kept?.[name] === undefined)
-      return `the value of header "${name}" is not known; give it anew`
+      return `the value of header "${name}" is not known; give it again`
   }
   return undefined
 }
@@ -77,7 +77,7 @@ function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | 
     if (!isSecret && !openAuthFields.includes(key)) return `unknown field "auth.${key}"`
     if (typeof v !== 'string') return `auth.${key} is not a string`
     if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret'])
-      return `auth.${key} is not known; give it anew`
+      return `auth.${key} is not known; give it again`
   }
   return undefined
 }

@@ -16,7 +16,7 @@ import type * as types from '../shared/types.ts'
 import { goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
 import type { validateArguments } from './validate.ts'
 
-/** What whoever made a registry wants to hear and to end with it. */
+/** Callbacks of the code that created the registry. */
 export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */

@@ -81,7 +81,7 @@ export class StorageLock {
     this.#reading = false
   }
 
-  /** Takes over whom others trust, and how. What the caller gives anew at each start is the caller's. */
+  /** Takes over the trust settings of other tabs. What the caller passes at each start stays the caller's. */
   async #policies(): Promise<void> {
     await this.#store.saved
     for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {

@@ -53,7 +53,7 @@ export class ConfigStore {
   }
 
   /**
-   * Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not
+   * Reads what an earlier session saved, without what is damaged; the servers of `options.servers` win, and are not
    * saved before they are changed.
    */
   async load(given: Record<string, ServerConfig>): Promise<void> {
@@ -100,7 +100,7 @@ export class ConfigStore {
     try {
       return JSON.parse((await this.storage.get(key)) ?? '') as T ?? {}
     } catch {
-      return {} as T // begin anew
+      return {} as T // start with nothing
     }
   }
 

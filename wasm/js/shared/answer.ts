@@ -1,4 +1,4 @@
-// A tool's answer on its way from the plane to whoever called.
+// A tool's result on its way from the platform to the caller.
 
 import { mayLoseDigits, memberText } from './json.ts'
 import { finish, type Steps } from './yield.ts'

@@ -66,7 +66,7 @@ export type ToPage =
   | AuthorizeEvent
 
 /**
- * What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key]
+ * What is approved of the tools at an endpoint, for its store: StartOptions.pins[key]
  * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
  */
 export interface PinsEvent {
