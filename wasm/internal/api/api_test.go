@@ -253,6 +253,22 @@ func TestProxyHasThreeValues(t *testing.T) {
 	}
 }
 
+// An origin may be written in several ways. Another spelling of it keeps the headers.
+func TestHeadersStayWithTheirOrigin(t *testing.T) {
+	for url, stays := range map[string]bool{
+		"https://h.example:443/": true, "HTTPS://H.example/mcp": true, "https://h.example/?a=1": true,
+		"https://h.example:444/": false, "http://h.example/": false, "https://h.example.evil/": false,
+	} {
+		cfg := registry.ServerConfig{URL: "https://h.example/", Headers: map[string]string{"A": "secret"}}
+		if err := api.ApplyConfig(&cfg, []byte(`{"url":"`+url+`"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := cfg.Headers["A"] == "secret"; got != stays {
+			t.Errorf("%s: headers stay %v, want %v", url, got, stays)
+		}
+	}
+}
+
 func FuzzApplyConfig(f *testing.F) {
 	f.Add(`{"url":"https://x.example","headers":{"A":"b"},"tools":{"allow":["x"]}}`)
 	f.Add(`{"headers":null,"timeoutMs":1e400}`)
