@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 export GOFLAGS=-buildvcs=false
-# The repository's Node comes first, once it is installed.
+# The repository's Node comes before the system's.
 export PATH="$PWD/node_modules/.bin:$PATH"
 # Another Go loads the version that go.mod pins, because sizes depend on it. GOTOOLCHAIN=local keeps it.
 export GOTOOLCHAIN="${GOTOOLCHAIN:-$(sed -n 's/^toolchain //p' go.mod)}"
@@ -17,8 +17,7 @@ usage: ./build.sh VERB
   soak [NAME...]  the long repetitions, which CI runs after test
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
-  extension [--trusted-input]  the browser extension, to dist/extension (load it unpacked) and
-               dist/extension.zip; with the permission to type as a keyboard does
+  extension [--trusted-input]  the extension, to dist/extension and dist/extension.zip; with the permission to type
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
   bench [panel|bridge|proxy [--leak]]  benchmarks in Chromium and workerd; prints tables
   farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
@@ -28,7 +27,7 @@ usage: ./build.sh VERB
   size         sizes beside their budgets; fails where one is over it
   check        gofmt, vet, staticcheck, tsc, dprint, oxlint, plain words
   docs         the API reference, to dist/docs; fails when an export has no description
-  audit        known vulnerabilities in what is linked, for both GOOS (GOVULNDB: another database)
+  audit        known vulnerabilities in what is linked (GOVULNDB: another database)
   reproduce    the modules, built twice in different folders; fails when their bytes differ
   modules DIR  the modules alone
   screenshots  the panel's pictures for the documents
@@ -45,7 +44,7 @@ programs() {
 	go build -trimpath -o dist/bin/farm ./registry/registrytest/farm/serve
 	go build -trimpath -o dist/bin/farm-visit ./registry/registrytest/farm/visit
 }
-package() { setup tools; say 'npm package'; node $build/modules.mjs dist/npm portolan.wasm; node $build/npm.mjs; }
+package() { setup tools; say "npm package"; rm -rf dist/npm; node $build/modules.mjs dist/npm portolan.wasm; node $build/npm.mjs; }
 demo() { say 'demo page'; rm -rf dist/demo; mkdir -p dist/demo; cp -R web/demo/page/. dist/demo/; cp -R dist/npm dist/demo/portolan; }
 extension() { say extension; node $build/extension.mjs "$@"; }
 worker() { say Worker; node $build/worker.mjs; }

@@ -20,10 +20,11 @@ import { floor, type CrowdOutcome } from './farmfloor.ts'
 
 /**
  * The farm of misbehaving servers, in tables: what becomes of each natively, in Node and
- * in Chromium; what a good server beside it notices, and what it would without any registry; what memory it costs; how long after
- * their deadlines calls of the API return.
+ * in Chromium; what a good server beside it notices, and what it would without any registry; what memory it costs;
+ * how long after their deadlines calls of the API return.
  *
- *   ./build.sh farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs 1000]
+ * ./build.sh farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in native|Node|Chromium] [--runs
+ * 1000]
  *
  * Fails where a case fails; the rest is printed.
  */

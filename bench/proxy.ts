@@ -6,7 +6,7 @@ import { median, print, type Table } from './report.ts'
  * The CORS proxy against Workers of the same function, one written by hand in
  * JavaScript and one in Go with workers.Serve, and against no proxy: latency, CPU,
  * throughput, first request, memory of open event streams. Rounds are
- * interleaved; each starts its processes anew. Asserts nothing.
+ * interleaved; each starts its own processes. Asserts nothing.
  *
  *   ./build.sh bench proxy [--rounds 3]    --leak: only memory over 32,000 requests
  */
@@ -41,7 +41,10 @@ async function measure(name: string): Promise<void> {
   }
 }
 
-/** Notes memory after each 4,000 of 32,000 requests, half of them answered with events. What JavaScript alone lets grow is no leak of Go's. */
+/**
+ * Notes memory after each 4,000 of 32,000 requests, half of them answered with events. What JavaScript alone lets grow
+ * is no leak of Go's.
+ */
 async function leak(name: string): Promise<void> {
   const subject = await subjects[name]!()
   try {

@@ -147,7 +147,10 @@ const list = (page: Page, urls: string[], want: number) =>
     return performance.now() - began
   }, [urls, want] as const)
 
-/** How long the main thread is away at most meanwhile, by messages that it sends itself: they take a core, and what they watch is not timed. */
+/**
+ * How long the main thread is away at most meanwhile, by messages that it sends itself: they take a core, and what
+ * they watch is not timed.
+ */
 async function longestGap(page: Page, work: () => Promise<unknown>): Promise<number> {
   const watched = page.evaluate(() =>
     new Promise<number>((resolve) => {

@@ -30,7 +30,7 @@ type Local struct {
 }
 
 // Dial connects to the bridge that runs at opts.Address, with the key of the file
-// in opts.Dir. Nothing secret is sent, whoever answers.
+// in opts.Dir. Nothing secret is sent to any peer.
 func Dial(ctx context.Context, opts *Options) (*Local, error) {
 	o := opts.withDefaults()
 	store, err := openStore(o.Dir)

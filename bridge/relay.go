@@ -146,7 +146,7 @@ func (r *relay) forExtension(req *mcp.CallToolRequest, id string) (json.RawMessa
 		meta = make(mcp.Meta)
 	}
 	who := map[string]string{"id": r.id}
-	if id := req.Session.ID(); id != "" { // an HTTP session's id lets in whoever has it and the token
+	if id := req.Session.ID(); id != "" { // an HTTP session's id and the token admit a client
 		sum := sha256.Sum256([]byte(id))
 		who["id"] = hex.EncodeToString(sum[:8])
 	}

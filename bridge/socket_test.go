@@ -19,7 +19,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
-// approve connects anew with a socket that it can write to, and sends origins.
+// approve connects again with a socket that it can write to, and sends origins.
 func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 	t.Helper()
 	_, c := e.open(t, b)

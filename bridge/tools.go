@@ -15,7 +15,7 @@ const (
 	listTimeout  = 30 * time.Second
 )
 
-// refresh fetches the list of tools anew, once more if it changes meanwhile.
+// refresh fetches the list of tools, and once more if it changes meanwhile.
 func (l *link) refresh(ctx context.Context) {
 	l.mu.Lock()
 	if l.listing {

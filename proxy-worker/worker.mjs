@@ -130,7 +130,10 @@ function stream(response, reply, ctx, done) {
 const passed = (body, { status, headers }) => new Response(body, { status, headers, encodeBody: 'manual' })
 const answer = ({ status, headers, body }) => new Response(noBody.has(status) ? null : body, { status, headers })
 
-/** A body that ends with an error past max bytes. A TransformStream would take ten times the time, and no heed of a slow reader. */
+/**
+ * A body that ends with an error past max bytes. A TransformStream would take ten times the time, and ignore a
+ * slow reader.
+ */
 function bounded(body, max, exceeded = () => {}) {
   const { readable, writable } = new IdentityTransformStream()
   const from = body.getReader({ mode: 'byob' })

@@ -46,7 +46,7 @@ func (l *longList) page(context.Context, *string) (*registry.ToolPage, error) {
 	return p, nil
 }
 
-// discover lists anew what has the description.
+// discover lists again, with tools of that description.
 func (l *longList) discover(t *testing.T, r *registry.Registry, description string) {
 	t.Helper()
 	l.description = description

@@ -45,7 +45,10 @@ function send(subject: Subject, agent: Agent, path: string): Promise<IncomingMes
   })
 }
 
-/** Asks n times, so many at once, and is answered with JSON, or with events at /events. The result is each time taken, in ms. */
+/**
+ * Asks n times, so many at once, and is answered with JSON, or with events at /events. The result is each time taken,
+ * in ms.
+ */
 export async function load(subject: Subject, n: number, atOnce: number, path = '/mcp'): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
   const times: number[] = []

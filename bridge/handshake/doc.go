@@ -11,7 +11,7 @@
 // and both nonces: it has one guess in a million for each attempt. A person sees
 // the digits in the terminal, types them into the extension, and says in the
 // terminal that the extension accepted them; each side keeps the key only after
-// its own confirmation. (One confirmation is not enough: whoever talks to the
+// its own confirmation. (One confirmation is not enough: the peer that talks to the
 // other side knows that side's digits.)
 //
 //	extension → bridge  {"type":"pair","version":1,"installId":…,"label":…,"address":…,"publicKey":…}

@@ -1,6 +1,6 @@
 // Package verbatim has what the two servers on go-sdk share that pass messages on
 // as they are written: the bridge's, and the extension's behind it. Decoded and
-// encoded anew, a message would lose the order of its members and long digits.
+// encoded again, a message would lose the order of its members and long digits.
 package verbatim
 
 import (

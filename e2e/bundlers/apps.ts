@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root } from '../web/harness.ts'
@@ -11,9 +13,9 @@ let packed: Promise<string> | undefined
 
 /** Packs the package as it would be published, and returns the folder with what is in it. */
 async function pack(): Promise<string> {
-  const dir = join(here, 'build/.packed')
-  await rm(dir, { recursive: true, force: true })
-  await mkdir(dir, { recursive: true })
+  // Two processes may pack at a time.
+  const dir = await mkdtemp(join(tmpdir(), 'portolan-packed-'))
+  process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
   await runIn(dir, `tar -xzf "$(npm pack --silent ${root}dist/npm)"`)
   return join(dir, 'package')
 }

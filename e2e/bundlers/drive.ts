@@ -32,7 +32,9 @@ interface Said {
 const answered = ({ answer }: Said) => /tools\/call.*carrack/.test(answer ?? '')
 const shows = ({ card }: Said) => /remote[^]*Connected/.test(card)
 
-/** Servers refuse the first protocol version that they are offered, and who is not signed in; browsers ask for icons. */
+/**
+ * Servers refuse the first protocol version that they are offered, and who is not signed in; browsers ask for icons.
+ */
 const expected = /status of 40[015]|favicon/
 
 /** `url` is the app, `server` and `guarded` are its server and one that asks people to sign in. */

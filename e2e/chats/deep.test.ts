@@ -4,7 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import type * as deepModule from '../../extension/chats/driver/deep.ts'
 import type * as markModule from '../../extension/chats/driver/mark.ts'
 import type * as pulseModule from '../../extension/chats/driver/pulse.ts'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 
 declare global {
   var deepIn: typeof deepModule
@@ -15,7 +16,7 @@ declare global {
 let browser: Browser
 let page: Page
 before(async () => {
-  browser = await launch()
+  browser = await launchChromium()
   page = await browser.newPage()
   for (
     const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [

@@ -115,7 +115,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
     })
 
     if (thorough || nth % 2)
-      test(`${on.name}: a turn whose elements are made anew while it streams`, async () => {
+      test(`${on.name}: a turn whose elements are replaced while it streams`, async () => {
         const about = token('remount')
         right(await sites.ask(on, `[[remount]] [[slow ms=800]] token:${about}`), plain(about))
       })

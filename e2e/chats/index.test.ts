@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
-import { launch } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
 
 const { outputFiles } = await build({
   entryPoints: [fileURLToPath(new URL('../../extension/chats/driver/index.ts', import.meta.url))],
@@ -23,7 +23,7 @@ test('the content script is small', () => {
 })
 
 test('put into a tab twice it listens once', async () => {
-  const browser = await launch()
+  const browser = await launchChromium()
   const page = await browser.newPage()
   const listeners = await page.evaluate((code) => {
     let listeners = 0

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 1500)
 
 test('any elements in any order: no throw, no HTML, no scripts, fences that close', async () => {
-  const browser = await launch()
+  const browser = await launchChromium()
   const page = await browser.newPage()
-  await page.evaluate(await script('./markdown/index.ts', 'md'))
+  await page.evaluate(await script('../../extension/chats/driver/markdown/index.ts', 'md'))
   const faults = await page.evaluate((rounds) => {
     const read =
       (globalThis as unknown as { md: { markdown(els: Element[], o: object): { text: string } } }).md.markdown

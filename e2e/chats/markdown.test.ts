@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 import type { Markdown } from '../../extension/chats/driver/markdown/index.ts'
 
 let browser: Browser
 let page: Page
 before(async () => {
-  browser = await launch()
+  browser = await launchChromium()
   page = await browser.newPage()
   await page.setContent('<main></main>')
-  await page.evaluate(await script('./markdown/index.ts', 'md'))
+  await page.evaluate(await script('../../extension/chats/driver/markdown/index.ts', 'md'))
 })
 after(() => browser.close())
 

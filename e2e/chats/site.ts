@@ -5,7 +5,8 @@ import type { Browser } from 'playwright-core'
 import { startPages, type Pages, type PageState } from '../sites/serve.ts'
 import type { FromDriver, Order, Site } from '../../extension/chats/wire.ts'
 import { Driven, Tabs, type Outcome } from './background.ts'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 
 export interface On {
@@ -50,7 +51,7 @@ export class Sites {
     before(async () => {
       ;[this.pages, this.#browser, this.#code] = await Promise.all([
         startPages(),
-        launch(),
+        launchChromium(),
         script('../../extension/chats/driver/drive.ts', 'driver'),
       ])
       this.#tabs = new Tabs(await this.#browser.newContext({ viewport: { width: 1280, height: 800 } }))

@@ -5,7 +5,8 @@ import type { Layout } from '../../extension/chats/profile.ts'
 import { profiles } from '../../extension/chats/profiles/index.ts'
 import type * as deepModule from '../../extension/chats/driver/deep.ts'
 import type * as turnsModule from '../../extension/chats/driver/turns.ts'
-import { launch, script } from './inpage.ts'
+import { launchChromium } from '../web/harness.ts'
+import { script } from './inpage.ts'
 
 declare global {
   var deepIn: typeof deepModule
@@ -15,7 +16,7 @@ declare global {
 let browser: Browser
 let page: Page
 before(async () => {
-  browser = await launch()
+  browser = await launchChromium()
   page = await browser.newPage()
   for (
     const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [
@@ -37,7 +38,10 @@ const answer = (id: string) =>
 const keyed = (key: string, text: string) =>
   `<div data-turn-key="${key}"><div data-user-message-bubble><div class="whitespace-pre-wrap">${text}</div></div><div id="${key}" data-markdown-text-style="assistant-message">a</div></div>`
 
-/** The ids of our turn's answers for each state of the page; the first is what was there before sending. `keep` leaves its elements as they are. */
+/**
+ * The ids of our turn's answers for each state of the page; the first is what was there before sending. `keep` leaves
+ * its elements as they are.
+ */
 const found = (layout: Layout, states: string[], o: { keep?: boolean; edited?: boolean } = {}) =>
   page.evaluate(([layout, states, keep, edited]) => {
     const out: string[] = []
@@ -64,7 +68,7 @@ test('a turn with our words that was there before is not ours', async () => {
   )
 })
 
-test('elements that are made anew do not make an old turn ours', async () => {
+test('replaced elements do not make an old turn ours', async () => {
   const old = user('ask this') + answer('old')
   assert.deepEqual(
     await found(article, [old, old, old + user('ask this') + answer('new'), old + user('ask this') + answer('new')]),

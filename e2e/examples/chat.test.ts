@@ -219,7 +219,7 @@ for (const [look, context] of Object.entries(looks))
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
         `${state}: scrolls sideways`,
       )
-      // For whoever wants to look at them.
+      // For readers who want to look at them.
       if (process.env.SCREENSHOTS)
         await page.screenshot({ path: `${process.env.SCREENSHOTS}/chat-${look.replace(' ', '-')}-${state}.png` })
     }

@@ -25,7 +25,7 @@ test('docs/bundlers.md names the versions that are tried', async () => {
     })
   ) {
     const version = bundlers.devDependencies[name]!
-    assert.match(text, new RegExp(`^\\| ${row}.*\\| ${version.replaceAll('.', '\\.')} \\|`, 'm'))
+    assert.match(text, new RegExp(`^\\| ${row}.*\\| ${version.replaceAll('.', '\\.')} +\\|`, 'm'))
   }
 })
 

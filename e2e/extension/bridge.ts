@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,25 +13,29 @@ const binary = `${root}dist/bin/portolan`
 /** The real `portolan bridge`, with a configuration folder of its own. */
 export class TestBridge {
   readonly address: string
-  private readonly dir: string
+  /** Its configuration. */
+  readonly folder: string
   private running: ChildProcess | undefined
   private readonly processes = new Set<ChildProcess>()
   private readonly clients: Client[] = []
   /** What it said, for messages of failed tests. */
   log = ''
 
-  private constructor(address: string, dir: string) {
+  private constructor(address: string, folder: string) {
     this.address = address
-    this.dir = dir
+    this.folder = folder
   }
 
-  static async create(): Promise<TestBridge> {
-    return new TestBridge(`127.0.0.1:${await freePort()}`, await mkdtemp(join(tmpdir(), 'portolan-bridge-')))
+  /** With the configuration of another one, if `like` is its folder. */
+  static async create(like?: string): Promise<TestBridge> {
+    const folder = await mkdtemp(join(tmpdir(), 'portolan-bridge-'))
+    if (like) await cp(like, folder, { recursive: true })
+    return new TestBridge(`127.0.0.1:${await freePort()}`, folder)
   }
 
   /** The flags that make a command mean this bridge. */
   get flags(): string[] {
-    return ['--listen', this.address, '--dir', this.dir, '--discovery', '-']
+    return ['--listen', this.address, '--dir', this.folder, '--discovery', '-']
   }
 
   /** Starts it and waits until it listens. */
@@ -112,7 +116,7 @@ export class TestBridge {
   async close(): Promise<void> {
     await Promise.all(this.clients.map((c) => c.close().catch(() => {})))
     await Promise.all([...this.processes].map((c) => end(c, 'SIGTERM')))
-    await rm(this.dir, { recursive: true, force: true })
+    await rm(this.folder, { recursive: true, force: true })
   }
 
   private spawn(args: string[], stdin: 'pipe' | 'ignore' = 'ignore'): ChildProcess {

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import type { PageState } from '../sites/serve.ts'
 import { locales } from '../sites/state.ts'
 import { sites } from '../../extension/chats/wire.ts'
+import { soak } from '../web/soak.ts'
 import { Asking } from './asking.ts'
 
 // Languages, and what the sites' layouts do with their turns: the whole answer is compared.
 
-const thorough = process.env.PORTOLAN_CHAT_ROUNDS !== undefined
+const thorough = soak
 
 let asking: Asking
 before(async () => {

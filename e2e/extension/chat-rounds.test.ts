@@ -1,11 +1,12 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sites, type Site } from '../../extension/chats/wire.ts'
+import { soak } from '../web/soak.ts'
 import { Asking } from './asking.ts'
 
 // Many prompts, one after another on each site: not one wrong or stale answer, and what each costs.
 
-const rounds = Number(process.env.PORTOLAN_CHAT_ROUNDS ?? 3)
+const rounds = Number(process.env.PORTOLAN_CHAT_ROUNDS ?? (soak ? 3 : 1))
 /** What the stand-ins take for a plain answer, in ms. */
 const theirs = 450
 

@@ -1,13 +1,14 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { sites, type Site } from '../../extension/chats/wire.ts'
+import { soak } from '../web/soak.ts'
 import { Asking, type Fault } from './asking.ts'
 import { call } from './rig.ts'
 
 // What goes wrong on the sites, and what a client is told of it.
 
 /** With all tries of B26, which take minutes. */
-const thorough = process.env.PORTOLAN_CHAT_ROUNDS !== undefined
+const thorough = soak
 
 const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
   chatgpt: {

@@ -2,6 +2,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CdpPage } from '../web/cdp.ts'
+import { soak } from '../web/soak.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import { sites, type Site } from '../../extension/chats/wire.ts'
 import { call, hasTool, Rig } from './rig.ts'
@@ -329,7 +330,7 @@ test('chat_snapshot tells what the selectors find, and nothing that was written'
   assert.ok(Object.keys(r.structured.health as object).length)
 })
 
-const rounds = Number(process.env.PORTOLAN_CHAT_ROUNDS ?? 3)
+const rounds = Number(process.env.PORTOLAN_CHAT_ROUNDS ?? (soak ? 3 : 1))
 test(`${rounds} rounds of each site without a wrong or stale answer, with an old conversation on the page`, async () => {
   for (let round = 0; round < rounds; round++) {
     pages.set('chatgpt', { layout: round % 2 ? 'article' : 'turn-key', old: round % 3 ? 0 : 800 })

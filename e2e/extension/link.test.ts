@@ -5,6 +5,7 @@ import { afterEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { sdkServer } from '../web/sdkserver.ts'
+import { onlyInSoak } from '../web/soak.ts'
 import type { State } from '../../extension/messages.ts'
 import { TestBridge } from './bridge.ts'
 import { Chromium, extensionId } from './chromium.ts'
@@ -120,13 +121,13 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   assert.deepEqual(activity.filter((a) => a.code === 'WORKER_ENDED').map((a) => a.tool), ['bookmark_remove'])
 })
 
-test('without a page that is open, an idle worker lives on while it is connected', async () => {
+test('without a page that is open, an idle worker lives on while it is connected', onlyInSoak, async () => {
   const rig = await rigOf()
   await rig.ask('setOptions', { bookmarks: true })
   const desk = await rig.bridge.httpClient('desk')
   await hasTool(desk, 'bookmark_search')
   await rig.panel.close()
-  await new Promise((resolve) => setTimeout(resolve, Number(process.env.PORTOLAN_IDLE_MS ?? 45_000)))
+  await new Promise((resolve) => setTimeout(resolve, 45_000))
   assert.equal(
     (await call(desk, 'bookmark_search', search('x'))).text,
     '[]',

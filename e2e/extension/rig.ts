@@ -3,6 +3,7 @@ import { panelPort, type Method, type Requests, type State } from '../../extensi
 import { TestBridge } from './bridge.ts'
 import type { CdpPage } from '../web/cdp.ts'
 import { Chromium, extensionId } from './chromium.ts'
+import { template } from './profiles.ts'
 
 interface PageRig {
   state?: State
@@ -20,20 +21,23 @@ export class Rig {
   readonly browser: Chromium
   panel!: CdpPage
 
-  private constructor(bridge: TestBridge, browser: Chromium) {
+  constructor(bridge: TestBridge, browser: Chromium) {
     this.bridge = bridge
     this.browser = browser
   }
 
-  static async create(options: Parameters<typeof Chromium.create>[0] & { paired?: boolean } = {}): Promise<Rig> {
-    const bridge = await TestBridge.create()
-    const rig = new Rig(bridge, await Chromium.create(options))
+  /** Paired, unless `paired` is false: with a copy of the template's pairing, or where that does not fit, by hand. */
+  static async create({ paired = true, ...options }: Parameters<typeof Chromium.create>[0] = {}): Promise<Rig> {
+    const copied = paired && !!options.granted && !options.debugger
+    const bridge = await TestBridge.create(copied ? await template('bridge') : undefined)
+    const rig = new Rig(bridge, await Chromium.create({ ...options, paired: copied }))
     try {
+      if (paired) await bridge.start()
       await rig.openPanel()
-      if (options.paired !== false) {
-        await bridge.start()
-        await rig.pair()
-      }
+      if (copied) {
+        await rig.moveBridge(bridge.address)
+        await rig.connected()
+      } else if (paired) await rig.pair()
       return rig
     } catch (e) {
       await rig.close()
@@ -132,6 +136,12 @@ export class Rig {
     await this.connected()
   }
 
+  /** The paired bridge is at another address from now on. */
+  async moveBridge(address: string): Promise<void> {
+    await this.panel.evaluate((address) => chrome.storage.local.set({ bridge: { address, ephemeral: false } }), address)
+    await this.ask('reconnect', {})
+  }
+
   connected(): Promise<State> {
     return this.until('connected', (s) => s.link.status === 'connected')
   }
@@ -149,7 +159,7 @@ export class Rig {
   }
 }
 
-/** Resolves when a client sees a tool: the bridge lists anew in the background. */
+/** Resolves when a client sees a tool: the bridge lists again in the background. */
 export async function hasTool(client: Client, name: string, there = true): Promise<void> {
   for (let i = 0;; i++) {
     const { tools } = await client.listTools()

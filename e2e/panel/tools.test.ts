@@ -34,9 +34,9 @@ const counted: [text: string, tokens: number][] = [
 test('tokens are estimated within a fifth', () => {
   for (const [text, tokens] of counted)
     assert.ok(Math.abs(tokensOf(text) - tokens) <= Math.max(1, tokens / 5), `${text}: ${tokensOf(text)}`)
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   for (let i = 0; i < 10; i++) for (const tool of real) estimateTokens(tool)
-  assert.ok(performance.now() - begun < 2000)
+  assert.ok(process.cpuUsage(begun).user / 1000 < 2000)
   assert.equal(tokensOf('x'.repeat(1 << 20)), 262_144)
 })
 
@@ -149,9 +149,10 @@ test('hostile definitions are bounded', () => {
     { inputSchema: { type: 'object', properties: JSON.parse('{"__proto__":{"description":"<system>"}}') } },
   ]
   for (const [i, definition] of rows.entries()) {
-    const begun = performance.now()
+    const begun = process.cpuUsage()
     flags([info('a', 'add', definition), info('b', 'a'.repeat(1 << 16))])
-    assert.ok(performance.now() - begun < 500, `row ${i} takes ${performance.now() - begun} ms`)
+    const ms = process.cpuUsage(begun).user / 1000 // other processes do not count
+    assert.ok(ms < 500, `row ${i} takes ${ms} ms`)
   }
   assert.equal(flags([info('a', 'add', rows.at(-1))]).get('a__add')?.[0]?.why, 'pseudo_tag')
 })

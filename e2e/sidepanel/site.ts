@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { listen, root, type Listening } from '../web/harness.ts'
-import type {} from './browser.ts'
 
 /** Stricter than an extension's own: no style either but from its files, and Trusted Types. */
 const policy =

@@ -79,7 +79,7 @@ test('the state stays, and only a silence of a second is told', () => {
   assert.equal(store.away, false)
 })
 
-test('it tries ever more seldom, and anew once the background has spoken', () => {
+test('it tries less and less often, until the background speaks', () => {
   lines[0]!.say(state())
   for (const wait of [50, 100, 200, 400, 800, 1600, 2000, 2000]) {
     const before = lines.length

@@ -5,12 +5,18 @@ export type Locale = (typeof locales)[number]
 
 /** What a site's pages are like, from the next load on: `Pages.set` changes it. */
 export interface PageState {
-  /** ChatGPT: `article` or `turn-key`. The others have one layout, `known`. `unknown` has none of the marks, on any site. */
+  /**
+   * ChatGPT: `article` or `turn-key`. The others have one layout, `known`. `unknown` has none of the marks, on any
+   * site.
+   */
   layout: 'article' | 'turn-key' | 'known' | 'unknown'
   locale: Locale
   /** ChatGPT's article layout without data-testid and the ids of buttons: only words remain. */
   noTestIds: boolean
-  /** `guest`: log-in buttons above a page that otherwise works; `wall`: nothing but a log-in page, at an address of its own. */
+  /**
+   * `guest`: log-in buttons above a page that otherwise works; `wall`: nothing but a log-in page, at an address of its
+   * own.
+   */
   loggedOut: false | 'guest' | 'wall'
   /** An earlier conversation shows where a new chat was asked for, so many ms after the load. */
   old: number | false

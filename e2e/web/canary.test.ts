@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import type { Cassette, Registry } from '../../wasm/js/shared/types.ts'
-import { chromiumFlags, listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { chromiumFlags } from './flags.ts'
+import { listen, root, serveFolder, startProxy, type Listening } from './harness.ts'
 import { oauthServer } from './oauthserver.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -79,7 +80,8 @@ before(async () => {
   notes = await oauthServer()
   thief = await hearing((_, res) => res.writeHead(404).end())
   redirects = await hearing((_, res) => void res.writeHead(307, { location: `${thief.url}/mcp` }).end())
-  // What it was told stands in its errors again and again, so that wherever they are cut off, some are cut in the middle of it.
+  // What it was told stands in its errors again and again, so that wherever they are cut off, some are cut in the
+  // middle of it.
   echoes = await hearing((req, res, body) => {
     const told = `${'.'.repeat(echoes.requests.length * 7 % 32)}${`${req.headers.authorization} `.repeat(400)}`
     const id = body ? (JSON.parse(body) as { id?: number }).id : undefined
@@ -166,7 +168,7 @@ const dump = (page: Page) =>
     return out.join('\n')
   })
 
-/** All that a registry says of itself to whoever asks. */
+/** All that a registry tells about itself. */
 interface Told {
   snapshot: string
   events: string

@@ -188,7 +188,7 @@ test('a cassette has its size, and says when it is full', async () => {
 
 test('a text that is no cassette says so', async () => {
   for (const text of ['', '[]', '{}', '{"portolan":"cassette","version":2,"servers":{},"calls":[]}']) {
-    assert.throws(() => replay(text), fails('invalid_cassette', /Record it anew/))
+    assert.throws(() => replay(text), fails('invalid_cassette', /Record it again/))
   }
   await assert.rejects(createRegistry({ cassette: {} as never }), fails('invalid_option', /record\(\) or replay\(\)/))
 })

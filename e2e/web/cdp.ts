@@ -1,4 +1,7 @@
-/** Chromium's DevTools protocol, as far as the tests need it: a library would attach to workers, which keeps them alive. */
+/**
+ * Chromium's DevTools protocol, as far as the tests need it: a library would attach to workers, which keeps them
+ * alive.
+ */
 
 interface Message {
   id?: number

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { latest, startFarm, taskOf, visit, visitAll, type Farm, type Outcome } from './farm.ts'
+import { latest, startFarm, taskOf, visit, visitAll, type Farm, type FarmCase, type Outcome } from './farm.ts'
 import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
+import { soak } from './soak.ts'
 
 // Servers that misbehave, beside a good one, over real sockets. Natively they are
 // visited by registry/registrytest/farm.
@@ -21,8 +22,9 @@ after(async () => {
 })
 
 const atOnce = 8
-/** FARM=… runs only cases whose name matches. */
-const wanted = new RegExp(process.env.FARM ?? '')
+/** FARM=… runs only cases whose name matches; without it, all run in the soak, and else those that are severe. */
+const pattern = process.env.FARM
+const wanted = (c: FarmCase) => (pattern ? new RegExp(pattern).test(c.name) : soak || c.severe)
 
 test('Chromium', { timeout: 300_000 }, async (t) => {
   await page.evaluate(`(async () => {
@@ -32,7 +34,7 @@ test('Chromium', { timeout: 300_000 }, async (t) => {
   })()`)
   const verdicts = await visitAll(
     farm,
-    farm.cases.filter((c) => wanted.test(c.name)),
+    farm.cases.filter(wanted),
     atOnce,
     'chromium',
     (c, run) =>

@@ -6,22 +6,14 @@ import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromiumFlags } from './flags.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The flags under which Debian's Chromium runs headless here, as root too. */
-export const chromiumFlags = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
+/** The run's Chromium, which tests share. It is a new one for `extra` flags, or where a file runs by itself. */
 export function launchChromium(extra: string[] = []): Promise<Browser> {
+  const shared = process.env.PORTOLAN_CHROMIUM
+  if (shared && !extra.length) return chromium.connect(shared)
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: [...chromiumFlags, ...extra],

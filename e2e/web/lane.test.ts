@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startFarm, taskOf, type Farm } from './farm.ts'
 import { launchChromium, openPage, root, serveFolder } from './harness.ts'
@@ -35,42 +35,48 @@ const strict = { 'content-security-policy': "require-trusted-types-for 'script';
 
 const blobSeconds = 15
 
-for (
-  const [name, { headers, elsewhere = false, wait = 0 }] of Object.entries<
-    { headers?: Record<string, string>; elsewhere?: boolean; wait?: number }
-  >({
-    'a page': {},
-    'a page with Trusted Types': { headers: strict },
-    'a package from elsewhere, once the blob of the first worker has gone': { elsewhere: true, wait: blobSeconds + 1 },
-  })
-) {
-  test(`large bodies are read in a worker of their own: ${name}`, async () => {
-    const [site, cdn] = await Promise.all([
-      serveFolder(`${root}dist/npm`, headers),
-      serveFolder(`${root}dist/npm`, { 'access-control-allow-origin': '*' }),
-    ])
-    // A first attempt that the policy blocks is told in the console, and so is that there is no favicon.
-    const page = await openPage(browser, `${site.url}/package.json`, /404|TrustedScriptURL/)
-    const { bad, good } = taskOf(
-      farm,
-      farm.cases.find((c) => c.name === 'a text of 12 MB')!,
-      `lane-${name.replace(/\W/g, '-')}`,
-      'Chromium',
-    )
-    const used = await page.evaluate(
-      `(${use})(${JSON.stringify({ from: elsewhere ? cdn.url : site.url, bad, good, wait: wait * 1000 })})`,
-    ) as { says: [number, string][]; mode: string }
-    assert.equal(used.mode, 'worker')
-    for (const [chars, text] of used.says) {
-      assert.ok(chars > 11_000_000)
-      assert.match(text, /^call \d+$/)
-    }
-    assert.equal(page.workers().length, 2)
-    await page.evaluate('registry.close()')
-    for (let i = 0; page.workers().length && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.equal(page.workers().length, 0)
-    assert.deepEqual(page.faults, [])
-    await page.close()
-    await Promise.all([site.close(), cdn.close()])
-  })
-}
+// The last one sleeps for 16 s: all run side by side.
+describe('large bodies', { concurrency: true }, () => {
+  for (
+    const [name, { headers, elsewhere = false, wait = 0 }] of Object.entries<
+      { headers?: Record<string, string>; elsewhere?: boolean; wait?: number }
+    >({
+      'a page': {},
+      'a page with Trusted Types': { headers: strict },
+      'a package from elsewhere, once the blob of the first worker has gone': {
+        elsewhere: true,
+        wait: blobSeconds + 1,
+      },
+    })
+  ) {
+    test(`large bodies are read in a worker of their own: ${name}`, async () => {
+      const [site, cdn] = await Promise.all([
+        serveFolder(`${root}dist/npm`, headers),
+        serveFolder(`${root}dist/npm`, { 'access-control-allow-origin': '*' }),
+      ])
+      // A first attempt that the policy blocks is told in the console, and so is that there is no favicon.
+      const page = await openPage(browser, `${site.url}/package.json`, /404|TrustedScriptURL/)
+      const { bad, good } = taskOf(
+        farm,
+        farm.cases.find((c) => c.name === 'a text of 12 MB')!,
+        `lane-${name.replace(/\W/g, '-')}`,
+        'Chromium',
+      )
+      const used = await page.evaluate(
+        `(${use})(${JSON.stringify({ from: elsewhere ? cdn.url : site.url, bad, good, wait: wait * 1000 })})`,
+      ) as { says: [number, string][]; mode: string }
+      assert.equal(used.mode, 'worker')
+      for (const [chars, text] of used.says) {
+        assert.ok(chars > 11_000_000)
+        assert.match(text, /^call \d+$/)
+      }
+      assert.equal(page.workers().length, 2)
+      await page.evaluate('registry.close()')
+      for (let i = 0; page.workers().length && i < 600; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.equal(page.workers().length, 0)
+      assert.deepEqual(page.faults, [])
+      await page.close()
+      await Promise.all([site.close(), cdn.close()])
+    })
+  }
+})

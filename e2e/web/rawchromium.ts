@@ -3,19 +3,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Cdp, CdpPage } from './cdp.ts'
+import { chromiumFlags } from './flags.ts'
 
-const flags = [
-  '--headless=new',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--remote-debugging-port=0',
-  '--window-size=1400,1000',
-]
+const flags = [...chromiumFlags, '--remote-debugging-port=0', '--window-size=1400,1000']
 
 /**
  * Chromium without Playwright, which would take every tab for visible and keep
@@ -27,7 +17,7 @@ export class RawChromium {
   protected args: string[]
   private child!: ChildProcess
 
-  protected constructor(profile: string, args: string[]) {
+  constructor(profile: string, args: string[]) {
     this.profile = profile
     this.args = args
   }

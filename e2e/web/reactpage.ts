@@ -77,7 +77,10 @@ export async function renders(): Promise<unknown> {
   return { first, afterCall, afterSwitch }
 }
 
-/** All that is committed is of one state, though rendering is slow and the state changes meanwhile; without `strict`, once that is over. */
+/**
+ * All that is committed is of one state, though rendering is slow and the state changes meanwhile; without `strict`,
+ * once that is over.
+ */
 export async function tearing(strict: boolean): Promise<unknown> {
   const r = await demo()
   const torn: string[] = []

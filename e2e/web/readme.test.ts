@@ -311,16 +311,15 @@ test('docs/panel.md names the custom properties and parts that there are', async
 test('docs/recipes.md names the codes that errors have', () => {
   const sources = [
     'registry/errors.go',
-    ...readdirSync(`${root}wasm/js`).filter((f) => f.endsWith('.ts') && !f.includes('.test.')).map((f) =>
-      `wasm/js/${f}`
-    ),
+    ...readdirSync(`${root}wasm/js`, { recursive: true, encoding: 'utf8' })
+      .filter((f) => f.endsWith('.ts') && !f.includes('.test.')).map((f) => `wasm/js/${f}`),
   ].map(textOf).join('\n')
   const codes = [
     ...sources.matchAll(
-      /RegistryError\('(\w+)'|code: '([a-z_]+)'|\{Err\w+, "(\w+)"|return "(\w+)", "|x\.Code(?:, [\w., ]+)? = "(\w+)"/g,
+      /RegistryError\(\s*'(\w+)'|code: '([a-z_]+)'|\{Err\w+, "(\w+)"|return "(\w+)", "|x\.Code(?:, [\w., ]+)? = "(\w+)"/g,
     ),
   ].map((m) => m.slice(1).find(Boolean)!)
-  const table = textOf('docs/recipes.md').match(/^\| codes \|[\s\S]*?\n\n/m)![0]
+  const table = textOf('docs/recipes.md').match(/^\| codes +\|[\s\S]*?\n\n/m)![0]
   assert.deepEqual(
     [...table.matchAll(/`([a-z_]+)`(?=[^|]*\|[^|]*\|$)/gm)].map(([, code]) => code!).filter((c) => c !== 'status')
       .sort(),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
-import { Host } from '../../dist/npm/worker.js'
 import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -13,23 +12,29 @@ before(async () => {
 })
 after(() => server.close())
 
-interface Inside {
-  instance?: { exit(): void }
-}
+/** The modules that were started, the last one last, with what Go imports. */
+const started: { imports: { gojs: Record<string, (sp: number) => void> } }[] = []
+const { instantiate } = WebAssembly
+WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: never) => {
+  const made = await instantiate(module, imports)
+  started.push({ imports })
+  return made
+}) as never
+after(() => {
+  WebAssembly.instantiate = instantiate
+})
 
-/** A registry, and what ends its module as a crash does. */
+/** A registry, and what ends its module as a crash does: the module exits. */
 async function crashing(
   options: RegistryOptions,
 ): Promise<{ r: Registry; crash(): Promise<void>; current(): unknown }> {
-  let inside!: Inside
-  const host = { start: async (...args: [WebAssembly.Module, never]) => (inside = await Host.start(...args) as Inside) }
-  const r = await createRegistry({ storage: 'memory', host: Object.assign(() => {}, host) as never, ...options })
+  const r = await createRegistry({ storage: 'memory', ...options })
+  const current = () => started.at(-1)!
   const crash = async () => {
-    const old = inside.instance!
-    old.exit()
-    while (inside.instance === old) await new Promise((resolve) => setTimeout(resolve))
+    current().imports.gojs['runtime.wasmExit']!(0)
+    await new Promise((resolve) => setImmediate(resolve))
   }
-  return { r, crash, current: () => inside.instance }
+  return { r, crash, current }
 }
 
 const fails = (code: string, text?: RegExp) => (e: unknown) => {

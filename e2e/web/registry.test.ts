@@ -323,7 +323,7 @@ test('a list that is read again and is the same is no news', async () => {
     const read = async () => (await r.discover()).tools
     const lists = [await read(), await read(), await read()]
     assert.deepEqual(lists[2], lists[0])
-    assert.equal(lists[2]![0], lists[1]![0], 'not made anew')
+    assert.equal(lists[2]![0], lists[1]![0], 'the same object')
     assert.equal(server.methods.filter((m) => m === 'tools/list').length, 3)
 
     await r.updateServer('s', { tools: { deny: ['raw'] } })

@@ -5,6 +5,7 @@ import { launchFirefox, type Firefox, type FirefoxPage } from './firefox.ts'
 import { launchChromium, openPage, root, serveFolder, type Listening } from './harness.ts'
 import { pacedServer, transports } from './pacedserver.ts'
 import { peak, runtimes, type Runtime } from './runtimes.ts'
+import { soak } from './soak.ts'
 
 // The proxy wherever it runs, from each browser. proxy-worker/blackbox asks it the
 // same over HTTP, and much more.
@@ -19,6 +20,9 @@ const closers: (() => Promise<void>)[] = []
 const pages: Record<string, FirefoxPage> = {}
 const running: Record<string, Runtime> = {}
 let last = 0
+
+/** Without the soak only those that start fast. */
+const wanted = (name: string) => soak || !['wrangler dev', 'Firefox'].includes(name)
 
 const browsers: Record<string, () => Promise<Firefox>> = {
   Chromium: async () => {
@@ -39,11 +43,11 @@ before(async () => {
   paced = await pacedServer(events)
   bare = await bareServer()
   closers.push(site.close, paced.close, bare.close)
-  for (const [name, start] of Object.entries(runtimes)) {
+  for (const [name, start] of Object.entries(runtimes).filter(([name]) => wanted(name))) {
     running[name] = await start(site.url)
     closers.push(running[name].stop)
   }
-  for (const [name, launch] of Object.entries(browsers)) {
+  for (const [name, launch] of Object.entries(browsers).filter(([name]) => wanted(name))) {
     const browser = await launch()
     closers.push(browser.close)
     pages[name] = await browser.open(site.url)
@@ -196,8 +200,8 @@ async function abort(page: FirefoxPage, proxy: Runtime, say: (text: string) => v
   }
 }
 
-for (const runtime of Object.keys(runtimes)) {
-  for (const browser of Object.keys(browsers)) {
+for (const runtime of Object.keys(runtimes).filter(wanted)) {
+  for (const browser of Object.keys(browsers).filter(wanted)) {
     test(`${browser} through ${runtime}`, { timeout: 120_000 }, async (t) => {
       for (const [name, part] of Object.entries({ sessions, idle, manyServers, manyBytes, abort })) {
         await t.test(

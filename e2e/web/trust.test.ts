@@ -266,7 +266,7 @@ test('onApprove decides, and what it says for good is bound to the tool as it is
     await window.r.discover()
     await window.r.approveTools('s')
   })
-  assert.deepEqual(await call('never'), ['denied', 1], 'a tool that changed is asked about anew')
+  assert.deepEqual(await call('never'), ['denied', 1], 'a tool that changed is asked about again')
   assert.deepEqual(await call('once'), ['denied', 0])
   await page.evaluate(() => window.r.forgetApprovals('s'))
   assert.deepEqual(await call('once'), ['ran', 1])

@@ -8,7 +8,10 @@ export const worker = Object.fromEntries(
   ['worker.mjs', 'policy.mjs', 'wasm_exec.js', 'proxy.wasm'].map((name) => [name, `dist/worker/${name}`]),
 )
 
-/** Serves modules with workerd under wrangler.jsonc's compatibility date; the first is the Worker, vars are its environment. */
+/**
+ * Serves modules with workerd under wrangler.jsonc's compatibility date; the first is the Worker, vars are its
+ * environment.
+ */
 export async function workerd(
   modules: Record<string, string>,
   vars: Record<string, string>,

@@ -27,7 +27,10 @@ interface Trouble {
   details: unknown
 }
 
-/** Questions and answers, if the person wants them kept, and what went wrong lately. Nothing leaves the profile but by the person's hand. */
+/**
+ * Questions and answers, if the person wants them kept, and what went wrong lately. Nothing leaves the profile but by
+ * the person's hand.
+ */
 export class History {
   private entries: Entry[] = []
   private readonly troubles: Trouble[] = []

@@ -43,7 +43,10 @@ export class Places {
     return this.stored.value[site]?.tabId
   }
 
-  /** The tab of a site, with a page that was loaded for this before the deadline (ms since the epoch). `stay`: not if it shows that address already. */
+  /**
+   * The tab of a site, with a page that was loaded for this before the deadline (ms since the epoch). `stay`: not if
+   * it shows that address already.
+   */
   async open(
     profile: SiteProfile,
     url: string,

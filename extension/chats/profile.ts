@@ -1,4 +1,6 @@
-import type { Site } from './wire.ts'
+/** The chat sites, by the name in their tools: `chat_chatgpt`. */
+export const sites = ['chatgpt', 'gemini', 'aistudio'] as const
+export type Site = (typeof sites)[number]
 
 /**
  * What differs between chat sites, as data: it crosses into the page as JSON. A

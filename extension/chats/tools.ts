@@ -51,7 +51,10 @@ const parameters: Partial<Record<Site, Record<string, { default: unknown; [keywo
   },
 }
 
-/** The parameters that have their default, which nobody may have asked for: a site that no longer has it goes on with its own. */
+/**
+ * The parameters that have their default, which nobody may have asked for: a site that no longer has it goes on with
+ * its own.
+ */
 function defaults(site: Site, args: Record<string, unknown>): string[] {
   const known = parameters[site] ?? {}
   return Object.keys(known).filter((name) => args[name] === known[name]!.default)

@@ -5,9 +5,7 @@
  */
 import type { SiteProfile } from './profile.ts'
 
-/** The chat sites, by the name in their tools: `chat_chatgpt`. */
-export const sites = ['chatgpt', 'gemini', 'aistudio'] as const
-export type Site = (typeof sites)[number]
+export { sites, type Site } from './profile.ts'
 
 /** `auto`: the driver sends. `assist`: it fills in the prompt, the person sends and hands the answer over. */
 export type Mode = 'auto' | 'assist'
@@ -20,7 +18,9 @@ export interface Order {
   /** AI Studio's; undefined leaves what the page has. */
   model?: string
   temperature?: number
-  /** Of these, what the page does not offer is left as the page has it, and `evidence` says so. Else that is a failure. */
+  /**
+   * Of these, what the page does not offer is left as the page has it, and `evidence` says so. Else that is a failure.
+   */
   preferred?: ('model' | 'temperature')[]
   /** When the run must have ended, in ms since the epoch. */
   deadline: number

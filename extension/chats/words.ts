@@ -1,4 +1,7 @@
-/** Words of the sites in the languages that are tried: en, ja, de, fr, es, zh. They are asked last, after marks that no language changes. */
+/**
+ * Words of the sites in the languages that are tried: en, ja, de, fr, es, zh. They are asked last, after marks that no
+ * language changes.
+ */
 
 /** A line before an answer that tells of the thinking, and nothing else. */
 export const notes =

@@ -1,6 +1,9 @@
 import type { State } from '../messages.ts'
 
-/** What a report of a fault needs, as JSON text: no prompt, answer, label, title, address of a page or name of a client. */
+/**
+ * What a report of a fault needs, as JSON text: no prompt, answer, label, title, address of a page or name of a
+ * client.
+ */
 export function debugBundle(state: State, troubles: readonly unknown[]): string {
   const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
   return JSON.stringify(

@@ -109,11 +109,11 @@ export class Link {
     await this.again()
   }
 
-  /** Begins anew, as after a start. */
+  /** Connects again, as after a start. */
   async again(): Promise<void> {
     clearTimeout(this.timer)
     this.failures = this.yields = 0
-    this.line?.close(1000, 'begun anew')
+    this.line?.close(1000, 'connecting again')
     await this.line?.gone
     await this.attempt
     await this.wake()

@@ -1,4 +1,4 @@
-import { Crossing } from '../../wasm/js/host/abi.ts'
+import { Abi } from '../../wasm/js/host/abi.ts'
 import { run } from '../../wasm/js/host/loader.ts'
 import type { Line } from './socket.ts'
 
@@ -66,7 +66,7 @@ export class ToolModule {
         call: (id: number, text: string) => void module.call(id, text),
         cancel: (id: number) => module.running.get(id)?.abort(),
       }
-      run(wasm, boot, new Crossing(), { WebSocket: module.socketClass() }).catch(reject).then(() => {
+      run(wasm, boot, new Abi(), { WebSocket: module.socketClass() }).catch(reject).then(() => {
         module.ended = true
         for (const ends of module.running.values()) ends.abort()
         module.line?.close(1011, 'the module has ended')

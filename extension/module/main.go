@@ -43,12 +43,14 @@ type outcome struct {
 }
 
 func main() {
-	if err := run(); err != nil {
+	if err := start(); err != nil {
 		panic(err) // the background sees that the module has ended
 	}
+	select {}
 }
 
-func run() error {
+// start reads what the background has prepared, and offers it the module's methods.
+func start() error {
 	value, err := safejs.Global().Get("portolan")
 	if err != nil {
 		return err
@@ -82,10 +84,8 @@ func run() error {
 			return err
 		}
 	}
-	if _, err := value.Call("ready", module); err != nil {
-		return err
-	}
-	select {}
+	_, err = value.Call("ready", module)
+	return err
 }
 
 // export lets JavaScript call f as a method of module. The method returns the text of

@@ -8,15 +8,12 @@ import type { Method, Requests, State } from '../messages.ts'
 import { keepFocus } from './focus.ts'
 import { octagon, placeIcon, play } from './icons.ts'
 import { linkStanding, linkWords } from './standing.ts'
-import { define, type Desk } from './piece.ts'
+import { define, places, type Desk, type Place } from './piece.ts'
 import { Store, type RequestError } from './store.ts'
 import { own } from './style.ts'
 import { directionOf, isKey, wordsOf, type Language, type Words } from './words.ts'
 import './approvals.ts'
 import './home.ts'
-
-export const places = ['home', 'chats', 'servers', 'activity'] as const
-export type Place = (typeof places)[number]
 
 /** The side panel and the options page: one app, as wide as it is let. */
 export class PortolanExtension extends LitElement implements Desk {
@@ -194,7 +191,10 @@ export class PortolanExtension extends LitElement implements Desk {
   }
 
   readonly send = async <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<boolean> =>
-    await this.run(async () => (await this.ask(method, params), true)) ?? false
+    await this.run(async () => {
+      await this.ask(method, params)
+      return true
+    }) ?? false
 
   readonly tell = (text: string): void => this.notices.put({ text })
   readonly warn = (text: string): void => this.notices.put({ text, bad: true })

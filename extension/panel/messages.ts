@@ -1,4 +1,8 @@
-import type { Message } from '../../web/panel/words.ts'
+import type { Key as SettingsKey, Message } from '../../web/panel/words.ts'
+
+/** The extension's own messages, and those of the settings panel, which it shares. */
+export type Key = keyof typeof en | SettingsKey
+export type Messages = Partial<Record<Key, Message>>
 
 /**
  * All that the extension's pages say beside the settings panel, in English.
@@ -43,7 +47,7 @@ export const en = {
   unpair_question: 'Unpair from this bridge? Desktop clients lose this browser’s tools at once, until you pair again.',
   unpair_yes: 'Unpair',
   advice_not_paired: 'The bridge does not know this browser, or has revoked it. Pair again.',
-  advice_replaced: 'Copies of a profile have the same identity. Unpair one of them, and pair it anew.',
+  advice_replaced: 'Copies of a profile have the same identity. Unpair one of them, and pair it again.',
   advice_disconnected: 'It is tried again by itself.',
   advice_bad_address: 'The address is that of this computer, with a port.',
   advice_not_pairing:
@@ -184,7 +188,7 @@ export const en = {
   grant_set_for: 'Set the rule for {name}',
   forget: 'Forget…',
   forget_of: 'Forget {name}…',
-  forget_question: 'Forget {name} and its rules? If it calls again, it is asked about anew.',
+  forget_question: 'Forget {name} and its rules? If it calls again, you are asked again.',
   forget_yes: 'Forget',
 
   origins: 'Web pages',

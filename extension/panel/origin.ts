@@ -5,7 +5,7 @@ export type OriginProblem = 'empty' | 'no_origin' | 'scheme' | 'more'
 
 /**
  * The origin that a text names: scheme, host and port, and nothing that would be
- * dropped silently, for whoever approves `https://a.example/app` means less than all of a.example.
+ * dropped silently: an approval of `https://a.example/app` means less than all of a.example.
  */
 export function originOf(text: string): { origin: string } | { problem: OriginProblem; origin?: string } {
   const wanted = text.trim()

@@ -1,12 +1,15 @@
 import { LitElement, type TemplateResult } from 'lit'
 import { define as defineElement } from '../../web/panel/piece.ts'
-import type { Place } from './app.ts'
 import type { Method, Requests, State } from '../messages.ts'
 import type { Key, Language, Words } from './words.ts'
 import type { Places } from '../../web/panel/words.ts'
 
 export { freshId } from '../../web/panel/piece.ts'
 export const define = defineElement
+
+/** The app's tabs. */
+export const places = ['home', 'chats', 'servers', 'activity'] as const
+export type Place = (typeof places)[number]
 
 /** What the app gives its parts: words, the background, and what only the whole page can do. */
 export interface Desk {

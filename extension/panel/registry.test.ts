@@ -63,7 +63,7 @@ test('switching on asks, and off does not', async () => {
   assert.deepEqual(yes.done, [['setEnabled', 'a', true]])
 })
 
-test('a changed address is asked anew; other changes are not', async () => {
+test('a changed address is asked again; other changes are not', async () => {
   const no = setup({ says: false, servers: { a: { url } } })
   await no.asks.updateServer('a', { timeoutMs: 5 })
   assert.deepEqual([no.asked, no.done], [[], [['updateServer', 'a', { timeoutMs: 5 }]]])

@@ -16,7 +16,9 @@ interface Waiting {
   reject(error: RequestError): void
 }
 
-/** How long it waits before it connects again, in ms: doubled each time, and begun anew once the background has spoken. */
+/**
+ * How long it waits before it connects again, in ms. It doubles each time; a message from the background resets it.
+ */
 const firstWait = 50, longestWait = 2000
 
 /** A background that wakes within this time, in ms, is not spoken of. */

@@ -1,16 +1,12 @@
 import {
   wordsOf as settingsWordsOf,
-  type Key as SettingsKey,
-  type Message,
   type Messages as SettingsMessages,
   type Places,
   type Words as SettingsWords,
 } from '../../web/panel/words.ts'
-import { en } from './messages.ts'
+import { en, type Key, type Messages } from './messages.ts'
 
-/** The extension's own messages, and those of the settings panel, which it shares. */
-export type Key = keyof typeof en | SettingsKey
-export type Messages = Partial<Record<Key, Message>>
+export type { Key, Messages }
 
 /** The words of the extension's pages in one language; the settings panel's parts take them for theirs. */
 export interface Words extends SettingsWords {

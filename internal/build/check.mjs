@@ -6,8 +6,10 @@ import { root, writeLoader } from './modules.mjs'
 const js = { GOOS: 'js', GOARCH: 'wasm' }
 const jsPackages = ['./wasm/...', './registry/...', './proxy-worker', './extension/module', './bench/...']
 
-const lines = (program, ...args) => execFileSync(program, args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
-const files = (...patterns) => lines('git', 'ls-files', '--cached', '--others', '--exclude-standard', ...patterns).filter(existsSync)
+const lines = (program, ...args) =>
+  execFileSync(program, args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+const files = (...patterns) =>
+  lines('git', 'ls-files', '--cached', '--others', '--exclude-standard', ...patterns).filter(existsSync)
 
 /** Runs a tool. It fails where the tool does, or where it prints although it should be `silent`. */
 function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
@@ -24,7 +26,10 @@ function tool(name, [program, ...args], { env = {}, silent = false } = {}) {
   return failed
 }
 
-/** Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not prose of ours. */
+/**
+ * Prose that readers stumble over, in words that no plain sentence needs. Translations and stand-in sites are not
+ * prose of ours.
+ */
 const markers = /\b(lest|whoever|whosoever|anew|heed|betwixt|whence|thence|nobody's news|goodbye|for to|but for the)\b/i
 const prose = ['*.go', '*.ts', '*.tsx', '*.mjs', '*.md', '*.sh']
 

@@ -9,22 +9,32 @@ import { build as buildModule, modules } from './modules.mjs'
 
 const trusted = process.argv.includes('--trusted-input')
 const out = 'dist/extension.new'
-const minified = { bundle: true, format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
+const minified = {
+  bundle: true,
+  format: 'esm',
+  target: 'es2022',
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+}
 
 /**
  * The parts of a registry that the background never uses: it starts no worker, shares its storage with no tab, and
  * leaves checks of calls and definitions to the side panel. An import() of one fails, as any in a service worker.
  */
-const unused = /\/(shared|worker-fallbacks|storage-lock|validate|scan|activity|integrity|worker)\.ts$/
+const unused = /\/(shared|worker-fallbacks|storage-lock|validate|scan|activity|limits|integrity|worker)\.ts$/
 const withoutUnused = {
   name: 'parts that the background never uses',
   setup(build) {
-    build.onResolve({ filter: unused }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path: path.replace(/.*\//, './'), external: true } : undefined)
+    build.onResolve(
+      { filter: unused },
+      ({ path, kind }) => kind === 'dynamic-import' ? { path: path.replace(/.*\//, './'), external: true } : undefined,
+    )
   },
 }
 
-const script = (source, name, format) => build({ ...minified, format, entryPoints: [source], outfile: `${out}/${name}` })
+const script = (source, name, format) =>
+  build({ ...minified, format, entryPoints: [source], outfile: `${out}/${name}` })
 
 await rm(out, { recursive: true, force: true })
 await mkdir(out, { recursive: true })
@@ -46,7 +56,10 @@ await Promise.all([
     chunkNames: 'panel/[name]-[hash]',
   }),
   ...['options.html', 'sidepanel.html', 'page.css'].map((name) => cp(`extension/panel/${name}`, `${out}/${name}`)),
-  cp('extension/icons', `${out}/icons`, { recursive: true, filter: (file) => !/\.\w+$/.test(file) || file.endsWith('.png') }),
+  cp('extension/icons', `${out}/icons`, {
+    recursive: true,
+    filter: (file) => !/\.\w+$/.test(file) || file.endsWith('.png'),
+  }),
   cp('LICENSE', `${out}/LICENSE`),
   cp('wasm/js/page/callback.html', `${out}/callback.html`),
   cp('dist/npm/callback.js', `${out}/callback.js`),

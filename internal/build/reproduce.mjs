@@ -11,7 +11,8 @@ import { modules, root } from './modules.mjs'
 
 const work = mkdtempSync(join(tmpdir(), 'portolan-twice-'))
 const [copy, here, there] = ['copy', 'here', 'there'].map((name) => join(work, name))
-const run = (program, args, options = {}) => execFileSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28, ...options })
+const run = (program, args, options = {}) =>
+  execFileSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 28, ...options })
 const build = (cwd, folder, env = {}) =>
   run(process.execPath, [join(cwd, 'internal/build/modules.mjs'), folder], { cwd, env: { ...process.env, ...env } })
 

@@ -41,8 +41,7 @@ function executable(file) {
   }
 }
 
-const which = (name) =>
-  (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)).find(executable)
+const which = (name) => (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, name)).find(executable)
 
 /** Explains a Go that is missing, or one that cannot load the version that go.mod pins. */
 function go() {

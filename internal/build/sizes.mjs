@@ -23,7 +23,9 @@ function match(pattern) {
 
 const wanted = process.argv.slice(2)
 let over = 0
-for (const { name, files, gzip: budget } of JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8'))) {
+for (
+  const { name, files, gzip: budget } of JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8'))
+) {
   if (wanted.length && !wanted.includes(name)) continue
   const found = files.map(match)
   if (found.some((list) => !list.length)) {
@@ -33,7 +35,11 @@ for (const { name, files, gzip: budget } of JSON.parse(readFileSync(new URL('bud
   }
   const text = Buffer.concat(found.flat().map((file) => readFileSync(file)))
   const size = gzipSync(text, { level: 9 }).length
-  console.log(`${name.padEnd(26)} ${String(text.length).padStart(9)} bytes ${String(size).padStart(9)} gzip ${String(budget).padStart(9)} budget`)
+  console.log(
+    `${name.padEnd(26)} ${String(text.length).padStart(9)} bytes ${String(size).padStart(9)} gzip ${
+      String(budget).padStart(9)
+    } budget`,
+  )
   if (size > budget && comparable) {
     console.error(`over budget: ${name}`)
     over++

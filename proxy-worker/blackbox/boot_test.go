@@ -41,7 +41,7 @@ func TestLazyBoot(t *testing.T) {
 }
 
 // TestEndedPolicy has Go end in the middle of a request: that is answered as a
-// fault of the proxy, and the next request starts Go anew.
+// fault of the proxy, and the next request starts Go again.
 func TestEndedPolicy(t *testing.T) {
 	r := workerdWith(t, map[string]string{"policy.mjs": written(t, `
 		import { start as real } from './real.mjs'

@@ -15,6 +15,7 @@ var upload = regexp.MustCompile(`Total Upload: .* gzip: ([0-9.]+) KiB`)
 
 // TestDeploy has wrangler do all of a deployment but the last step.
 func TestDeploy(t *testing.T) {
+	skipWithoutSoak(t)
 	out, err := wrangler(t, "deploy", "--dry-run", "--outdir", t.TempDir()).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

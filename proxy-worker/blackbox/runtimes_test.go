@@ -64,6 +64,9 @@ var runtimes = []struct {
 func TestProxy(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
+			if runtime.name == "wrangler" {
+				skipWithoutSoak(t)
+			}
 			r := runtime.start(t)
 			for _, part := range []struct {
 				name  string
@@ -86,6 +89,13 @@ func TestProxy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// skipWithoutSoak skips what takes wrangler, whose starts are slow: ./build.sh soak runs it.
+func skipWithoutSoak(t *testing.T) {
+	if testing.Short() {
+		t.Skip("with wrangler: ./build.sh soak")
 	}
 }
 

@@ -20,7 +20,7 @@ type Config struct {
 	// Keys are what callers send as X-Portolan-Key; any of them will do.
 	Keys []string
 	// BindingKeys sign bindings, where there is neither a ticket key nor a caller
-	// key. One that is made anew at each start will do for a single process.
+	// key. A key made at each start is enough for a single process.
 	BindingKeys []string
 	// TicketKeys sign tickets and bindings: the first signs, all verify.
 	TicketKeys []string

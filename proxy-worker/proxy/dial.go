@@ -16,7 +16,7 @@ func (e *AddressError) Error() string { return "the server's address is refused:
 
 // DialContext is for http.Transport. Unless private is set it connects to public
 // addresses only: each is checked when the socket is made, after the name was
-// resolved, so that a name cannot lead inside by resolving anew (DNS rebinding).
+// resolved, so that a name cannot lead inside when it resolves differently later (DNS rebinding).
 // The function may be called from several goroutines at once.
 func DialContext(private bool) func(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer

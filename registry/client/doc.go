@@ -1,17 +1,18 @@
-// Package plane is the lean [registry.Session] of the page's wasm module: Go
-// decides, the platform moves and parses bytes. It links neither go-sdk nor
-// net/http nor encoding/json.
+// Package client is the MCP client: it opens sessions ([registry.Session]) over a
+// [Platform], which moves bytes. It links neither net/http nor encoding/json, so that
+// the page's module can contain it.
 //
-// All protocol state and every decision live here: versions and eras, sessions,
-// headers, request ids, fallback, cancellation, resumption, stream budgets. What
-// is below, a [Platform], runs HTTP exchanges, frames and parses what comes
-// back, and keeps payloads (tool definitions, results) in tables of its own, so
-// that they never cross into Go.
+//	c := client.New(nethttp.New(nil), nil)
+//	r := registry.New(&registry.Options{Connect: c.Connect})
 //
-//	connector := plane.New(plane.JS(host.Get("plane")), &plane.Options{ClientName: "portolan"})
-//	r := registry.New(&registry.Options{Connect: connector.Connect})
+// All protocol state and every decision live here: versions and eras, sessions, headers,
+// request ids, fallback, cancellation, resumption, stream budgets and sign-in. The
+// platform runs HTTP exchanges, frames and parses what comes back, and keeps tool
+// definitions and results in tables. The client holds handles to them.
 //
-// It speaks the tools part of MCP 2024-11-05 to 2026-07-28 over streamable HTTP
-// and the older HTTP+SSE transport. It does not speak sampling, roots, prompts,
-// resources, tasks or OAuth; a server that asks for one is told so.
+// There are two platforms. Package nethttp is for native hosts. Package browser is for
+// the page's module; wasm/js/fetch is its other half.
+//
+// The client speaks the tools part of MCP 2024-11-05 to 2026-07-28 over streamable HTTP
+// and HTTP+SSE, elicitation, and OAuth. It refuses requests for sampling and roots.
 package client

@@ -20,7 +20,7 @@ const (
 	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions
 )
 
-// failed turns an End event into the error of whoever still waited.
+// failed turns an End event into the error of the callers that still wait.
 func (s *Session) failed(e *Event) error {
 	switch e.Why {
 	case EOF:

@@ -38,7 +38,7 @@ func (m *mailbox) put(e *Event) (handled bool) {
 }
 
 // putFirst lets the mailbox keep events from e on. It is true for the first that
-// asks for it; whoever it is true for sees to it that next is called.
+// asks for it. That caller has next called.
 func (m *mailbox) putFirst(e *Event) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

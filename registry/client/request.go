@@ -7,8 +7,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
-// An httpRequest is one message to the server, sent again where it was refused for the
-// lack of a token that can be had without a person.
+// An httpRequest is one message to the server. It is sent again after a refusal for the
+// lack of a token, if a token can be had without a person.
 type httpRequest struct {
 	s    *Session
 	url  string // before the proxy

@@ -5,9 +5,9 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// A route takes the events of one exchange to whoever they are for: answers and
-// progress go by request id, for they may arrive on any of the session's
-// streams; the rest concerns the exchange itself.
+// A route delivers the events of one exchange. Responses and progress go by request id,
+// because they may arrive on any stream of the session. All other events concern the
+// exchange itself.
 type route struct {
 	s        *Session
 	mail     *mailbox

@@ -279,7 +279,7 @@ func (s *Session) cancelled(id int64) {
 }
 
 // The bounds of messages without an answer: how long one may occupy a
-// connection, and how many may at once, lest a flood of pings takes them all.
+// connection, and how many may at once: a flood of pings must not take all connections.
 const (
 	postTime = 5 * time.Second
 	maxPosts = 16

@@ -15,7 +15,7 @@ type Session struct {
 	group  uint32
 	modern bool          // 2026-07-28: no session, no initialize
 	sse    bool          // HTTP+SSE: answers come on the one stream
-	works  chan struct{} // closed by the first answer after connecting
+	works  chan struct{} // closed by the first response after connecting
 
 	// Written while connecting only; what callbacks of the platform may read
 	// meanwhile (info and sessionID, in exchange) under mu.
@@ -129,16 +129,16 @@ func (s *Session) doubt(err error, op int64) error {
 	return &expiredError{err}
 }
 
-// closeTime bounds how long Close waits for the server's goodbye. The DELETE is on its
-// way by then, most often on a connection that was open.
+// closeTime bounds how long Close waits for the answer to DELETE. The request itself has
+// left by then, most often on an open connection.
 const closeTime = 150 * time.Millisecond
 
-// toldTime bounds how long Close lets the server take that a call was given up: one
-// without sessions hears of it in no other way.
+// toldTime bounds how long Close waits until the last notifications/cancelled was sent.
+// A server without sessions learns of the cancellation in no other way.
 const toldTime = 100 * time.Millisecond
 
-// Close ends the session. Calls under way fail; a server that gave a session id
-// is told, for 150 ms at most.
+// Close ends the session. Calls under way fail. A DELETE ends a session with an id; Close
+// waits for its answer for 150 ms at most.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	told := s.told
@@ -158,7 +158,7 @@ func (s *Session) Close(ctx context.Context) error {
 	known := s.sessionID != "" && !s.sse && !s.expired
 	s.mu.Unlock()
 	if known {
-		s.goodbye(ctx)
+		s.delete(ctx)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -198,7 +198,8 @@ func (s *Session) shut() bool {
 	return true
 }
 
-func (s *Session) goodbye(ctx context.Context) {
+// delete tells the server that the session is over.
+func (s *Session) delete(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	mail := newMailbox(s.d.c.platform)

@@ -7,11 +7,9 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
-
-// maxMetadata bounds what is read of metadata and of a token response.
-const maxMetadata = 256 << 10
 
 // signInOf returns the sign-in of a server, nil where its headers have the
 // credentials, or it is none of HTTP.
@@ -61,7 +59,7 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Res
 		return res, err
 	}
 	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
-		about := originOf(r.URL) + "/.well-known/openid-configuration"
+		about := endpoint.Origin(r.URL) + "/.well-known/openid-configuration"
 		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}); err != nil {
 			return nil, err
 		}

@@ -45,7 +45,7 @@ func (s *Session) watch() {
 		if counted {
 			budget.release(origin)
 		}
-		// One that has brought too much in a long time is only begun anew.
+		// A stream that reached its limit after a long time is opened again.
 		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
 			return
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A toolCall is one tools/call. As a rule its answer ends it in the platform's
-// callback; whatever is out of the ordinary goes on in a goroutine.
+// A toolCall is one tools/call. As a rule its response ends it in the platform's
+// callback. Everything else, such as questions and retries, goes on in a goroutine.
 type toolCall struct {
 	s    *Session
 	r    rpc
@@ -69,8 +69,8 @@ func (s *Session) CallTool(ctx context.Context, call registry.ToolCall) (*regist
 	return o.output, o.err
 }
 
-// take gets the events of the call, on the platform's callback. It leaves to a
-// goroutine what is neither an answer nor on the way to one.
+// take handles an event of the call in the platform's callback. It handles progress and
+// results itself and leaves other events to a goroutine.
 func (t *toolCall) take(e *Event) (handled bool) {
 	switch e.Kind {
 	case Progress:
@@ -96,8 +96,8 @@ func (t *toolCall) take(e *Event) (handled bool) {
 	return true
 }
 
-// detach goes on in a goroutine: with the answer to the request under way, which
-// first waits for, and with all requests that follow from it.
+// detach continues the call in a goroutine: first waits for the response to the request
+// under way, and all requests that follow from it run there too.
 func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
 	ctx, cancel := context.WithCancelCause(registry.WithCall(context.Background(), t.r.call))
 	t.mu.Lock()
@@ -181,7 +181,7 @@ func (t *toolCall) claim() bool {
 	return first
 }
 
-// guarded turns a panic into an error: what a server sent must not end the module.
+// guarded turns a panic into an error, so that a message cannot end the module.
 func guarded[T any](work func() (T, error)) (val T, err error) {
 	defer func() {
 		if recover() != nil {

@@ -2,8 +2,8 @@
 // MCP specifications from 2025-03-26 to 2026-07-28, and the extensions for client
 // credentials, workload identity, enterprise-managed authorization and DPoP.
 //
-// It is one implementation for native hosts and for the page's module. Whoever
-// embeds it brings network, cryptography and storage: see [Options].
+// It is one implementation for native hosts and for the page's module. The
+// host brings network, cryptography and storage: see [Options].
 //
 //	client := oauth.New(oauth.Options{Crypto: crypto, Ask: ask, RedirectURL: "http://127.0.0.1:8080/callback"})
 //	server := client.Server("files", "https://files.example/mcp", nil, fetch)

@@ -56,7 +56,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		u, err := url.Parse(text)
 		if err != nil {
-			return // refused later, by whoever fetches
+			return // the fetch refuses it later
 		}
 		if !strings.EqualFold(u.Scheme, p.scheme) || u.User != nil || !strings.EqualFold(u.Hostname(), strings.Trim(p.host, "[]")) && !strings.Contains(p.host, "[") ||
 			u.Port() != "" && u.Port() != p.port || u.Fragment != "" {

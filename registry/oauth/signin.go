@@ -128,7 +128,7 @@ func (s *Server) finish(ctx context.Context, g *grant, came string) error {
 	if err := s.request(ctx, g, "grant_type", "authorization_code", "code", code, "redirect_uri", g.redirect,
 		"code_verifier", verifier, "resource", g.resource); err != nil {
 		if refused := (*oauthError)(nil); errors.As(err, &refused) && refused.code == "invalid_client" {
-			s.keep(ctx, nil) // the registration is void: the next sign-in registers anew
+			s.keep(ctx, nil) // the registration is void: the next sign-in registers again
 		}
 		return err
 	}

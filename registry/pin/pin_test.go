@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the pins of testdata/pins anew")
+var update = flag.Bool("update", false, "write the pins of testdata/pins")
 
 const table = "../../testdata/pins/pins.json"
 

@@ -18,8 +18,8 @@ type Node struct {
 	Values []*Node
 }
 
-// maxParseDepth bounds the trees that [Parse] makes, because whoever walks a
-// tree recurses, and in wasm the stack is the browser's.
+// maxParseDepth bounds the trees that [Parse] makes, because walks
+// of a tree recurse, and in wasm the stack is the browser's.
 const maxParseDepth = 1000
 
 // Parse reads b, exactly one JSON value, into a tree. It refuses nesting

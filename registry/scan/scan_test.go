@@ -15,7 +15,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
-var update = flag.Bool("update", false, "write testdata/scan/found.golden.json anew")
+var update = flag.Bool("update", false, "write testdata/scan/found.golden.json")
 
 const corpus = "../../testdata/scan/"
 

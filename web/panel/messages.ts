@@ -1,4 +1,5 @@
-import type { Message } from './words.ts'
+/** A message: a text with {places}, or one for each plural category of `n` (Unicode CLDR). */
+export type Message = string | { [category in Intl.LDMLPluralRule]?: string }
 
 /**
  * All that the panel says, in English. {places} are filled in; a message with
@@ -255,7 +256,7 @@ export const en = {
   add_authorization: 'Add Authorization',
   remove_header: 'Remove header {name}',
   auth: 'Sign-in',
-  auth_help: 'Only needed if whoever runs the server gave you these.',
+  auth_help: 'Only needed if the operator of the server gave you these.',
   client_id: 'Client ID',
   client_secret: 'Client secret',
   scopes: 'Scopes, separated by spaces',

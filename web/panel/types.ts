@@ -25,7 +25,10 @@ export declare class PortolanPanel extends HTMLElement {
   messages: PanelMessages | undefined
   /** What is shown; default `servers`. Attribute `view`. */
   view: PanelView
-  /** Base URL of the catalogue, of the shape of the official MCP Registry's API (`/v0.1/servers`). Attribute `catalogue`. */
+  /**
+   * Base URL of the catalogue, of the shape of the official MCP Registry's API (`/v0.1/servers`). Attribute
+   * `catalogue`.
+   */
   catalogue: string
   /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number

@@ -1,7 +1,7 @@
-import { en } from './messages.ts'
+import { en, type Message } from './messages.ts'
 
-/** A message: a text with {places}, or one for each plural category of `n` (Unicode CLDR). */
-export type Message = string | { [category in Intl.LDMLPluralRule]?: string }
+export type { Message }
+
 export type Key = keyof typeof en
 export type Messages = Partial<Record<Key, Message>>
 export type Places = Record<string, string | number>

@@ -1,5 +1,13 @@
 import { h, type Child } from './dom.ts'
-import type { Dress } from './markdown.ts'
+
+/** What a site makes of the parts of an answer that it dresses up. */
+export interface Dress {
+  code(language: string, text: string): HTMLElement
+  math(tex: string, display: boolean): HTMLElement
+  citation(label: string): HTMLElement
+  image(alt: string, source: string): HTMLElement
+  table(table: HTMLTableElement): HTMLElement
+}
 
 const marks: [RegExp, (match: RegExpExecArray, dress: Dress) => Child][] = [
   [/^`([^`]+)`/, ([, text]) => h('code', {}, text)],

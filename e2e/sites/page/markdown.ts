@@ -1,14 +1,7 @@
 import { h, type Child } from './dom.ts'
-import { inline } from './inline.ts'
+import { inline, type Dress } from './inline.ts'
 
-/** What a site makes of the parts of an answer that it dresses up. */
-export interface Dress {
-  code(language: string, text: string): HTMLElement
-  math(tex: string, display: boolean): HTMLElement
-  citation(label: string): HTMLElement
-  image(alt: string, source: string): HTMLElement
-  table(table: HTMLTableElement): HTMLElement
-}
+export type { Dress }
 
 /** Paints Markdown into an element: of the blocks that are there, only those that changed are made anew. */
 export class Markdown {

@@ -33,7 +33,7 @@ export class Awaited {
     return (await pulse.until(() => this.#look(), Infinity, signal))!
   }
 
-  /** Our turn, found anew at each look: pages make elements anew. */
+  /** Our turn. Each look finds it again, because pages replace elements. */
   get turn(): Turn | undefined {
     return this.#scene.turns.ours()
   }

@@ -95,7 +95,9 @@ export function closest(el: Element, selector: string): Element | null {
 /** The element that is around this one, out of shadow trees too. */
 export const around = (el: Element): Element | null => el.parentElement ?? hostOf(el)
 
-/** Compares places in the page, as Array.sort wants it; a host comes before its shadow tree, that before its children. */
+/**
+ * Compares places in the page, as Array.sort wants it; a host comes before its shadow tree, that before its children.
+ */
 export function order(a: Element, b: Element): number {
   if (a === b) return 0
   for (let x: Element | null = a, depth = 0; x; x = hostOf(x), depth++) {

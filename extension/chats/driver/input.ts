@@ -57,7 +57,10 @@ async function emptied(scene: Scene): Promise<boolean> {
   return await scene.pulse.until(() => fieldEmpty(scene), scene.times.applied, scene.signal) ?? false
 }
 
-/** Leaves the field as the person had it, if only our prompt or nothing is in it. Makes no attempt while the person has the tab. */
+/**
+ * Leaves the field as the person had it, if only our prompt or nothing is in it. Makes no attempt while the person has
+ * the tab.
+ */
 export function restore(scene: Scene): void {
   if (scene.person.paused) return
   const field = fieldOf(scene)

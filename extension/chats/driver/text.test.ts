@@ -19,7 +19,7 @@ test('what editors make of spaces is one form, lines stay', () => {
   assert.equal(spoken('  Stop\n generating… '), 'stop generating')
 })
 
-test("a turn is the prompt's: as sent, laid out anew, cut, with a few words around it", () => {
+test("a turn is the prompt's: as sent, laid out differently, cut, with a few words around it", () => {
   const long = 'Tell me about the harbours of the northern coast, one by one, with their depths and lights. '.repeat(5)
   const rows: [string, string, boolean][] = [
     ['Hello', 'Hello', true],

@@ -13,7 +13,7 @@ export interface Turn {
 /**
  * Finds the turn of our prompt among those on the page: it has the prompt's text and
  * was not there before sending. Turns are never counted, for pages take them away,
- * bring old ones late, and make elements anew.
+ * bring old ones late, and replace elements.
  */
 export class Turns {
   readonly #deep: Deep
@@ -54,7 +54,7 @@ export class Turns {
     const strange = users.filter((user) => !this.#known.has(user) && !this.#keys.has(this.#key(user) ?? ''))
     const exact = strange.filter((user) => this.#says(user))
     const fresh = exact.length || !this.#edited ? exact : strange
-    // A page that makes an old turn's element anew shows no more of them than before.
+    // A page that replaces the element of an old turn does not show more turns than before.
     const more = !this.#same || fresh.includes(this.#accepted!) || fresh.some((user) => this.#key(user) !== null) ||
       users.filter((user) => this.#known.has(user) && this.#says(user)).length + fresh.length > this.#same
     if (!fresh.length || !more) return undefined

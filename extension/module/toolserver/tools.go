@@ -23,7 +23,7 @@ type Tool struct {
 const pageBytes = 1 << 20
 
 // A shelf is one list of tools; it never changes. Cursors name it, so that a list
-// that changes between two pages begins anew.
+// that changes between two pages starts from the first page.
 type shelf struct {
 	number int
 	names  map[string]*entry
@@ -68,7 +68,7 @@ func (s *shelf) page(cursor string) (json.RawMessage, error) {
 	if cursor != "" {
 		var number int
 		if n, err := fmt.Sscanf(cursor, "%d.%d", &number, &at); n != 2 || err != nil || number != s.number || at < 0 || at > len(s.tools) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the list has changed: begin anew"}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the list has changed: list from the first page"}
 		}
 	}
 	out := []byte(`{"tools":[`)

@@ -1,7 +1,6 @@
 import settings from '../../../web/panel/locales/pseudo.ts'
 import type { Message } from '../../../web/panel/words.ts'
-import { en } from '../messages.ts'
-import type { Messages } from '../words.ts'
+import { en, type Messages } from '../messages.ts'
 
 const odd = (text: string) => `⟦${text.replace(/\{\w+\}|[aeiou]/g, (m) => (m.length > 1 ? m : m + m))}⟧`
 

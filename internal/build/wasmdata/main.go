@@ -1,4 +1,4 @@
-// Wasmdata lays out the data of a module anew, so that it compresses better:
+// Wasmdata lays out the data of a module so that it compresses better:
 //
 //	wasmdata FILE...
 //

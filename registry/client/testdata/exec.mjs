@@ -5,18 +5,18 @@
 import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { Crossing } from '../../../wasm/js/host/abi.ts'
-import { Notary } from '../../../wasm/js/host/crypto.ts'
-import { Plane } from '../../../wasm/js/fetch/platform.ts'
+import { Abi } from '../../../wasm/js/host/abi.ts'
+import { CryptoStore } from '../../../wasm/js/host/crypto.ts'
+import { Platform } from '../../../wasm/js/fetch/platform.ts'
 
-const crossing = new Crossing()
-globalThis.newPlane = (options) => new Plane({ ...options, crossing })
-globalThis.newNotary = () => new Notary()
+const abi = new Abi()
+globalThis.newPlane = (options) => new Platform({ ...options, abi })
+globalThis.newNotary = () => new CryptoStore()
 const { instantiate } = WebAssembly
 WebAssembly.instantiate = async (bytes, imports) => {
   if (!imports?.gojs) return instantiate(bytes, imports) // Node's own
-  const result = await instantiate(bytes, { ...imports, portolan: crossing.imports })
-  crossing.enter(result.instance.exports, () => result.instance.exports.resume())
+  const result = await instantiate(bytes, { ...imports, portolan: abi.imports })
+  abi.enter(result.instance.exports, () => result.instance.exports.resume())
   return result
 }
 const goroot = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim()

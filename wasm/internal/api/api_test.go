@@ -274,8 +274,8 @@ func FuzzApplyConfig(f *testing.F) {
 // the handshake refuses to start otherwise.
 func TestOneVersion(t *testing.T) {
 	for file, want := range map[string]string{
-		"../../js/shared/version.ts":   "version = '" + api.Version + "'",
-		"../../js/package.json": `"version": "` + api.Version + `"`,
+		"../../js/shared/version.ts": "version = '" + api.Version + "'",
+		"../../js/package.json":      `"version": "` + api.Version + `"`,
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

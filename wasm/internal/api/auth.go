@@ -66,7 +66,7 @@ func applyField(f registry.AuthField, kept string, value []byte) error {
 	}
 	if f.Secret && s == redacted {
 		if s = kept; s == "" {
-			return invalid("auth." + f.Name + " is not known; give it anew")
+			return invalid("auth." + f.Name + " is not known; give it again")
 		}
 	}
 	*f.Value = s

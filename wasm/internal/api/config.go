@@ -184,7 +184,7 @@ func applyHeaders(cfg *registry.ServerConfig, value []byte, kept map[string]stri
 		}
 		if s == redacted {
 			if s, ok = kept[name]; !ok {
-				return invalid(`the value of header "` + name + `" is not known; give it anew`)
+				return invalid(`the value of header "` + name + `" is not known; give it again`)
 			}
 		}
 		headers[name] = s

@@ -1,9 +1,9 @@
-import { RegistryError } from '../page/index.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import type { Tape } from './tape.ts'
 import { Redaction } from './redact.ts'
 import { canonical } from './key.ts'
 import type * as types from './types.ts'
-import type { Opened } from '../page/launch.ts'
+import type { StartedHost } from '../shared/launching.ts'
 import { Player } from './player.ts'
 import { Recorder } from './recorder.ts'
 
@@ -19,14 +19,14 @@ export const replay: typeof types.replay = (text, options = {}) => {
     for (const call of tape.calls) canonical(JSON.stringify(call.arguments))
   } catch (e) {
     throw new RegistryError('invalid_cassette', `the cassette cannot be read: ${(e as Error).message}`, {
-      hint: 'Record it anew.',
+      hint: 'Record it again.',
       cause: e,
     })
   }
   return {
     async open(_start, begin) {
       const player = new Player(tape, new Redaction(options.redact), await begin)
-      return { channel: player.channel, mode: 'replay', refused: {} } satisfies Opened
+      return { channel: player.channel, mode: 'replay', refused: {} } satisfies StartedHost
     },
   } as ReturnType<typeof types.replay>
 }

@@ -112,7 +112,7 @@ export class Player {
         'cassette_miss',
         `${name} with arguments ${shortHash(key)} is ${same ? 'not on the cassette so often' : 'not on the cassette'}`,
         {
-          hint: `Record the cassette anew, or make the call as it was recorded.${more}`,
+          hint: `Record the cassette again, or make the call as it was recorded.${more}`,
         },
       )
     }
@@ -177,7 +177,7 @@ export class Player {
         status: 'error',
         errorCode: 'cassette_miss',
         lastError: `server ${name} is not on the cassette`,
-        hint: 'Record the cassette anew.',
+        hint: 'Record the cassette again.',
       }
     }
     const tools = this.#tools(name)

@@ -3,7 +3,7 @@ import { opened } from '../shared/answer.ts'
 import { Redaction } from './redact.ts'
 import type { Tape, TapedCall } from './tape.ts'
 import type { Recording, RecordOptions } from './types.ts'
-import type { Opened } from '../page/launch.ts'
+import type { StartedHost } from '../shared/launching.ts'
 import type { Begin, Called, ListedTool, ToHost, ToPage, ToolsEvent } from '../shared/protocol.ts'
 import type { Channel, ServerHealth, ToolDefinition } from '../shared/types.ts'
 
@@ -25,7 +25,7 @@ export class Recorder implements Recording {
     this.#maxBytes = maxBytes
   }
 
-  async open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> {
+  async open(start: () => Promise<StartedHost>, begin: Promise<Begin>): Promise<StartedHost> {
     for (const { headers } of Object.values((await begin).servers)) this.#redaction.learn(headers)
     const opened = await start()
     return { ...opened, channel: this.#listen(opened.channel) }

@@ -1,4 +1,4 @@
-import type { Cassette } from '../page/index.ts'
+import type { Cassette } from '../shared/types.ts'
 
 /** What a redact hook is shown: a part of a recorded call, or a tool's definition. */
 export interface RedactContext {

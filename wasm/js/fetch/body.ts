@@ -2,9 +2,9 @@
 
 import { Elements, join } from './json-array.ts'
 import { type BodyReader, Gathered } from './buffers.ts'
-import { Sieve } from './json-filter.ts'
+import { JsonFilter } from './json-filter.ts'
 import type { ToolsReader } from './tools.ts'
-import { worked } from './yield.ts'
+import { worked } from '../shared/yield.ts'
 
 const decoder = new TextDecoder('utf-8')
 
@@ -54,7 +54,7 @@ class Gathering {
   #size = 0
   /** Of a text that is not large. */
   #parts: Uint8Array[] = []
-  #sieve: Sieve | undefined
+  #sieve: JsonFilter | undefined
   #elements: Elements | undefined
   readonly #gathered = new Gathered()
 
@@ -75,10 +75,10 @@ class Gathering {
     if (this.#sieve.values > values) throw new BodyTooLarge(`response of more than ${values} values`)
   }
 
-  #begin(): Sieve {
+  #begin(): JsonFilter {
     const { depth, string, tools } = this.#bounds
     if (tools) this.#elements = new Elements(tools)
-    return new Sieve({ depth, string, ...(this.#elements && { list: this.#elements }) })
+    return new JsonFilter({ depth, string, ...(this.#elements && { list: this.#elements }) })
   }
 
   clear(): void {
@@ -105,7 +105,7 @@ class Gathering {
 
 /** What a message says of itself, and that it has a result or an error; undefined if that is long. */
 function outlineOf(bytes: Uint8Array): unknown {
-  const parts = new Sieve({ depth: 2 }).push(bytes)
+  const parts = new JsonFilter({ depth: 2 }).push(bytes)
   if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined
   return JSON.parse(decoder.decode(join(parts)))
 }

@@ -41,3 +41,29 @@ export const defaultBounds: Bounds = {
   rate: l.eventsPerSecond,
   pings: l.pingsPerSecond,
 }
+
+/**
+ * Takes the events of all exchanges; the kind gives the numbers and texts their meaning, see
+ * registry/client/platform.go.
+ */
+export type Deliver = (
+  exchange: number,
+  kind: number,
+  flags: number,
+  a: number,
+  b: number,
+  c: number,
+  textA: string,
+  textB: string,
+) => void
+
+/** An exchange to start, and the HTTP version that the server is known to speak. */
+export interface Start {
+  id: number
+  group: number
+  awaits: number
+  flags: number
+  head: string
+  json?: Uint8Array<ArrayBuffer> | undefined
+  protocol?: string | undefined
+}

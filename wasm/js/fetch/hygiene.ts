@@ -49,12 +49,11 @@ export function cleanTool(tool: JsonObject): Cleaned {
       }
       return out
     }
-    return members(v as JsonObject, where, (key, value, at) =>
-      schema && exact.has(key)
-        ? value
-        : schema && maps.has(key) && isObject(value)
-        ? members(value, at, (_, s, at) => walk(s, at, true))
-        : walk(value, at, schema))
+    return members(v as JsonObject, where, (key, value, at) => {
+      if (schema && exact.has(key)) return value
+      if (schema && maps.has(key) && isObject(value)) return members(value, at, (_, s, at) => walk(s, at, true))
+      return walk(value, at, schema)
+    })
   }
   const members = (
     o: JsonObject,

@@ -6,20 +6,21 @@ import { after, before, mock, test } from 'node:test'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { opened } from '../shared/answer.ts'
 import { Flag, Kind, Why } from './events.ts'
-import { Lane, serveLane, serverOf } from './io-worker.ts'
-import { Plane } from './platform.ts'
+import { IoWorker, serverOf } from './io-worker.ts'
+import { serveIoWorker } from './io-worker-main.ts'
+import { Platform } from './platform.ts'
 
-type Thread = NonNullable<ReturnType<ConstructorParameters<typeof Lane>[0]>>
+type Thread = NonNullable<ReturnType<ConstructorParameters<typeof IoWorker>[0]>>
 type Handler = (req: IncomingMessage, res: ServerResponse) => void
 
 if (!isMainThread) {
   // The thread under test: a worker of Node in the place of a browser's.
-  const scope: Parameters<typeof serveLane>[0] = {
+  const scope: Parameters<typeof serveIoWorker>[0] = {
     onmessage: null,
     postMessage: (m, transfer) => parentPort!.postMessage(m, transfer as never),
   }
   parentPort!.on('message', (data) => scope.onmessage?.({ data } as MessageEvent))
-  serveLane(scope, new Plane())
+  serveIoWorker(scope, new Platform())
 } else tests()
 
 /** Starts such a thread. */
@@ -72,7 +73,7 @@ function tests(): void {
   /** A plane with a lane, or without. */
   class Client {
     readonly threads: ReturnType<typeof thread>[] = []
-    readonly plane: Plane
+    readonly platform: Platform
     readonly #events = new Map<number, Seen[]>()
     #wake = () => {}
     #last = 0
@@ -83,9 +84,9 @@ function tests(): void {
         if (made) this.threads.push(made as ReturnType<typeof thread>)
         return made || undefined
       }
-      this.plane = new Plane(make ? { lane: (hears) => new Lane(keep, hears) } : {})
-      this.plane.bound(16 << 20, 4 << 20, 1000, 1 << 16, 64, 50, 10, 4096, 32, 1000, 500, 1000, 600_000)
-      this.plane.deliver = (id, kind, flags, a, table, c, textA, textB) => {
+      this.platform = new Platform(make ? { ioWorker: (listener) => new IoWorker(keep, listener) } : {})
+      this.platform.bound(16 << 20, 4 << 20, 1000, 1 << 16, 64, 50, 10, 4096, 32, 1000, 500, 1000, 600_000)
+      this.platform.deliver = (id, kind, flags, a, table, c, textA, textB) => {
         this.#events.get(id)!.push({ kind, flags, a, table, c, textA, textB })
         this.#wake()
       }
@@ -94,7 +95,7 @@ function tests(): void {
     start(awaits: number, flags = 0, method = 'POST', url = `${origin}/mcp`): { id: number; events: Seen[] } {
       const id = ++this.#last, events: Seen[] = []
       this.#events.set(id, events)
-      this.plane.start(
+      this.platform.start(
         id,
         1,
         awaits,
@@ -119,7 +120,7 @@ function tests(): void {
     async burden(): Promise<this> {
       const before = handler
       handler = json({ id: CALL, result: { content: [{ type: 'text', text: 'x'.repeat(3 << 20) }] } })
-      this.plane.tables.takeResult((await this.run(CALL)).table)
+      this.platform.tables.takeResult((await this.run(CALL)).table)
       assert.equal(this.threads.length, 0)
       handler = before
       return this
@@ -133,23 +134,23 @@ function tests(): void {
   const tool = (name: string, description = '') => ({ name, description, inputSchema: { type: 'object' } })
 
   /** What can be known of an event and of what is behind its handle. */
-  function known(plane: Plane, { table, ...seen }: Seen): unknown {
+  function known(platform: Platform, { table, ...seen }: Seen): unknown {
     if (seen.kind === Kind.Output) {
-      const text = plane.text(table, 0)
-      const { value, raw } = opened(plane.tables.takeResult(table)!)
+      const text = platform.text(table, 0)
+      const { value, raw } = opened(platform.tables.takeResult(table)!)
       return { ...seen, text, value, raw }
     }
     if (seen.kind !== Kind.Tools) return { ...seen, table }
     const tools = seen.textA.split('\n').map((_, i) => ({
-      ...plane.tables.tool(table, i),
-      text: plane.text(table, i),
-      pin: plane.pin(table, i),
-      flags: plane.tables.flags(table, i),
+      ...platform.tables.tool(table, i),
+      text: platform.text(table, i),
+      pin: platform.pin(table, i),
+      flags: platform.tables.flags(table, i),
     }))
-    return { ...seen, tools, source: plane.tables.takeSource(table) }
+    return { ...seen, tools, source: platform.tables.takeSource(table) }
   }
 
-  test('what comes over the lane is what would come without', async () => {
+  test('what comes over the ioWorker is what would come without', async () => {
     const far = await new Client().burden(), near = new Client(false)
     const handlers: [awaits: number, Handler][] = [
       [CALL, json({ id: CALL, result: { content: [{ type: 'text', text: 'hi' }], isError: true } })],
@@ -201,17 +202,18 @@ function tests(): void {
     for (const [awaits, what] of handlers) {
       handler = what
       const [there, here] = [await far.run(awaits), await near.run(awaits)]
-      assert.deepEqual(known(far.plane, there), known(near.plane, here))
+      assert.deepEqual(known(far.platform, there), known(near.platform, here))
       if (there.kind !== Kind.Tools) continue
       handler = what
       const again = [await far.run(awaits), await near.run(awaits)] as const
-      const print = ({ plane }: Client, { table }: Seen) => new Promise((resolve) => plane.fingerprint(table, resolve))
+      const print = ({ platform }: Client, { table }: Seen) =>
+        new Promise((resolve) => platform.fingerprint(table, resolve))
       assert.equal(await print(far, again[0]), await print(near, again[1]))
-      for (const [client, seen] of [[far, there], [far, again[0]]] as const) client.plane.release(seen.table)
+      for (const [client, seen] of [[far, there], [far, again[0]]] as const) client.platform.release(seen.table)
     }
     assert.equal(far.threads.length, 1)
-    assert.deepEqual(far.plane.held, { tables: 0, exchanges: 0 })
-    far.plane.shut()
+    assert.deepEqual(far.platform.held, { tables: 0, exchanges: 0 })
+    far.platform.shut()
     await far.threads[0]!.ended
   })
 
@@ -228,18 +230,18 @@ function tests(): void {
     handler = json({ id: CALL, result: {} })
     await client.run(CALL)
     assert.equal(client.threads.length, 1)
-    client.plane.shut()
+    client.platform.shut()
     await client.threads[0]!.ended
   })
 
-  test('a call that is given up ends on the lane, too, and goodbyes have their moment', async () => {
+  test('a call that is given up ends on the ioWorker, too, and goodbyes have their moment', async () => {
     const client = await new Client().burden()
     const arrived = new Promise<void>((resolve) => (handler = () => resolve()))
     const before = gone, soon = client.start(CALL)
-    client.plane.cancel(soon.id) // before the thread is there
+    client.platform.cancel(soon.id) // before the thread is there
     const { id } = client.start(CALL)
     await arrived
-    client.plane.cancel(id)
+    client.platform.cancel(id)
     for (let i = 0; gone === before && i < 200; i++) await new Promise((resolve) => setTimeout(resolve, 10))
     assert.equal(gone, before + 1)
 
@@ -250,10 +252,10 @@ function tests(): void {
       }
     })
     client.start(0, 0, 'DELETE')
-    client.plane.shut()
+    client.platform.shut()
     await ends
     await client.threads[0]!.ended
-    assert.deepEqual([soon.events, client.plane.held.exchanges], [[], 0])
+    assert.deepEqual([soon.events, client.platform.held.exchanges], [[], 0])
   })
 
   test('where no thread can be had, all is read here', async () => {
@@ -262,7 +264,7 @@ function tests(): void {
       const client = await new Client(make).burden()
       handler = json({ id: CALL, result: { n: 1 } })
       for (let i = 0; i < 2; i++)
-        assert.deepEqual(client.plane.tables.takeResult((await client.run(CALL)).table), { value: { n: 1 } })
+        assert.deepEqual(client.platform.tables.takeResult((await client.run(CALL)).table), { value: { n: 1 } })
       assert.ok(client.threads.length <= 1, 'it is not tried again')
     }
   })
@@ -303,11 +305,11 @@ function tests(): void {
     }
     assert.equal((await client.run(CALL)).kind, Kind.Output)
     assert.equal(client.threads.length, 2)
-    client.plane.shut()
+    client.platform.shut()
     await client.threads[1]!.ended
   })
 
-  test('an optional stream that floods ends, and is begun anew apart', async () => {
+  test('an optional stream that floods ends, and starts again in the second worker', async () => {
     const flood: Handler = (_req, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       const text = `retry: 500\nid: 7\ndata: ${JSON.stringify({ method: 'notifications/message', params: {} })}\n\n`
@@ -329,7 +331,7 @@ function tests(): void {
       assert.equal(client.threads.length, threads)
     }
     assert.equal(gone, before + 2)
-    client.plane.shut()
+    client.platform.shut()
     await client.threads[0]!.ended
   })
 

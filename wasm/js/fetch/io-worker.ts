@@ -1,44 +1,32 @@
 // A thread apart for servers that have sent very much: there their bodies are read
 // and parsed, by another plane, so that no other server's calls wait for that.
 
-import type { Answer } from '../shared/answer.ts'
-import { type Bounds, Flag, Kind } from './events.ts'
-import type { Plane } from './platform.ts'
-import { fingerprintOf, type PageParts } from './tables.ts'
+import type { ResultBody } from '../shared/answer.ts'
+import { type Bounds, type Deliver, Flag, type Start } from './events.ts'
+import type { PageParts } from './tables.ts'
 
-/** A worker that runs serveLane. */
+/** A worker that runs serveIoWorker. */
 type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror' | 'onmessageerror'>
 
-/** What Plane.start gets, and what is known of how the server is spoken to. */
-export interface Start {
-  id: number
-  group: number
-  awaits: number
-  flags: number
-  head: string
-  json?: Uint8Array<ArrayBuffer> | undefined
-  protocol?: string | undefined
-}
-
-type ToLane = { bounds: Bounds } | { start: Start } | { cancel: number }
+export type ToIoWorker = { bounds: Bounds } | { start: Start } | { cancel: number }
 
 /** What Deliver gets, and the values behind its handle. */
-export interface FromLane {
-  event: Parameters<Plane['deliver']>
+export interface FromIoWorker {
+  event: Parameters<Deliver>
   page?: PageParts | undefined
-  answer?: Answer | undefined
+  answer?: ResultBody | undefined
 }
 
-/** Who has a lane hears what comes of it. */
-interface Hears {
-  deliver(m: FromLane): void
+/** Who has a lane listener what comes of it. */
+interface IoWorkerListener {
+  deliver(m: FromIoWorker): void
   /** It ended in the midst of the exchange. */
   lost(id: number): void
   /** There is no such thread here: the exchange has not begun. */
   refused(start: Start): void
 }
 
-export type MakeLane = (hears: Hears) => Lane
+export type MakeIoWorker = (listener: IoWorkerListener) => IoWorker
 
 /** So many servers that send very much are remembered. */
 const SERVERS = 1000
@@ -55,9 +43,9 @@ export function serverOf(url: string): string {
   return origins.map((rest) => /^[^/?#&%]*/.exec(rest)![0].toLowerCase()).join(' ')
 }
 
-export class Lane {
+export class IoWorker {
   readonly #make: () => Thread | undefined
-  readonly #hears: Hears
+  readonly #listener: IoWorkerListener
   readonly #heavy = new Set<string>()
   readonly #open = new Set<number>()
   #waiting: Start[] | undefined // until the thread has started
@@ -66,9 +54,9 @@ export class Lane {
   #lives = LIVES
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(make: () => Thread | undefined, hears: Hears) {
+  constructor(make: () => Thread | undefined, listener: IoWorkerListener) {
     this.#make = make
-    this.#hears = hears
+    this.#listener = listener
   }
 
   /** What goes to the server from now on goes over the lane. */
@@ -107,7 +95,7 @@ export class Lane {
     this.#end()
   }
 
-  #post(m: ToLane): void {
+  #post(m: ToIoWorker): void {
     this.#thread?.postMessage(m)
   }
 
@@ -130,7 +118,7 @@ export class Lane {
     thread.onmessageerror = broken
     thread.onmessage = () => {
       if (thread !== this.#thread) return
-      thread.onmessage = ({ data }: MessageEvent<FromLane>) => this.#receive(data)
+      thread.onmessage = ({ data }: MessageEvent<FromIoWorker>) => this.#receive(data)
       if (this.#bounds) this.#post({ bounds: this.#bounds })
       for (const start of this.#waiting!) this.#post({ start })
       this.#waiting = undefined
@@ -138,11 +126,11 @@ export class Lane {
     }
   }
 
-  #receive(m: FromLane): void {
+  #receive(m: FromIoWorker): void {
     const [id, , flags] = m.event
     if (!this.#open.has(id)) return
     if (flags & Flag.Last) this.#open.delete(id)
-    this.#hears.deliver(m)
+    this.#listener.deliver(m)
     this.#rest()
   }
 
@@ -155,7 +143,7 @@ export class Lane {
     if (waiting) this.#refuse(waiting)
     else {
       this.#lives--
-      for (const id of lost) this.#hears.lost(id)
+      for (const id of lost) this.#listener.lost(id)
     }
   }
 
@@ -163,7 +151,7 @@ export class Lane {
     this.#lives = 0
     for (const start of starts) {
       this.#open.delete(start.id)
-      this.#hears.refused(start)
+      this.#listener.refused(start)
     }
   }
 
@@ -180,25 +168,4 @@ export class Lane {
     this.#thread = undefined
     this.#waiting = undefined
   }
-}
-
-/** What such a worker does; `scope` is its own. */
-export function serveLane(
-  scope: { onmessage: ((e: MessageEvent) => void) | null; postMessage(m: unknown, transfer?: Transferable[]): void },
-  plane: Plane,
-): void {
-  const post = (m: FromLane) => scope.postMessage(m, m.answer && 'message' in m.answer ? [m.answer.message.buffer] : [])
-  plane.deliver = (...event) => {
-    const [, kind, flags, , table] = event
-    const answer = kind === Kind.Output ? plane.tables.takeResult(table) : undefined
-    const page = kind === Kind.Tools ? plane.tables.takePage(table) : undefined
-    if (!page || !(flags & Flag.Last)) return post({ event, page, answer })
-    fingerprintOf(page).catch(() => undefined).then((print) => post({ event, page: { ...page, print } }))
-  }
-  scope.onmessage = ({ data }: MessageEvent<ToLane>) => {
-    if ('start' in data) plane.begin(data.start)
-    else if ('cancel' in data) plane.cancel(data.cancel)
-    else plane.limit(data.bounds)
-  }
-  scope.postMessage('started')
 }

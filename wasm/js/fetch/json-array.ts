@@ -1,6 +1,6 @@
 // The elements of a large list of tools, each parsed once its bytes are here.
 
-import { type ElementTaker, Sieve } from './json-filter.ts'
+import { type ElementTaker, JsonFilter } from './json-filter.ts'
 import type { ToolsReader } from './tools.ts'
 
 const decoder = new TextDecoder()
@@ -21,7 +21,7 @@ export class Elements implements ElementTaker {
   #parts: Uint8Array[] = []
   #size = 0
   #kept = 0
-  #outline: Sieve | undefined
+  #outline: JsonFilter | undefined
 
   constructor(begin: () => ToolsReader) {
     this.#begin = begin
@@ -56,7 +56,7 @@ export class Elements implements ElementTaker {
   // Too large to be offered: the name and whatever else is short stays, for saying what was dropped.
   #sift(bytes: Uint8Array, most: number): void {
     const parts = this.#outline ? [bytes] : [...this.#parts.splice(0), bytes]
-    this.#outline ??= new Sieve({ depth: 1, string: most })
+    this.#outline ??= new JsonFilter({ depth: 1, string: most })
     for (const part of parts) {
       for (const kept of this.#outline.push(part)) {
         this.#kept += kept.length

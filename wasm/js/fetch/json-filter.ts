@@ -2,7 +2,7 @@
 // pass is left out as the bytes come, so that neither it nor its values are ever held,
 // and a list of tools is taken apart into its elements.
 
-export interface SieveBounds {
+export interface JsonFilterBounds {
   /** Arrays and objects that lie deeper are empty. */
   depth: number
   /** Of a string, in bytes: what comes much later in it is left out. */
@@ -35,13 +35,13 @@ const WORD_BYTES = 64
 const decoder = new TextDecoder()
 
 /** Goes over one JSON text. It knows brackets and strings; whether the rest is JSON is for JSON.parse. */
-export class Sieve {
+export class JsonFilter {
   /** How many arrays and objects lie in each other at most. */
   deepest = 0
   /** Elements and members, about, of what is not a list that is taken apart. */
   values = 0
 
-  readonly #bounds: SieveBounds
+  readonly #bounds: JsonFilterBounds
   #depth = 0
   #inString = false
   #escaped = false
@@ -53,7 +53,7 @@ export class Sieve {
   #letters = 0
   readonly #path = ['', ''] // the names of the members that lie above, of a message and of its result
 
-  constructor(bounds: SieveBounds) {
+  constructor(bounds: JsonFilterBounds) {
     this.#bounds = bounds
   }
 

@@ -21,7 +21,10 @@ export type Emit = (
 export const MESSAGE_CHARS = 1 << 20
 const BATCH = 1000
 
-/** Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it cuts. */
+/**
+ * Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it
+ * cuts.
+ */
 const ERROR_CHARS = 64 << 10
 
 /** Notifications that mean something to a client of tools, beside progress and list changes. */
@@ -42,7 +45,7 @@ export function readMessages(r: Reader, parsed: unknown, text: string): void {
   if (!Array.isArray(parsed)) return readMessage(r, parsed, text, text.length)
   const each = Math.ceil(text.length / Math.max(parsed.length, 1))
   const ours = (m: unknown): boolean => isObject(m) && m['id'] === r.awaits && !('method' in m)
-  // The answer that ends the exchange comes last, lest it cuts off the others.
+  // The answer that ends the exchange comes last, because nothing is read after it.
   for (const m of parsed.slice(0, BATCH)) if (!ours(m)) readMessage(r, m, undefined, each)
   for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each)
 }
@@ -61,7 +64,7 @@ export function passes(outline: unknown, awaits: number): outline is JsonObject 
   return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete'
 }
 
-/** Sorts such an answer. Whoever takes the result parses it. */
+/** Sorts such an answer. The reader of the result parses it. */
 export function readPassed(
   r: Reader,
   { message, outline, deepest }: { message: Uint8Array; outline: unknown; deepest: number },

@@ -37,7 +37,8 @@ const quoted = (
 /** JSON as RFC 8785 writes it; a number beyond the doubles is ±1e999. */
 export function canonical(v: unknown): string {
   if (typeof v === 'string') return quoted(v)
-  if (typeof v === 'number') return Number.isFinite(v) ? String(v) : v > 0 ? '1e999' : '-1e999'
+  if (v === Infinity) return '1e999'
+  if (v === -Infinity) return '-1e999'
   if (typeof v !== 'object' || v === null) return String(v)
   let out = ''
   if (Array.isArray(v)) {

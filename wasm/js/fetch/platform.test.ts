@@ -9,21 +9,17 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { opened } from '../shared/answer.ts'
 import { Flag, Kind, Why } from './events.ts'
 import { pinOf } from './pin.ts'
-import { Plane } from './platform.ts'
+import { Platform } from './platform.ts'
 
 type Handler = (req: IncomingMessage, res: ServerResponse, body: string) => void
 
 let server: Server, origin: string
 let handler: Handler = () => {}
-let aborted = 0 // requests whose client went away
 
 before(async () => {
   server = createServer((req, res) => {
     let body = ''
     req.setEncoding('utf8').on('data', (part: string) => (body += part)).on('end', () => handler(req, res, body))
-    res.on('close', () => {
-      if (!res.writableFinished) aborted++
-    })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -34,7 +30,10 @@ after(() => {
   server.close()
 })
 
-/** An event. Numbers are a, b and c of Deliver, texts its two texts, each without what is left at its default at the end. */
+/**
+ * An event. Numbers are a, b and c of Deliver, texts its two texts, each without what is left at its default at the
+ * end.
+ */
 interface Seen {
   kind: number
   flags: number
@@ -47,18 +46,18 @@ function trimmed<T>(list: T[], empty: T): T[] {
   return list
 }
 
-function begin(plane: Plane, id: number, awaits: number, flags: number, head: string, body: string): void {
-  plane.start(id, 1, awaits, flags, head, body === '' ? undefined : new TextEncoder().encode(body))
+function begin(platform: Platform, id: number, awaits: number, flags: number, head: string, body: string): void {
+  platform.start(id, 1, awaits, flags, head, body === '' ? undefined : new TextEncoder().encode(body))
 }
 
 /** Starts an exchange and collects its events up to the last. */
 class Client {
-  readonly plane = new Plane()
+  readonly platform = new Platform()
   readonly events: Seen[] = []
   #wake: (() => void) | undefined
 
   constructor(bounds: Partial<Record<'response' | 'event' | 'error' | 'rate', number>> = {}) {
-    this.plane.bound(
+    this.platform.bound(
       bounds.response ?? 1 << 20,
       bounds.event ?? 1 << 16,
       bounds.error ?? 1000,
@@ -73,14 +72,14 @@ class Client {
       1000,
       600_000,
     )
-    this.plane.deliver = (_id, kind, flags, a, b, c, textA, textB) => {
+    this.platform.deliver = (_id, kind, flags, a, b, c, textA, textB) => {
       this.events.push({ kind, flags, numbers: trimmed([a, b, c], 0), texts: trimmed([textA, textB], '') })
       this.#wake?.()
     }
   }
 
   start(awaits: number, flags = 0, method = 'POST', headers = 'Content-Type\napplication/json'): void {
-    begin(this.plane, 1, awaits, flags, `${method}\n${origin}/mcp\n${headers}`, method === 'POST' ? '{}' : '')
+    begin(this.platform, 1, awaits, flags, `${method}\n${origin}/mcp\n${headers}`, method === 'POST' ? '{}' : '')
   }
 
   async until(condition: () => boolean): Promise<void> {
@@ -124,20 +123,20 @@ test('a list crosses as names, a call as a handle', async () => {
     assert.deepEqual([seen.kind, id, seen.texts.map((t) => t.replace(/\t[\w-]{43}[.\w-]*/g, ''))], [Kind.Tools, LIST, [
       'a\nb',
     ]])
-    assert.deepEqual(client.plane.tables.tool(table, 1), { tool: 'b', definition: tools[1] })
-    assert.equal(client.plane.text(table, 1), JSON.stringify(tools[1]))
-    client.plane.release(table)
-    assert.equal(client.plane.tables.tool(table, 1), undefined)
+    assert.deepEqual(client.platform.tables.tool(table, 1), { tool: 'b', definition: tools[1] })
+    assert.equal(client.platform.text(table, 1), JSON.stringify(tools[1]))
+    client.platform.release(table)
+    assert.equal(client.platform.tables.tool(table, 1), undefined)
 
     const result = { content: [{ type: 'text', text: 'ü' }], isError: true }
     handler = way({ jsonrpc: '2.0', id: CALL, result })
     const called = new Client()
     const output = await called.run(CALL)
     assert.deepEqual([output.kind, output.flags, output.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL])
-    assert.deepEqual(called.plane.tables.takeResult(output.numbers[1]!), { value: result })
-    assert.equal(called.plane.tables.takeResult(output.numbers[1]!), undefined)
+    assert.deepEqual(called.platform.tables.takeResult(output.numbers[1]!), { value: result })
+    assert.equal(called.platform.tables.takeResult(output.numbers[1]!), undefined)
     await called.until(() => true)
-    assert.equal(called.plane.held.tables, 0)
+    assert.equal(called.platform.held.tables, 0)
   }
 })
 
@@ -148,9 +147,9 @@ test('big integers keep their digits beside the value', async () => {
   )
   const client = new Client()
   const seen = await client.run(CALL)
-  assert.equal(client.plane.text(seen.numbers[1]!, 0), '{"structuredContent":{"n":12345678901234567890}}')
+  assert.equal(client.platform.text(seen.numbers[1]!, 0), '{"structuredContent":{"n":12345678901234567890}}')
   assert.equal(
-    opened(client.plane.tables.takeResult(seen.numbers[1]!)!).raw,
+    opened(client.platform.tables.takeResult(seen.numbers[1]!)!).raw,
     '{"structuredContent":{"n":12345678901234567890}}',
   )
 
@@ -160,7 +159,7 @@ test('big integers keep their digits beside the value', async () => {
   )
   const list = new Client()
   const page = await list.run(LIST)
-  assert.equal(list.plane.text(page.numbers[1]!, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}')
+  assert.equal(list.platform.text(page.numbers[1]!, 0), '{"name":"a","inputSchema":{"maximum":9223372036854775807}}')
 })
 
 for (const way of [json, events]) {
@@ -175,11 +174,11 @@ for (const way of [json, events]) {
     handler = way(many(100_000))
     const seen = await client.run(CALL)
     assert.deepEqual([seen.kind, seen.flags, seen.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL])
-    assert.deepEqual(JSON.parse(client.plane.text(seen.numbers[1]!, 0)!), many(100_000).result)
-    const taken = client.plane.tables.takeResult(seen.numbers[1]!)!
+    assert.deepEqual(JSON.parse(client.platform.text(seen.numbers[1]!, 0)!), many(100_000).result)
+    const taken = client.platform.tables.takeResult(seen.numbers[1]!)!
     assert.ok('message' in taken)
     assert.deepEqual(opened(taken), { value: many(100_000).result })
-    assert.equal(client.plane.held.tables, 0)
+    assert.equal(client.platform.held.tables, 0)
 
     const levels = (n: number) => '['.repeat(n) + ']'.repeat(n)
     for (const [n, kind] of [[63, Kind.Output], [64, Kind.Message]] as const) {
@@ -216,9 +215,9 @@ test('a list has one fingerprint, whatever the id of its answer, before and afte
     handler = answer('application/json', message(id))
     const client = new Client()
     const table = (await client.run(id)).numbers[1]!
-    if (taken) assert.ok('text' in client.plane.tables.takeSource(table)!)
-    const print = await new Promise<string>((resolve) => client.plane.fingerprint(table, resolve))
-    assert.equal(client.plane.tables.print(table), print)
+    if (taken) assert.ok('text' in client.platform.tables.takeSource(table)!)
+    const print = await new Promise<string>((resolve) => client.platform.fingerprint(table, resolve))
+    assert.equal(client.platform.tables.print(table), print)
     return print
   }
   const rest = (description: string, more = '') =>
@@ -264,19 +263,19 @@ test('of a very large list the texts are kept, and parsed when somebody looks', 
   const client = new Client({ response: 8 << 20 })
   const table = (await client.run(LIST)).numbers[1]!
   for (const i of [1, 58]) {
-    const { tool, definition } = client.plane.tables.tool(table, i)!
+    const { tool, definition } = client.platform.tables.tool(table, i)!
     assert.deepEqual([tool, definition], [`t${i}`, shown(i)])
-    assert.deepEqual(JSON.parse(client.plane.text(table, i)!), shown(i))
-    assert.equal(client.plane.pin(table, i), pinOf(tools[i]!), 'of what the server sent')
+    assert.deepEqual(JSON.parse(client.platform.text(table, i)!), shown(i))
+    assert.equal(client.platform.pin(table, i), pinOf(tools[i]!), 'of what the server sent')
   }
-  assert.notEqual(client.plane.tables.tool(table, 1)!.definition, client.plane.tables.tool(table, 1)!.definition)
-  const { texts } = client.plane.tables.takeSource(table) as { texts: string[] }
-  assert.deepEqual(structuredClone({ ...client.plane.tables.tool(table, 2) }), {
+  assert.notEqual(client.platform.tables.tool(table, 1)!.definition, client.platform.tables.tool(table, 1)!.definition)
+  const { texts } = client.platform.tables.takeSource(table) as { texts: string[] }
+  assert.deepEqual(structuredClone({ ...client.platform.tables.tool(table, 2) }), {
     tool: 't2',
     definition: JSON.parse(texts[2]!),
   })
-  assert.deepEqual(client.plane.tables.flags(table, 58)!.map((f) => f.rule), ['hidden_text'])
-  assert.equal(client.plane.tables.tool(table, 60), undefined)
+  assert.deepEqual(client.platform.tables.flags(table, 58)!.map((f) => f.rule), ['hidden_text'])
+  assert.equal(client.platform.tables.tool(table, 60), undefined)
 })
 
 test('other messages cross as text, in order, up to the answer', async () => {
@@ -437,7 +436,7 @@ test('a flood on a stream that nobody waits for is let in piece by piece, and co
   const { length } = client.events.filter((e) => e.kind === Kind.Changed)
   assert.ok(length > 0 && length <= 100, `${length} in a second or two`)
   assert.ok(client.events.some((e) => e.kind === Kind.Dropped))
-  client.plane.shut()
+  client.platform.shut()
   reading.catch(() => {})
 })
 
@@ -501,10 +500,10 @@ test('cancelling ends request and body, before and after the head', async () => 
     const client = new Client()
     client.start(CALL)
     await arrived.promise
-    client.plane.cancel(1)
+    client.platform.cancel(1)
     await gone.promise
     assert.deepEqual(client.events, [])
-    assert.equal(client.plane.held.exchanges, 0)
+    assert.equal(client.platform.held.exchanges, 0)
   }
 })
 
@@ -544,9 +543,9 @@ test('what is under way when all is over ends, and what was sent last goes out',
     else if (method === 'GET') res.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n')
   }
   for (const [id, method, awaits] of [[1, 'POST', CALL], [2, 'GET', 0], [3, 'DELETE', 0]] as const)
-    begin(c.plane, id, awaits, 0, `${method}\n${origin}/mcp`, '')
+    begin(c.platform, id, awaits, 0, `${method}\n${origin}/mcp`, '')
   await until(() => open.has('POST') && open.has('GET'))
-  c.plane.shut()
+  c.platform.shut()
   await until(() => open.size === 0 && finished.length > 0)
   assert.deepEqual(finished, ['DELETE'])
   assert.equal(c.events.length, 0)
@@ -561,14 +560,14 @@ test('a cancelled stream ends though garbage was collected', async () => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n')
     res.on('close', () => gone.resolve())
   }
-  c.plane.deliver = () => head.resolve()
-  begin(c.plane, 1, CALL, 1, `POST\n${origin}/mcp`, '{}')
+  c.platform.deliver = () => head.resolve()
+  begin(c.platform, 1, CALL, 1, `POST\n${origin}/mcp`, '{}')
   await head.promise
   for (let i = 0; i < 5; i++) {
     await new Promise((resolve) => setImmediate(resolve))
     gc()
   }
-  c.plane.cancel(1)
+  c.platform.cancel(1)
   await gone.promise
 })
 
@@ -589,13 +588,13 @@ test('a streamed body falls back only if nothing can have run', async () => {
   }
   const run = async (refuse: Refuse): Promise<number> => {
     bodies.length = 0
-    const plane = new Plane({ fetch: fake(refuse) as typeof fetch })
+    const platform = new Platform({ fetch: fake(refuse) as typeof fetch })
     const timing = performance.getEntriesByName
     performance.getEntriesByName = () => [{ nextHopProtocol: 'h2' }] as unknown as PerformanceEntryList
     try {
       return await new Promise<number>((resolve) => {
-        plane.deliver = (_id, kind) => resolve(kind)
-        begin(plane, 1, CALL, 2, 'POST\nhttps://a.example/mcp', '{}')
+        platform.deliver = (_id, kind) => resolve(kind)
+        begin(platform, 1, CALL, 2, 'POST\nhttps://a.example/mcp', '{}')
       })
     } finally {
       performance.getEntriesByName = timing
@@ -615,7 +614,7 @@ test('a streamed body falls back only if nothing can have run', async () => {
 })
 
 test('results that nobody takes are bounded', async () => {
-  const plane = new Plane({
+  const platform = new Platform({
     fetch: (async () =>
       new Response(JSON.stringify({ id: CALL, result: { t: 'x'.repeat(9 << 20) } }), {
         headers: { 'content-type': 'application/json' },
@@ -623,19 +622,19 @@ test('results that nobody takes are bounded', async () => {
   })
   for (let i = 1; i <= 10; i++) {
     await new Promise<void>((resolve) => {
-      plane.deliver = () => resolve()
-      begin(plane, i, CALL, 0, 'POST\nhttps://a.example/mcp', '{}')
+      platform.deliver = () => resolve()
+      begin(platform, i, CALL, 0, 'POST\nhttps://a.example/mcp', '{}')
     })
   }
-  assert.ok(plane.held.tables <= 7, `${plane.held.tables} results`)
+  assert.ok(platform.held.tables <= 7, `${platform.held.tables} results`)
 })
 
 test('resolve normalizes, and takes http only', () => {
-  const plane = new Plane()
-  assert.equal(plane.resolve('HTTPS://A.example:443/x?y#z', ''), 'https://a.example\nhttps://a.example/x?y')
-  assert.equal(plane.resolve('https://a.example/sse', '/post?s=1'), 'https://a.example\nhttps://a.example/post?s=1')
-  assert.equal(plane.resolve('https://a.example/sse', '//b.example/x'), 'https://b.example\nhttps://b.example/x')
+  const platform = new Platform()
+  assert.equal(platform.resolve('HTTPS://A.example:443/x?y#z', ''), 'https://a.example\nhttps://a.example/x?y')
+  assert.equal(platform.resolve('https://a.example/sse', '/post?s=1'), 'https://a.example\nhttps://a.example/post?s=1')
+  assert.equal(platform.resolve('https://a.example/sse', '//b.example/x'), 'https://b.example\nhttps://b.example/x')
   for (const bad of ['javascript:alert(1)', 'file:///etc', 'https://u:p@a.example/', 'http://']) {
-    assert.equal(plane.resolve('https://a.example/', bad), undefined, bad)
+    assert.equal(platform.resolve('https://a.example/', bad), undefined, bad)
   }
 })

@@ -4,37 +4,31 @@
 
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
-import type { Crossing } from '../host/abi.ts'
-import { type Bounds, defaultBounds, Flag, Kind, Op, Why } from './events.ts'
+import { type Bounds, defaultBounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
-import { Floods, nextSecond } from './rate-limit.ts'
-import type { FromLane, Lane, MakeLane, Start } from './io-worker.ts'
+import { RateLimit, nextSecond } from './rate-limit.ts'
+import type { FromIoWorker, IoWorker, MakeIoWorker } from './io-worker.ts'
 import { ToolsReader } from './tools.ts'
 import { Uploads } from './upload.ts'
 import { SseScanner } from './sse.ts'
-import { worked } from './yield.ts'
+import { worked } from '../shared/yield.ts'
 
-export interface PlaneOptions {
-  /** Default: the global fetch, looked up at each request. */
-  fetch?: typeof fetch
-  /** Over which the module is reached. */
-  crossing?: Crossing
-  /** For servers that send very much, where there can be one. */
-  lane?: MakeLane | undefined
+/** How the platform calls the module. */
+interface ModuleCalls {
+  /** Lets the module call this platform under a number. */
+  join(platform: Platform, number: number): void
+  deliver(platform: number, ...event: Parameters<Deliver>): void
 }
 
-/** Takes the events of all exchanges; what the numbers and texts are depends on the kind: see deliver in platform_js.go. */
-type Deliver = (
-  exchange: number,
-  kind: number,
-  flags: number,
-  a: number,
-  b: number,
-  c: number,
-  textA: string,
-  textB: string,
-) => void
+export interface PlatformOptions {
+  /** Default: the global fetch, looked up at each request. */
+  fetch?: typeof fetch
+  /** The module's memory and functions, which host/abi.ts implements. */
+  abi?: ModuleCalls
+  /** For servers that send very much, where there can be one. */
+  ioWorker?: MakeIoWorker | undefined
+}
 
 const WANT_HEAD = 1, ONCE = 2, WHOLE = 4
 
@@ -82,26 +76,26 @@ interface Exchange {
   until: number
 }
 
-export class Plane {
+export class Platform {
   deliver: Deliver = () => {}
   /** What is behind the handles that events bring. */
   readonly tables = new Tables()
 
   readonly #fetch: typeof fetch
-  readonly #crossing: Crossing | undefined
+  readonly #abi: ModuleCalls | undefined
   readonly #live = new Map<number, Exchange>()
   readonly #draining = new Set<Exchange>()
   #sweeper = false
-  readonly #floods = new Floods()
+  readonly #rates = new RateLimit()
   readonly #uploads: Uploads
-  readonly #lane: Lane | undefined
+  readonly #ioWorker: IoWorker | undefined
   #bounds: Bounds = defaultBounds
 
-  constructor(options: PlaneOptions = {}) {
+  constructor(options: PlatformOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
     this.#uploads = new Uploads(this.#fetch)
-    this.#crossing = options.crossing
-    this.#lane = options.lane?.({
+    this.#abi = options.abi
+    this.#ioWorker = options.ioWorker?.({
       deliver: (m) => this.#hear(m),
       lost: (id) => this.#end(this.#live.get(id), Why.Network, 'the response broke off'),
       refused: ({ id, head, json }) => this.#here(this.#live.get(id), head.split('\n'), json),
@@ -154,7 +148,7 @@ export class Plane {
 
   limit(bounds: Bounds): void {
     this.#bounds = bounds
-    this.#lane?.limit(bounds)
+    this.#ioWorker?.limit(bounds)
   }
 
   resolve(base: string, ref: string): string | undefined {
@@ -187,10 +181,10 @@ export class Plane {
 
   /** Events go to the module's platform of that number. */
   join(number: number): void {
-    const crossing = this.#crossing!
-    crossing.join(this, number)
+    const abi = this.#abi!
+    abi.join(this, number)
     this.deliver = (exchange, kind, flags, a, b, c, textA, textB) =>
-      crossing.deliver(number, exchange, kind, flags, a, b, c, textA, textB)
+      abi.deliver(number, exchange, kind, flags, a, b, c, textA, textB)
   }
 
   /** `head` is method, URL, and names and values of headers, one a line; `json` the body, if any. */
@@ -224,9 +218,9 @@ export class Plane {
     }
     this.#live.set(id, x)
     if (protocol) this.#uploads.teach(url, protocol)
-    if (x.sends || !this.#lane?.has(url)) return this.#here(x, lines, start.json)
+    if (x.sends || !this.#ioWorker?.has(url)) return this.#here(x, lines, start.json)
     x.away = true
-    this.#lane.start({ ...start, protocol: this.#uploads.protocol(url) })
+    this.#ioWorker.start({ ...start, protocol: this.#uploads.protocol(url) })
   }
 
   #here(x: Exchange | undefined, lines: string[], json: Start['json']): void {
@@ -252,7 +246,7 @@ export class Plane {
    */
   shut(): void {
     this.deliver = () => {}
-    this.#lane?.shut()
+    this.#ioWorker?.shut()
     const last: Exchange[] = []
     for (const x of [...this.#live.values(), ...this.#draining]) {
       const leaves = x.sends && !this.#draining.has(x)
@@ -271,7 +265,7 @@ export class Plane {
   // Node's fetch may forget, once it has collected garbage, that the signal is
   // the response's too; so the body is ended by itself.
   #stop(x: Exchange): void {
-    if (x.away) return this.#lane!.cancel(x.id)
+    if (x.away) return this.#ioWorker!.cancel(x.id)
     x.abort.abort()
     x.reader?.cancel().catch(() => {})
   }
@@ -304,7 +298,7 @@ export class Plane {
       else if (error instanceof NotJson) this.#end(x, Why.NotMCP, 'the response is not JSON')
       else this.#end(x, Why.Network, 'the response broke off')
     } finally {
-      if ((x.reader?.size ?? 0) > HEAVY_BYTES) this.#lane?.add(x.url)
+      if ((x.reader?.size ?? 0) > HEAVY_BYTES) this.#ioWorker?.add(x.url)
     }
   }
 
@@ -363,7 +357,7 @@ export class Plane {
         if (x.awaits === 0 && this.#admit(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096))
         return
       }
-      if (this.#floods.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
+      if (this.#rates.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
         this.#admit(x, false)
         return
       }
@@ -388,9 +382,9 @@ export class Plane {
         const rest = worked(began)
         if (rest && !x.over) await rest
         // A stream with an answer is not kept waiting: its length has a bound of its own, and Chromium
-        // goes on reading for whoever does not, about 60 MiB of each response.
-        if (!x.over && x.awaits === 0 && this.#floods.over(x.group, value.length, this.#bounds)) {
-          this.#lane?.add(x.url)
+        // buffers about 60 MiB of each response that is not read.
+        if (!x.over && x.awaits === 0 && this.#rates.over(x.group, value.length, this.#bounds)) {
+          this.#ioWorker?.add(x.url)
           if (x.flags & WANT_HEAD) return await this.#flooded(x, scanner)
           await nextSecond()
         }
@@ -424,7 +418,7 @@ export class Plane {
     else readMessages(r, json.value, json.text)
   }
 
-  // What can be done without is ended, and begun anew by whoever wants it. With HTTP+SSE the stream is the session.
+  // An optional stream ends, and the client opens it again. With HTTP+SSE the stream is the session.
   async #flooded(x: Exchange, scanner: SseScanner): Promise<void> {
     scanner.stopped = true
     x.reader?.cancel().catch(() => {})
@@ -492,11 +486,13 @@ export class Plane {
     this.deliver(x.id, kind, flags, a, b, c, textA, textB)
   }
 
-  /** What a lane says of an exchange. */
-  #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromLane): void {
+  /** Takes an event of an exchange that the IO worker has. */
+  #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromIoWorker): void {
     const x = this.#live.get(id)
     if (!x) return
-    const table = page ? this.tables.addPage(page) : answer ? this.tables.addResult(answer, c) : b
+    let table = b
+    if (page) table = this.tables.addPage(page)
+    else if (answer) table = this.tables.addResult(answer, c)
     this.#emit(x, kind, flags, a, table, c, textA, textB)
   }
 
@@ -508,13 +504,13 @@ export class Plane {
   }
 
   #admit(x: Exchange, asks: boolean): boolean {
-    const fits = this.#floods.admit(x.group, asks, this.#bounds)
+    const fits = this.#rates.admit(x.group, asks, this.#bounds)
     if (!fits) this.#tellDropped(x, false)
     return fits
   }
 
   #tellDropped(x: Exchange, ends: boolean): void {
-    const dropped = x.over ? 0 : this.#floods.dropped(x.group, ends)
+    const dropped = x.over ? 0 : this.#rates.dropped(x.group, ends)
     if (dropped > 0) this.#emit(x, Kind.Dropped, 0, dropped)
   }
 }

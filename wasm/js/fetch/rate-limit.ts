@@ -15,7 +15,7 @@ interface Spent {
 /** Sessions that are remembered; a second later nothing is known of them anyway. */
 const SESSIONS = 1000
 
-export class Floods {
+export class RateLimit {
   readonly #spent = new Map<number, Spent>()
 
   #of(session: number): Spent {

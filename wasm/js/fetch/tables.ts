@@ -1,7 +1,8 @@
 // The values that the platform keeps for Go: tool definitions by page, and
 // results until the host takes them.
 
-import { type Answer, opened } from '../shared/answer.ts'
+import type { Source } from '../shared/toolparts.ts'
+import { type ResultBody, opened } from '../shared/answer.ts'
 import { pinOf } from './pin.ts'
 import { elementTexts, type JsonObject, mayLoseDigits, memberText } from '../shared/json.ts'
 import { toolAt, type ToolList } from './tools.ts'
@@ -11,7 +12,7 @@ import type { Flag, ToolDefinition } from '../shared/types.ts'
 const UNTAKEN_BYTES = 64 << 20
 
 interface Result {
-  readonly taken: Answer
+  readonly taken: ResultBody
   readonly bytes: number
 }
 
@@ -27,11 +28,6 @@ export interface PageParts {
   text?: string | undefined
   /** Its fingerprint, once that is known. */
   print?: string | undefined
-}
-
-/** What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts. */
-export type Source = { readonly text: string; readonly places: readonly number[] } | {
-  readonly texts: readonly string[]
 }
 
 export class Tables {
@@ -60,14 +56,15 @@ export class Tables {
     return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text }
   }
 
-  /** The source of a page, a message's text once: whoever takes that keeps it, or lets go of it. */
+  /** The source of a page, a message's text once: the caller keeps it, or drops it. */
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table)
     if (!page) return undefined
     const { text, list: { texts, places } } = page
     if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '')
     page.text = undefined
-    return texts.length > 0 ? { texts } : text === undefined ? undefined : { text, places }
+    if (texts.length > 0) return { texts }
+    return text === undefined ? undefined : { text, places }
   }
 
   /** What a user approves a tool by; '' once its page was released. */
@@ -89,7 +86,7 @@ export class Tables {
     return this.#pages.get(table)?.print
   }
 
-  addResult(taken: Answer, bytes: number): number {
+  addResult(taken: ResultBody, bytes: number): number {
     const table = this.#next()
     this.#results.set(table, { taken, bytes })
     this.#untaken += bytes
@@ -121,7 +118,7 @@ export class Tables {
   }
 
   /** The result behind a handle, once. */
-  takeResult(table: number): Answer | undefined {
+  takeResult(table: number): ResultBody | undefined {
     const taken = this.#results.get(table)?.taken
     this.release(table)
     return taken

@@ -142,8 +142,8 @@ function nameOf(tool: unknown): string {
   return typeof name === 'string' ? name.slice(0, NAME_BYTES) : ''
 }
 
-// registry/sdksession/page.go does the same, in the same words.
-function refuse(tool: any, bytes: number, bounds: ToolBounds): string {
+// registry/client/nethttp/tools.go does the same, in the same words.
+function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   if (!isObject(tool)) return 'the tool is not an object'
   const { name, description } = tool
   if (typeof name !== 'string' || name === '') return 'the tool has no name'

@@ -1,13 +1,13 @@
 // What every call hands over between JavaScript and the module: functions on
 // plain numbers, and bytes in the module's memory. crossing.go is the other side.
 
-import type { Plane } from '../fetch/platform.ts'
+import type { Platform } from '../fetch/platform.ts'
 
 interface Exports {
   mem: WebAssembly.Memory
   portolan_room(bytes: number): number
   portolan_deliver?(
-    plane: number,
+    platform: number,
     exchange: number,
     kind: number,
     flags: number,
@@ -24,7 +24,10 @@ interface Exports {
 /** What the module calls beside the planes. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
-  /** tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit `withheld` for one that models do not see. */
+  /**
+   * tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit
+   * `withheld` for one that models do not see.
+   */
   listed(server: string, tools: string[], handles: Uint32Array): void
 }
 
@@ -38,8 +41,8 @@ const none = new Uint8Array(0)
 /** How much later than it should a timer of the module may become known, in ms. */
 const SOON_MS = 20
 
-export class Crossing {
-  readonly #planes: Plane[] = []
+export class Abi {
+  readonly #platforms: Platform[] = []
   readonly #callee: Callee | undefined
   #exports: Exports | undefined
   #resume = () => {}
@@ -54,7 +57,7 @@ export class Crossing {
   get imports(): WebAssembly.ModuleImports {
     return {
       start: (
-        plane: number,
+        platform: number,
         id: number,
         group: number,
         awaits: number,
@@ -63,7 +66,7 @@ export class Crossing {
         head: number,
         body: number,
       ) =>
-        this.#planes[plane]!.start(
+        this.#platforms[platform]!.start(
           id >>> 0,
           group >>> 0,
           awaits,
@@ -103,12 +106,12 @@ export class Crossing {
   }
 
   /** Has the module call this plane under the number. */
-  join(plane: Plane, number: number): void {
-    this.#planes[number] = plane
+  join(platform: Platform, number: number): void {
+    this.#platforms[number] = platform
   }
 
   deliver(
-    plane: number,
+    platform: number,
     exchange: number,
     kind: number,
     flags: number,
@@ -119,7 +122,7 @@ export class Crossing {
     textB: string,
   ): void {
     const { first, second } = this.#write(textA, textB)
-    if (this.#exports?.portolan_deliver!(plane, exchange, kind, flags, a, b, c, first, second)) this.#soon()
+    if (this.#exports?.portolan_deliver!(platform, exchange, kind, flags, a, b, c, first, second)) this.#soon()
     else this.#resume()
   }
 

@@ -7,7 +7,7 @@ const es256 = { name: 'ECDSA', namedCurve: 'P-256' }
 const rs256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
 /** The other side of notary_js.go. */
-export class Notary {
+export class CryptoStore {
   readonly #made = new Map<string, CryptoKeyPair>()
   readonly #locks = new Map<number, { held: Promise<unknown>; free(): void }>()
   #last = 0
@@ -71,7 +71,7 @@ export class Notary {
           resolve()
         })).catch(reject)
     })
-    held.catch(() => {}) // told to whoever asks
+    held.catch(() => {}) // callers get the error
     this.#locks.set(id, { held, free: () => free() })
     return id
   }

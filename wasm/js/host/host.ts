@@ -1,7 +1,7 @@
 import type { SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { Instance, type Hears } from './instance.ts'
+import { Instance, type InstanceListener } from './instance.ts'
 import { mergeConfig } from '../shared/mergeconfig.ts'
 import type {
   Attached,
@@ -16,9 +16,9 @@ import type {
   ToolsPart,
 } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
-import { givePins } from '../shared/pinned.ts'
-import type { MakeLane } from '../fetch/io-worker.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
+import { givePins } from '../shared/pinned.ts'
+import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import {
@@ -56,7 +56,7 @@ export class Host {
 
   readonly #wasm: WebAssembly.Module
   readonly #options: StartOptions
-  readonly #lane: MakeLane | undefined
+  readonly #ioWorker: MakeIoWorker | undefined
   #instance: Instance | undefined
   /** The instance has its servers. */
   #ready = false
@@ -85,9 +85,9 @@ export class Host {
   readonly #tools = new Map<string, ListedTool[]>()
   #status: StateEvent['status'] = 'idle'
 
-  protected constructor(wasm: WebAssembly.Module, options: StartOptions, lane: MakeLane | undefined) {
+  protected constructor(wasm: WebAssembly.Module, options: StartOptions, ioWorker: MakeIoWorker | undefined) {
     this.#wasm = wasm
-    this.#lane = lane
+    this.#ioWorker = ioWorker
     const { memoryBytes = limitDefaults.memoryBytes, ...limits } = options.limits ?? {}
     this.#memoryBytes = memoryBytes
     // On the page's own thread nothing else happens while a response is parsed.
@@ -95,14 +95,17 @@ export class Host {
     this.#options = { ...options, limits }
   }
 
-  /** Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope that can start workers. */
+  /**
+   * Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope
+   * that can start workers.
+   */
   static async start(
     wasm: WebAssembly.Module,
     options: StartOptions,
     begin: Begin = { servers: {}, given: [] },
-    lane?: MakeLane,
+    ioWorker?: MakeIoWorker,
   ): Promise<Host> {
-    const host = new Host(wasm, options, lane)
+    const host = new Host(wasm, options, ioWorker)
     host.#discovered = !!begin.discovered
     await host.#boot()
     host.refused = await host.#furnish(Object.entries(begin.servers))
@@ -300,8 +303,8 @@ export class Host {
 
   async #boot(): Promise<void> {
     let instance: Instance | undefined
-    const current = () => !instance || instance === this.#instance // one that is replaced says goodbye to its servers
-    const hears: Hears = {
+    const current = () => !instance || instance === this.#instance // a replaced instance still ends its sessions
+    const listener: InstanceListener = {
       settle: (id, message, transfer) => this.#settle(id, message, transfer),
       progress: (id, progress) => {
         const asked = this.#asked.get(id)
@@ -339,7 +342,7 @@ export class Host {
         if (instance && instance === this.#instance) this.#ended()
       },
     }
-    instance = await Instance.start(this.#wasm, this.#options, hears, this.#lane)
+    instance = await Instance.start(this.#wasm, this.#options, listener, this.#ioWorker)
     this.#instance = instance
     if (this.#closed) instance.exit()
   }

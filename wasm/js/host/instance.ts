@@ -1,10 +1,10 @@
-import { Crossing, withheld } from './abi.ts'
+import { Abi, withheld } from './abi.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { run } from './loader.ts'
-import { Notary } from './crypto.ts'
-import { Plane } from '../fetch/platform.ts'
-import type { MakeLane } from '../fetch/io-worker.ts'
+import { CryptoStore } from './crypto.ts'
+import { Platform } from '../fetch/platform.ts'
+import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import { plain } from '../shared/plaintext.ts'
 import type {
   AuthorizeEvent,
@@ -29,8 +29,8 @@ interface Module {
   exit(): void
 }
 
-/** Who has started an instance hears what it says. */
-export interface Hears {
+/** Who has started an instance listener what it says. */
+export interface InstanceListener {
   /** Ends request id; the message is made with the id under which it was asked, and takes along what it transfers. */
   settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void
   progress(id: number, progress: ToolProgress): void
@@ -60,10 +60,10 @@ const read = (json: string) =>
 
 /** One run of the module. */
 export class Instance {
-  readonly #crossing = new Crossing({
+  readonly #abi = new Abi({
     called: (id, table, isError, durationMs, server, tool) => {
-      const answer = this.#plane.tables.takeResult(table) ?? { value: undefined }
-      this.#hears.settle(
+      const answer = this.#platform.tables.takeResult(table) ?? { value: undefined }
+      this.#listener.settle(
         id,
         (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }),
         'message' in answer ? [answer.message.buffer] : [],
@@ -71,23 +71,28 @@ export class Instance {
     },
     listed: (server, lines, handles) => this.#listed(server, lines, handles),
   })
-  readonly #plane: Plane
-  readonly #hears: Hears
+  readonly #platform: Platform
+  readonly #listener: InstanceListener
   #module!: Module
   /** Of the list that comes next, by model name. */
   #holds: Record<string, Hold> = {}
   /** What was told last of each server's list, as far as one can tell whether another is the same. */
   readonly #told = new Map<string, string>()
 
-  private constructor(hears: Hears, lane: MakeLane | undefined) {
-    this.#hears = hears
-    this.#plane = new Plane({ crossing: this.#crossing, lane })
+  private constructor(listener: InstanceListener, ioWorker: MakeIoWorker | undefined) {
+    this.#listener = listener
+    this.#platform = new Platform({ abi: this.#abi, ioWorker })
   }
 
   /** Rejects if the module refuses the options, is of another version, or cannot run. */
-  static start(module: WebAssembly.Module, options: StartOptions, hears: Hears, lane?: MakeLane): Promise<Instance> {
+  static start(
+    module: WebAssembly.Module,
+    options: StartOptions,
+    listener: InstanceListener,
+    ioWorker?: MakeIoWorker,
+  ): Promise<Instance> {
     return new Promise((resolve, reject) => {
-      const instance = new Instance(hears, lane)
+      const instance = new Instance(listener, ioWorker)
       run(module, {
         ...instance.#boot(options),
         ready: (m: Module, v: string) => {
@@ -101,10 +106,10 @@ export class Instance {
           )
         },
         refused: (error: string) => reject(fromWire(JSON.parse(error))),
-      }, instance.#crossing).catch(reject).then(() => {
+      }, instance.#abi).catch(reject).then(() => {
         reject(crashed())
-        instance.#plane.shut()
-        hears.ended()
+        instance.#platform.shut()
+        listener.ended()
       })
     })
   }
@@ -114,11 +119,11 @@ export class Instance {
   }
 
   dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
-    this.#crossing.dispatch(id, name, args, timeoutMs, progress)
+    this.#abi.dispatch(id, name, args, timeoutMs, progress)
   }
 
   cancel(id: number): void {
-    this.#crossing.cancel(id)
+    this.#abi.cancel(id)
   }
 
   elicited(ask: number, answer: string): void {
@@ -127,7 +132,7 @@ export class Instance {
 
   /** Of the module, in bytes. It never shrinks. */
   get memory(): number {
-    return this.#crossing.size
+    return this.#abi.size
   }
 
   exit(): void {
@@ -146,10 +151,10 @@ export class Instance {
       for (; i < lines.length && handles[2 * i] === table; i++) {
         const handle = handles[2 * i + 1]!
         const index = handle % withheld
-        const tool = this.#plane.tables.tool(table, index)
+        const tool = this.#platform.tables.tool(table, index)
         if (!tool) continue
         const [name, pin] = lines[i]!.split('\t') as [string, string?]
-        const held = holds[name], flags = this.#plane.tables.flags(table, index)
+        const held = holds[name], flags = this.#platform.tables.flags(table, index)
         page.push(Object.assign(tool, {
           name,
           ...(pin && { pin }),
@@ -160,16 +165,16 @@ export class Instance {
         indices.push(index)
       }
       list.push(...page)
-      parts.push(...sourceParts(page, indices, this.#plane.tables.takeSource(table)))
+      parts.push(...sourceParts(page, indices, this.#platform.tables.takeSource(table)))
     }
-    this.#hears.tools(server, list, parts)
+    this.#listener.tools(server, list, parts)
   }
 
-  /** A list that was read again and is the same is nobody's news. */
+  /** Reports whether the list is unchanged since it was last sent. */
   #isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
     const prints = new Map<number, string | undefined>()
     handles.forEach((table, i) => {
-      if (i % 2 === 0) prints.set(table, this.#plane.tables.print(table))
+      if (i % 2 === 0) prints.set(table, this.#platform.tables.print(table))
     })
     const before = this.#told.get(server)
     this.#told.delete(server)
@@ -181,33 +186,33 @@ export class Instance {
 
   /** What the module calls, by name (jsbridge). */
   #boot(options: StartOptions): Record<string, unknown> {
-    const hears = this.#hears
+    const listener = this.#listener
     return {
       options: JSON.stringify(options),
-      plane: this.#plane,
-      notary: new Notary(),
-      reply: (id: number, result: string) => hears.settle(id, (id) => ({ id, result: JSON.parse(result) })),
-      fail: (id: number, error: string) => hears.settle(id, (id) => ({ id, error: read(error) })),
+      plane: this.#platform,
+      notary: new CryptoStore(),
+      reply: (id: number, result: string) => listener.settle(id, (id) => ({ id, result: JSON.parse(result) })),
+      fail: (id: number, error: string) => listener.settle(id, (id) => ({ id, error: read(error) })),
       calledText: (id: number, meta: string, text: string) =>
-        hears.settle(
+        listener.settle(
           id,
           (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
         ),
-      progress: (id: number, progress: string) => hears.progress(id, read(progress)),
-      state: (event: string) => hears.state(read(event)),
-      toolsText: (server: string, text: string) => hears.tools(server, JSON.parse(text), []),
-      hints: (hints: string) => hears.hints(hints),
+      progress: (id: number, progress: string) => listener.progress(id, read(progress)),
+      state: (event: string) => listener.state(read(event)),
+      toolsText: (server: string, text: string) => listener.tools(server, JSON.parse(text), []),
+      hints: (hints: string) => listener.hints(hints),
       held: (json: string) => {
         this.#holds = JSON.parse(json)
       },
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
-        hears.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
-      elicit: (ask: number, call: number, server: string, params: string) => hears.elicit(ask, call, server, params),
+        listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
+      elicit: (ask: number, call: number, server: string, params: string) => listener.elicit(ask, call, server, params),
       authorize: (ask: number, call: number, server: string, about: string) => {
         const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]
-        hears.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
+        listener.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
       },
-      unask: (ask: number) => hears.unask(ask),
+      unask: (ask: number) => listener.unask(ask),
     }
   }
 }

@@ -1,5 +1,5 @@
-import { laneName } from '../shared/launching.ts'
-import { Lane, type MakeLane } from '../fetch/io-worker.ts'
+import { ioWorkerName } from '../shared/launching.ts'
+import { IoWorker, type MakeIoWorker } from '../fetch/io-worker.ts'
 import { trustedUrl } from '../shared/trusted.ts'
 
 interface WorkerScope {
@@ -9,9 +9,9 @@ interface WorkerScope {
 }
 
 /** What Host.start takes in a worker of ours. */
-export const lane: MakeLane = (hears) => new Lane(another, hears)
+export const ioWorker: MakeIoWorker = (listener) => new IoWorker(another, listener)
 
-/** A second worker that runs this worker's script, for serveLane; undefined where there can be none. */
+/** A second worker that runs this worker's script, for serveIoWorker; undefined where there can be none. */
 function another(): Worker | undefined {
   const scope = globalThis as unknown as WorkerScope
   if (typeof scope.Worker !== 'function') return undefined
@@ -19,7 +19,7 @@ function another(): Worker | undefined {
     // The script's own address cannot be used again where it came as a blob that is gone.
     const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
     const make = (url: string) =>
-      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: laneName })
+      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: ioWorkerName })
     try {
       return make(url)
     } catch {

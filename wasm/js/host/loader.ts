@@ -1,4 +1,4 @@
-import type { Crossing } from './abi.ts'
+import type { Abi } from './abi.ts'
 import { explainWasm } from '../shared/explain.ts'
 // @ts-expect-error made by the build from the Go toolchain's own wasm_exec.js
 import { loadGo } from '../gen/wasm_exec.js'
@@ -14,7 +14,7 @@ export type Boot = Record<string, unknown>
 export async function run(
   module: WebAssembly.Module,
   boot: Boot,
-  crossing: Crossing,
+  abi: Abi,
   globals: Record<string, unknown> = {},
 ): Promise<void> {
   const scope = Object.create(
@@ -39,7 +39,7 @@ export async function run(
     for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
     go._scheduledTimeouts.clear()
     go._resume = () => {}
-    crossing.leave()
+    abi.leave()
   }
   const { exit } = go
   go.exit = (code: number) => {
@@ -59,12 +59,12 @@ export async function run(
     }
   }
   try {
-    const instance = await instantiate(module, { ...go.importObject, portolan: crossing.imports })
+    const instance = await instantiate(module, { ...go.importObject, portolan: abi.imports })
     go._resume = trapped(go._resume.bind(go))
     const exports = Object.entries(instance.exports).map((
       [name, e],
     ) => [name, typeof e === 'function' ? trapped(e as () => unknown) : e])
-    crossing.enter(Object.fromEntries(exports), () => go._resume())
+    abi.enter(Object.fromEntries(exports), () => go._resume())
     await go.run(instance)
   } finally {
     end()

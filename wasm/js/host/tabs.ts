@@ -1,4 +1,4 @@
-import { lane } from './io-worker.ts'
+import { ioWorker } from './io-worker.ts'
 import { portChannel } from '../shared/channel.ts'
 import { download, ignore } from '../shared/download.ts'
 import { toWire, type WireError } from '../shared/errors.ts'
@@ -63,7 +63,7 @@ export function serveTabs(scope: SharedScope): void {
         .catch((e: unknown) => {
           throw explainWasm(e)
         })
-      const started = await Host.start(module, m.options, m.begin, lane)
+      const started = await Host.start(module, m.options, m.begin, ioWorker)
       up = new AbortController()
       lock = await holdLock(scope.name + ' ', up.signal)
       host = started

@@ -1,4 +1,4 @@
-import type { ModuleHost } from '../page/index.ts'
+import type { ModuleHost } from '../shared/types.ts'
 
 /** Runs the module in this realm: what `RegistryOptions.host` takes. */
 export declare const Host: ModuleHost

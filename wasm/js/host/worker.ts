@@ -1,10 +1,10 @@
-import { lane } from './io-worker.ts'
+import { ioWorker } from './io-worker.ts'
 import { portChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { Host } from './host.ts'
-import { holdLock, laneName, sharedName, workerName, type Launch, type Launched } from '../shared/launching.ts'
-import { Plane } from '../fetch/platform.ts'
-import { serveLane } from '../fetch/io-worker.ts'
+import { holdLock, ioWorkerName, sharedName, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import { Platform } from '../fetch/platform.ts'
+import { serveIoWorker } from '../fetch/io-worker-main.ts'
 import { serveTabs, type SharedScope } from './tabs.ts'
 
 export { Host }
@@ -14,7 +14,7 @@ export { Host }
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope & { document?: unknown }
 if (scope.document === undefined) {
   if (scope.name === workerName) serveOne(scope)
-  else if (scope.name === laneName) serveLane(scope, new Plane())
+  else if (scope.name === ioWorkerName) serveIoWorker(scope, new Platform())
   else if (scope.name?.startsWith(sharedName)) serveTabs(scope)
 }
 
@@ -32,7 +32,7 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
     let answer: Launched
     try {
       const [host, lock] = await Promise.all([
-        Host.start(data.module, data.options, data.begin, lane),
+        Host.start(data.module, data.options, data.begin, ioWorker),
         holdLock('portolan '),
       ])
       host.attach(portChannel(scope))

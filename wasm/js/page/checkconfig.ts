@@ -21,7 +21,10 @@ const forbidden = new Set(forbiddenHeaders)
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v)
 const isStrings = (v: unknown) => Array.isArray(v) && v.every((s) => typeof s === 'string')
 
-/** What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can stand for. */
+/**
+ * What is wrong with the fields of a patch; null sets a default. `kept` are the header values that [redacted] can
+ * stand for.
+ */
 export function checkPatch(
   patch: object,
   kept: Record<string, string> | undefined,
@@ -58,7 +61,7 @@ export function checkPatch(
   for (const [name, value] of Object.entries(p.headers)) {
     if (typeof value !== 'string') return `header "${name}" is not a string`
     if (value === '[redacted]' && kept?.[name] === undefined)
-      return `the value of header "${name}" is not known; give it anew`
+      return `the value of header "${name}" is not known; give it again`
   }
   return undefined
 }
@@ -74,7 +77,7 @@ function checkAuthFields(auth: unknown, kept: AuthConfig | undefined): string | 
     if (!isSecret && !openAuthFields.includes(key)) return `unknown field "auth.${key}"`
     if (typeof v !== 'string') return `auth.${key} is not a string`
     if (isSecret && v === '[redacted]' && !kept?.[key as 'clientSecret'])
-      return `auth.${key} is not known; give it anew`
+      return `auth.${key} is not known; give it again`
   }
   return undefined
 }

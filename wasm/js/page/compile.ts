@@ -3,7 +3,9 @@ import { explainWasm } from '../shared/explain.ts'
 import { part } from './parts.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
-/** Modules by where they come from: registries that start together, or again, share one download and one compilation. */
+/**
+ * Modules by where they come from: registries that start together, or again, share one download and one compilation.
+ */
 const modules = new Map<unknown, Promise<WebAssembly.Module>>()
 
 /** Where the module is to be loaded from; what is no address comes back as it is. */

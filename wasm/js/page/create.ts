@@ -1,156 +1,260 @@
-import { compile } from './compile.ts'
 import { ignore } from '../shared/download.ts'
-import { Elsewhere } from './storage-events.ts'
 import { fromWire } from '../shared/errors.ts'
-import { intended, launch, type Opened } from './launch.ts'
-import { redirectUrl, startOptions } from './options.ts'
-import { imported, part, type Parts } from './parts.ts'
-import type { Owner, RegistryImage } from './registry.ts'
-import { aborted, type Body } from './requests.ts'
-import type { Begin } from '../shared/protocol.ts'
-import type { Others } from './storage-lock.ts'
-import { ConfigStore, storageFor } from './storage.ts'
+import type { HostSettings, StartedHost } from '../shared/launching.ts'
+import type { Begin, RequestBody, StateEvent } from '../shared/protocol.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
-import { watchPage } from './watch.ts'
+import { compile } from './compile.ts'
+import { intended, launch } from './launch.ts'
+import { redirectUrl, startOptions } from './options.ts'
+import { PageEvents } from './page-events.ts'
+import { imported, part, type Parts } from './parts.ts'
+import type { Owner, RegistryImage } from './registry.ts'
+import { aborted } from './requests.ts'
+import type { SignInWindow } from './signin.ts'
+import type { StorageLock } from './storage-lock.ts'
+import { ConfigStore, storageFor } from './storage.ts'
+import type { Trust } from './trust.ts'
 
-/** createRegistry, of a class of images, with options that are right. */
-export async function create<R extends RegistryImage>(
-  Made: new(owner: Owner) => R,
-  options: types.RegistryOptions,
-): Promise<R> {
-  const { host, onProgress: report = ignore, servers: given = {}, signal } = options
-  const cassette = options.cassette as
-    | { open(start: () => Promise<Opened>, begin: Promise<Begin>): Promise<Opened> }
-    | undefined
-  const phase = (phase: string) => report({ loaded: 1, total: 1, phase })
-  let store!: ConfigStore
-  const tell = (m: Body) => registry.requests.tell(m)
-  // A service worker is taken to have its storage for itself: it has no import().
-  const alone = options.storage === 'memory' || !!host
-  let sharing: Promise<Others> | undefined
-  const others = () =>
-    sharing ??= Promise.all([imported('storage-lock.js', () => import('./storage-lock.ts')), stored]).then((
-      [{ Others }],
-    ) => new Others(store, options, tell))
-  const turn = <T>(work: () => Promise<T>) => (alone ? work() : others().then((o) => o.turn(work), work))
-  const stored = Promise.resolve().then(async () => {
-    const secrets = options.rememberSecrets
-      ? await (await part('secrets', host)).openSecrets()
-      : undefined
-    store = new ConfigStore(storageFor(options.storage), secrets, turn)
-    await store.load(given)
-  })
-  const checker = options.validate ? part('validate', host) : undefined
-  const scanner = options.scan ? part('scan', host) : undefined
-  for (const early of [stored, checker, scanner]) early?.catch(ignore)
-  const validate = (await checker)?.validateArguments
-  const scanning = await scanner?.then(({ Scanner }) => new Scanner())
-  let trust: Promise<InstanceType<Parts['trust']['Trust']>> | undefined
-  const approved = () =>
-    trust ??= Promise.all([part('trust', host), stored]).then(([{ Trust }]) =>
-      new Trust(store, options, {
-        turn,
-        take: (key, pins) => tell({ method: 'takePins', key, pins }),
-        changed: () => elsewhere?.tell(),
-      })
-    )
-  /** Settles when what was approved has been given to the storage. */
-  const kept = async () => (await trust?.catch(ignore))?.saved
+/** The `cassette` option, which starts a host in place of launch. */
+interface Cassette {
+  open(start: () => Promise<StartedHost>, begin: Promise<Begin>): Promise<StartedHost>
+}
 
-  // Is there as long as the module is not: then all servers are off.
-  let asleep: Parts['unloaded'] | undefined
-  let unheard = () => {}
-  const show = () =>
-    asleep &&
-    registry.receive({
+const isOn = (config: types.ServerConfig) => config.enabled !== false
+const importShared = () => imported('shared.js', () => import('./shared.ts'))
+
+/** Owns a registry in a page: its storage, its approvals, its sign-in, and the host that it starts. */
+class PageOwner implements Owner {
+  readonly mode: string
+  readonly host: types.RegistryOptions['host']
+  readonly asks: boolean
+  readonly onElicitation: types.RegistryOptions['onElicitation']
+  validate: Owner['validate']
+  scanner: Owner['scanner']
+
+  readonly #options: types.RegistryOptions
+  readonly #given: Record<string, types.ServerConfig>
+  /** No other tab changes the storage. A service worker has no import() and so cannot load the lock. */
+  readonly #isAlone: boolean
+  /** Settles once the storage was read. */
+  readonly #stored: Promise<void>
+  #store!: ConfigStore
+  #registry!: RegistryImage
+  /** Answers requests while the module is not loaded. All servers are off then. */
+  #unloaded: Parts['unloaded'] | undefined
+  #events: PageEvents | undefined
+  #storageLock: Promise<StorageLock> | undefined
+  #trust: Promise<Trust> | undefined
+  #signInWindow: Promise<SignInWindow> | undefined
+  #unwatchShared = () => {}
+
+  /** Creates a registry of a class of images. The caller has checked the options. */
+  static async create<R extends RegistryImage>(
+    Image: new(owner: Owner) => R,
+    options: types.RegistryOptions,
+  ): Promise<R> {
+    const owner = new PageOwner(options)
+    await owner.#loadChecks()
+    const registry = owner.#registry = new Image(owner)
+    registry.version = version
+    try {
+      await owner.#start()
+    } catch (e) {
+      await registry.close()
+      throw e
+    }
+    owner.#resumeSignIn()
+    owner.#report('ready')
+    return registry as R
+  }
+
+  private constructor(options: types.RegistryOptions) {
+    this.mode = intended(options)
+    this.host = options.host
+    this.asks = !!options.onApprove
+    this.onElicitation = options.onElicitation
+    this.#options = options
+    this.#given = options.servers ?? {}
+    this.#isAlone = options.storage === 'memory' || !!options.host
+    this.#stored = this.#openStore()
+    this.#stored.catch(ignore)
+  }
+
+  async #openStore(): Promise<void> {
+    const { rememberSecrets, storage } = this.#options
+    const secrets = rememberSecrets ? await (await part('secrets', this.host)).openSecrets() : undefined
+    this.#store = new ConfigStore(storageFor(storage), secrets, (work) => this.#locked(work))
+    await this.#store.load(this.#given)
+  }
+
+  /** Loads the code of the options `validate`, `scan` and `limits`. */
+  async #loadChecks(): Promise<void> {
+    const { validate, scan, limits } = this.#options
+    const [checks, scans, bounds] = await Promise.all([
+      validate ? part('validate', this.host) : undefined,
+      scan ? part('scan', this.host) : undefined,
+      limits ? part('limits', this.host) : undefined,
+    ])
+    this.validate = checks?.validateArguments
+    this.scanner = scans && new scans.Scanner()
+    bounds?.checkLimits(limits!)
+  }
+
+  /** Starts the module if a server is on. */
+  async #start(): Promise<void> {
+    const { signal } = this.#options
+    const { requests } = this.#registry
+    this.#events = new PageEvents((m) => requests.tell(m), this.#isAlone ? undefined : () => this.#follow())
+    const isSure = Object.values(this.#given).some(isOn)
+    if (!isSure) await within(signal, this.#stored)
+    if (isSure || [...this.#store.servers.values()].some(isOn)) {
+      const { refused } = await requests.start(signal)
+      // A refused server of the storage is left out. One of the options is for the caller to correct.
+      for (const [name, error] of Object.entries(refused)) if (this.#given[name]) throw fromWire(error)
+      return
+    }
+    this.#unloaded = await part('unloaded', this.host)
+    this.#showUnloaded()
+    if (this.mode !== 'shared') return
+    const { whenUp } = await importShared()
+    this.#unwatchShared = whenUp(() => requests.start().catch(ignore))
+  }
+
+  /** Completes a sign-in that began before a redirect. The server's health shows the result. */
+  #resumeSignIn(): void {
+    try {
+      if (!('portolan.signin' in sessionStorage)) return
+    } catch {
+      return // no such storage here
+    }
+    this.signInWindow().then((w) => w.resume((m) => this.#registry.requests.ask(m)), ignore)
+  }
+
+  #report(phase: string): void {
+    this.#options.onProgress?.({ loaded: 1, total: 1, phase })
+  }
+
+  async open(signal?: AbortSignal): Promise<StartedHost> {
+    const cassette = this.#options.cassette as Cassette | undefined
+    const begin = this.#begin()
+    const start = () => launch(this.#options, () => this.#compile(signal), this.#settings(begin))
+    const host = await (cassette ? cassette.open(start, begin) : start())
+    this.#unloaded = undefined
+    this.#unwatchShared()
+    return host
+  }
+
+  async #compile(signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
+    const module = await within(signal, compile(this.#options, this.#options.onProgress ?? ignore))
+    this.#report('start')
+    return module
+  }
+
+  async #begin(): Promise<Begin> {
+    await this.#stored
+    return {
+      servers: Object.fromEntries(this.#store.servers),
+      given: Object.keys(this.#given),
+      discovered: this.#registry.discovered,
+    }
+  }
+
+  async #settings(begin: Promise<Begin>): HostSettings {
+    const began = await begin
+    const hints = await this.#store.hints()
+    await this.approvalsSaved()
+    return [startOptions(this.#options, hints, await this.#store.pins()), began]
+  }
+
+  beforeStart(body: RequestBody): Promise<unknown> | undefined {
+    // In shared mode all tabs must see a change of servers, so the module makes it.
+    if (!this.#unloaded || (this.mode === 'shared' && /Server|set/.test(body.method))) return undefined
+    const reply = this.#unloaded.answer(this.#store.servers, body)
+    if (!reply) return undefined
+    if (body.method === 'discover') this.#showUnloaded()
+    return 'error' in reply ? Promise.reject(fromWire(reply.error)) : Promise.resolve(reply.result)
+  }
+
+  /** Shows the servers' states while the module is not loaded. */
+  #showUnloaded(): void {
+    if (!this.#unloaded) return
+    this.#registry.receive({
       event: 'state',
       whole: true,
-      status: registry.discovered ? 'ready' : 'idle',
-      servers: asleep.states(store.servers),
+      status: this.#registry.discovered ? 'ready' : 'idle',
+      servers: this.#unloaded.states(this.#store.servers),
     })
-  const shared = intended(options) === 'shared'
-  const sharedPart = () => imported('shared.js', () => import('./shared.ts'))
-  let doors: Promise<InstanceType<Parts['signin']['Door']>> | undefined
-  const door = () =>
-    doors ??= part('signin', host).then(({ Door }) => new Door(options.signIn?.onAuthorize, redirectUrl(options)))
-  const unwatch = watchPage(tell)
-  const elsewhere = alone
-    ? undefined
-    : new Elsewhere(() => others().then((o) => o.heard(() => (asleep ? trust : approved()))).then(show, ignore))
-  const registry: R = new Made({
-    mode: intended(options),
-    host,
-    validate,
-    scanner: scanning,
-    asks: !!options.onApprove,
-    trust: approved,
-    onElicitation: options.onElicitation,
-    door,
-    onHints: (h) => store.saveHints(h),
-    onConfig: (name, patch) => (store.change(name, patch), show(), store.saved.then(elsewhere?.tell)),
-    kept,
-    onServers: (servers) =>
-      void (shared && !asleep && sharedPart().then((s) => s.follow(store.servers, servers), ignore)),
-    onClose: async () => (unwatch(), await store?.saved, await kept(), elsewhere?.close()),
-    async open(signal) {
-      const compiled = async () => {
-        const module = await within(signal, compile(options, report))
-        phase('start')
-        return module
-      }
-      // The worker is asked for first, then the module, and then what storage holds, which can take as long.
-      const begin = stored.then((): Begin => ({
-        servers: Object.fromEntries(store.servers),
-        given: Object.keys(given),
-        discovered: registry.discovered,
-      }))
-      const start = () =>
-        launch(
-          options,
-          compiled,
-          begin.then(async (
-            b,
-          ) => [startOptions(options, await store.hints(), await kept().then(() => store.pins())), b]),
-        )
-      const opened = await (cassette ? cassette.open(start, begin) : start())
-      asleep = undefined
-      unheard()
-      return opened
-    },
-    asleep(body) {
-      // In shared mode all tabs are to hear of it.
-      const a = shared && /Server|set/.test(body.method) ? undefined : asleep?.answer(store.servers, body)
-      if (!a) return undefined
-      if (body.method === 'discover') show()
-      return 'error' in a ? Promise.reject(fromWire(a.error)) : Promise.resolve(a.result)
-    },
-  })
-  registry.version = version
-  const enabled = (c: types.ServerConfig) => c.enabled !== false
-  try {
-    const sure = Object.values(given).some(enabled) // before the storage has been read
-    if (!sure) await within(signal, stored)
-    if (sure || [...store.servers.values()].some(enabled)) {
-      const { refused } = await registry.requests.start(signal)
-      // A stored server that cannot be used any more is left out; one of the options is the caller's to mend.
-      for (const [name, e] of Object.entries(refused)) if (given[name]) throw fromWire(e)
-    } else {
-      asleep = await part('unloaded', host)
-      show()
-      if (shared) unheard = (await sharedPart()).whenUp(() => registry.requests.start().catch(ignore))
-    }
-  } catch (e) {
-    await registry.close()
-    throw e
   }
-  try {
-    // A person has come back from a redirect; how the sign-in goes is in the health.
-    if ('portolan.signin' in sessionStorage) door().then((d) => d.resume(registry), ignore)
-  } catch { /* no such storage here */ }
-  phase('ready')
-  return registry
+
+  onHints(hints: string): void {
+    this.#store.saveHints(hints)
+  }
+
+  async onConfig(name: string, patch: Partial<types.ServerConfig> | null): Promise<void> {
+    this.#store.change(name, patch)
+    this.#showUnloaded()
+    await this.#store.saved
+    this.#events?.stored()
+  }
+
+  onServers(servers: StateEvent['servers']): void {
+    if (this.mode !== 'shared' || this.#unloaded) return
+    importShared().then((shared) => shared.follow(this.#store.servers, servers), ignore)
+  }
+
+  async onClose(): Promise<void> {
+    await this.#store?.saved
+    await this.approvalsSaved()
+    this.#events?.close()
+  }
+
+  trust(): Promise<Trust> {
+    return this.#trust ??= Promise.all([part('trust', this.host), this.#stored]).then(([{ Trust }]) =>
+      new Trust(this.#store, this.#options, {
+        turn: (work) => this.#locked(work),
+        take: (key, pins) => this.#tell({ method: 'takePins', key, pins }),
+        changed: () => this.#events?.stored(),
+      })
+    )
+  }
+
+  /** Settles once the storage has all approvals so far. */
+  async approvalsSaved(): Promise<void> {
+    await (await this.#trust?.catch(ignore))?.saved
+  }
+
+  signInWindow(): Promise<SignInWindow> {
+    return this.#signInWindow ??= part('signin', this.host).then(({ SignInWindow }) =>
+      new SignInWindow(this.#options.signIn?.onAuthorize, redirectUrl(this.#options))
+    )
+  }
+
+  /** Runs work while no other tab changes the storage. */
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    const lock = this.#isAlone ? undefined : await this.#lock().catch(ignore)
+    return lock ? lock.turn(work) : work()
+  }
+
+  #lock(): Promise<StorageLock> {
+    return this.#storageLock ??= Promise.all([
+      imported('storage-lock.js', () => import('./storage-lock.ts')),
+      this.#stored,
+    ]).then(([{ StorageLock }]) => new StorageLock(this.#store, this.#options, (m) => this.#tell(m)))
+  }
+
+  /** Takes over what another tab has stored. */
+  #follow(): void {
+    this.#lock().then((lock) => lock.heard(() => (this.#unloaded ? this.#trust : this.trust())))
+      .then(() => this.#showUnloaded(), ignore)
+  }
+
+  #tell(m: RequestBody): void {
+    this.#registry.requests.tell(m)
+  }
 }
+
+export const { create } = PageOwner
 
 export async function within<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work

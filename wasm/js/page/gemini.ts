@@ -121,12 +121,14 @@ function geminiEnum(v: View, keyword: string, values: unknown[], strings: boolea
 
 function valueType(v: unknown): string {
   if (v === null) return 'null'
-  return Array.isArray(v) ? 'array' : Number.isSafeInteger(v) ? 'integer' : typeof v
+  if (Array.isArray(v)) return 'array'
+  return Number.isSafeInteger(v) ? 'integer' : typeof v
 }
 
 function inferType(s: Schema): string[] {
   const row = typeKeywords.find(([, kept, described]) => [...kept, ...described].some((key) => key in s))
-  return row ? [row[0]] : 'format' in s ? ['string'] : []
+  if (row) return [row[0]]
+  return 'format' in s ? ['string'] : []
 }
 
 const isOf = (row: string, t: string) => row === t || (row === 'number' && t === 'integer')

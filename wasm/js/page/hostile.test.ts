@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readMessages } from '../fetch/messages.ts'
-import { Sieve, type SieveBounds } from '../fetch/json-filter.ts'
+import { JsonFilter, type JsonFilterBounds } from '../fetch/json-filter.ts'
 import { Tables } from '../fetch/tables.ts'
 import { readTools } from '../fetch/tools.ts'
 import { SseScanner } from '../fetch/sse.ts'
@@ -184,12 +184,12 @@ test('what a list offers is within its bounds', () => {
 /** The value of what a sieve lets through, and the elements that it takes out, from pieces of random sizes. */
 function sift(
   text: string,
-  bounds: Omit<SieveBounds, 'list'>,
+  bounds: Omit<JsonFilterBounds, 'list'>,
   next: (n: number) => number,
   largest = 20,
-): { sieve: Sieve; value: unknown; list: unknown[] | undefined } {
+): { sieve: JsonFilter; value: unknown; list: unknown[] | undefined } {
   let list: unknown[] | undefined, element = ''
-  const sieve = new Sieve({
+  const sieve = new JsonFilter({
     ...bounds,
     list: {
       begin: () => {

@@ -1,25 +1,19 @@
 import { channelPair, portChannel } from '../shared/channel.ts'
 import { sourceOf } from './compile.ts'
 import { ignore } from '../shared/download.ts'
-import { fromWire, type WireError } from '../shared/errors.ts'
+import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { onReleased, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import {
+  onReleased,
+  workerName,
+  type HostSettings,
+  type Launch,
+  type Launched,
+  type StartedHost,
+} from '../shared/launching.ts'
 import { imported } from './parts.ts'
 import type { Begin, StartOptions } from '../shared/protocol.ts'
-import type { Channel, RegistryOptions } from '../shared/types.ts'
-
-/** What a host is started with. */
-export type Settings = Promise<[StartOptions, Begin]>
-
-/** A host that has been started. */
-export interface Opened {
-  channel: Channel
-  mode: string
-  /** Servers that the module did not take. */
-  refused: Record<string, WireError>
-  /** Has the callback called once the worker has died. */
-  onDied?(died: () => void): () => void
-}
+import type { RegistryOptions } from '../shared/types.ts'
 
 /** How long a worker's script may take to answer. */
 const launchTimeout = 15_000
@@ -27,24 +21,22 @@ const launchTimeout = 15_000
 const canWork = () => typeof Worker === 'function' && typeof document !== 'undefined'
 
 /** Where the module is meant to run. */
-export const intended = ({ mode, wasm }: RegistryOptions) =>
-  mode === 'main' || !canWork()
-    ? 'main'
-    // A compiled module cannot be handed to a shared worker.
-    : mode === 'shared' && typeof SharedWorker === 'function' && navigator.locks &&
-        !(wasm instanceof WebAssembly.Module)
-    ? 'shared'
-    : 'worker'
+export function intended({ mode, wasm }: RegistryOptions): string {
+  if (mode === 'main' || !canWork()) return 'main'
+  // A compiled module cannot be handed to a shared worker.
+  const canShare = typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module)
+  return mode === 'shared' && canShare ? 'shared' : 'worker'
+}
 
 /**
- * Starts a host where the mode says: shared worker, URL worker, one by a detour, main
- * thread. The worker starts while the module is still being compiled.
+ * Starts a host where the mode says: in a shared worker, in a worker by one of three ways, or on the main thread.
+ * The worker starts while the module is being compiled.
  */
 export async function launch(
   options: RegistryOptions,
   compile: () => Promise<WebAssembly.Module>,
-  settings: Settings,
-): Promise<Opened> {
+  settings: HostSettings,
+): Promise<StartedHost> {
   const { mode, host: given } = options
   if (intended(options) === 'shared') {
     try {
@@ -55,19 +47,19 @@ export async function launch(
     }
   }
   const ready = Promise.all([Promise.resolve().then(compile), settings])
-  ready.catch(() => {}) // a rung that fails before it looks leaves this unhandled
+  ready.catch(ignore) // a worker that fails early leaves this unhandled
   let why: unknown
   if (mode !== 'main' && canWork()) {
-    const detours = () => imported('worker-fallbacks.js', () => import('./worker-fallbacks.ts'))
+    const fallbacks = () => imported('worker-fallbacks.js', () => import('./worker-fallbacks.ts'))
     for (
-      const rung of [
+      const start of [
         urlWorker,
-        async () => (await detours()).trustedWorker(),
-        async () => (await detours()).blobWorker(),
+        async () => (await fallbacks()).trustedWorker(),
+        async () => (await fallbacks()).blobWorker(),
       ]
     ) {
       try {
-        return await inWorker(await rung(), ready)
+        return await inWorker(await start(), ready)
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -98,7 +90,7 @@ const importHost = async () => (await imported('worker.js', () => import('../hos
 // Bundlers look for exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
 
-function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<Opened> {
+function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<StartedHost> {
   return new Promise((resolve, reject) => {
     let over = false
     const settle = () => {

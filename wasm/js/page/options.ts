@@ -1,8 +1,7 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
-import type { Limits, RegistryOptions } from '../shared/types.ts'
-import { limitDefaults } from '../shared/wire.gen.ts'
+import type { RegistryOptions } from '../shared/types.ts'
 
 const bad = (message: string, hint?: string) => new RegistryError('invalid_option', message, hint ? { hint } : {})
 
@@ -13,8 +12,13 @@ const isObject = (v: unknown) => typeof v === 'object' && v !== null
 
 const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunction((v as never)[m]))
 
+type Check = [(v: unknown) => boolean, string]
+const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
+const duration: Check = [positive, 'a number of milliseconds above 0']
+const aFunction: Check = [isFunction, 'a function']
+
 /** What each option must be; an option that is not here is unknown. */
-const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean, string] } = {
+const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
   integrity: [
     (v) => typeof v === 'string' && /^\s*(sha(256|384|512)-[\w+/=-]+(\?\S*)?\s*)+$/.test(v),
@@ -30,26 +34,24 @@ const checks: { [K in keyof Required<RegistryOptions>]: [(v: unknown) => boolean
       (isObject(v) && (has(v, 'get', 'set', 'remove') || has(v, 'getItem', 'setItem', 'removeItem'))),
     "'local', 'memory', a Storage, or an object with get, set and remove",
   ],
-  rememberSecrets: [(v) => typeof v === 'boolean', 'a boolean'],
+  rememberSecrets: boolean,
   failureThreshold: [whole, 'a whole number above 0'],
-  cooldownMs: [positive, 'a number of milliseconds above 0'],
-  timeoutMs: [positive, 'a number of milliseconds above 0'],
-  callTimeoutMs: [positive, 'a number of milliseconds above 0'],
-  idleTimeoutMs: [positive, 'a number of milliseconds above 0'],
-  validate: [(v) => typeof v === 'boolean', 'a boolean'],
+  cooldownMs: duration,
+  timeoutMs: duration,
+  callTimeoutMs: duration,
+  idleTimeoutMs: duration,
+  validate: boolean,
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
-  onElicitation: [isFunction, 'a function'],
+  onElicitation: aFunction,
 
-  onApprove: [isFunction, 'a function'],
-  approveAll: [(v) => typeof v === 'boolean', 'a boolean'],
-  scan: [(v) => typeof v === 'boolean', 'a boolean'],
+  onApprove: aFunction,
+  approveAll: boolean,
+  scan: boolean,
   cassette: [(v) => isObject(v) && has(v, 'open'), "what record() or replay() of 'portolan/cassette' returns"],
-  onProgress: [isFunction, 'a function'],
+  onProgress: aFunction,
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
 }
-
-const limitNames = Object.keys(limitDefaults satisfies Limits)
 
 /** Throws a RegistryError that names what is wrong with the options. */
 export function checkOptions(options: RegistryOptions): void {
@@ -66,10 +68,6 @@ export function checkOptions(options: RegistryOptions): void {
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
     throw bad('option "signIn.redirectUrl" is not an address')
-  for (const [key, value] of Object.entries(options.limits ?? {})) {
-    if (!limitNames.includes(key)) throw bad(`unknown limit "${key}"`, `Known are ${limitNames.join(', ')}.`)
-    if (!whole(value)) throw bad(`limit "${key}" is not a whole number above 0`)
-  }
   for (const [name, config] of Object.entries(options.servers ?? {})) checkConfig(config, name)
 }
 
@@ -93,23 +91,24 @@ export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
 
 /** What of the options the module needs to know. */
 export function startOptions(
-  o: RegistryOptions,
+  options: RegistryOptions,
   hints: string | undefined,
   pins: Record<string, string>,
 ): StartOptions {
+  const { proxy, failureThreshold, cooldownMs, timeoutMs, callTimeoutMs, idleTimeoutMs, limits } = options
   return {
-    proxy: o.proxy,
-    failureThreshold: o.failureThreshold,
-    cooldownMs: o.cooldownMs,
-    timeoutMs: o.timeoutMs,
-    callTimeoutMs: o.callTimeoutMs,
-    idleTimeoutMs: o.idleTimeoutMs,
-    limits: o.limits as Record<string, number> | undefined,
-    elicit: !!o.onElicitation,
+    proxy,
+    failureThreshold,
+    cooldownMs,
+    timeoutMs,
+    callTimeoutMs,
+    idleTimeoutMs,
+    limits: limits as Record<string, number> | undefined,
+    elicit: !!options.onElicitation,
     hints,
     pins,
-    remember: o.rememberSecrets,
-    ...JSON.parse(JSON.stringify(o.signIn ?? {})), // not its function
-    redirectUrl: redirectUrl(o),
+    remember: options.rememberSecrets,
+    ...JSON.parse(JSON.stringify(options.signIn ?? {})), // without its function
+    redirectUrl: redirectUrl(options),
   }
 }

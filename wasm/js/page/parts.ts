@@ -10,6 +10,7 @@ export const parts = {
   validate: () => import('./validate.ts'),
   secrets: () => import('./secrets.ts'),
   integrity: () => import('../shared/integrity.ts'),
+  limits: () => import('./limits.ts'),
   unloaded: () => import('./unloaded.ts'),
   results: () => import('./results.ts'),
   trust: () => import('./trust.ts'),
@@ -33,8 +34,7 @@ export async function imported<T>(file: string, load: () => Promise<T>): Promise
     return await load()
   } catch (cause) {
     throw new RegistryError('load_failed', `${file} could not be loaded: ${(cause as Error).message}`, {
-      hint:
-        `Serve ${file} beside the script. In a service worker, import Host from 'portolan/worker' and pass it as options.host.`,
+      hint: `Serve ${file} beside the script. In a service worker, pass Host from 'portolan/worker' as options.host.`,
       cause,
     })
   }

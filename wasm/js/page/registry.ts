@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
 import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire } from '../shared/errors.ts'
@@ -6,23 +7,16 @@ import { originOf } from '../shared/origin.ts'
 import type { Attached, Called, ListedTool, PinnedEvent, StateEvent, ToolsEvent } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
 import { part } from './parts.ts'
-import { aborted, Requests, shielded, type Event, type Hears, type Source } from './requests.ts'
+import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from './scan.ts'
-import type { Trust } from './trust.ts'
-import type { Door } from './signin.ts'
+import type { ToolLists, Trust } from './trust.ts'
+import type { SignInWindow } from './signin.ts'
 import type * as types from '../shared/types.ts'
 import { goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
 import type { validateArguments } from './validate.ts'
 
-/** What a server lists: what models may call, and the rest. */
-export interface Lists {
-  tools: types.ToolInfo[]
-  withheld: types.ToolInfo[]
-  held: types.HeldTool[]
-}
-
-/** What whoever made a registry wants to hear and to end with it. */
+/** Callbacks of the code that created the registry. */
 export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
@@ -38,22 +32,28 @@ export interface Owner extends Source {
   /** A change of configuration that was accepted; resolves once it is stored. */
   onConfig?(name: string, config: Partial<types.ServerConfig> | null): Promise<unknown>
   /** Resolves once what was approved is stored. */
-  kept?(): Promise<unknown>
+  approvalsSaved?(): Promise<unknown>
   /** The host has told of servers. */
   onServers?(servers: StateEvent['servers']): void
   /** Where people sign in. Without it, the other end sees to that. */
-  door?(): Promise<Door>
+  signInWindow?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
 }
 
 /** How much later than the module's own deadline the page gives a call up, in ms. */
 const grace = 100
 
-/** The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a hash. */
+/**
+ * The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a
+ * hash.
+ */
 export const readTool = 'portolan_read_result'
 
-/** The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered is PageRegistry's. */
-export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
+/**
+ * The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered
+ * is PageRegistry's.
+ */
+export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
   readonly requests: Requests
   version = ''
   /** Its servers have been asked for their tools, or would have been. */
@@ -69,10 +69,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
 
   #status: types.Snapshot['status'] = 'idle'
   #servers: types.Snapshot['servers'] = {}
-  readonly #lists = new Map<string, Lists>()
-  readonly #arriving = new Map<string, Lists>()
+  readonly #lists = new Map<string, ToolLists>()
+  readonly #arriving = new Map<string, ToolLists>()
   /** Made of the lists when asked for. */
-  #offers: Lists | undefined
+  #offers: ToolLists | undefined
   #index: Map<string, types.ToolInfo> | undefined
   #changes = 0
   #snapshot: types.Snapshot | undefined
@@ -132,7 +132,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
     const ask = () => this.requests.ask({ method: 'signIn', name }, options)
-    await ((await this.#owner.door?.())?.signIn(name, ask) ?? ask())
+    await ((await this.#owner.signInWindow?.())?.signIn(name, ask) ?? ask())
   }
 
   async signOut(name: string): Promise<void> {
@@ -145,7 +145,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     await this.requests.ask(
       tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
     )
-    await this.#owner.kept?.()
+    await this.#owner.approvalsSaved?.()
   }
 
   approvals(): Promise<types.RememberedApproval[]> {
@@ -277,10 +277,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     return this.#snapshot
   }
 
-  #all<K extends keyof Lists>(which: K): Lists[K] {
+  #all<K extends keyof ToolLists>(which: K): ToolLists[K] {
     return [...this.#lists.keys()].sort().flatMap((server) =>
       this.#lists.get(server)![which] as types.HeldTool[]
-    ) as Lists[K]
+    ) as ToolLists[K]
   }
 
   subscribe = (listener: () => void): () => void => {
@@ -341,7 +341,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
           else delete servers[name]
         }
         const before = this.#servers
-        this.#activities?.then((a) => a.states(before, servers)).catch(() => {})
+        this.#activities?.then((a) => a.states(before, servers)).catch(ignore)
         this.#servers = servers
         this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
@@ -357,11 +357,11 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
         return this.#owner.onHints?.(m.hints)
       case 'pins':
         this.#approved.add(m.server)
-        return void this.#owner.trust?.().then((t) => t.save(m)).catch(() => {})
+        return void this.#owner.trust?.().then((t) => t.save(m)).catch(ignore)
       case 'elicit':
         return void this.#elicit(m.ask, m.request)
       case 'authorize':
-        return void this.#owner.door?.().then((d) =>
+        return void this.#owner.signInWindow?.().then((d) =>
           d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer }))
         )
     }
@@ -387,13 +387,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
     this.#arriving.delete(m.server)
     const was = this.#lists.get(m.server)
     this.#replace(m.server, list)
-    this.#made().catch(() => {}) // calls are going to want it
+    this.#made().catch(ignore) // calls are going to want it
     this.#define(m.server, list)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
         if (this.#lists.get(m.server) === list) this.#replace(m.server, { ...list, held })
-      }).catch(() => {})
+      }).catch(ignore)
     }
   }
 
@@ -406,18 +406,18 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, Hears {
   }
 
   /** Keeps the definitions, if they were approved just now. */
-  #define(server: string, { tools }: Lists): void {
-    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(() => {})
+  #define(server: string, { tools }: ToolLists): void {
+    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(ignore)
   }
 
-  #replace(server: string, list: Lists): void {
+  #replace(server: string, list: ToolLists): void {
     if (list.tools.length || list.withheld.length || list.held.length) this.#lists.set(server, list)
     else this.#lists.delete(server)
     this.#index = this.#offers = undefined
     this.#changed()
   }
 
-  #sort(list: Lists, server: string, { withheld, held, ...tool }: ListedTool): void {
+  #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
     this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
     if (withheld) list.withheld.push(info)

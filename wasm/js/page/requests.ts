@@ -1,12 +1,10 @@
+import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { Opened } from './launch.ts'
-import type { Attached, Request, ToHost, ToPage } from '../shared/protocol.ts'
+import type { StartedHost } from '../shared/launching.ts'
+import type { Attached, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import type { Channel, ToolProgress } from '../shared/types.ts'
-
-/** A request before it has its number. */
-export type Body = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 /** What comes unasked. */
 export type Event = Extract<ToPage, { event: string }>
@@ -25,13 +23,13 @@ interface Waiting {
 export interface Source {
   mode: string
   /** Starts the module, or starts it again. Without it, requests end with their channel. */
-  open?(signal?: AbortSignal): Promise<Opened>
+  open?(signal?: AbortSignal): Promise<StartedHost>
   /** Answers before the module is first needed; undefined: it is needed now. */
-  asleep?(body: Body): Promise<unknown> | undefined
+  beforeStart?(body: RequestBody): Promise<unknown> | undefined
 }
 
-/** Who hears what is no answer. */
-export interface Hears {
+/** Who listener what is no answer. */
+export interface HostListener {
   attached(a: Attached): void
   receive(e: Event): void
   /** The host is gone, and stays so until somebody wants it back. */
@@ -48,11 +46,11 @@ const silence = 10_000
 export class Requests {
   mode: string
   readonly #source: Source
-  readonly #hears: Hears
+  readonly #listener: HostListener
   #channel: Channel | undefined
   /** Requests that wait for it. */
   #outbox: ToHost[] = []
-  #starting: Promise<Opened> | undefined
+  #starting: Promise<StartedHost> | undefined
   #unwatch: (() => void) | undefined
   #down: RegistryError | undefined
   #dead: RegistryError | undefined
@@ -62,20 +60,20 @@ export class Requests {
   #heard = 0
   #watching: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: Source, hears: Hears) {
+  constructor(source: Source, listener: HostListener) {
     this.#source = source
-    this.#hears = hears
+    this.#listener = listener
     this.mode = source.mode
   }
 
   /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
-  start(signal?: AbortSignal): Promise<Opened> {
+  start(signal?: AbortSignal): Promise<StartedHost> {
     return this.#starting ??= this.#open(signal).finally(() => {
       this.#starting = undefined
     })
   }
 
-  async #open(signal?: AbortSignal): Promise<Opened> {
+  async #open(signal?: AbortSignal): Promise<StartedHost> {
     try {
       const opened = await this.#source.open!(signal)
       if (this.#dead) {
@@ -102,22 +100,22 @@ export class Requests {
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
-    this.#hears.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
+    this.#listener.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
   }
 
   /** Tells the host what the page has learned; one that is started later finds out by itself. */
-  tell(body: Body): void {
-    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(() => {})
+  tell(body: RequestBody): void {
+    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(ignore)
   }
 
   ask<T>(
-    body: Body,
+    body: RequestBody,
     o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {},
   ): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
     if (!this.#channel && !this.#starting) {
-      const answer = this.#source.asleep?.(body)
+      const answer = this.#source.beforeStart?.(body)
       if (answer) return answer as Promise<T>
       if (this.#down && !this.#restarts.allow(body.method === 'retry')) return Promise.reject(this.#down)
     }
@@ -134,8 +132,14 @@ export class Requests {
       }
       const abort = () => leave(aborted(o.signal!))
       this.#waiting.set(id, {
-        resolve: (v) => (done(), resolve(v as T)),
-        reject: (e) => (done(), reject(e)),
+        resolve: (v) => {
+          done()
+          resolve(v as T)
+        },
+        reject: (e) => {
+          done()
+          reject(e)
+        },
         leave,
         onProgress: o.onProgress,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
@@ -154,7 +158,7 @@ export class Requests {
   post(m: ToHost): void {
     if (this.#channel) return this.#channel.post(m)
     this.#outbox.push(m)
-    this.start().catch(() => {}) // told to those who wait
+    this.start().catch(ignore) // told to those who wait
   }
 
   /** Ends all; false: it has been ended before. */
@@ -163,7 +167,7 @@ export class Requests {
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
     // A host that does not answer is left all the same.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
-      this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(() => {})
+      this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
     this.#unwatch?.()
     await left
@@ -174,7 +178,7 @@ export class Requests {
 
   #receive(m: ToPage): void {
     this.#heard = performance.now()
-    if (!('id' in m)) return this.#hears.receive(m)
+    if (!('id' in m)) return this.#listener.receive(m)
     const w = this.#waiting.get(m.id)
     if (!w) return
     if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
@@ -209,13 +213,13 @@ export class Requests {
     this.#channel.close()
     this.#channel = undefined
     this.#fail(crashed())
-    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#lie(e))
-    else this.#lie(crashedForGood())
+    if (this.#restarts.allow()) this.start().catch((e: RegistryError) => this.#stayDown(e))
+    else this.#stayDown(crashedForGood())
   }
 
-  #lie(e: RegistryError): void {
+  #stayDown(e: RegistryError): void {
     this.#down = e
-    this.#hears.down(e)
+    this.#listener.down(e)
   }
 }
 

@@ -2,7 +2,7 @@ import { opening } from '../shared/answer.ts'
 import type { Called } from '../shared/protocol.ts'
 import { excerptAt, plainly } from '../shared/plaintext.ts'
 import type { Scanner } from './scan.ts'
-import { finish, inTurns, type Steps } from '../shared/steps.ts'
+import { finish, inTurns, type Steps } from '../shared/yield.ts'
 import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 
@@ -18,7 +18,9 @@ export class Results {
   #size = 0
   #last = 0
 
-  /** Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile. */
+  /**
+   * Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile.
+   */
   async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
     const work = this.#taking(a, maxBytes, origin, scanner)
     return 'message' in a ? inTurns(work) : finish(work)

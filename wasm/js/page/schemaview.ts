@@ -72,7 +72,11 @@ export const typesOf = (t: unknown): string[] => (t === undefined ? [] : ([] as 
 
 function commonTypes(a: string[], b: string[]): string[] {
   const has = (t: string) => b.includes(t) || (t === 'integer' && b.includes('number'))
-  return distinct(a.flatMap((t) => (has(t) ? [t] : t === 'number' && has('integer') ? ['integer'] : [])))
+  const common = (t: string) => {
+    if (has(t)) return [t]
+    return t === 'number' && has('integer') ? ['integer'] : []
+  }
+  return distinct(a.flatMap(common))
 }
 
 /** Follows a JSON pointer in a fragment. Nothing is fetched. */
@@ -87,7 +91,8 @@ export function lookup(root: unknown, ref: string): unknown {
   let n = root
   for (const step of pointer.split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    n = Array.isArray(n) ? (/^(0|[1-9]\d*)$/.test(key) ? n[+key] : undefined) : get(n, key)
+    if (!Array.isArray(n)) n = get(n, key)
+    else n = /^(0|[1-9]\d*)$/.test(key) ? n[+key] : undefined
   }
   return isSchema(n) ? n : undefined
 }

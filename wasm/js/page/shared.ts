@@ -2,8 +2,16 @@ import { portChannel } from '../shared/channel.ts'
 import { ignore, type Report } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { holdLock, onReleased, sharedName, type Join, type Joined, type SharedLaunch } from '../shared/launching.ts'
-import type { Opened, Settings } from './launch.ts'
+import {
+  holdLock,
+  onReleased,
+  sharedName,
+  type Join,
+  type Joined,
+  type SharedLaunch,
+  type StartedHost,
+  type HostSettings,
+} from '../shared/launching.ts'
 import { mergeConfig } from '../shared/mergeconfig.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { ServerConfig } from '../shared/types.ts'
@@ -20,8 +28,8 @@ export async function join(
   source: string | Response | BufferSource,
   integrity: string | undefined,
   report: Report,
-  settings: Settings,
-): Promise<Opened> {
+  settings: HostSettings,
+): Promise<StartedHost> {
   const [options, begin] = await settings
   const leaves = new AbortController()
   const lock = await holdLock('portolan-tab ', leaves.signal)

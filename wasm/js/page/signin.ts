@@ -1,6 +1,5 @@
 import { RegistryError } from '../shared/registry-error.ts'
-import type { RegistryImage } from './registry.ts'
-import type { AuthorizeEvent, Authorized } from '../shared/protocol.ts'
+import type { AuthorizeEvent, Authorized, RequestBody } from '../shared/protocol.ts'
 import { openVault } from '../shared/vault.ts'
 import type { SignInOptions } from '../shared/types.ts'
 
@@ -17,7 +16,10 @@ export interface Left {
 
 export const leftKey = 'portolan.signin'
 
-/** The channel on which a window and the page that opened it talk: by its ticket before it goes, by `state` when it comes back. */
+/**
+ * The channel on which a window and the page that opened it talk: by its ticket before it goes, by `state` when it
+ * comes back.
+ */
 export const channelOf = (id: string) => new BroadcastChannel(`portolan sign-in ${id}`)
 
 /** In the vault, what completes a sign-in after a redirect. No server has that name. */
@@ -39,7 +41,7 @@ interface Visit {
 type Request = NonNullable<AuthorizeEvent['request']>
 
 /** Opens windows for one registry. */
-export class Door {
+export class SignInWindow {
   readonly #onAuthorize: SignInOptions['onAuthorize']
   readonly #redirectUrl: string
   readonly #visits = new Map<string, Visit>()
@@ -137,17 +139,17 @@ export class Door {
   }
 
   /** Completes what an earlier page began, if a person has come back from a redirect. */
-  resume(registry: RegistryImage): void {
-    this.#resume(registry).catch(() => {}) // how it went is in the health
+  resume(ask: (m: RequestBody) => Promise<unknown>): void {
+    this.#resume(ask).catch(() => {}) // how it went is in the health
   }
 
-  async #resume(registry: RegistryImage): Promise<void> {
+  async #resume(ask: (m: RequestBody) => Promise<unknown>): Promise<void> {
     const left = JSON.parse(sessionStorage.getItem(leftKey) ?? 'null') as Left | null
     sessionStorage.removeItem(leftKey)
     if (!left) return
     const vault = await openVault()
     const resume = await vault.text(resumeKey)
     await vault.setText(resumeKey, '')
-    if (left.url && resume) await registry.requests.ask({ method: 'signIn', name: left.server, resume, url: left.url })
+    if (left.url && resume) await ask({ method: 'signIn', name: left.server, resume, url: left.url })
   }
 }

@@ -1,5 +1,5 @@
+import type { RequestBody } from '../shared/protocol.ts'
 import { holdLock } from '../shared/launching.ts'
-import type { Body } from './requests.ts'
 import type { ConfigStore } from './storage.ts'
 import type { Trust } from './trust.ts'
 import type { RegistryOptions, ServerConfig } from '../shared/types.ts'
@@ -15,16 +15,16 @@ const numberKey = 'portolan.writes'
 const patience = 3000
 
 /** One registry among others. */
-export class Others {
+export class StorageLock {
   readonly #store: ConfigStore
   readonly #options: RegistryOptions
   readonly #isLocal: boolean
-  readonly #tell: (m: Body) => void
+  readonly #tell: (m: RequestBody) => void
   #reading = false
   #again = false
   #wrote = new AbortController()
 
-  constructor(store: ConfigStore, options: RegistryOptions, tell: (m: Body) => void) {
+  constructor(store: ConfigStore, options: RegistryOptions, tell: (m: RequestBody) => void) {
     this.#store = store
     this.#options = options
     this.#isLocal = isLocal(options.storage)
@@ -81,7 +81,7 @@ export class Others {
     this.#reading = false
   }
 
-  /** Takes over whom others trust, and how. What the caller gives anew at each start is the caller's. */
+  /** Takes over the trust settings of other tabs. What the caller passes at each start stays the caller's. */
   async #policies(): Promise<void> {
     await this.#store.saved
     for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {

@@ -1,3 +1,4 @@
+import { ignore } from '../shared/download.ts'
 import { mergeConfig, openAuth } from '../shared/mergeconfig.ts'
 import type { RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 
@@ -51,7 +52,10 @@ export class ConfigStore {
     this.#turn = turn
   }
 
-  /** Reads what an earlier session saved, without what is damaged; those given anew at each start win, and are not saved before they are changed. */
+  /**
+   * Reads what an earlier session saved, without what is damaged; the servers of `options.servers` win, and are not
+   * saved before they are changed.
+   */
   async load(given: Record<string, ServerConfig>): Promise<void> {
     for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
       if (typeof config.url !== 'string') continue
@@ -66,7 +70,7 @@ export class ConfigStore {
     this.#unsaved.set(name, patch && this.servers.has(name) && earlier !== null ? { ...earlier, ...patch } : null)
     if (patch === null) this.servers.delete(name)
     else this.merge(name, patch)
-    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(() => {})
+    this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
   }
 
   merge(name: string, patch: Partial<ServerConfig>): void {
@@ -79,7 +83,7 @@ export class ConfigStore {
   }
 
   saveHints(hints: string): void {
-    this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(() => {})
+    this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(ignore)
   }
 
   /** What is approved of servers' tools; see trust.ts, which writes it. */
@@ -96,7 +100,7 @@ export class ConfigStore {
     try {
       return JSON.parse((await this.storage.get(key)) ?? '') as T ?? {}
     } catch {
-      return {} as T // begin anew
+      return {} as T // start with nothing
     }
   }
 

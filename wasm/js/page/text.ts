@@ -68,7 +68,8 @@ function base64Size(data: string): string {
   while (data[end - 1] === '=') end--
   const n = Math.floor((end * 3) / 4)
   const tenths = (unit: number) => (Math.floor((n * 10 + unit / 2) / unit) / 10).toFixed(1)
-  return n < 1024 ? n + ' B' : n < 1024 ** 2 ? tenths(1024) + ' KB' : tenths(1024 ** 2) + ' MB'
+  if (n < 1024) return n + ' B'
+  return n < 1024 ** 2 ? tenths(1024) + ' KB' : tenths(1024 ** 2) + ' MB'
 }
 
 /** JSON without space; from the source text, where there is one, so that numbers keep their digits. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Others } from './storage-lock.ts'
+import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
 import { ConfigStore, pinsKey, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
@@ -182,7 +182,7 @@ test('news that come while the storage is read are read once more, not each', as
         go = resolve
       })),
   } as unknown as Trust
-  const others = new Others(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
   const heard = others.heard(async () => trust)
   const started = async (n: number) => {
     while (reads < n) await new Promise((resolve) => setImmediate(resolve))
@@ -224,7 +224,7 @@ test('policies are taken over from the storage, but not of what the page gives, 
   await theirs.saved
   await ours.load({})
   const tells: unknown[] = []
-  const others = new Others(ours, { storage: 'memory', servers: { given: { url: key } } }, (m) => tells.push(m))
+  const others = new StorageLock(ours, { storage: 'memory', servers: { given: { url: key } } }, (m) => tells.push(m))
   theirs.change('moved', { url: 'https://b.example/mcp' })
   for (const name of ['s', 'given', 'moved']) theirs.change(name, { trust: 'trust', holdNewTools: true })
   await theirs.saved
@@ -240,7 +240,7 @@ test('policies are taken over from the storage, but not of what the page gives, 
 })
 
 test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {
-  const others = new Others(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
+  const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
   const set = (locks: unknown) =>
     Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
   t.after(() => {

@@ -2,7 +2,6 @@ import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
-import type { Lists } from './registry.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
 import type {
   Approval,
@@ -29,8 +28,15 @@ const mostGatherMs = 250
 const mostAnswers = 2000
 
 type Definitions = Record<string, ToolDefinition>
-interface Answer extends RememberedApproval {
+interface StoredApproval extends RememberedApproval {
   at: string
+}
+
+/** The tools of a server: those that models may call, and the others. */
+export interface ToolLists {
+  tools: ToolInfo[]
+  withheld: ToolInfo[]
+  held: HeldTool[]
 }
 
 /** What is approved in common with others. */
@@ -39,7 +45,7 @@ interface Shared {
   turn<T>(work: () => Promise<T>): Promise<T>
   /** The module: this is stored of an endpoint. */
   take(key: string, pins: string): void
-  /** Others who use the storage: it has changed. */
+  /** StorageLock who use the storage: it has changed. */
   changed(): void
 }
 
@@ -56,7 +62,7 @@ export class Trust {
   #turn: Promise<void> = Promise.resolve()
   #hurry = () => {}
   #gatherMs = 0
-  #answered: Promise<Answer[]> | undefined
+  #answered: Promise<StoredApproval[]> | undefined
   /** Has each question that is open look whether it is answered already. */
   readonly #open = new Set<() => void>()
 
@@ -109,7 +115,7 @@ export class Trust {
   /** Reads what others have approved meanwhile. */
   follow(): Promise<void> {
     return this.#queue(async () => {
-      const answers = await this.#read<Answer[] | undefined>(answersKey, undefined)
+      const answers = await this.#read<StoredApproval[] | undefined>(answersKey, undefined)
       if (Array.isArray(answers)) this.#learn(answers)
       this.#tell(await this.#read<Pins>(pinsKey, {}))
     })
@@ -125,7 +131,7 @@ export class Trust {
   }
 
   /** Held tools with what was approved of them, as far as it is known; `was` is the server's list before. */
-  async before(server: string, held: readonly (HeldTool & Hold)[], was: Lists | undefined): Promise<HeldTool[]> {
+  async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
     let stored: Definitions | undefined
     const known = async (tool: string) => {
       const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
@@ -178,7 +184,7 @@ export class Trust {
     if (trusted && (!this.#options.approveAll || annotations.readOnlyHint === true)) return undefined
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
-    const isMine = (a: Answer) => a.at === at && a.tool === tool.tool && a.server === tool.server
+    const isMine = (a: StoredApproval) => a.at === at && a.tool === tool.tool && a.server === tool.server
     const known = async () => (remembers && pin
       ? (await this.#answers()).find((a) => isMine(a) && a.pin === pin)?.approval
       : undefined)
@@ -188,7 +194,10 @@ export class Trust {
     let look = () => {}
     // The call is given up, or the question was answered for good where another call or tab asked it.
     const moot = new Promise<Approval>((resolve) => {
-      const end = (a: Approval) => (ends.abort(), resolve(a))
+      const end = (a: Approval) => {
+        ends.abort()
+        resolve(a)
+      }
       signal?.addEventListener('abort', () => end('deny'), { once: true })
       look = () => void known().then((a) => a && end(a))
     })
@@ -217,7 +226,7 @@ export class Trust {
     }
     const now = tool.pin // which a long list may have got meanwhile
     if (remembers && now && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
-      const answer: Answer = { server: tool.server, tool: tool.tool, pin: now, approval, at }
+      const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin: now, approval, at }
       await this.#change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
     return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
@@ -231,19 +240,19 @@ export class Trust {
     return this.#change((answers) => (server === undefined ? [] : answers.filter((a) => a.server !== server)))
   }
 
-  #answers(): Promise<Answer[]> {
-    return this.#answered ??= this.#read<Answer[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
+  #answers(): Promise<StoredApproval[]> {
+    return this.#answered ??= this.#read<StoredApproval[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
   }
 
-  #learn(answers: Answer[]): void {
+  #learn(answers: StoredApproval[]): void {
     this.#answered = Promise.resolve(answers)
     for (const look of this.#open) look()
   }
 
-  #change(fn: (answers: Answer[]) => Answer[]): Promise<void> {
+  #change(fn: (answers: StoredApproval[]) => StoredApproval[]): Promise<void> {
     return this.#write(async (t) => {
       // Other tabs may have changed it; where there is no storage, memory counts.
-      const now = fn(await t.read<Answer[] | undefined>(answersKey, undefined) ?? await this.#answers())
+      const now = fn(await t.read<StoredApproval[] | undefined>(answersKey, undefined) ?? await this.#answers())
       this.#learn(now)
       t.put(answersKey, now)
     }, true)

@@ -2,15 +2,14 @@ import { checkName, checkPatch, checkWhole } from './checkconfig.ts'
 import type { WireError } from '../shared/errors.ts'
 import { mergeConfig, redactAuth } from '../shared/mergeconfig.ts'
 import { originOf } from '../shared/origin.ts'
-import type { StateEvent } from '../shared/protocol.ts'
-import type { Body } from './requests.ts'
+import type { StateEvent, RequestBody } from '../shared/protocol.ts'
 import type { ServerConfig } from '../shared/types.ts'
 import { disabledError, invalidConfigError, unknownServerError, unknownToolError } from '../shared/wire.gen.ts'
 
 // What a registry says and does before the module is needed: all its servers are off.
 
 type Servers = ReadonlyMap<string, ServerConfig>
-type Answer = { result: unknown } | { error: WireError }
+type Reply = { result: unknown } | { error: WireError }
 
 /** The servers as a snapshot has them. */
 export function states(servers: Servers): StateEvent['servers'] {
@@ -34,10 +33,10 @@ export function states(servers: Servers): StateEvent['servers'] {
   }]))
 }
 
-const done: Answer = { result: null }
+const done: Reply = { result: null }
 
 /** Answers a request as the module would; undefined: the module is needed. */
-export function answer(servers: Servers, m: Body): Answer | undefined {
+export function answer(servers: Servers, m: RequestBody): Reply | undefined {
   switch (m.method) {
     case 'addServer': {
       const patch = checkPatch(m.config, undefined)
@@ -57,7 +56,8 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
       const patch = checkPatch(m.config, moved ? undefined : old.headers, moved ? undefined : old.auth)
       if (patch) return bad(patch)
       const whole = checkWhole(config)
-      return whole ? bad(whole, m.name, 'update') : config.enabled === false ? done : undefined
+      if (whole) return bad(whole, m.name, 'update')
+      return config.enabled === false ? done : undefined
     }
     case 'discover':
       return m.names?.map((name) => known(servers, name, 'discover')).find((a) => a !== done) ?? done
@@ -94,7 +94,7 @@ export function answer(servers: Servers, m: Body): Answer | undefined {
   return undefined
 }
 
-const known = (servers: Servers, name: string, op: string): Answer =>
+const known = (servers: Servers, name: string, op: string): Reply =>
   servers.has(name)
     ? done
     : failure(
@@ -103,13 +103,13 @@ const known = (servers: Servers, name: string, op: string): Answer =>
       name,
     )
 
-const bad = (what: string, server?: string, op?: string): Answer =>
+const bad = (what: string, server?: string, op?: string): Reply =>
   failure(
     invalidConfigError,
     `${server === undefined ? '' : `server ${server}: ${op}: `}invalid server configuration: ${what}`,
     server,
   )
 
-const failure = (error: Omit<WireError, 'message'>, message: string, server?: string): Answer => ({
+const failure = (error: Omit<WireError, 'message'>, message: string, server?: string): Reply => ({
   error: { ...error, message, server },
 })

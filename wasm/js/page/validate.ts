@@ -44,9 +44,9 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     if (!isObject(s)) return
     unsure ||= !Object.keys(s).every((key) => understood.has(key))
     if (value === null && s.nullable === true) return
-    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+    const kind = kindOf(value)
     const types = typesOf(get(s, 'type'))
-    // A type that nobody knows is fulfilled by everything.
+    // Every value fits an unknown type.
     const fits = (t: string) => t === kind || !typeNames.includes(t) || (t === 'integer' && isWhole(value))
     if (types.length && !types.some(fits))
       return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
@@ -208,6 +208,14 @@ function listOf(s: Schema, keyword: string): unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-const article = (noun: string) => (/^null/.test(noun) ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a ') + noun
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+function article(noun: string): string {
+  if (noun.startsWith('null')) return noun
+  return (/^[aeiou]/.test(noun) ? 'an ' : 'a ') + noun
+}
 
 const step = (key: string) => '/' + key.replaceAll('~', '~0').replaceAll('/', '~1')

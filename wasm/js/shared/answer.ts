@@ -1,17 +1,17 @@
-// A tool's answer on its way from the plane to whoever called.
+// A tool's result on its way from the platform to the caller.
 
 import { mayLoseDigits, memberText } from './json.ts'
-import { finish, type Steps } from './steps.ts'
+import { finish, type Steps } from './yield.ts'
 
 /**
  * A result, and its JSON text where parsing loses digits; or, if it is large, the bytes
  * of the message that it came in, which cross realms without being copied.
  */
-export type Answer = { value: unknown; raw?: string } | { message: Uint8Array }
+export type ResultBody = { value: unknown; raw?: string } | { message: Uint8Array }
 
 /** Throws if the message is not JSON. `done` hears of it once it is decoded. */
 export function* opening(
-  answer: Answer,
+  answer: ResultBody,
   done?: (message: Uint8Array) => void,
 ): Steps<{ value: unknown; raw?: string }> {
   if (!('message' in answer)) return answer
@@ -25,4 +25,4 @@ export function* opening(
 }
 
 /** The same, all at once. */
-export const opened = (answer: Answer): { value: unknown; raw?: string } => finish(opening(answer))
+export const opened = (answer: ResultBody): { value: unknown; raw?: string } => finish(opening(answer))

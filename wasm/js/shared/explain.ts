@@ -11,7 +11,7 @@ export function explainWasm(e: unknown): RegistryError {
     })
   }
   return new RegistryError('load_failed', `the module could not be loaded: ${text}`, {
-    hint: 'Check that portolan.wasm is served beside the script, or pass options.wasm.',
+    hint: 'Serve portolan.wasm beside the script, or pass options.wasm.',
     retryable: true,
     cause: e,
   })

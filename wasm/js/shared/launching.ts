@@ -1,6 +1,19 @@
 import type { WireError } from './errors.ts'
 import type { Begin, StartOptions } from './protocol.ts'
-import type { LoadProgress } from './types.ts'
+import type { Channel, LoadProgress } from './types.ts'
+
+/** What a host is started with. */
+export type HostSettings = Promise<[StartOptions, Begin]>
+
+/** A host that has been started. */
+export interface StartedHost {
+  channel: Channel
+  mode: string
+  /** Servers that the module refused. */
+  refused: Record<string, WireError>
+  /** Calls back once the worker has died. The returned function ends that. */
+  onDied?(died: () => void): () => void
+}
 
 /** The first message to a dedicated worker, and its answer. */
 export interface Launch {
@@ -17,8 +30,8 @@ export type Launched = { launched: true; lock?: string | undefined; refused: Rec
 /** The name by which a worker knows that it is ours. */
 export const workerName = 'portolan-module'
 
-/** That of the second one, which the first starts when a server has sent very much; see plane-lane.ts. */
-export const laneName = 'portolan-lane'
+/** That of the second one, which the first starts when a server has sent very much; see fetch/io-worker.ts. */
+export const ioWorkerName = 'portolan-lane'
 
 /**
  * A tab joins a shared worker under a lock that it holds as long as it is there.

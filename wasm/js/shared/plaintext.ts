@@ -2,7 +2,7 @@
 // the two together.
 
 import { blackFlag, isHidden, isWanted, mayHoldHidden, nations } from './hidden.ts'
-import { finish, type Steps } from './steps.ts'
+import { finish, type Steps } from './yield.ts'
 
 const ordinary = /^[\t\n\x20-\x7e]*$/
 
@@ -77,7 +77,10 @@ const isBetween = (c: number, first: number, last: number) => c >= first && c <=
 
 const longestSequence = 256
 
-/** The length, in units, of the terminal sequence that begins at i; `size`, that of its first character, if there is none. */
+/**
+ * The length, in units, of the terminal sequence that begins at i; `size`, that of its first character, if there is
+ * none.
+ */
 function sequence(s: string, i: number, size: number): number {
   const c = s.charCodeAt(i), next = s.charCodeAt(i + 1)
   if (c === 0x9b) return control(s, i, i + 1)
@@ -110,13 +113,10 @@ export function excerptAt(s: string, at: number): string {
   let from = 0
   for (let n = Math.max(0, at - 16); n > 0 && from < s.length; n--) from += isPair(s, from) ? 2 : 1
   const shown = Array.from(s.slice(from, from + 112)).slice(0, Math.min(at, 16) + 40)
-    .map((
-      c,
-    ) => (c === '\n' || c === '\t' || c === '\r'
-      ? ' '
-      : isHidden(c.codePointAt(0)!)
-      ? `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
-      : c)
-    ).join('')
+    .map((c) => {
+      if (c === '\n' || c === '\t' || c === '\r') return ' '
+      const code = c.codePointAt(0)!
+      return isHidden(code) || code === 0 ? `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩` : c
+    }).join('')
   return (from ? '…' : '') + (shown.length > 120 ? shown.slice(0, 119) + '…' : shown)
 }

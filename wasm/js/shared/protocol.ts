@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
 import type {
   AuthorizeRequest,
@@ -50,6 +50,9 @@ export type Request =
     | { method: 'close' }
   )
 
+/** A request before it has its number. */
+export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
+
 export type ToPage =
   | { id: number; result: unknown }
   | { id: number; error: WireError }
@@ -63,7 +66,7 @@ export type ToPage =
   | AuthorizeEvent
 
 /**
- * What is approved of the tools at an endpoint, for whoever keeps it: StartOptions.pins[key]
+ * What is approved of the tools at an endpoint, for its store: StartOptions.pins[key]
  * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
  */
 export interface PinsEvent {
@@ -114,7 +117,9 @@ export interface ListedTool extends Marks {
   pin?: string
 }
 
-/** Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it. */
+/**
+ * Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it.
+ */
 export interface Marks {
   withheld?: boolean
   held?: Hold
@@ -149,8 +154,10 @@ export interface Attached {
   callTimeoutMs: number
 }
 
-/** Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it. */
-export type Called = Answer & {
+/**
+ * Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it.
+ */
+export type Called = ResultBody & {
   server: string
   tool: string
   isError: boolean

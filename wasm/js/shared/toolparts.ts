@@ -1,5 +1,11 @@
-import type { Source } from '../fetch/tables.ts'
 import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
+
+/**
+ * What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts.
+ */
+export type Source = { readonly text: string; readonly places: readonly number[] } | {
+  readonly texts: readonly string[]
+}
 
 /** Tools a message; a part is a task of the page's main thread, and stays a short one. */
 const partSize = 200

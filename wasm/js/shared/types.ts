@@ -4,148 +4,148 @@
  */
 
 /**
- * Returns a registry. The module is loaded and started now if a server is enabled,
- * or else when one first is. Rejects with a {@link RegistryError}.
+ * Creates a registry. The module starts now if a server is enabled, else when the first server becomes enabled.
+ * Rejects with a {@link RegistryError}.
  */
 export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
 /**
- * Downloads and compiles the module, for registries that start later from the same
- * address. Without it that happens when the first server is switched on.
+ * Downloads and compiles the module in advance. Registries that start later from the same address use it.
+ * Without preload, the module loads when the first server becomes enabled.
  */
 export declare function preload(
   options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'host' | 'onProgress' | 'signal'>,
 ): Promise<void>
-/** Returns the registry that lives at the other end of a channel. */
+/** Connects to the registry that is served at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
-/** Serves a registry of this realm to another one, which calls {@link connectRegistry}. Returns a function that ends it. */
+/** Serves a registry to another realm, which calls {@link connectRegistry}. The returned function ends that. */
 export declare function serveRegistry(registry: Registry, channel: Channel): () => void
-/** Wraps a Worker, a MessagePort or anything of that shape. */
+/** Makes a channel of a Worker, a MessagePort or another object with the same methods. */
 export declare function portChannel(port: PortLike): Channel
 
-/** What {@link createRegistry} takes. Every option has a default; an unknown one is refused by name. */
+/** Options of {@link createRegistry}. Every option has a default. An unknown option is rejected by name. */
 export interface RegistryOptions {
-  /** The module, or where it is; default: `portolan.wasm` beside this script. */
+  /** The module or its address. Default: `portolan.wasm` beside this script. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module
   /**
-   * The module's digest, as of script elements: `sha384-…`. Another file is refused
-   * with `integrity_failed`. Only where `wasm` is an address.
+   * The module's digest, written as for script elements: `sha384-…`. Another file rejects with `integrity_failed`.
+   * Only for a `wasm` that is an address.
    */
   integrity?: string
   /**
-   * Where the module runs; `registry.mode` tells which it came to.
+   * Where the module runs. `registry.mode` shows the result.
    * - `auto`, the default: a worker, or else the main thread
-   * - `shared`: one worker for all tabs of the origin that say so, with one state and the
-   *   options of the tab that started it; where there is no SharedWorker, as `auto`
+   * - `shared`: one worker, with one state, for all tabs of the origin that use this mode. The options of the first
+   *   tab count. Without SharedWorker, the mode is `auto`.
    */
   mode?: 'auto' | 'shared' | 'worker' | 'main'
   /**
-   * `Host` of `portolan/worker`, for realms that refuse import(): in a service
-   * worker, `import { Host } from 'portolan/worker'` and pass it. Elsewhere it is found.
+   * `Host` of `portolan/worker`. Only service workers need it, because they cannot use import().
    */
   host?: ModuleHost
-  /** Servers to begin with, by the name that the user gives them. They win over stored ones of the same name. */
+  /** The first servers, by name. They replace stored servers of the same name. */
   servers?: Record<string, ServerConfig>
   /** Template of the CORS proxy for servers with `proxy: true`: `https://proxy.example/?url={href}`. */
   proxy?: string
-  /** Where server configurations are kept; default `local` (localStorage, where there is one). */
+  /** Where configurations are stored. Default: `local`, which is localStorage if the page has it. */
   storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  /** Keep header values and tokens too, encrypted under a non-extractable key in IndexedDB; default: only in memory. */
+  /** Stores header values and tokens too, encrypted with a non-extractable key in IndexedDB. Default: in memory. */
   rememberSecrets?: boolean
-  /** Failures in a row that suspend a server; default 3. */
+  /** Consecutive failures after which a server is suspended. Default: 3. */
   failureThreshold?: number
-  /** How long a server is first suspended, in ms; default 5,000. It grows up to 5 minutes. */
+  /** Length of the first suspension, in ms. Default: 5,000. Later suspensions last up to 5 minutes. */
   cooldownMs?: number
-  /** Bound on connecting to a server and on listing its tools, each, in ms; default 10,000. */
+  /** Deadline of connecting to a server, and of listing its tools, in ms. Default: 10,000 each. */
   timeoutMs?: number
-  /** Bound on a call in all, in ms; default 120,000. */
+  /** Deadline of a call, in ms. Default: 120,000. */
   callTimeoutMs?: number
-  /** Bound on the time in a call without progress, in ms; default 30,000. */
+  /** Longest time without progress in a call, in ms. Default: 30,000. */
   idleTimeoutMs?: number
-  /** Check arguments against the tool's inputSchema before sending them; default false. */
+  /** Checks arguments against the tool's inputSchema before a call. Default: false. */
   validate?: boolean
   limits?: Partial<Limits>
-  /** Answers a server's elicitation/create. Without it the capability is not announced. */
+  /** Answers questions of servers (elicitation). Without it, servers do not see this capability. */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
-  /** How people sign in to servers that want it; see {@link Registry.signIn}. */
+  /** How users sign in to servers; see {@link Registry.signIn}. */
   signIn?: SignInOptions
   /**
-   * Asked before each call, with what it would do; not for servers with `trust: 'trust'`. What it answers
-   * with `always` and `never` is remembered, bound to the server's origin and path, the tool and its
-   * {@link ToolInfo.pin}: a tool that changes is asked about anew. Without it calls run as they come. It may
-   * take its time: a call's deadline begins afterwards.
+   * Asks the user before each call, except on servers with `trust: 'trust'`. Without it, calls run at once.
+   * The registry remembers `always` and `never` for the server's origin and path, the tool and its
+   * {@link ToolInfo.pin}. If the tool changes, the user is asked again. The call's deadline starts after the answer.
    */
   onApprove?: (request: ApprovalRequest) => Promise<Approval> | Approval
-  /** Ask `onApprove` about the calls of trusted servers too, but for tools that say that they only read; default false. */
+  /** Also asks about calls on trusted servers, except for read-only tools. Default: false. */
   approveAll?: boolean
   /**
-   * Look definitions and results over for poison, here and by rules: {@link ToolInfo.flags} and
-   * {@link ToolResult.flags}. Flags are hints and block nothing. Default false: only hidden text is flagged.
+   * Scans definitions and results for suspicious text, in this page: {@link ToolInfo.flags} and
+   * {@link ToolResult.flags}. Flags are hints and block nothing. Default: false, which flags hidden text only.
    */
   scan?: boolean
-  /** Records what servers say, or answers from such a record: what `record()` or `replay()` of `portolan/cassette` returns. */
+  /**
+   * Records responses of servers, or replays them. The value comes from `record()` or `replay()` of
+   * `portolan/cassette`.
+   */
   cassette?: Cassette
-  /** Told while the module loads. */
+  /** Receives the progress of loading the module. */
   onProgress?: (p: LoadProgress) => void
   signal?: AbortSignal
 }
 
-/** How people sign in. In a page nothing needs to be set, if the package is served from the page's origin. */
+/** How users sign in. The defaults work in a page if the package is served from the page's origin. */
 export interface SignInOptions {
   /**
-   * Where authorization servers send people back: a page that loads the package's `callback.js`.
-   * Default: `callback.html` beside this script. It has to be of the page's origin.
+   * The redirect URL for authorization servers: a page of this origin that loads the package's `callback.js`.
+   * Default: `callback.html` beside this script.
    */
   redirectUrl?: string
-  /** The https address of a Client ID Metadata Document, for authorization servers that take one. */
+  /** The https address of a Client ID Metadata Document, for authorization servers that support it. */
   clientMetadataUrl?: string
-  /** What the client calls itself where it registers; default `portolan`. */
+  /** The client's name in registrations. Default: `portolan`. */
   clientName?: string
   /**
-   * Shows the authorization page and resolves to the address that it sent the person back to. Default: a popup, or
-   * where it is blocked a redirect of this page. Node and workers have neither, and need this.
+   * Shows the authorization page and resolves to the redirect's whole URL. Default: a popup, or a redirect of this
+   * page if popups are blocked. Node and workers have no default.
    */
   onAuthorize?: (request: AuthorizeRequest) => Promise<string> | string
 }
 
-/** A page of an authorization server that a person is to see. */
+/** An authorization page for the user. */
 export interface AuthorizeRequest {
   server: string
   url: string
-  /** The authorization server's host, to be shown. */
+  /** The authorization server's host. Show it to the user. */
   host: string
-  /** Nobody waits for the answer any more. */
+  /** Aborted when the result is no longer needed. */
   signal: AbortSignal
 }
 
-/** A recording of `portolan/cassette`, or one that is replayed. Its methods are between the files of one release. */
+/** A recording or a replay of `portolan/cassette`. */
 export interface Cassette {
-  /** Between the files of one release: not to be called by others. */
+  /** Internal: only files of the same release may call it. */
   open(start: never, begin: never): Promise<unknown>
 }
 
-/** Runs the module. Its methods are between the files of one release. */
+/** Runs the module. */
 export interface ModuleHost {
-  /** Between the files of one release: not to be called by others. */
+  /** Internal: only files of the same release may call it. */
   start(module: WebAssembly.Module, options: never): Promise<unknown>
 }
 
-/** How far a phase (`download`, `start`, `ready`) has come, in bytes where it is a download. */
+/** Progress of a phase: `download`, `start` or `ready`. The numbers of `download` are bytes. */
 export interface LoadProgress {
   loaded: number
   total?: number
   phase: string
 }
 
-/** One MCP server, as a user configures it. */
+/** The configuration of one MCP server. */
 export interface ServerConfig {
   /** The http(s) endpoint, or `builtin:demo`. */
   url: string
   /** Sent with every request to the url's origin, and nowhere else. */
   headers?: Record<string, string>
   /**
-   * Send the requests through the registry's proxy; default false. 'auto' goes
-   * directly, and through the proxy where the browser cannot and no `headers`
-   * would go along; what works is remembered.
+   * Whether requests go through the registry's proxy. Default: false. `'auto'`: direct first; the proxy only if CORS
+   * blocks it and the server has no `headers`. The choice is remembered.
    */
   proxy?: boolean | 'auto'
   /** Default true. */
@@ -154,79 +154,82 @@ export interface ServerConfig {
   transport?: 'auto' | 'streamable-http' | 'sse'
   /** Overrides the registry's `timeoutMs` for this server. */
   timeoutMs?: number
-  /** Which tools are offered, by the server's own names. */
+  /** Tools to offer or to withhold, by the server's names. */
   tools?: { allow?: string[]; deny?: string[] }
-  /** How to sign in, where what the server says of itself does not suffice. */
+  /** Sign-in settings, for servers whose own metadata is not enough. */
   auth?: AuthConfig
   /**
-   * What happens when the server's tools change after they were first seen.
-   * - `ask-on-change`, the default: the first list is taken as it is; a tool that differs from what was
-   *   approved, or that has a new name, is held until `approveTools()`
-   * - `ask-always`: new tools are held too, those of the first list among them, and `onApprove` is asked about every call
-   * - `trust`: nothing is held, the server's annotations count, and `onApprove` is not asked
+   * Whether changes of the server's tools need approval.
+   * - `ask-on-change`, the default: the first list is approved as it is. A changed or renamed tool is held until
+   *   `approveTools()`.
+   * - `ask-always`: new tools are held too, also those of the first list. `onApprove` is asked about every call.
+   * - `trust`: no tool is held, the server's annotations are believed, and `onApprove` is not asked.
    */
   trust?: 'trust' | 'ask-on-change' | 'ask-always'
-  /** Hold new tools of a server that is known already; default false: they are offered. */
+  /** Holds new tools of a known server. Default: false, which offers them. */
   holdNewTools?: boolean
 }
 
 /**
- * What a client is to an authorization server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be set
- * and not read: they are kept as header values are, and shown as `[redacted]`.
+ * Sign-in settings of a server. Secrets (`clientSecret`, `privateKey`, `assertion`, `idToken`) can be set but not read:
+ * they read as `[redacted]` and are stored like header values.
  */
 export interface AuthConfig {
-  /** Default `authorization-code`: a person signs in. The others ask nobody. */
+  /** Default: `authorization-code`, in which a user signs in. The other flows need no user. */
   flow?: 'authorization-code' | 'client-credentials' | 'jwt-bearer' | 'enterprise-managed'
-  /** Of a client that was registered beforehand. Without it the client registers itself. */
+  /** The id of a registered client. Without it, the client registers itself. */
   clientId?: string
   clientSecret?: string
-  /** Instead of a secret: a PKCS#8 key in PEM, or a JWK as text, for `private_key_jwt`. */
+  /** For `private_key_jwt` in place of a secret: a PKCS#8 key in PEM, or a JWK as text. */
   privateKey?: string
-  /** Of the key; default ES256. */
+  /** The key's algorithm. Default: ES256. */
   signingAlgorithm?: 'ES256' | 'RS256'
-  /** The only authorization server that may hear of the client; default: the first that the server names. */
+  /** The only authorization server to use. Default: the first that the server names. */
   issuer?: string
   /** Overrides `signIn.clientMetadataUrl`. */
   clientMetadataUrl?: string
-  /** What to ask for; default: what the server wants. */
+  /** The scopes to request. Default: those that the server names. */
   scopes?: string[]
   /** With `jwt-bearer`: the workload's own token. */
   assertion?: string
-  /** With `enterprise-managed`: the identity token of the person, and where it is exchanged. */
+  /** With `enterprise-managed`: the user's identity token, and the address that exchanges it. */
   idToken?: string
   idpTokenUrl?: string
   idpClientId?: string
 }
 
-/** A configuration as it may be shown: header values, and the secrets of `auth`, are replaced by `[redacted]`. */
+/** A configuration without secrets: header values and the secrets of `auth` read `[redacted]`. */
 export type RedactedConfig = ServerConfig
 
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
-  /** `worker`, `shared`, `main`, `replay`, or `remote` for a connected one; before the module has started, what is meant to be used. */
+  /**
+   * `worker`, `shared`, `main`, `replay`, or `remote` for a connected registry. Before the module has started, the
+   * intended mode.
+   */
   readonly mode: string
   readonly version: string
-  /** Takes a server in. After the first `discover()` it is connected to and listed at once. */
+  /** Adds a server. After the first `discover()`, it connects and lists the server's tools at once. */
   addServer(name: string, config: ServerConfig): Promise<void>
-  /** Changes the given fields. A patch field that is undefined takes its default. */
+  /** Changes the given fields. An undefined field is reset to its default. */
   updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
-  /** Ends what the server is doing, and forgets it. */
+  /** Removes a server and ends its calls. */
   removeServer(name: string): Promise<void>
-  /** Switches a server on or off: `updateServer` of `enabled`. */
+  /** Enables or disables a server. The same as `updateServer` with `enabled`. */
   setEnabled(name: string, enabled: boolean): Promise<void>
-  /** Forgets the server's failures and tries it now; resolves when that is decided. */
+  /** Clears the server's failures and connects again. Resolves when the attempt has ended. */
   retry(name: string): Promise<void>
   /**
-   * Signs a person in to a server whose health says `signIn: 'needed'`, then tries the server. To be called from a
-   * click, for it opens a window. Where popups are blocked the page itself goes to the authorization server, and the next
-   * `createRegistry` completes what was begun.
+   * Signs the user in to a server whose health says `signIn: 'needed'`, then connects. Call it from a click, because
+   * it opens a window. If popups are blocked, the page itself goes to the authorization server, and the next
+   * `createRegistry` completes the sign-in.
    */
   signIn(name: string, options?: { signal?: AbortSignal }): Promise<void>
-  /** Forgets the server's tokens, and tells the authorization server so if it can be told. */
+  /** Deletes the server's tokens, and revokes them if the authorization server supports it. */
   signOut(name: string): Promise<void>
-  /** Connects to the named or all enabled servers and lists their tools. One bad server never rejects it. */
+  /** Connects to the named servers, or to all enabled ones, and lists their tools. A failing server does not reject. */
   discover(names?: string[], options?: { signal?: AbortSignal }): Promise<Snapshot>
-  /** The tools that a model may call now, in its format (default `openai`). Synchronous. */
+  /** The tools that a model may call now, in a dialect. Default: `openai`. Synchronous. */
   getTools(options?: GetToolsOptions & { format?: 'openai' }): OpenAITool[]
   /** For the Responses API. */
   getTools(options: GetToolsOptions & { format: 'openai-responses' }): OpenAIResponsesTool[]
@@ -234,51 +237,57 @@ export interface Registry extends AsyncDisposable {
   getTools(options: GetToolsOptions & { format: 'anthropic' }): AnthropicTool[]
   /** As function declarations for Gemini. */
   getTools(options: GetToolsOptions & { format: 'gemini' }): GeminiTool[]
-  /** In a format that is known only when it runs. */
+  /** For a format that is chosen at run time. */
   getTools(options?: GetToolsOptions): Tool[]
-  /** Whether a model may call a tool of that name now. */
+  /** Whether a model may call a tool with this name now. */
   has(name: string): boolean
-  /** Calls a tool and returns the text for the model. An answer with isError comes back as text. */
+  /** Calls a tool and returns the text for the model. A result with `isError` resolves to its text. */
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
-  /** Calls a tool and returns the whole answer. */
+  /** Calls a tool and returns the whole result. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
-  /** Approves held tools of a server as they are now, by the server's own names; all if none are named. Resolves once that is stored. */
+  /**
+   * Approves held tools in their current version, by the server's names. Default: all. Resolves once the approval is
+   * stored.
+   */
   approveTools(server: string, tools?: string[]): Promise<void>
-  /** What `onApprove` has answered with `always` and `never`. */
+  /** The remembered answers of `onApprove`: `always` and `never`. */
   approvals(): Promise<RememberedApproval[]>
-  /** Forgets such answers, of one server or all. */
+  /** Deletes remembered answers, of one server or of all. */
   forgetApprovals(server?: string): Promise<void>
-  /** Reads on in a result whose text was cut. Rejects with `gone` once newer ones have taken its place. */
+  /** Reads a part of a result whose text was cut. Rejects with `gone` if newer results have replaced it. */
   readResult(handle: string, range?: ResultRange): Promise<ResultPart>
-  /** How the servers are doing, by name. */
+  /** The health of each server, by name. */
   getHealth(): Record<string, ServerHealth>
-  /** The state; the same object until something changes. */
+  /** The current state. The object stays the same until the state changes. */
   getSnapshot(): Snapshot
-  /** Calls the listener after each change; returns the function that ends it. */
+  /** Calls the listener after each change. The returned function ends that. */
   subscribe(listener: () => void): () => void
   /**
-   * Tells the listener of calls made through this object, and of connections,
-   * as they go on; returns the function that ends it. For timelines.
+   * Reports calls made through this object, and connections, while they run. For timelines.
+   * The returned function ends that.
    */
   observe(listener: (a: Activity) => void): () => void
-  /** Ends calls and connections, and the module if nobody else uses it. */
+  /** Ends calls and connections. Ends the module too, unless another tab uses it. */
   close(): Promise<void>
 }
 
-/** Something that a registry does, as it goes on. Holds no arguments, results or header values. */
+/** A step of a call or a connection. It contains no arguments, results or header values. */
 export interface Activity {
   /** The same for all events of one call or connection. */
   id: number
   kind: 'call' | 'connection'
   server: string
-  /** What models call the tool. */
+  /** The tool's name for models. */
   tool?: string
   phase: 'begin' | 'progress' | 'end'
   /** In ms since the epoch. */
   at: number
   /** With `end`. */
   durationMs?: number
-  /** What the duration consists of, in order: a call's `waiting` and `server`, a connection's `connect` and `list`. With `ok` and `tool_error`. */
+  /**
+   * The parts of the duration, in order: `waiting` and `server` of a call, `connect` and `list` of a connection.
+   * With `ok` and `tool_error`.
+   */
   parts?: { name: string; ms: number }[]
   /** With `end`. */
   outcome?: 'ok' | 'tool_error' | 'error' | 'cancelled'
@@ -289,24 +298,27 @@ export interface Activity {
   progress?: ToolProgress
 }
 
-/** Which tools, and in whose format. A tool is given if every condition admits it. */
+/** Selects tools and their format. A tool must satisfy every condition. */
 export interface GetToolsOptions {
   format?: Dialect
   /** Only tools of these servers. */
   servers?: string[]
-  /** Only these model names; a trailing `*` stands for any rest. */
+  /** Only tools with these names. A trailing `*` matches any rest. */
   include?: string[]
-  /** Not these. */
+  /** No tools with these names. */
   exclude?: string[]
-  /** Add the tool `portolan_read_result`, by which a model reads on in results that were cut; `dispatch()` answers it here. Default false. */
+  /**
+   * Adds the tool `portolan_read_result`, with which a model reads the rest of a cut result. `dispatch()` answers it.
+   * Default: false.
+   */
   readResult?: boolean
 }
 
-/** Whose format tools are given in. */
+/** The tool format of a provider. */
 export type Dialect = 'openai' | 'openai-responses' | 'anthropic' | 'gemini'
-/** A JSON Schema, as the server or the format has it. */
+/** A JSON Schema. */
 export type JSONSchema = Record<string, unknown>
-/** A tool for Chat Completions and what is compatible with it. */
+/** A tool for Chat Completions and compatible APIs. */
 export interface OpenAITool {
   type: 'function'
   function: { name: string; description: string; parameters: JSONSchema }
@@ -334,24 +346,24 @@ export interface GeminiTool {
 /** A tool in one of the formats. */
 export type Tool = OpenAITool | OpenAIResponsesTool | AnthropicTool | GeminiTool
 
-/** What one call may be given beside its arguments. */
+/** Options of one call. */
 export interface DispatchOptions {
   /** Ends the call here and on the server. */
   signal?: AbortSignal
-  /** Bounds this call, in ms. */
+  /** Deadline of this call, in ms. */
   timeoutMs?: number
-  /** Told how far the call has come, where the server says so. */
+  /** Receives the call's progress, if the server reports it. */
   onProgress?: (p: ToolProgress) => void
 }
 
-/** How far a call has come, in units of the server's own. */
+/** Progress of a call, in the server's own units. */
 export interface ToolProgress {
   progress: number
   total?: number
   message?: string
 }
 
-/** A content block of the spec; which fields it has depends on its type. */
+/** A content block of the MCP specification. Its type decides its fields. */
 export type ContentBlock =
   | { type: 'text'; text: string; [key: string]: unknown }
   | { type: 'image' | 'audio'; data: string; mimeType: string; [key: string]: unknown }
@@ -362,28 +374,31 @@ export type ContentBlock =
   }
   | { type: 'resource_link'; uri: string; name: string; [key: string]: unknown }
 
-/** A tool's answer, whole. */
+/** The whole result of a call. */
 export interface ToolResult {
-  /** The answer as one text for a model. */
+  /** The result as one text for a model. */
   text: string
   content: ContentBlock[]
   structuredContent?: unknown
   isError: boolean
   server: string
-  /** The server's own name for the tool. */
+  /** The tool's name on the server. */
   tool: string
   durationMs: number
-  /** Where the answer comes from. */
+  /** The result's origin. */
   provenance: Provenance
-  /** The text was cut to `limits.resultBytes`: its beginning and its end, and between them how much is missing. `content` is whole. */
+  /**
+   * The text was cut to `limits.resultBytes`. Its beginning and its end remain, with a note about the missing part.
+   * `content` is whole.
+   */
   truncated?: boolean
-  /** With `truncated`: what `readResult()` takes. */
+  /** With `truncated`: the handle for `readResult()`. */
   handle?: string
-  /** What in the answer is suspicious: hidden text, and with the option `scan` more. */
+  /** Suspicious parts of the result: hidden text, and more with the option `scan`. */
   flags?: Flag[]
 }
 
-/** Where an answer comes from. It is a stranger's word, whoever the server is. */
+/** The origin of a result. A result is untrusted, whichever server sent it. */
 export interface Provenance {
   server: string
   tool: string
@@ -391,7 +406,7 @@ export interface Provenance {
   untrusted: true
 }
 
-/** Which part of a text, in characters as JavaScript counts them; by default 20,000 from the start. */
+/** A range of a text, in UTF-16 code units. Default: the first 20,000. */
 export interface ResultRange {
   offset?: number
   length?: number
@@ -403,37 +418,40 @@ export interface ResultPart {
   total: number
 }
 
-/** Something suspicious in what a server says. A hint: it may be harmless, and nothing is blocked for it. */
+/** A suspicious part of a definition or a result. A flag is a hint and blocks nothing. */
 export interface Flag {
-  /** Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`, `parameter`, `blob`, `data_url`, `lookalike`, … */
+  /**
+   * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
+   * `parameter`, `blob`, `data_url`, `lookalike`, …
+   */
   rule: string
   /** JSON pointer into the definition or the result. */
   where: string
-  /** What stands there, shortened, with hidden characters as `⟨U+200B⟩`. */
+  /** The text at that place, shortened. Hidden characters are shown as `⟨U+200B⟩`. */
   excerpt: string
 }
 
-/** What `onApprove` is asked. */
+/** A call that needs the user's approval. */
 export interface ApprovalRequest {
   server: string
-  /** The server's own name for the tool, and what models call it. */
+  /** The tool's name on the server. `name` is its name for models. */
   tool: string
   name: string
   args: Record<string, unknown>
   description: string
-  /** What the server says the tool does: a claim, unless `trusted`. */
+  /** The server's annotations. They are claims, unless `trusted`. */
   annotations: Record<string, unknown>
   /** The user trusts this server (`trust: 'trust'`). */
   trusted: boolean
-  /** What the answer is bound to; see {@link ToolInfo.pin}. */
+  /** The version of the tool that the answer is for; see {@link ToolInfo.pin}. */
   pin: string
   flags: Flag[]
-  /** Aborted when the call is, and once the same question was answered for good elsewhere, in this tab or another. */
+  /** Aborted with the call, and when another call or tab has got `always` or `never` for the same question. */
   signal: AbortSignal
 }
-/** What the user said. `always` and `never` are remembered, but for servers with `ask-always`. */
+/** The user's answer. `always` and `never` are remembered, except on servers with `ask-always`. */
 export type Approval = 'once' | 'always' | 'deny' | 'never'
-/** An answer that is remembered, for a tool as it was then. */
+/** A remembered answer, for one version of a tool. */
 export interface RememberedApproval {
   server: string
   tool: string
@@ -441,15 +459,15 @@ export interface RememberedApproval {
   approval: 'always' | 'never'
 }
 
-/** How a server is doing. */
+/** The health of a server. */
 export interface ServerHealth {
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
-  /** Failed too often in a row; `retryAt` says when it is tried again. */
+  /** The server has failed too often in a row. The registry connects again at `retryAt`. */
   suspended: boolean
-  /** Tools offered; `toolTotal` counts those listed, before `config.tools`. */
+  /** Offered tools. `toolTotal` counts all listed tools, before `config.tools`. */
   toolCount: number
   toolTotal: number
-  /** Tools held until they are approved; absent if there are none. */
+  /** Tools that wait for approval. Absent if there are none. */
   heldCount?: number
   transport?: 'streamable-http' | 'sse'
   protocolVersion?: string
@@ -462,54 +480,54 @@ export interface ServerHealth {
   hint?: string
   consecutiveFailures: number
   retryAt: number | null
-  /** Of the last list or call. */
+  /** Duration of the last list or call. */
   latencyMs: number | null
-  /** What the last list left out, and why. */
+  /** Tools that the last list left out, with reasons. */
   warnings?: string[]
-  /** `needed`: the server wants a person to sign in, at `signInHost`; see {@link Registry.signIn}. */
+  /** `needed`: the user has to sign in at `signInHost`; see {@link Registry.signIn}. */
   signIn?: 'needed' | 'signed-in'
   signInHost?: string
-  /** What the server calls itself; not to be trusted. */
+  /** The server's own name. Do not trust it. */
   serverInfo?: { name: string; version: string }
 }
 
-/** The state at one moment. It is never changed; what differs later is in another object. */
+/** The state at one moment. A snapshot never changes: each change makes a new one. */
 export interface Snapshot {
   status: 'idle' | 'discovering' | 'ready' | 'partial'
   /** Grows with every change. */
   version: number
   servers: Record<string, ServerHealth & { config: RedactedConfig }>
-  /** What models may call. */
+  /** Tools that models may call. */
   tools: ToolInfo[]
-  /** What servers listed and `config.tools` leaves out; models cannot call it. */
+  /** Listed tools that `config.tools` leaves out. Models cannot call them. */
   withheld: ToolInfo[]
-  /** What servers changed or added and nobody has approved yet; models cannot call it. */
+  /** Changed or new tools that wait for approval. Models cannot call them. */
   held: HeldTool[]
 }
 
 /** A tool, with both of its names. */
 export interface ToolInfo {
-  /** What models call it. */
+  /** The tool's name for models. */
   name: string
   server: string
-  /** The server's own name for it. */
+  /** The tool's name on the server. */
   tool: string
-  /** The tool as its server defines it (Tool of the spec), without hidden text. */
+  /** The server's definition (`Tool` of the specification), without hidden text. */
   definition: ToolDefinition
   /**
-   * SHA-256 of what the server defines, base64url: equal as long as nothing changes that models or users see.
-   * Tools of a long list that is seen for the first time get theirs a moment later.
+   * SHA-256 of the definition, base64url. It stays equal until a part changes that models or users see.
+   * Tools of a long new list get their pins a moment later.
    */
   pin?: string
-  /** What in the definition is suspicious: hidden text, and with the option `scan` more. */
+  /** Suspicious parts of the definition: hidden text, and more with the option `scan`. */
   flags?: Flag[]
 }
 
 /** A tool that is held until `approveTools()`. */
 export interface HeldTool extends ToolInfo {
-  /** It differs from what was approved; or its name was not there before; or only its name is another. */
+  /** `changed`: it differs from the approved version. `new`: its name is new. `renamed`: only its name differs. */
   reason: 'changed' | 'new' | 'renamed'
-  /** The approved definition, as far as it is still known. */
+  /** The approved definition, if it is still stored. */
   before?: ToolDefinition
   /** With `renamed`: the name that was approved. */
   renamedFrom?: string
@@ -528,15 +546,15 @@ export interface ToolDefinition {
   [key: string]: unknown
 }
 
-/** Bounds on what servers can make the registry hold. Bytes, counts and levels. */
+/** Bounds on data from servers: bytes, counts and levels. */
 export interface Limits {
   /** One response; 16 MiB, or 4 MiB where the module runs on the main thread. */
   responseBytes: number
   /** One event of a stream; 4 MiB. */
   eventBytes: number
-  /** What is read of a refusal; 64 KiB. */
+  /** The body of an HTTP error; 64 KiB. */
   errorBytes: number
-  /** A server's words in an error or a warning; 2 KiB. */
+  /** A server's text in an error or a warning; 2 KiB. */
   messageBytes: number
   /** One tool's definition; 64 KiB. */
   definitionBytes: number
@@ -544,7 +562,7 @@ export interface Limits {
   descriptionBytes: number
   /** Nesting of any JSON; 128. */
   depth: number
-  /** How deep schemas lie in a tool's schema; 32. */
+  /** Nesting of schemas in a tool's schema; 32. */
   schemaDepth: number
   /** Schemas in a tool's schema; 1,000. */
   schemaNodes: number
@@ -552,68 +570,68 @@ export interface Limits {
   enumValues: number
   /** Pages of one list; 100. */
   pages: number
-  /** 1,000. */
+  /** Tools of one server; 1,000. */
   toolsPerServer: number
-  /** Of all servers; 5,000. */
+  /** Tools of all servers; 5,000. */
   tools: number
   /** All pages of one list; 16 MiB. */
   listBytes: number
   /** The text form of a result; 1 MiB. */
   resultBytes: number
-  /** Elements and members of one result, which take many times its size once it is parsed; 600,000. */
+  /** Elements and members of one result, because parsed values take many times its size; 600,000. */
   resultValues: number
-  /** Notifications that are decoded, per server; 200. More are counted and dropped. */
+  /** Decoded notifications per server and second; 200. Further ones are counted and dropped. */
   eventsPerSecond: number
-  /** Requests of a server that are answered; 10. More are counted and dropped. */
+  /** Answered requests per server and second; 10. Further ones are counted and dropped. */
   pingsPerSecond: number
-  /** Tries to connect to a server in 10 s; 20. */
+  /** Attempts to connect to a server in 10 s; 20. */
   connects: number
-  /** The module's own memory; beyond it the module is replaced while no call is under way; 256 MiB. */
+  /** The module's memory; 256 MiB. A larger module is replaced while no call runs. */
   memoryBytes: number
 }
 
-/** What a server asks the user during a call (`elicitation/create`). */
+/** A server's question to the user during a call (`elicitation/create`). */
 export interface ElicitationRequest {
   server: string
   message: string
   requestedSchema?: JSONSchema
   [key: string]: unknown
 }
-/** What the user said; `content` with `accept`, of the requested schema. */
+/** The user's answer to a question. With `accept`, `content` fits the requested schema. */
 export interface ElicitationAnswer {
   action: 'accept' | 'decline' | 'cancel'
   content?: Record<string, unknown>
 }
 
-/** Keeps small texts by key. May answer later. */
+/** Stores small texts by key. Methods may be asynchronous. */
 export interface StorageAdapter {
-  /** The text that was kept, or nothing. */
+  /** The stored text, or nothing. */
   get(key: string): string | null | undefined | Promise<string | null | undefined>
-  /** Keeps a text, in place of what was there. */
+  /** Stores a text and replaces an earlier one. */
   set(key: string, value: string): void | Promise<void>
-  /** Forgets a text. */
+  /** Deletes a text. */
   remove(key: string): void | Promise<void>
 }
 
-/** Carries messages to the other side, in order. */
+/** Carries messages between page and host, in order. */
 export interface Channel {
-  /** Sends a message, which can be cloned structurally. */
+  /** Sends a message that can be cloned structurally. */
   post(message: unknown, transfer?: Transferable[]): void
-  /** Set by the one who listens. */
+  /** The receiver sets it. */
   onmessage: ((message: unknown) => void) | null
-  /** No message comes or goes afterwards. */
+  /** Ends the channel: it carries no more messages. */
   close(): void
 }
 
-/** What Worker, MessagePort and the inside of a worker have in common. */
+/** The common methods of Worker, MessagePort and a worker's global scope. */
 export interface PortLike {
   /** Sends a message to the other side. */
   postMessage(message: unknown, transfer?: Transferable[]): void
-  /** Has the listener called with messages of the other side. */
+  /** Calls the listener with each message of the other side. */
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
-  /** Ends that. */
+  /** Removes the listener. */
   removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
-  /** Of a MessagePort: lets messages come. */
+  /** Of a MessagePort: starts the delivery of messages. */
   start?(): void
   /** Of a MessagePort. */
   close?(): void
@@ -621,15 +639,15 @@ export interface PortLike {
   terminate?(): void
 }
 
-/** Every fault that a caller can meet. */
+/** The error of every failed operation. */
 export declare class RegistryError extends Error {
   constructor(code: string, message: string, details?: RegistryErrorDetails)
   /** Stable, snake_case: `unknown_tool`, `timeout`, `invalid_config`, … */
   readonly code: string
   readonly server?: string
-  /** HTTP status, where one was the cause. */
+  /** The HTTP status that caused the error. */
   readonly status?: number
-  /** What to do about it. */
+  /** How to solve the problem. */
   readonly hint?: string
   /** The same call may work later, unchanged. */
   readonly retryable: boolean

@@ -10,7 +10,6 @@ try {
   globalThis.registry = await createRegistry({ // global for the console
     mode: params.get('mode') ?? 'auto',
     proxy: settings.proxy,
-    wasm: params.has('sdk') ? './portolan/portolan-sdk.wasm' : undefined,
     onProgress: ({ phase }) => { if (!globalThis.registry) runtime.textContent = `${phase}…` },
   })
 } catch (e) {

@@ -2,7 +2,10 @@ import { get } from '../config/value.ts'
 import { isLoopback } from '../config/url.ts'
 import { latestOf, type Listing } from './listing.ts'
 
-/** `url`: the address cannot be used; `offline`: no answer, or none in time; `http`: a status; `shape`: the answer is something else, or too much. */
+/**
+ * `url`: the address cannot be used; `offline`: no answer, or none in time; `http`: a status; `shape`: the answer is
+ * something else, or too much.
+ */
 export class CatalogueError extends Error {
   readonly code: 'url' | 'offline' | 'http' | 'shape'
   readonly status: number | undefined

@@ -4,7 +4,10 @@ import { get } from './value.ts'
 
 export type Conflict = 'new' | 'same' | 'different'
 
-/** How each entry stands to the servers there are. The values of headers cannot be compared: `same` is the same but for them. */
+/**
+ * How each entry stands to the servers there are. The values of headers cannot be compared: `same` is the same but for
+ * them.
+ */
 export const conflicts = (existing: Record<string, RedactedConfig>, entries: readonly Entry[]): Conflict[] =>
   entries.map((entry) => {
     const before = get(existing, entry.name) as RedactedConfig | undefined

@@ -7,7 +7,8 @@ export interface Placeholder {
   default?: string
 }
 
-// ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text makes it slow.
+// ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text
+// makes it slow.
 const any =
   /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
 const canonical = /\$\{input:([^}]{1,200})\}/g

@@ -271,12 +271,10 @@ test('no text makes it throw, or slow', () => {
         '{"url":"https://a/mcp","headers":{"a":"',
       ]
     ) {
-      const t = performance.now()
+      const begun = process.cpuUsage()
       readConfig((head + bit.repeat(big / bit.length)).slice(0, big))
-      assert.ok(
-        performance.now() - t < 3000,
-        `${head} ${JSON.stringify(bit)} takes ${Math.round(performance.now() - t)} ms`,
-      )
+      const ms = process.cpuUsage(begun).user / 1000
+      assert.ok(ms < 3000, `${head} ${JSON.stringify(bit)} takes ${Math.round(ms)} ms`)
     }
   }
 })

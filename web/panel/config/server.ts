@@ -20,7 +20,10 @@ const known = new Set([
   ),
 ])
 
-/** What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to SSE: auto. */
+/**
+ * What `type` and `transport` are called; undefined: the word is unknown. `http` is VS Code's, which falls back to
+ * SSE: auto.
+ */
 export function transportOf(word: unknown): 'streamable-http' | 'sse' | 'auto' | 'stdio' | 'websocket' | undefined {
   const w = typeof word === 'string' ? word.toLowerCase().replace(/[^a-z]/g, '') : ''
   if (/^streamable(?:http)?$|^httponly$/.test(w)) return 'streamable-http'

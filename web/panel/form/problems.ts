@@ -1,6 +1,6 @@
 import { get, isObject } from '../config/value.ts'
 import type { Chosen, Field, NumberField, State, StringField } from './field.ts'
-import { isJSON, numberText, toJSON } from './state.ts'
+import { isJSON, numberText, toJSON } from './json.ts'
 
 /** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {

@@ -34,7 +34,10 @@ function runs(list: Stretch[]): Stretch[] {
   return out
 }
 
-/** What differs between two values, line by line of their JSON, whose members are in order. Of what is the same, only `around` lines beside a difference. */
+/**
+ * What differs between two values, line by line of their JSON, whose members are in order. Of what is the same, only
+ * `around` lines beside a difference.
+ */
 export function valueDiff(before: unknown, now: unknown, around = 2): Stretch[] {
   return diff(lines(before), lines(now)).flatMap((s, i, all): Stretch[] => {
     if (s.kind !== 'same') return [s]

@@ -21,7 +21,7 @@ export function authFields(words: Words, id: string, auth: AuthConfig = {}): Tem
     ${field('scopes', words('scopes'), auth.scopes?.join(' ') ?? '')}</fieldset>`
 }
 
-/** The patch that the fields mean; a secret that was not typed anew stays with its client. */
+/** The patch that the fields mean; a secret that was not typed again stays with its client. */
 export function authOf(form: FormData, before: AuthConfig = {}): AuthConfig | undefined {
   const text = (name: string) => String(form.get(name) ?? '').trim()
   const { clientId: _, clientSecret, scopes: __, ...rest } = before

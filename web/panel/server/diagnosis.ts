@@ -2,7 +2,6 @@ import { html, nothing, type TemplateResult } from 'lit'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Desk } from '../piece.ts'
 import { clean } from '../text.ts'
-import type { Key } from '../words.ts'
 import type { Cause } from './status.ts'
 
 type Server = Snapshot['servers'][string]

@@ -1,6 +1,9 @@
 import { isLocal, type LocalNetworks } from './status.ts'
 
-/** Tells what the browser allows this page of the local network, now and when that changes. A page of that network needs no leave. */
+/**
+ * Tells what the browser allows this page of the local network, now and when that changes. A page of that network
+ * needs no leave.
+ */
 export async function watchLocalNetwork(tell: (states: LocalNetworks) => void): Promise<void> {
   if (isLocal(location.href)) return
   let states: LocalNetworks = {}

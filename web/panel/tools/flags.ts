@@ -40,7 +40,10 @@ const maxFlags = 8
 /** Shorter descriptions are alike by chance. */
 const telling = 40
 
-/** The flags of tools by their model names, with what `scan` finds in their definitions. Tools that have none are left out. */
+/**
+ * The flags of tools by their model names, with what `scan` finds in their definitions. Tools that have none are left
+ * out.
+ */
 export function flags(tools: readonly ToolInfo[], scan: typeof scanDefinition): Map<string, Flag[]> {
   const found = new Map<string, Flag[]>()
   const add = (tool: ToolInfo, flag: Flag) => {

@@ -6,13 +6,18 @@ export interface Listed {
   readonly on: boolean
 }
 
-/** All tools of a registry by server, the offered and the withheld, in the order of their names. A list that stays the same is the same object. */
+/**
+ * All tools of a registry by server, the offered and the withheld, in the order of their names. A list that stays the
+ * same is the same object.
+ */
 export class Ledger {
   servers = new Map<string, Listed[]>()
   private known = new Map<string, ToolInfo>()
   private seen: Partial<Pick<Snapshot, 'tools' | 'withheld'>> = {}
 
-  /** Whether there was anything new to see: most changes are of health, and leave a registry's lists the same objects. */
+  /**
+   * Whether there was anything new to see: most changes are of health, and leave a registry's lists the same objects.
+   */
   see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): boolean {
     if (tools === this.seen.tools && withheld === this.seen.withheld) return false
     this.seen = { tools, withheld }

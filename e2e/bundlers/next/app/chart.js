@@ -5,6 +5,8 @@ import { start } from '../src/app.js'
 
 export function Chart() {
   const main = useRef(null)
-  useEffect(() => { start(main.current) }, [])
+  useEffect(() => {
+    start(main.current)
+  }, [])
   return <main ref={main}>Not started</main>
 }

@@ -1,14 +1,12 @@
-import { boot, words } from '../boot.ts'
+import { words } from '../boot.ts'
 import type { Chat, Turn } from '../chat.ts'
 import { fill, h, on } from '../dom.ts'
 import { glyph } from '../glyph.ts'
 import { Markdown } from '../markdown.ts'
 import type { TurnView } from '../show.ts'
 import { dress } from './dress.ts'
+import { testId } from './testid.ts'
 import { trouble } from './trouble.ts'
-
-/** A data-testid, unless the page has lost them. */
-export const testId = (name: string): { 'data-testid'?: string } => boot.state.noTestIds ? {} : { 'data-testid': name }
 
 /** The older generation: an article for the prompt and one for its answer. */
 export function articleTurn(chat: Chat) {

@@ -4,7 +4,7 @@ import { arrive, Composer } from '../composer.ts'
 import { fill, h, on, set } from '../dom.ts'
 import { glyph } from '../glyph.ts'
 import { spoilInput } from '../typed.ts'
-import { testId } from './article.ts'
+import { testId } from './testid.ts'
 import { prosemirror } from './prosemirror.ts'
 
 /** ChatGPT's field and the one place for the buttons that speak, send and stop. */

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../../state.ts'
 import { words } from '../boot.ts'
 import { h } from '../dom.ts'
-import { testId } from './article.ts'
+import { testId } from './testid.ts'
 
 const said: Record<ErrorKind, string> = { network: words.network, ratelimit: words.rateLimited, expired: words.expired }
 

@@ -1,0 +1,11 @@
+// The Chromium that test files share: prints the address to connect to, and ends with its standard input.
+import { chromium } from 'playwright-core'
+import { chromiumFlags } from './flags.ts'
+
+const server = await chromium.launchServer({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: chromiumFlags,
+})
+console.log(server.wsEndpoint())
+server.on('close', () => process.exit())
+process.stdin.resume().on('end', () => server.close())

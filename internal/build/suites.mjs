@@ -1,0 +1,62 @@
+/**
+ * Which suites `./build.sh test` and `./build.sh soak` run, in this order. A stage runs a `command`, the
+ * tests of Go `packages`, or test `files`. PORTOLAN_SOAK=1 tells tests that long repetitions are wanted.
+ */
+import { flags, modules, root } from './modules.mjs'
+
+/** Goroutines meet in these rooms: their tests use the race detector. */
+const race = ['./registry/...', './bridge/...', './proxy-worker/...']
+const plain = ['./cmd/...', './extension/...', './internal/...', './wasm/...', './e2e/...', './bench/...']
+
+/** A program under js/wasm runs as a module does: the same flags, the same layout of its data. */
+const wasm = {
+  packages: ['./registry/', './registry/rawjson/', './registry/client/...', './wasm/...'],
+  flags: [
+    ...flags(modules['portolan.wasm'].outline),
+    '-exec',
+    `node --stack-size=8192 ${root}internal/build/exec.mjs ${root}registry/client/testdata/exec.mjs`,
+  ],
+  environment: { GOOS: 'js', GOARCH: 'wasm', GOEXPERIMENT: 'nogreenteagc' },
+}
+
+/** Test files that share the machine with no other one: they measure time or memory. */
+export const alone = ['e2e/web/farm.test.ts', 'e2e/web/recovery.test.ts']
+
+/** Files that drive the real extension. The longest come first, because two run at a time. */
+const extension = 'e2e/extension/*.test.ts'
+
+export const stages = {
+  test: [
+    { name: 'check', command: ['node', 'internal/build/check.mjs'] },
+    { name: 'Go, race detector', packages: race, flags: ['-race', '-short'] },
+    { name: 'Go', packages: plain, flags: ['-short'] },
+    { name: 'Go, js/wasm', ...wasm },
+    { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
+    { name: 'pages', files: ['e2e/web/*.test.ts', 'e2e/panel/*.test.ts', 'e2e/examples/*.test.ts'] },
+    { name: 'chat pages', files: ['e2e/sidepanel/*.test.ts', 'e2e/chats/*.test.ts', 'e2e/sites/*.test.ts'] },
+    { name: 'extension', files: [extension] },
+    { name: 'a bundler', command: ['node', 'e2e/bundlers/run.ts', 'Vite, build'] },
+    { name: 'sizes', command: ['node', 'internal/build/sizes.mjs'] },
+  ],
+  soak: [
+    { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
+    { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
+    { name: 'pages', files: ['e2e/web/{farm,runtimes}.test.ts'] },
+    { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
+    { name: 'extension', files: ['e2e/extension/{link,chats,chat-*}.test.ts'] },
+    { name: 'bundlers', command: ['node', 'e2e/bundlers/run.ts'] },
+    { name: 'memory of the Worker', command: ['node', 'bench/proxy.ts', '--leak'] },
+    { name: 'conformance', command: ['sh', 'e2e/conformance/run.sh'] },
+    {
+      name: 'API reference',
+      command: [
+        'node',
+        'docs/tools/node_modules/typedoc/bin/typedoc',
+        '--options',
+        'docs/tools/typedoc.json',
+        '--logLevel',
+        'Warn',
+      ],
+    },
+  ],
+}
