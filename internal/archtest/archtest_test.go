@@ -40,7 +40,7 @@ var rules = []rule{
 	{room: "registry/pin", may: []string{"registry/rawjson"}, noStd: []string{"fmt", "encoding/json", "net/http", "regexp", "reflect"}, reason: "SHA-256, which the page leaves to its platform"},
 	{room: "registry/scan", may: []string{"registry/rawjson", "registry/text"}, noStd: []string{"fmt", "net/http", "reflect"}, reason: "rules by regexp, which the page's module does not link"},
 	{room: "registry/oauth", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/client", may: []string{"registry", "registry/client/corsproxy", "registry/oauth", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
+	{room: "registry/client", may: []string{"registry", "registry/client/corsproxy", "registry/endpoint", "registry/oauth", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/client/corsproxy", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/client/browser", js: true, may: []string{"registry", "registry/client", "registry/client/browser/membuf"}, noStd: lean, reason: "linked into the page's module"},
 	{room: "registry/client/browser/membuf", noStd: lean, reason: "linked into the page's module"},

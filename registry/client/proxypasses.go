@@ -1,12 +1,13 @@
 package client
 
 import (
-	"strings"
 	"sync"
+
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 )
 
-// proxyPasses are what the proxy has signed while metadata was read through it: they
-// let the page use what the metadata names, and are sent along with that.
+// proxyPasses are the bindings that the proxy signed when metadata was read through it. A
+// request to an endpoint that the metadata names carries the binding (docs/design/proxy.md).
 type proxyPasses struct {
 	mu     sync.Mutex
 	signed map[string]string // by the origin of metadata, or refusedBy and that of a server that answered 401
@@ -14,12 +15,6 @@ type proxyPasses struct {
 }
 
 const refusedBy = "401 "
-
-func originOf(url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	authority, _, _ := strings.Cut(rest, "/")
-	return scheme + "://" + authority
-}
 
 func (p *proxyPasses) note(url, header string, refused bool) {
 	pass := headerOf(header, "x-portolan-binding")
@@ -32,10 +27,10 @@ func (p *proxyPasses) note(url, header string, refused bool) {
 		p.signed = map[string]string{}
 	}
 	if refused {
-		p.signed[refusedBy+originOf(url)] = pass
+		p.signed[refusedBy+endpoint.Origin(url)] = pass
 		return
 	}
-	p.signed[originOf(url)], p.last = pass, pass
+	p.signed[endpoint.Origin(url)], p.last = pass, pass
 }
 
 // of is the pass for a request: metadata may stand where a refusal says, and
@@ -43,7 +38,7 @@ func (p *proxyPasses) note(url, header string, refused bool) {
 func (p *proxyPasses) of(method, url string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	origin := originOf(url)
+	origin := endpoint.Origin(url)
 	document, refusal := p.signed[origin], p.signed[refusedBy+origin]
 	if method == "GET" {
 		document, refusal = refusal, document

@@ -7,6 +7,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
@@ -61,7 +62,7 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Res
 		return res, err
 	}
 	if !isGet { // an endpoint that the configuration names: its issuer's metadata may, too
-		about := originOf(r.URL) + "/.well-known/openid-configuration"
+		about := endpoint.Origin(r.URL) + "/.well-known/openid-configuration"
 		if _, err := c.fetchProxied(ctx, &oauth.Request{Method: "GET", URL: about, Header: []string{"Accept", "application/json"}}); err != nil {
 			return nil, err
 		}
