@@ -28,17 +28,6 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 			return
 		}
 	}
-	var holds []byte
-	for i := range tools {
-		if t := &tools[i]; t.Hold != nil {
-			holds = append(rawjson.AppendString(append(holds, ','), t.Name), ':')
-			holds = append(holds, api.EncodeHold(t)...)
-		}
-	}
-	if len(holds) > 0 {
-		holds[0] = '{'
-		b.boot.Call("held", string(append(holds, '}')))
-	}
 	size := len(server)
 	for i := range tools {
 		size += 1 + len(tools[i].Name) + 1 + len(tools[i].Digest())
@@ -48,6 +37,9 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	for i := range tools {
 		lines = append(append(lines, '\n'), tools[i].Name...)
 		lines = append(append(lines, '\t'), tools[i].Digest()...)
+		if tools[i].Hold != nil {
+			lines = append(append(lines, '\t'), api.EncodeHold(&tools[i])...)
+		}
 		table, index := tools[i].Def.(handle).Handle()
 		if tools[i].Withheld {
 			index |= withheld
@@ -57,8 +49,9 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 	listed(membuf.Address(lines), int32(len(lines)), unsafe.Pointer(unsafe.SliceData(handles)), int32(len(tools)))
 }
 
-// listed reads the server's name, a line for each tool of its name and the digest of
-// its pin with a tab between, and the table and index of each, with the withheld bit.
+// listed reads the server's name, a line for each tool, and the table and index of each,
+// with the withheld bit. A line has the tool's name, the digest of its pin and, if the
+// tool is held, the JSON text of its Hold, with tabs between.
 //
 //go:wasmimport portolan listed
 func listed(lines unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)

@@ -21,12 +21,12 @@ interface Exports {
   portolan_cancel(id: number): void
 }
 
-/** What the module calls beside the planes. */
+/** What the module calls beside the platforms. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
   /**
-   * tools are names and pins, with a tab between; handles has the table of each, and its index, with the bit
-   * `withheld` for one that models do not see.
+   * A tool is its name, its pin and, if it is held, the JSON text of its Hold, with tabs between. `handles` has
+   * the table of each, and its index, with the bit `withheld` for a tool that models do not see.
    */
   listed(server: string, tools: string[], handles: Uint32Array): void
 }

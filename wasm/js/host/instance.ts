@@ -74,9 +74,7 @@ export class Instance {
   readonly #platform: Platform
   readonly #listener: InstanceListener
   #module!: Module
-  /** Of the list that comes next, by model name. */
-  #holds: Record<string, Hold> = {}
-  /** What was told last of each server's list, as far as one can tell whether another is the same. */
+  /** The last list of each server that the host was sent, in a form that can be compared. */
   readonly #told = new Map<string, string>()
 
   private constructor(listener: InstanceListener, ioWorker: MakeIoWorker | undefined) {
@@ -142,9 +140,7 @@ export class Instance {
   #listed(server: string, lines: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
     const parts: ToolsPart[] = []
-    const holds = this.#holds
-    this.#holds = {}
-    if (this.#isTold(server, lines, handles, holds)) return
+    if (this.#isTold(server, lines, handles)) return
     for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
       const page: ListedTool[] = [], indices: number[] = []
@@ -153,14 +149,14 @@ export class Instance {
         const index = handle % withheld
         const tool = this.#platform.tables.tool(table, index)
         if (!tool) continue
-        const [name, pin] = lines[i]!.split('\t') as [string, string?]
-        const held = holds[name], flags = this.#platform.tables.flags(table, index)
+        const [name, pin, hold] = lines[i]!.split('\t') as [string, string?, string?]
+        const flags = this.#platform.tables.flags(table, index)
         page.push(Object.assign(tool, {
           name,
           ...(pin && { pin }),
           ...(flags && { flags }),
           ...(handle !== index && { withheld: true }),
-          ...(held && { held }),
+          ...(hold && { held: JSON.parse(hold) as Hold }),
         }))
         indices.push(index)
       }
@@ -171,7 +167,7 @@ export class Instance {
   }
 
   /** Reports whether the list is unchanged since it was last sent. */
-  #isTold(server: string, lines: string[], handles: Uint32Array, holds: Record<string, Hold>): boolean {
+  #isTold(server: string, lines: string[], handles: Uint32Array): boolean {
     const prints = new Map<number, string | undefined>()
     handles.forEach((table, i) => {
       if (i % 2 === 0) prints.set(table, this.#platform.tables.print(table))
@@ -179,7 +175,7 @@ export class Instance {
     const before = this.#told.get(server)
     this.#told.delete(server)
     if (!lines.length || [...prints.values()].some((print) => !print)) return false
-    const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2), holds])
+    const now = JSON.stringify([...prints.values(), lines, [...handles].filter((_, i) => i % 2)])
     this.#told.set(server, now)
     return now === before
   }
@@ -202,9 +198,6 @@ export class Instance {
       state: (event: string) => listener.state(read(event)),
       toolsText: (server: string, text: string) => listener.tools(server, JSON.parse(text), []),
       hints: (hints: string) => listener.hints(hints),
-      held: (json: string) => {
-        this.#holds = JSON.parse(json)
-      },
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
         listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
       elicit: (ask: number, call: number, server: string, params: string) => listener.elicit(ask, call, server, params),
