@@ -18,7 +18,7 @@ import (
 func main() {
 	bridge.Main(func(b *bridge.Bridge, start api.Start) (registry.Connect, registry.SignIns) {
 		memory := newMemory(start.Hints, b.Remember)
-		c := client.New(browser.New(b.Get("plane")), &client.Options{
+		c := client.New(browser.New(b.Get("platform")), &client.Options{
 			Limits: start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
 			ClientName: "portolan", ClientVersion: api.Version,
 			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn),
@@ -28,7 +28,7 @@ func main() {
 }
 
 func signIns(b *bridge.Bridge, s api.SignIn) *oauth.Client {
-	crypto := browser.NewCrypto(b.Get("notary"))
+	crypto := browser.NewCrypto(b.Get("crypto"))
 	options := oauth.Options{
 		Crypto: crypto, Ask: b.Authorize, RedirectURL: s.RedirectURL, ClientMetadataURL: s.ClientMetadataURL, ClientName: cmp.Or(s.ClientName, "portolan"),
 	}

@@ -25,26 +25,26 @@ func (platform) Held() (tables, exchanges int) { return -1, -1 }
 // newPlatform is that of wasm/js/fetch itself, with a fetch that ends in rt. The program
 // testdata/exec.mjs provides the global.
 func newPlatform(t *testing.T, rt http.RoundTripper) client.TestPlatform {
-	newPlane := js.Global().Get("newPlane")
-	if newPlane.IsUndefined() {
-		t.Fatal("no global newPlane; run with -exec testdata/exec.mjs")
+	newPlatform := js.Global().Get("newPlatform")
+	if newPlatform.IsUndefined() {
+		t.Fatal("no global newPlatform; run with -exec testdata/exec.mjs")
 	}
 	fetch := js.FuncOf(func(_ js.Value, args []js.Value) any { return fetchFrom(rt, args[0], args[1]) })
 	options := js.Global().Get("Object").New()
 	options.Set("fetch", fetch)
-	return platform{browser.New(newPlane.Invoke(options))}
+	return platform{browser.New(newPlatform.Invoke(options))}
 }
 
 // newCrypto is that of wasm/js/host itself.
 func newCrypto(t *testing.T) oauth.Crypto {
-	newNotary := js.Global().Get("newNotary")
-	if newNotary.IsUndefined() {
-		t.Fatal("no global newNotary; run with -exec testdata/exec.mjs")
+	newCryptoStore := js.Global().Get("newCryptoStore")
+	if newCryptoStore.IsUndefined() {
+		t.Fatal("no global newCryptoStore; run with -exec testdata/exec.mjs")
 	}
-	return browser.NewCrypto(newNotary.Invoke())
+	return browser.NewCrypto(newCryptoStore.Invoke())
 }
 
-// fetchFrom is fetch as the standard describes it, as far as plane.ts uses it.
+// fetchFrom is fetch as the standard describes it, as far as the platform uses it.
 func fetchFrom(rt http.RoundTripper, url, init js.Value) js.Value {
 	ctx, cancel := context.WithCancel(context.Background())
 	return promise(func() (any, error) {

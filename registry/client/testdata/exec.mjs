@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the package's tests under js/wasm on the real plane.ts:
+// Runs the package's tests under js/wasm on the platform of wasm/js/fetch:
 //   GOOS=js GOARCH=wasm go test -exec "node --stack-size=8192 $PWD/testdata/exec.mjs" .
 // Node 22 or newer, for it strips the types.
 import { execFileSync } from 'node:child_process'
@@ -10,8 +10,8 @@ import { CryptoStore } from '../../../wasm/js/host/crypto.ts'
 import { Platform } from '../../../wasm/js/fetch/platform.ts'
 
 const abi = new Abi()
-globalThis.newPlane = (options) => new Platform({ ...options, abi })
-globalThis.newNotary = () => new CryptoStore()
+globalThis.newPlatform = (options) => new Platform({ ...options, abi })
+globalThis.newCryptoStore = () => new CryptoStore()
 const { instantiate } = WebAssembly
 WebAssembly.instantiate = async (bytes, imports) => {
   if (!imports?.gojs) return instantiate(bytes, imports) // Node's own

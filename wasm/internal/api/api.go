@@ -1,5 +1,5 @@
 // Package api is what a page can ask of the registry inside the module: a table
-// of methods with JSON in and out. It is pure Go; jsbridge carries it to
+// of methods with JSON in and out. It is pure Go; wasm/internal/bridge carries it to
 // JavaScript, and the tests call it natively. The JSON forms are those of
 // wasm/js/shared/protocol.ts and types.ts.
 package api

@@ -70,7 +70,7 @@ function tests(): void {
     textB: string
   }
 
-  /** A plane with a lane, or without. */
+  /** A platform with a second worker, or without. */
   class Client {
     readonly threads: ReturnType<typeof thread>[] = []
     readonly platform: Platform

@@ -1,5 +1,5 @@
 // A thread apart for servers that have sent very much: there their bodies are read
-// and parsed, by another plane, so that no other server's calls wait for that.
+// and parsed, by another platform, so that no other server's calls wait for that.
 
 import type { ResultBody } from '../shared/answer.ts'
 import { type Bounds, type Deliver, Flag, type Start } from './events.ts'

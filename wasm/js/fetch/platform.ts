@@ -1,4 +1,4 @@
-// The platform under package plane: fetch, framing and JSON.parse for the Go
+// The platform of registry/client in JavaScript: fetch, framing and JSON.parse for the Go
 // module. It decides nothing of MCP; platform.go is the contract. It needs no
 // DOM: it runs in windows, workers, service workers and Node 20.
 

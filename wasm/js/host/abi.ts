@@ -105,7 +105,7 @@ export class Abi {
     clearTimeout(this.#timer)
   }
 
-  /** Has the module call this plane under the number. */
+  /** Gives the module a number for this platform. */
   join(platform: Platform, number: number): void {
     this.#platforms[number] = platform
   }

@@ -1,6 +1,6 @@
 import { openVault, type Vault } from '../shared/vault.ts'
 
-// What signing in needs of the platform under package plane: cryptography, locks
+// What signing in needs of JavaScript: cryptography, locks
 // and a memory for secrets. Binary values travel in base64url.
 
 const es256 = { name: 'ECDSA', namedCurve: 'P-256' }

@@ -180,13 +180,13 @@ export class Instance {
     return now === before
   }
 
-  /** What the module calls, by name (jsbridge). */
+  /** What the module calls, by name (wasm/internal/bridge). */
   #boot(options: StartOptions): Record<string, unknown> {
     const listener = this.#listener
     return {
       options: JSON.stringify(options),
-      plane: this.#platform,
-      notary: new CryptoStore(),
+      platform: this.#platform,
+      crypto: new CryptoStore(),
       reply: (id: number, result: string) => listener.settle(id, (id) => ({ id, result: JSON.parse(result) })),
       fail: (id: number, error: string) => listener.settle(id, (id) => ({ id, error: read(error) })),
       calledText: (id: number, meta: string, text: string) =>

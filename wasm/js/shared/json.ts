@@ -1,4 +1,4 @@
-// What the plane needs to know of JSON beyond JSON.parse.
+// JSON beyond JSON.parse: depths, digits of large integers, and texts of members.
 
 export type JsonObject = Record<string, unknown>
 
