@@ -20,6 +20,9 @@ function within(c: number, ranges: number[]): boolean {
 /** Whether a code point shows nothing or changes how others show. */
 export const isHidden = (c: number) => within(c, hidden)
 
+/** A code point in a regular expression. In a template, terser would take the escape for a broken character. */
+const escaped = (c: number) => '\\u{' + c.toString(16) + '}'
+
 /** A character class of the ranges between two code points, without CR. */
 const classOf = (from: number, to: number) => {
   let text = ''
@@ -28,7 +31,7 @@ const classOf = (from: number, to: number) => {
     if (first < from || first > to) continue
     const parts = first <= 0x0d && last >= 0x0d ? [first, 0x0c, 0x0e, last] : [first, last]
     for (let k = 0; k < parts.length; k += 2)
-      text += String.raw`\u{${parts[k]!.toString(16)}}-\u{${parts[k + 1]!.toString(16)}}`
+      text += `${escaped(parts[k]!)}-${escaped(parts[k + 1]!)}`
   }
   return `[${text}]`
 }
