@@ -40,13 +40,33 @@ const external = (...sources) => ({
 const bundle = (source, file, options = {}) =>
   build({ ...minified, bundle: true, entryPoints: [source], outfile: `${out}/${file}`, ...options })
 
+const tables = resolve(js, 'shared/wire.gen.ts')
+
+/**
+ * A Rollup plugin: each table of wire.gen.ts is a module of its own, so that a part has only its own tables. Rollup
+ * would put the whole file into index.js.
+ */
+const separateTables = {
+  name: 'tables',
+  resolveId: (source) => source.startsWith(`${tables}?`) ? source : null,
+  async load(id) {
+    const [file, name] = id.split('?')
+    if (file !== tables) return null
+    const declarations = (await readFile(tables, 'utf8')).split(/\n(?=\/\*\*)/).slice(1)
+    const nameOf = (text) => /export const (\w+)/.exec(text)[1]
+    if (name) return declarations.find((text) => nameOf(text) === name)
+    return declarations.map((text) => `export { ${nameOf(text)} } from ${JSON.stringify(`${tables}?${nameOf(text)}`)}`)
+      .join('\n')
+  },
+}
+
 /** index.js and its parts, each named as its source file. */
 async function buildPage() {
   const worker = resolve(js, 'host/worker.ts')
   const bundler = await rollup({
     input: `${js}/page/index.ts`,
     preserveEntrySignatures: 'allow-extension',
-    plugins: [{
+    plugins: [separateTables, {
       name: 'TypeScript',
       resolveId(source, importer = '.') {
         const id = resolve(importer, '..', source)
