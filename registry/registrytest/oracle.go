@@ -51,10 +51,9 @@ func (o *oracle) options(name string, elicit registry.Elicit, notify registry.No
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { notify(registry.Notice{ToolsChanged: true}) },
 		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
 			token, _ := req.Params.ProgressToken.(float64)
-			o.mu.Lock()
-			report := o.progress[int64(token)]
-			o.mu.Unlock()
-			if report != nil {
+			o.mu.Lock() // while it reports: a call that has ended reports no more
+			defer o.mu.Unlock()
+			if report := o.progress[int64(token)]; report != nil {
 				report(registry.Progress{Progress: req.Params.Progress, Total: req.Params.Total, Message: req.Params.Message})
 			}
 		},
