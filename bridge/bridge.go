@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
@@ -24,9 +25,9 @@ type Bridge struct {
 	started time.Time
 
 	listeners []net.Listener
-	discovery net.Listener // or nil
-	handler   http.Handler // streamable HTTP
-	rate      *socket.Rate // of HTTP requests
+	discovery net.Listener  // or nil
+	handler   http.Handler  // streamable HTTP
+	rate      *rate.Limiter // of HTTP requests
 
 	slots    chan struct{}  // sockets that are open
 	sockets  sync.WaitGroup // their handlers
@@ -62,7 +63,7 @@ func New(opts *Options) (*Bridge, error) {
 		}
 	}
 	b.slots = make(chan struct{}, b.opts.Connections)
-	b.rate = socket.NewRate(1000, time.Now())
+	b.rate = rate.NewLimiter(1000, 2000)
 	b.handler = mcp.NewStreamableHTTPHandler(
 		func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server },
 		&mcp.StreamableHTTPOptions{SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame})

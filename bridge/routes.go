@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
@@ -70,7 +69,7 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
-	if !b.rate.Take(time.Now()) {
+	if !b.rate.Allow() {
 		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
 )
 
 // writeTimeout is how long a peer may leave a frame unread.
@@ -21,7 +22,7 @@ type Conn struct {
 	ws     *websocket.Conn
 	raw    io.Closer // the network connection below ws, or nil
 	limits Limits
-	rate   *Rate
+	rate   *rate.Limiter
 
 	once sync.Once
 	mu   sync.Mutex
@@ -36,7 +37,7 @@ const closeTimeout = time.Second
 func New(ws *websocket.Conn, raw io.Closer, limits Limits) *Conn {
 	limits = limits.withDefaults()
 	ws.SetReadLimit(int64(limits.Frame))
-	return &Conn{ws: ws, raw: raw, limits: limits, rate: NewRate(limits.PerSecond, time.Now())}
+	return &Conn{ws: ws, raw: raw, limits: limits, rate: newLimiter(limits.PerSecond)}
 }
 
 // Widen sets other limits, once the peer is known to be who it should be. It is
@@ -44,7 +45,7 @@ func New(ws *websocket.Conn, raw io.Closer, limits Limits) *Conn {
 func (c *Conn) Widen(limits Limits) {
 	c.limits = limits.withDefaults()
 	c.ws.SetReadLimit(int64(c.limits.Frame))
-	c.rate = NewRate(c.limits.PerSecond, time.Now())
+	c.rate = newLimiter(c.limits.PerSecond)
 }
 
 // Connect implements [mcp.Transport]: the connection is there already.
@@ -64,7 +65,7 @@ func (c *Conn) Receive(ctx context.Context) ([]byte, error) {
 		return nil, c.gone(ctx, err)
 	case kind != websocket.MessageText:
 		return nil, c.end(websocket.StatusUnsupportedData, ErrNotText)
-	case !c.rate.Take(time.Now()):
+	case !c.rate.Allow():
 		return nil, c.end(websocket.StatusPolicyViolation, ErrTooFast)
 	case TooDeep(text, c.limits.Depth):
 		return nil, c.end(websocket.StatusPolicyViolation, ErrTooDeep)

@@ -11,7 +11,8 @@ import (
 const maxRated = 10_000
 
 // rates counts requests by key and minute, as the rate limit binding of Workers
-// does for the Worker.
+// does for the Worker. A token bucket (golang.org/x/time/rate) would refill within
+// the minute, and so differ from that binding.
 type rates struct {
 	mu     sync.Mutex
 	minute time.Time
