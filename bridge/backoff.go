@@ -27,11 +27,11 @@ const (
 func (b *backoff) wait(name string, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return max(0, b.failed[b.kept(name)].until.Sub(now))
+	return max(0, b.failed[b.bucket(name)].until.Sub(now))
 }
 
-// kept returns the name under which name is counted.
-func (b *backoff) kept(name string) string {
+// bucket returns the key under which the failures of name are counted.
+func (b *backoff) bucket(name string) string {
 	if _, known := b.failed[name]; !known && len(b.failed) >= maxKept {
 		return ""
 	}
@@ -50,7 +50,7 @@ func (b *backoff) fail(name string, now time.Time) {
 			delete(b.failed, n)
 		}
 	}
-	name = b.kept(name)
+	name = b.bucket(name)
 	f := b.failed[name]
 	f.count++
 	f.until = now
@@ -60,8 +60,8 @@ func (b *backoff) fail(name string, now time.Time) {
 	b.failed[name] = f
 }
 
-// forgive forgets the failures of name.
-func (b *backoff) forgive(name string) {
+// reset forgets the failures of name.
+func (b *backoff) reset(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.failed, name)

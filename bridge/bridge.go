@@ -213,7 +213,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile string, t mcp.Transpor
 		defer b.mu.Unlock()
 		delete(b.single, r)
 	}()
-	session, err := r.server.Connect(ctx, watched{t, func() { b.sessions.end(r.id) }}, nil)
+	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.sessions.end(r.id) }}, nil)
 	if err != nil {
 		return err
 	}

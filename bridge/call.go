@@ -30,19 +30,19 @@ const eventQueue = 64
 // browser may have under way.
 const maxQuestions = 4
 
-// A flight is a request under way to the extension.
-type flight struct {
+// A pendingRequest is a request to the extension that has no response yet.
+type pendingRequest struct {
 	id     string
 	events chan func(context.Context, caller) // in the extension's order
 	done   chan *jsonrpc.Response             // receives once
 }
 
-func newFlight(id string) *flight {
-	return &flight{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
+func newPendingRequest(id string) *pendingRequest {
+	return &pendingRequest{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
 }
 
 // event queues an event, or drops it where the client is too slow.
-func (f *flight) event(e func(context.Context, caller)) {
+func (f *pendingRequest) event(e func(context.Context, caller)) {
 	select {
 	case f.events <- e:
 	default:
@@ -51,7 +51,7 @@ func (f *flight) event(e func(context.Context, caller)) {
 
 // wait hands the call's events to its client until the call is answered, ctx ends
 // or the extension is gone, which closes gone. It returns nil in the latter cases.
-func (f *flight) wait(ctx context.Context, gone <-chan struct{}, to caller) *jsonrpc.Response {
+func (f *pendingRequest) wait(ctx context.Context, gone <-chan struct{}, to caller) *jsonrpc.Response {
 	for {
 		select {
 		case e := <-f.events:

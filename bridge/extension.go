@@ -60,7 +60,7 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
-		err := b.meet(ctx, req, c, origin)
+		err := b.authenticate(ctx, req, c, origin)
 		var r *handshake.Refusal
 		if errors.As(err, &r) {
 			b.opts.Logger.Info("a connection was refused", "origin", origin, "reason", r.Error())
@@ -72,8 +72,8 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-// meet pairs or connects, as the first message says.
-func (b *Bridge) meet(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
+// authenticate pairs or connects an extension, as its first message asks.
+func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
 	first, err := receiveFirst(ctx, c)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *Bridge) meet(ctx context.Context, req *http.Request, c *socket.Conn, or
 	if err != nil {
 		return err
 	}
-	b.attempts.forgive(origin + " " + who.InstallID)
+	b.attempts.reset(origin + " " + who.InstallID)
 	b.serveLink(ctx, c, who)
 	return nil
 }
@@ -148,11 +148,11 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	c.Widen(b.opts.Limits)
 	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
 	l.changed = b.notify
-	l.event = func(ctx context.Context, data json.RawMessage) { b.tell(ctx, l, data) }
+	l.event = func(ctx context.Context, data json.RawMessage) { b.sendEvent(ctx, l, data) }
 	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
-	b.join(l)
+	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)
 	err := l.run(ctx)
-	b.leave(l)
+	b.removeLink(l)
 	b.opts.Logger.Info("a browser disconnected", "profile", who.Label, "reason", err)
 }

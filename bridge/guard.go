@@ -48,9 +48,9 @@ func ownAddress(host string, local net.Addr) bool {
 	return ok && host == "localhost"+name
 }
 
-// only returns the one value of a header, or nothing; a header that is there more
-// than once is refused, for two readers could take different ones.
-func only(req *http.Request, name string) (value string, present bool, denied *denial) {
+// singleHeader returns the value of a header, if there is one. A header that occurs
+// more than once is refused, because two readers could use different values.
+func singleHeader(req *http.Request, name string) (value string, present bool, denied *denial) {
 	values := req.Header.Values(name)
 	switch len(values) {
 	case 0:
@@ -63,15 +63,15 @@ func only(req *http.Request, name string) (value string, present bool, denied *d
 
 // extensionOnly returns the origin of an extension that asks for a socket.
 func extensionOnly(req *http.Request) (origin string, denied *denial) {
-	origin, _, denied = only(req, "Origin")
+	origin, _, denied = singleHeader(req, "Origin")
 	if denied == nil && !extensionOrigin.MatchString(origin) {
 		denied = deny(http.StatusForbidden, "only a browser extension may connect here")
 	}
 	return origin, denied
 }
 
-// noBrowser refuses whatever a browser sent.
-func noBrowser(req *http.Request) *denial {
+// refuseBrowser refuses requests with headers that only browsers send.
+func refuseBrowser(req *http.Request) *denial {
 	for name := range req.Header {
 		if name == "Origin" || name == "Referer" || name == "Cookie" || strings.HasPrefix(name, "Sec-Fetch-") {
 			return deny(http.StatusForbidden, "browsers may not connect here")
@@ -83,7 +83,7 @@ func noBrowser(req *http.Request) *denial {
 // mcpOnly admits a request to the MCP endpoint. Page is the origin of a page that
 // may read the answer, if any.
 func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) (page string, denied *denial) {
-	origin, present, denied := only(req, "Origin")
+	origin, present, denied := singleHeader(req, "Origin")
 	if denied != nil {
 		return "", denied
 	}
@@ -93,7 +93,7 @@ func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) 
 		}
 		page = origin
 	}
-	site, fetched, denied := only(req, "Sec-Fetch-Site")
+	site, fetched, denied := singleHeader(req, "Sec-Fetch-Site")
 	if denied != nil {
 		return "", denied
 	}
@@ -107,13 +107,13 @@ func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) 
 }
 
 func authorized(req *http.Request, token string) *denial {
-	value, _, denied := only(req, "Authorization")
+	value, _, denied := singleHeader(req, "Authorization")
 	if denied != nil {
 		return denied
 	}
 	scheme, given, ok := strings.Cut(value, " ")
 	// The comparison runs in any case, so that its absence is no sign either.
-	if match := same(given, token); !ok || !strings.EqualFold(scheme, "Bearer") || !match || token == "" {
+	if match := equalSecrets(given, token); !ok || !strings.EqualFold(scheme, "Bearer") || !match || token == "" {
 		return deny(http.StatusUnauthorized, "the bearer token is missing or wrong; portolan bridge token prints it")
 	}
 	switch req.Method {

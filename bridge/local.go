@@ -58,12 +58,12 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 
 // serveLocal is where this user's other processes connect: never browsers.
 func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
-	if d := noBrowser(req); d != nil {
+	if d := refuseBrowser(req); d != nil {
 		write(w, d)
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
-		if err := b.meetLocal(ctx, req, c); err != nil {
+		if err := b.authenticateLocal(ctx, req, c); err != nil {
 			handshake.Refuse(ctx, c, err)
 			c.CloseWith(1008, "not admitted")
 			return
@@ -87,7 +87,7 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-func (b *Bridge) meetLocal(ctx context.Context, req *http.Request, c *socket.Conn) error {
+func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *socket.Conn) error {
 	first, err := receiveFirst(ctx, c)
 	if err != nil {
 		return err

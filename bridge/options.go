@@ -56,7 +56,7 @@ func (o *Options) withDefaults() Options {
 		out.Calls = 64
 	}
 	if out.Settle == 0 {
-		out.Settle = settling
+		out.Settle = startupWait
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))

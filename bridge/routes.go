@@ -45,8 +45,8 @@ func guarded(next http.Handler) http.Handler {
 // serveDiscovery tells where the bridge is (B4). It is public to this machine and
 // holds nothing that is not.
 func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
-	origin, present, d := only(req, "Origin")
-	site, fetched, d2 := only(req, "Sec-Fetch-Site")
+	origin, present, d := singleHeader(req, "Origin")
+	site, fetched, d2 := singleHeader(req, "Sec-Fetch-Site")
 	switch extension := extensionOrigin.MatchString(origin); {
 	case d != nil:
 	case d2 != nil:

@@ -26,8 +26,8 @@ func EphemeralKey(token string) []byte {
 	return sum[:]
 }
 
-// same compares in constant time, whatever the lengths.
-func same(a, b string) bool {
+// equalSecrets compares in constant time. The lengths do not change the time.
+func equalSecrets(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

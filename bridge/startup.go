@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// settling is how long a bridge that has just begun waits for paired browsers to
+// startupWait is how long a bridge that has just begun waits for paired browsers to
 // find it: an extension looks every 2 s. MCP clients list tools as soon as they
 // have started their server, and some do so once.
-const settling = 10 * time.Second
+const startupWait = 10 * time.Second
 
 // await is choose, but while the bridge settles it waits for a profile to arrive,
 // unless the person wants none to.
@@ -20,13 +20,13 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 		arrival := b.arrival
 		b.mu.Unlock()
 		l, err := b.choose(profile)
-		var none absence
+		var none notConnectedError
 		if !errors.As(err, &none) || none == errStopped {
 			return l, err
 		}
 		if over == nil {
 			left := b.opts.Settle - time.Since(b.started)
-			if left <= 0 || !b.expects() {
+			if left <= 0 || !b.mayConnect() {
 				return nil, err
 			}
 			timer := time.NewTimer(left)
@@ -43,8 +43,8 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	}
 }
 
-// expects reports whether a browser could come.
-func (b *Bridge) expects() bool {
+// mayConnect reports whether a browser could come.
+func (b *Bridge) mayConnect() bool {
 	if b.opts.Ephemeral {
 		return true
 	}
