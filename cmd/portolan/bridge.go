@@ -71,18 +71,18 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 }
 
 func bridgeServe(ctx context.Context, s *bridgeSettings, stdout io.Writer) error {
-	b, err := listening(ctx, &s.Options)
+	b, err := listen(ctx, &s.Options)
 	if err != nil {
 		return err
 	}
-	if err := greet(b, s, stdout); err != nil {
+	if err := printAddress(b, s, stdout); err != nil {
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error { return b.Serve(ctx) })
 }
 
-// listening returns a bridge that has its port, or says who has it.
-func listening(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
+// listen returns a bridge that has its port, or says who has it.
+func listen(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
 	b, err := bridge.New(opts)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func listening(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error
 	return b, err
 }
 
-func greet(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
+func printAddress(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
 	fmt.Fprintf(w, "The bridge is at http://%s/mcp\n", b.Addr())
 	if s.Ephemeral {
 		token, err := b.Token()
@@ -138,7 +138,7 @@ func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, st
 	case err != nil:
 		return err
 	}
-	if err := greet(b, s, stderr); err != nil {
+	if err := printAddress(b, s, stderr); err != nil {
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error {
@@ -146,7 +146,7 @@ func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, st
 		served := make(chan error, 1)
 		go func() { served <- b.Serve(ctx) }()
 		err := b.ServeClient(ctx, stdin, writeCloser{stdout})
-		force()
+		exitSoon()
 		cancel()
 		return errors.Join(err, <-served)
 	})
@@ -164,10 +164,10 @@ const forcedExit = 5 * time.Second
 func bounded(ctx context.Context, f func(context.Context) error) error {
 	defer context.AfterFunc(ctx, func() {
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		force()
+		exitSoon()
 	})()
 	return f(ctx)
 }
 
-// force ends the process in 5 s, unless it has ended by then.
-func force() { time.AfterFunc(forcedExit, func() { os.Exit(1) }) }
+// exitSoon ends the process in 5 s, unless it has ended by then.
+func exitSoon() { time.AfterFunc(forcedExit, func() { os.Exit(1) }) }

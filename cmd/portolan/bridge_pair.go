@@ -24,7 +24,7 @@ func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 	}
 	local, err := bridge.Dial(ctx, &s.Options)
 	if errors.Is(err, bridge.ErrNoBridge) {
-		b, err := listening(ctx, &s.Options)
+		b, err := listen(ctx, &s.Options)
 		if err != nil {
 			return err
 		}
