@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A backoff makes those wait who failed to prove themselves several times in a
-// row. The zero value is ready.
+// A backoff delays clients whose proofs failed several times in a row. The zero value
+// is ready.
 type backoff struct {
 	mu     sync.Mutex
 	failed map[string]failures
@@ -20,7 +20,7 @@ type failures struct {
 const (
 	freeFailures = 5
 	maxWait      = time.Minute
-	maxKept      = 1000 // names; beyond, all wait together
+	maxKept      = 1000 // names; further names share one count
 )
 
 // wait returns how long name has to wait.

@@ -27,20 +27,20 @@ const (
 	pingTimeout = 10 * time.Second
 )
 
-// A link is the MCP session with one connected extension. Requests to it are sent
-// and answered as raw JSON, beside the go-sdk client that opened the session and
-// answers what is left.
+// A link is the MCP session with one connected extension. A go-sdk client opens the
+// session and handles its other messages. The link's own requests and their responses
+// pass as raw JSON.
 type link struct {
 	Pairing
 	conn   *socket.Conn
 	log    *slog.Logger
 	max    int                  // calls at once
 	gone   chan struct{}        // closed when the connection has ended
-	events chan json.RawMessage // of the browser itself
+	events chan json.RawMessage // events of the browser, to be sent to clients
 
-	changed func() // the list of tools is another, or there
+	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, json.RawMessage)
-	allowed func() bool // the pairing was not revoked since
+	allowed func() bool // reports whether the profile is still paired
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
@@ -62,8 +62,8 @@ func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
 
-// run opens the session and serves it until the connection or ctx ends. It returns
-// why it ended.
+// run opens the session and serves it until the connection or ctx ends. It returns the
+// reason for the end.
 func (l *link) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.work.Wait()
@@ -100,7 +100,8 @@ func (l *link) spawn(f func()) {
 	l.work.Go(f)
 }
 
-// end lets everyone know who waits for the extension. It may be called again.
+// end marks the link as ended: pending requests fail, and open questions are
+// cancelled. It may be called again.
 func (l *link) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +126,7 @@ func (l *link) pingLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ticks.C:
-			if !l.allowed() { // by a process that could not reach this one
+			if !l.allowed() { // another process revoked the pairing in the file
 				l.conn.CloseWith(1008, "revoked")
 				return
 			}
@@ -145,7 +146,7 @@ func (l *link) pingLoop(ctx context.Context) {
 	}
 }
 
-// begin registers a request and returns it, with the number that it got.
+// begin registers a request under a new id.
 func (l *link) begin(method string) (*pendingRequest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +157,7 @@ func (l *link) begin(method string) (*pendingRequest, error) {
 		return nil, errBusy
 	}
 	l.next++
-	// Plain JavaScript can tell a ping from what wakes its module by the id.
+	// The method in the id lets the extension answer a ping without its module.
 	f := newPendingRequest(method + "#" + strconv.Itoa(l.next))
 	l.pending[f.id] = f
 	return f, nil
@@ -186,8 +187,8 @@ func (l *link) request(ctx context.Context, method string, params json.RawMessag
 	return l.exchange(ctx, f, method, params, noCaller{})
 }
 
-// exchange sends a registered request and waits for its answer. When ctx ends
-// before, the extension is told that nobody waits any longer.
+// exchange sends a registered request and waits for its response. If ctx ends first,
+// it sends notifications/cancelled to the extension.
 func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, params json.RawMessage, to caller) (json.RawMessage, error) {
 	id, err := jsonrpc.MakeID(f.id)
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
 	var which ambiguousError
 	switch {
-	case errors.As(err, &which): // an empty list would hide why
+	case errors.As(err, &which): // an empty list would hide the reason
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case err != nil:
 		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// routes is what the bridge's port answers.
+// routes returns the handler of the bridge's port.
 func (b *Bridge) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", b.serveMCP)
@@ -28,7 +28,7 @@ func (b *Bridge) discoveryOnly() http.Handler {
 	return guarded(mux)
 }
 
-// guarded refuses what no route may see.
+// guarded sets the headers of all responses, and refuses foreign Host headers.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -42,8 +42,8 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// serveDiscovery tells where the bridge is (B4). It is public to this machine and
-// holds nothing that is not.
+// serveDiscovery answers with the addresses of the bridge (B4). Any program on this
+// machine may read them; they are not secret.
 func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 	origin, present, d := singleHeader(req, "Origin")
 	site, fetched, d2 := singleHeader(req, "Sec-Fetch-Site")
@@ -113,10 +113,10 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	b.handler.ServeHTTP(w, req)
 }
 
-// dialled checks the address that a client says it dialled against the one that
-// its connection has: another process may have passed it on.
+// dialled reports whether the address that a client dialled is that of its connection.
+// If not, another process may have passed the messages on.
 func dialled(address string, req *http.Request) bool {
 	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	// localhost is either of the two addresses; both are this process's.
+	// localhost means either loopback address. This process has both.
 	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())
 }

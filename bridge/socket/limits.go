@@ -6,7 +6,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits bound what a peer may send. A zero field is the default that it names.
+// Limits are the limits on a peer's messages. A zero field means its default, below.
 type Limits struct {
 	Frame     int // bytes in a message; 2 MiB
 	Depth     int // nested arrays and objects in a message; 64
@@ -29,14 +29,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ErrStopped is why a connection ended whose peer closed it because the person
+// ErrStopped is the reason of a connection that the peer closed because the person
 // stopped everything there.
 var ErrStopped = errors.New(stopped)
 
-// stopped is that peer's reason (extension/link/link.ts).
+// stopped is the text of that reason in the closing frame (extension/link/link.ts).
 const stopped = "stopped by the person"
 
-// Errors of a peer that went beyond a limit. The connection is closed.
+// Errors of messages beyond a limit. The connection is closed.
 var (
 	ErrTooLarge = errors.New("a message is larger than the limit of 2 MiB")
 	ErrTooDeep  = errors.New("a message is nested too deeply")
