@@ -14,7 +14,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
-// bridgeFlags are those that all of the bridge's commands take.
+// bridgeFlags parses the flags that all bridge commands share.
 func bridgeFlags(name string, args []string, more func(*bridgeSettings, func(*bool, string))) (*bridgeSettings, []string, error) {
 	flags := newFlags(name)
 	s := new(bridgeSettings)
@@ -38,7 +38,7 @@ type bridgeSettings struct {
 	stdio bool
 }
 
-// bridgeCommand runs the local bridge, or one of what belongs to it.
+// bridgeCommand runs the local bridge, or one of its subcommands.
 func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -81,7 +81,8 @@ func bridgeServe(ctx context.Context, s *bridgeSettings, stdout io.Writer) error
 	return bounded(ctx, func(ctx context.Context) error { return b.Serve(ctx) })
 }
 
-// listen returns a bridge that has its port, or says who has it.
+// listen returns a bridge that has opened its port. The error says which program has
+// the port.
 func listen(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
 	b, err := bridge.New(opts)
 	if err != nil {
@@ -117,8 +118,8 @@ func printAddress(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
 	return err
 }
 
-// bridgeStdio serves the client at stdin and stdout, itself or through the bridge
-// that has the port.
+// bridgeStdio serves the client at stdin and stdout. If another bridge of the user has
+// the port, it passes the client's messages to that one.
 func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, stdout, stderr io.Writer) error {
 	b, err := bridge.New(&s.Options)
 	if err != nil {
@@ -156,7 +157,7 @@ type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
 
-// forcedExit is when a process ends that cannot clean up.
+// forcedExit is the time until a process that cannot clean up is ended.
 const forcedExit = 5 * time.Second
 
 // bounded runs f, and ends the process if f has not returned 5 s after ctx ended. A

@@ -19,8 +19,9 @@ type rates struct {
 	counts map[string]int
 }
 
-// allow counts a request; false: its key has had limit of them in this minute. Keys
-// past maxRated share one count. It may be called from several goroutines at once.
+// allow counts a request. It returns false if the key had limit requests in this
+// minute. Keys beyond maxRated share one count. It may be called from several
+// goroutines at once.
 func (r *rates) allow(key string, limit int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
