@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A backoff makes those wait who failed to prove themselves several times in a
-// row. The zero value is ready.
+// A backoff delays clients whose proofs failed several times in a row. The zero value
+// is ready.
 type backoff struct {
 	mu     sync.Mutex
 	failed map[string]failures
@@ -20,18 +20,18 @@ type failures struct {
 const (
 	freeFailures = 5
 	maxWait      = time.Minute
-	maxKept      = 1000 // names; beyond, all wait together
+	maxKept      = 1000 // names; further names share one count
 )
 
 // wait returns how long name has to wait.
 func (b *backoff) wait(name string, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return max(0, b.failed[b.kept(name)].until.Sub(now))
+	return max(0, b.failed[b.bucket(name)].until.Sub(now))
 }
 
-// kept returns the name under which name is counted.
-func (b *backoff) kept(name string) string {
+// bucket returns the key under which the failures of name are counted.
+func (b *backoff) bucket(name string) string {
 	if _, known := b.failed[name]; !known && len(b.failed) >= maxKept {
 		return ""
 	}
@@ -50,7 +50,7 @@ func (b *backoff) fail(name string, now time.Time) {
 			delete(b.failed, n)
 		}
 	}
-	name = b.kept(name)
+	name = b.bucket(name)
 	f := b.failed[name]
 	f.count++
 	f.until = now
@@ -60,8 +60,8 @@ func (b *backoff) fail(name string, now time.Time) {
 	b.failed[name] = f
 }
 
-// forgive forgets the failures of name.
-func (b *backoff) forgive(name string) {
+// reset forgets the failures of name.
+func (b *backoff) reset(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.failed, name)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
@@ -24,9 +25,9 @@ type Bridge struct {
 	started time.Time
 
 	listeners []net.Listener
-	discovery net.Listener // or nil
-	handler   http.Handler // streamable HTTP
-	rate      *socket.Rate // of HTTP requests
+	discovery net.Listener  // or nil
+	handler   http.Handler  // streamable HTTP
+	rate      *rate.Limiter // of HTTP requests
 
 	slots    chan struct{}  // sockets that are open
 	sockets  sync.WaitGroup // their handlers
@@ -35,11 +36,11 @@ type Bridge struct {
 
 	mu     sync.Mutex
 	links  map[string]*link       // by install id
-	stops  map[string]func() bool // by install id, of profiles that the person stopped: still paired
+	stops  map[string]func() bool // reports whether a profile that the person stopped is still paired; by install id
 	shared map[string]*relay      // of HTTP clients, by profile
 	single map[*relay]bool        // of other clients
-	window *window                // in which a browser may be paired; nil if closed
-	// Closed and replaced when a list of tools has come.
+	window *window                // pairing window; nil if closed
+	// Closed and replaced when a list of tools has arrived.
 	arrival chan struct{}
 }
 
@@ -62,15 +63,15 @@ func New(opts *Options) (*Bridge, error) {
 		}
 	}
 	b.slots = make(chan struct{}, b.opts.Connections)
-	b.rate = socket.NewRate(1000, time.Now())
+	b.rate = rate.NewLimiter(1000, 2000)
 	b.handler = mcp.NewStreamableHTTPHandler(
 		func(req *http.Request) *mcp.Server { return b.relayFor(req.URL.Query().Get("profile")).server },
 		&mcp.StreamableHTTPOptions{SessionTimeout: 24 * time.Hour, MaxRequestBodyBytes: socket.DefaultFrame})
 	return b, nil
 }
 
-// Token returns the bearer token of HTTP clients, and what an extension is given
-// to connect to an ephemeral bridge.
+// Token returns the bearer token of HTTP clients. An extension needs it too, to
+// connect to an ephemeral bridge.
 func (b *Bridge) Token() (string, error) {
 	s, err := b.store.load()
 	if err != nil {
@@ -79,7 +80,7 @@ func (b *Bridge) Token() (string, error) {
 	return s.Token, nil
 }
 
-// Listen takes the port. It fails with [ErrPortTaken] if another process has it.
+// Listen opens the port. It fails with [ErrPortTaken] if another process has it.
 func (b *Bridge) Listen() error {
 	listeners, err := listenLoopback(b.opts.Address)
 	if err != nil {
@@ -92,11 +93,11 @@ func (b *Bridge) Listen() error {
 	return nil
 }
 
-// Addr returns the host and port that it listens on, once Listen has returned.
+// Addr returns the host and port of the bridge. Call it after Listen.
 func (b *Bridge) Addr() string { return b.listeners[0].Addr().String() }
 
-// Serve relays until ctx ends, and then closes all connections, within 3 s. The
-// error is nil if ctx ended.
+// Serve relays until ctx ends. It then closes all connections within 3 s, and returns
+// nil.
 func (b *Bridge) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -172,7 +173,7 @@ func (b *Bridge) relays() []*relay {
 	return all
 }
 
-// notify tells all clients that their tools may be others now.
+// notify tells all clients that their list of tools may have changed.
 func (b *Bridge) notify() {
 	b.arrived()
 	for _, r := range b.relays() {
@@ -195,8 +196,8 @@ func (b *Bridge) closeSessions() {
 	}
 }
 
-// ServeClient serves one desktop client, whose messages are lines, until it or ctx
-// ends. It is what --stdio is made of, and runs beside Serve.
+// ServeClient serves one desktop client until its input or ctx ends. Each message is
+// one line. The command portolan bridge --stdio uses it, beside Serve.
 func (b *Bridge) ServeClient(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	return b.serveClient(ctx, "", &mcp.IOTransport{Reader: in, Writer: out})
 }
@@ -212,7 +213,7 @@ func (b *Bridge) serveClient(ctx context.Context, profile string, t mcp.Transpor
 		defer b.mu.Unlock()
 		delete(b.single, r)
 	}()
-	session, err := r.server.Connect(ctx, watched{t, func() { b.sessions.end(r.id) }}, nil)
+	session, err := r.server.Connect(ctx, sessionTransport{t, func() { b.sessions.end(r.id) }}, nil)
 	if err != nil {
 		return err
 	}

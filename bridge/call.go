@@ -22,42 +22,42 @@ type progress struct {
 	Message  string  `json:"message"`
 }
 
-// eventQueue is how many events of a call may wait for its client. When they are
-// more, progress is dropped: the next one says more.
+// eventQueue limits the events of a call that wait for its client. Further progress
+// and log messages are dropped.
 const eventQueue = 64
 
-// maxQuestions is how many questions may be open at once for each call that a
-// browser may have under way.
+// maxQuestions limits the open questions of a browser profile, for each call that it
+// may have under way.
 const maxQuestions = 4
 
-// A flight is a request under way to the extension.
-type flight struct {
+// A pendingRequest is a request to the extension that has no response yet.
+type pendingRequest struct {
 	id     string
 	events chan func(context.Context, caller) // in the extension's order
 	done   chan *jsonrpc.Response             // receives once
 }
 
-func newFlight(id string) *flight {
-	return &flight{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
+func newPendingRequest(id string) *pendingRequest {
+	return &pendingRequest{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
 }
 
-// event queues an event, or drops it where the client is too slow.
-func (f *flight) event(e func(context.Context, caller)) {
+// event queues an event, or drops it if the client is too slow.
+func (f *pendingRequest) event(e func(context.Context, caller)) {
 	select {
 	case f.events <- e:
 	default:
 	}
 }
 
-// wait hands the call's events to its client until the call is answered, ctx ends
-// or the extension is gone, which closes gone. It returns nil in the latter cases.
-func (f *flight) wait(ctx context.Context, gone <-chan struct{}, to caller) *jsonrpc.Response {
+// wait passes the call's events to its client until the response arrives. It returns
+// nil if ctx ends or gone is closed before that.
+func (f *pendingRequest) wait(ctx context.Context, gone <-chan struct{}, to caller) *jsonrpc.Response {
 	for {
 		select {
 		case e := <-f.events:
 			e(ctx, to)
 		case r := <-f.done:
-			for { // what came before the answer goes before it
+			for { // events that arrived before the response go first
 				select {
 				case e := <-f.events:
 					e(ctx, to)

@@ -17,11 +17,11 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// ErrForeign is what Dial fails with when something answers that is not a bridge of
-// this user.
+// ErrForeign is the error of Dial if the program at the address is not a bridge of this
+// user.
 var ErrForeign = errors.New("another program has the port")
 
-// ErrNoBridge is what Dial fails with when nothing answers.
+// ErrNoBridge is the error of Dial if no program listens at the address.
 var ErrNoBridge = errors.New("no bridge is running")
 
 // A Local is a connection to a running bridge of the same user.
@@ -29,8 +29,8 @@ type Local struct {
 	conn *socket.Conn
 }
 
-// Dial connects to the bridge that runs at opts.Address, with the key of the file
-// in opts.Dir. Nothing secret is sent to any peer.
+// Dial connects to the bridge that runs at opts.Address. It proves the key of the file
+// in opts.Dir, and sends no secret.
 func Dial(ctx context.Context, opts *Options) (*Local, error) {
 	o := opts.withDefaults()
 	store, err := openStore(o.Dir)
@@ -43,7 +43,7 @@ func Dial(ctx context.Context, opts *Options) (*Local, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
-	// A proxy, a redirect or another network has no part in this.
+	// The connection is direct: without a proxy, and without redirects.
 	straight := &http.Client{Transport: &http.Transport{Proxy: nil}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	ws, res, err := websocket.Dial(ctx, "ws://"+o.Address+"/local", &websocket.DialOptions{HTTPClient: straight, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
@@ -95,7 +95,7 @@ type Terminal interface {
 	Ready()                         // the window is open
 	Code(who Pairing, code string)  // show the digits of this attempt
 	Left()                          // the attempt ended
-	Accepted(who Pairing) (ok bool) // the extension says that the digits are right: does the person?
+	Accepted(who Pairing) (ok bool) // the extension accepted the digits; ok if the person confirms it
 }
 
 // Pair opens the bridge's pairing window and pairs one browser.
@@ -132,8 +132,8 @@ func (l *Local) Pair(ctx context.Context, t Terminal) (Pairing, error) {
 	}
 }
 
-// Attach passes a desktop client's lines on to the bridge, as they are, until
-// either ends. The error is nil if the client or ctx ended.
+// Attach passes a desktop client's lines to the bridge unchanged, until either side
+// ends. The error is nil if the client or ctx ended.
 func (l *Local) Attach(ctx context.Context, profile string, in io.ReadCloser, out io.Writer) error {
 	if _, err := l.ask(ctx, localMessage{Type: "attach", Profile: profile}); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (l *Local) Attach(ctx context.Context, profile string, in io.ReadCloser, ou
 	}()
 	select {
 	case err := <-input:
-		// What is under way is answered no more: the client is gone.
+		// Calls under way get no answer, because the client is gone.
 		cancel()
 		<-output
 		return err
@@ -171,7 +171,7 @@ func (l *Local) Attach(ctx context.Context, profile string, in io.ReadCloser, ou
 	}
 }
 
-// forward sends each line as a frame; one that is too long is answered here.
+// forward sends each line as a frame. A request that is too long is answered here.
 func (l *Local) forward(ctx context.Context, in io.Reader, w *lineWriter) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {

@@ -10,23 +10,23 @@ import (
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
 
-// An event is something that happened in the browser by itself (K9): clients that
-// set a logging level hear of it as notifications/message with the logger's name.
+// eventLogger is the logger's name of browser events (K9). An event reaches clients
+// that set a logging level, as notifications/message.
 const eventLogger = "portolan/event"
 
-// eventTimeout is how long a client may take to be told of one.
+// eventTimeout limits how long the clients may take to receive one event.
 const eventTimeout = 5 * time.Second
 
-// happened queues an event, or drops it where clients are slower than the browser.
-func (l *link) happened(data json.RawMessage) {
+// queueEvent queues an event, or drops it if the queue is full.
+func (l *link) queueEvent(data json.RawMessage) {
 	select {
 	case l.events <- data:
 	default:
 	}
 }
 
-// tellEvents hands events on until the connection or ctx ends.
-func (l *link) tellEvents(ctx context.Context) {
+// forwardEvents sends queued events to clients until the connection or ctx ends.
+func (l *link) forwardEvents(ctx context.Context) {
 	for {
 		select {
 		case data := <-l.events:
@@ -39,8 +39,8 @@ func (l *link) tellEvents(ctx context.Context) {
 	}
 }
 
-// tell tells an event of a profile to the clients that mean this profile.
-func (b *Bridge) tell(ctx context.Context, from *link, data json.RawMessage) {
+// sendEvent sends an event of a profile to the clients of this profile.
+func (b *Bridge) sendEvent(ctx context.Context, from *link, data json.RawMessage) {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
 	for _, r := range b.relays() {

@@ -14,16 +14,16 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// proofTimeout is how long a client has to prove itself.
+// proofTimeout limits the proof of a client.
 const proofTimeout = 5 * time.Second
 
-// accept upgrades a request that was admitted, and calls serve, unless as many
-// sockets are open as may be. Until the peer is known, its messages are short and
-// few.
+// accept upgrades an admitted request to a WebSocket and calls serve. It refuses when
+// too many sockets are open. Until the peer has proved itself, the limits on its
+// messages are low.
 func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx context.Context, c *socket.Conn)) {
 	b.sockets.Add(1)
 	defer b.sockets.Done()
-	// Origins were compared exactly; the library's patterns are not needed.
+	// The caller compared the origin already, so the library need not.
 	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		return
@@ -41,7 +41,7 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 	serve(req.Context(), c)
 }
 
-// serveExtension is where extensions connect. Others hear nothing but that.
+// serveExtension is the endpoint of extensions. It refuses all other clients.
 func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	origin, d := extensionOnly(req)
 	if d != nil {
@@ -54,13 +54,13 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
 		return
 	}
-	// While none is paired, any extension is told how it can be.
+	// While no profile is paired, any extension may connect to read how to pair.
 	if !b.opts.Ephemeral && len(s.Clients) > 0 && !s.knowsOrigin(origin) && !b.pairing() {
 		write(w, deny(http.StatusForbidden, "this extension is not the paired one"))
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
-		err := b.meet(ctx, req, c, origin)
+		err := b.authenticate(ctx, req, c, origin)
 		var r *handshake.Refusal
 		if errors.As(err, &r) {
 			b.opts.Logger.Info("a connection was refused", "origin", origin, "reason", r.Error())
@@ -72,8 +72,8 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-// meet pairs or connects, as the first message says.
-func (b *Bridge) meet(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
+// authenticate pairs or connects an extension, as its first message asks.
+func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
 	first, err := receiveFirst(ctx, c)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *Bridge) meet(ctx context.Context, req *http.Request, c *socket.Conn, or
 	if err != nil {
 		return err
 	}
-	b.attempts.forgive(origin + " " + who.InstallID)
+	b.attempts.reset(origin + " " + who.InstallID)
 	b.serveLink(ctx, c, who)
 	return nil
 }
@@ -111,8 +111,7 @@ func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error
 	return handshake.Parse(text)
 }
 
-// prove runs the bridge's side of the proof, and counts a failure of a client whose
-// key is known.
+// prove runs the bridge's side of the proof. It counts wrong proofs of a client.
 func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Message, who handshake.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
@@ -124,8 +123,8 @@ func (b *Bridge) prove(ctx context.Context, c *socket.Conn, first handshake.Mess
 	return err
 }
 
-// key returns the key of a paired profile, and completes what is known of it; nil
-// if it is not paired, or from another extension.
+// key returns the key of a paired profile, and fills in its label and pairing time. It
+// returns nil if the profile is not paired, or was paired by another extension.
 func (b *Bridge) key(who *Pairing) []byte {
 	s, err := b.store.load()
 	if err != nil {
@@ -143,16 +142,16 @@ func (b *Bridge) key(who *Pairing) []byte {
 	return p.Key
 }
 
-// serveLink relays to an extension that proved itself, until it is gone.
+// serveLink relays to an extension that proved itself, until its connection ends.
 func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	c.Widen(b.opts.Limits)
 	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
 	l.changed = b.notify
-	l.event = func(ctx context.Context, data json.RawMessage) { b.tell(ctx, l, data) }
+	l.event = func(ctx context.Context, data json.RawMessage) { b.sendEvent(ctx, l, data) }
 	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
-	b.join(l)
+	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)
 	err := l.run(ctx)
-	b.leave(l)
+	b.removeLink(l)
 	b.opts.Logger.Info("a browser disconnected", "profile", who.Label, "reason", err)
 }

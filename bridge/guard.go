@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// extensionOrigin is the only shape of origin that may open a socket: pages cannot
-// have it, for browsers write it.
+// extensionOrigin matches the origins that may open a socket. Browsers write the Origin
+// header, so a page cannot send one of these.
 var extensionOrigin = regexp.MustCompile(`^chrome-extension://[a-p]{32}$`)
 
-// A denial is why a request is refused before anything is done for it.
+// A denial is the response to a request that is refused before it has any effect.
 type denial struct {
 	status int
 	reason string
@@ -22,8 +22,8 @@ type denial struct {
 
 func deny(status int, reason string) *denial { return &denial{status, reason} }
 
-// ownHost refuses names that are not this machine's own: a page whose name was
-// pointed at 127.0.0.1 (DNS rebinding) sends its own name.
+// ownHost refuses a Host header that is not this bridge's address. It stops DNS
+// rebinding: a page whose name resolves to 127.0.0.1 sends its own name.
 func ownHost(req *http.Request) *denial {
 	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !ownAddress(req.Host, local) {
@@ -48,9 +48,9 @@ func ownAddress(host string, local net.Addr) bool {
 	return ok && host == "localhost"+name
 }
 
-// only returns the one value of a header, or nothing; a header that is there more
-// than once is refused, for two readers could take different ones.
-func only(req *http.Request, name string) (value string, present bool, denied *denial) {
+// singleHeader returns the value of a header, if there is one. A header that occurs
+// more than once is refused, because two readers could use different values.
+func singleHeader(req *http.Request, name string) (value string, present bool, denied *denial) {
 	values := req.Header.Values(name)
 	switch len(values) {
 	case 0:
@@ -61,17 +61,17 @@ func only(req *http.Request, name string) (value string, present bool, denied *d
 	return "", true, deny(http.StatusBadRequest, "the header "+name+" is there more than once")
 }
 
-// extensionOnly returns the origin of an extension that asks for a socket.
+// extensionOnly returns the request's origin, and refuses any but an extension's.
 func extensionOnly(req *http.Request) (origin string, denied *denial) {
-	origin, _, denied = only(req, "Origin")
+	origin, _, denied = singleHeader(req, "Origin")
 	if denied == nil && !extensionOrigin.MatchString(origin) {
 		denied = deny(http.StatusForbidden, "only a browser extension may connect here")
 	}
 	return origin, denied
 }
 
-// noBrowser refuses whatever a browser sent.
-func noBrowser(req *http.Request) *denial {
+// refuseBrowser refuses requests with headers that only browsers send.
+func refuseBrowser(req *http.Request) *denial {
 	for name := range req.Header {
 		if name == "Origin" || name == "Referer" || name == "Cookie" || strings.HasPrefix(name, "Sec-Fetch-") {
 			return deny(http.StatusForbidden, "browsers may not connect here")
@@ -80,10 +80,10 @@ func noBrowser(req *http.Request) *denial {
 	return nil
 }
 
-// mcpOnly admits a request to the MCP endpoint. Page is the origin of a page that
-// may read the answer, if any.
+// mcpOnly admits or refuses a request to the MCP endpoint. page is the origin of the
+// approved page that sent it, or empty.
 func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) (page string, denied *denial) {
-	origin, present, denied := only(req, "Origin")
+	origin, present, denied := singleHeader(req, "Origin")
 	if denied != nil {
 		return "", denied
 	}
@@ -93,7 +93,7 @@ func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) 
 		}
 		page = origin
 	}
-	site, fetched, denied := only(req, "Sec-Fetch-Site")
+	site, fetched, denied := singleHeader(req, "Sec-Fetch-Site")
 	if denied != nil {
 		return "", denied
 	}
@@ -107,13 +107,13 @@ func mcpOnly(req *http.Request, token string, allowed func(origin string) bool) 
 }
 
 func authorized(req *http.Request, token string) *denial {
-	value, _, denied := only(req, "Authorization")
+	value, _, denied := singleHeader(req, "Authorization")
 	if denied != nil {
 		return denied
 	}
 	scheme, given, ok := strings.Cut(value, " ")
-	// The comparison runs in any case, so that its absence is no sign either.
-	if match := same(given, token); !ok || !strings.EqualFold(scheme, "Bearer") || !match || token == "" {
+	// The comparison always runs, so that the time tells nothing about the header.
+	if match := equalSecrets(given, token); !ok || !strings.EqualFold(scheme, "Bearer") || !match || token == "" {
 		return deny(http.StatusUnauthorized, "the bearer token is missing or wrong; portolan bridge token prints it")
 	}
 	switch req.Method {
@@ -141,7 +141,7 @@ func write(w http.ResponseWriter, d *denial) {
 	http.Error(w, d.reason, d.status)
 }
 
-// allowPage lets a page read the answer; never any other page than that one.
+// allowPage lets this one page read the response.
 func allowPage(h http.Header, page string) {
 	h.Add("Vary", "Origin")
 	if page == "" {

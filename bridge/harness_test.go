@@ -16,8 +16,8 @@ import (
 
 	"github.com/portolan-mcp/portolan/bridge"
 	"github.com/portolan-mcp/portolan/bridge/handshake"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
 const extensionID = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
@@ -117,7 +117,7 @@ func newExtension(name string) *extension {
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
-				ctx = context.WithValue(ctx, callKey{}, call.Params.Meta[verbatim.MetaCall])
+				ctx = context.WithValue(ctx, callKey{}, call.Params.Meta[rawmsg.MetaCall])
 			}
 			return next(ctx, method, req)
 		}
@@ -125,7 +125,7 @@ func newExtension(name string) *extension {
 	e.server.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call := ctx.Value(callKey{}); call != nil && (method == "elicitation/create" || method == "notifications/message") {
-				req.GetParams().SetMeta(map[string]any{verbatim.MetaCall: call})
+				req.GetParams().SetMeta(map[string]any{rawmsg.MetaCall: call})
 			}
 			return next(ctx, method, req)
 		}
@@ -158,7 +158,7 @@ func (e *extension) tools() {
 		return text("%s: %s", e.label, req.Params.Arguments)
 	})
 	add("who", func(_ context.Context, req *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, error) {
-		who, err := json.Marshal(req.Params.Meta[verbatim.MetaClient])
+		who, err := json.Marshal(req.Params.Meta[rawmsg.MetaClient])
 		if err != nil {
 			return nil, err
 		}

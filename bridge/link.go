@@ -27,26 +27,26 @@ const (
 	pingTimeout = 10 * time.Second
 )
 
-// A link is the MCP session with one connected extension. Requests to it are sent
-// and answered as raw JSON, beside the go-sdk client that opened the session and
-// answers what is left.
+// A link is the MCP session with one connected extension. A go-sdk client opens the
+// session and handles its other messages. The link's own requests and their responses
+// pass as raw JSON.
 type link struct {
 	Pairing
 	conn   *socket.Conn
 	log    *slog.Logger
 	max    int                  // calls at once
 	gone   chan struct{}        // closed when the connection has ended
-	events chan json.RawMessage // of the browser itself
+	events chan json.RawMessage // events of the browser, to be sent to clients
 
-	changed func() // the list of tools is another, or there
+	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, json.RawMessage)
-	allowed func() bool // the pairing was not revoked since
+	allowed func() bool // reports whether the profile is still paired
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
 	mu        sync.Mutex
 	next      int
-	flights   map[string]*flight
+	pending   map[string]*pendingRequest
 	questions map[jsonrpc.ID]context.CancelFunc
 	tools     json.RawMessage // the result of tools/list; nil until it is there
 	listing   bool
@@ -59,11 +59,11 @@ func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
 		events: make(chan json.RawMessage, eventQueue), event: func(context.Context, json.RawMessage) {},
 		changed: func() {}, allowed: func() bool { return true },
-		flights: make(map[string]*flight), questions: make(map[jsonrpc.ID]context.CancelFunc)}
+		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
 
-// run opens the session and serves it until the connection or ctx ends. It returns
-// why it ended.
+// run opens the session and serves it until the connection or ctx ends. It returns the
+// reason for the end.
 func (l *link) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.work.Wait()
@@ -73,16 +73,16 @@ func (l *link) run(ctx context.Context) error {
 	})
 	opening, opened := context.WithTimeout(ctx, 30*time.Second)
 	defer opened()
-	session, err := client.Connect(opening, &tap{Conn: l.conn, link: l}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	session, err := client.Connect(opening, &linkTransport{Conn: l.conn, link: l}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		l.end()
 		return fmt.Errorf("open the session: %w", errors.Join(l.conn.Why(), err))
 	}
 	defer context.AfterFunc(ctx, func() { l.conn.CloseWith(1001, "the bridge ends") })()
-	wantLog(opening, session)
+	requestLogs(opening, session)
 	l.refresh(ctx)
-	l.spawn(func() { l.beat(ctx) })
-	l.spawn(func() { l.tellEvents(ctx) })
+	l.spawn(func() { l.pingLoop(ctx) })
+	l.spawn(func() { l.forwardEvents(ctx) })
 	_ = session.Wait()
 	l.end()
 	if why := l.conn.Why(); why != nil {
@@ -100,7 +100,8 @@ func (l *link) spawn(f func()) {
 	l.work.Go(f)
 }
 
-// end lets everyone know who waits for the extension. It may be called again.
+// end marks the link as ended: pending requests fail, and open questions are
+// cancelled. It may be called again.
 func (l *link) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,14 +119,14 @@ func (l *link) end() {
 // everything in the extension.
 func (l *link) stopped() bool { return errors.Is(l.conn.Why(), socket.ErrStopped) }
 
-// beat pings the extension, and ends the connection when it does not answer.
-func (l *link) beat(ctx context.Context) {
+// pingLoop pings the extension, and ends the connection when it does not answer.
+func (l *link) pingLoop(ctx context.Context) {
 	ticks := time.NewTicker(pingEvery)
 	defer ticks.Stop()
 	for {
 		select {
 		case <-ticks.C:
-			if !l.allowed() { // by a process that could not reach this one
+			if !l.allowed() { // another process revoked the pairing in the file
 				l.conn.CloseWith(1008, "revoked")
 				return
 			}
@@ -145,56 +146,57 @@ func (l *link) beat(ctx context.Context) {
 	}
 }
 
-// begin registers a request and returns it, with the number that it got.
-func (l *link) begin(method string) (*flight, error) {
+// begin registers a request under a new id.
+func (l *link) begin(method string) (*pendingRequest, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
 		return nil, errGone
 	}
-	if method == "tools/call" && len(l.flights) >= l.max {
+	if method == "tools/call" && len(l.pending) >= l.max {
 		return nil, errBusy
 	}
 	l.next++
-	// Plain JavaScript can tell a ping from what wakes its module by the id.
-	f := newFlight(method + "#" + strconv.Itoa(l.next))
-	l.flights[f.id] = f
+	// The method in the id lets the extension answer a ping without its module.
+	f := newPendingRequest(method + "#" + strconv.Itoa(l.next))
+	l.pending[f.id] = f
 	return f, nil
 }
 
-func (l *link) finish(f *flight) {
+func (l *link) finish(f *pendingRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.flights, f.id)
+	delete(l.pending, f.id)
 }
 
-// flight returns the request of an id, token or tag, or nil.
-func (l *link) flight(id string) *flight {
+// pendingRequest returns the request with an id, progress token or tag, or nil.
+func (l *link) pendingRequest(id string) *pendingRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.flights[id]
+	return l.pending[id]
 }
 
-// request sends a request that has no client: nobody is asked or told anything.
+// request sends a request of the bridge's own. No client gets its progress, log
+// messages or questions.
 func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	f, err := l.begin(method)
 	if err != nil {
 		return nil, err
 	}
 	defer l.finish(f)
-	return l.exchange(ctx, f, method, params, nobody{})
+	return l.exchange(ctx, f, method, params, noCaller{})
 }
 
-// exchange sends a registered request and waits for its answer. When ctx ends
-// before, the extension is told that nobody waits any longer.
-func (l *link) exchange(ctx context.Context, f *flight, method string, params json.RawMessage, to caller) (json.RawMessage, error) {
+// exchange sends a registered request and waits for its response. If ctx ends first,
+// it sends notifications/cancelled to the extension.
+func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, params json.RawMessage, to caller) (json.RawMessage, error) {
 	id, err := jsonrpc.MakeID(f.id)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.conn.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
 		if !errors.Is(err, socket.ErrTooLarge) {
-			l.learnWhy(ctx)
+			l.awaitEnd(ctx)
 		}
 		return nil, err
 	}
@@ -216,8 +218,9 @@ func (l *link) exchange(ctx context.Context, f *flight, method string, params js
 	return nil, errGone
 }
 
-// learnWhy waits, a second at most, until the reader has heard why nothing can be written.
-func (l *link) learnWhy(ctx context.Context) {
+// awaitEnd waits until the connection has ended, for a second at most. The reader
+// then knows why a write failed.
+func (l *link) awaitEnd(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	select {
@@ -226,7 +229,7 @@ func (l *link) learnWhy(ctx context.Context) {
 	}
 }
 
-func (l *link) cancelled(f *flight, why error) {
+func (l *link) cancelled(f *pendingRequest, why error) {
 	params, err := json.Marshal(map[string]string{"requestId": f.id, "reason": why.Error()})
 	if err == nil {
 		_ = l.conn.Write(context.Background(), &jsonrpc.Request{Method: "notifications/cancelled", Params: params})

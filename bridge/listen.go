@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// ErrPortTaken is what Listen fails with when another process has the port. It is
-// left alone.
+// ErrPortTaken is the error of Listen if another process has the port.
 var ErrPortTaken = errors.New("the port is taken")
 
 // listenLoopback listens on 127.0.0.1 and ::1 at the port of address. A machine
@@ -30,7 +29,7 @@ func listenLoopback(address string) ([]net.Listener, error) {
 	port = strconv.Itoa(four.Addr().(*net.TCPAddr).Port) // if it was 0
 	six, err := net.Listen("tcp6", net.JoinHostPort("::1", port))
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE): // or a squatter would get those who dial localhost
+	case errors.Is(err, syscall.EADDRINUSE): // a client that dials localhost could reach that process
 		_ = four.Close()
 		return nil, taken(address, err)
 	case err != nil:
@@ -46,11 +45,11 @@ func taken(address string, err error) error {
 	return fmt.Errorf("listen on %s: %w", address, err)
 }
 
-// maxSockets bounds the connections of one listener, so that a process that opens
-// many cannot take all of this one's files.
+// maxSockets bounds the connections of one listener. A client that opens many cannot
+// use up the file descriptors of this process.
 const maxSockets = 128
 
-// A cappedListener waits with accepting while maxSockets connections are open.
+// A cappedListener accepts no connection while maxSockets are open.
 type cappedListener struct {
 	net.Listener
 	slots chan struct{}

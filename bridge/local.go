@@ -10,9 +10,9 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// A localMessage is what two processes of this user say to each other once both
-// have proved to hold the key of their file. The first says what it wants:
-// "attach" (then both speak MCP), "pair", "clients" or "revoke".
+// A localMessage is a message between two processes of this user. It is sent after
+// both have proved the key in their file. The first one names a command: "attach"
+// (then both speak MCP), "pair", "clients" or "revoke".
 type localMessage struct {
 	Type      string        `json:"type"`
 	Profile   string        `json:"profile,omitempty"`
@@ -29,7 +29,7 @@ type localClient struct {
 	Connected bool
 }
 
-// localLimits are for messages of this user's own processes: lists of tools are
+// localLimits are the limits for this user's own processes. Their lists of tools can be
 // longer than any message of an extension.
 var localLimits = socket.Limits{Frame: 2 * maxListBytes, Depth: 256, PerSecond: 10_000}
 
@@ -56,14 +56,14 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 	return m, nil
 }
 
-// serveLocal is where this user's other processes connect: never browsers.
+// serveLocal is the endpoint of this user's other processes. It refuses browsers.
 func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
-	if d := noBrowser(req); d != nil {
+	if d := refuseBrowser(req); d != nil {
 		write(w, d)
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
-		if err := b.meetLocal(ctx, req, c); err != nil {
+		if err := b.authenticateLocal(ctx, req, c); err != nil {
 			handshake.Refuse(ctx, c, err)
 			c.CloseWith(1008, "not admitted")
 			return
@@ -87,7 +87,7 @@ func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
-func (b *Bridge) meetLocal(ctx context.Context, req *http.Request, c *socket.Conn) error {
+func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *socket.Conn) error {
 	first, err := receiveFirst(ctx, c)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (l
 	return localMessage{}, errors.New("the bridge that runs does not know this; it may be older")
 }
 
-// pairThrough pairs a browser with the person at another process's terminal.
+// pairThrough pairs a browser. The person confirms it in another process's terminal.
 func (b *Bridge) pairThrough(ctx context.Context, c *socket.Conn) (localMessage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	answers := make(chan bool)

@@ -6,16 +6,16 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
 
 var capabilities = &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{}}
 
-// wantLog asks the extension for all log messages: each client's own level is
-// applied to what it is sent.
-func wantLog(ctx context.Context, session *mcp.ClientSession) {
+// requestLogs asks the extension for all log messages. go-sdk applies each client's
+// own level when it sends them on.
+func requestLogs(ctx context.Context, session *mcp.ClientSession) {
 	if r := session.InitializeResult(); r != nil && r.Capabilities != nil && r.Capabilities.Logging != nil {
 		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "debug"})
 	}
@@ -30,6 +30,6 @@ func (c *client) log(ctx context.Context, raw json.RawMessage) {
 		return
 	}
 	p.Data = data.Data // with its digits
-	delete(p.Meta, verbatim.MetaCall)
+	delete(p.Meta, rawmsg.MetaCall)
 	_ = c.session.Log(ctx, &p)
 }

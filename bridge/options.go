@@ -8,10 +8,10 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// DefaultAddress is where the bridge listens.
+// DefaultAddress is the default of Options.Address.
 const DefaultAddress = "127.0.0.1:55156"
 
-// DiscoveryAddress is where it answers /mcp-discovery besides, if that is free.
+// DiscoveryAddress is a second address for /mcp-discovery, used if the port is free.
 const DiscoveryAddress = "127.0.0.1:8766"
 
 // Options configure a [Bridge]. The zero value is the bridge that portolan bridge
@@ -20,19 +20,19 @@ type Options struct {
 	Address   string // loopback host and port; DefaultAddress if empty
 	Discovery string // second address of the discovery answer; DiscoveryAddress if empty, none if "-"
 	Dir       string // where pairings are kept; portolan in os.UserConfigDir if empty
-	Ephemeral bool   // keep nothing: one token for the run is all that counts
-	Profile   string // the browser profile that clients mean who name none: label or install id
+	Ephemeral bool   // no pairings are kept; one token admits clients and extensions for this run
+	Profile   string // default browser profile of clients that name none: label or install id
 
-	// Origins are pages that may use /mcp, beside those that the extension
-	// approves; they need the token all the same.
+	// Origins are the origins of pages that may use /mcp. Pages that the extension
+	// approves may use it too. Both need the token.
 	Origins []string
 
 	Limits      socket.Limits // on the extension's messages
 	Connections int           // sockets of extensions and local processes at once; 10 if 0
 	Calls       int           // calls under way in one browser profile; 64 if 0
 
-	// Settle is how long after its start the bridge lets requests wait for paired
-	// browsers to find it; 10 s if 0, not at all if negative.
+	// Settle is the startup time in which requests wait for a paired browser to
+	// connect; 10 s if 0, none if negative.
 	Settle time.Duration
 
 	Logger *slog.Logger // nothing is logged if nil; no secret ever is
@@ -56,7 +56,7 @@ func (o *Options) withDefaults() Options {
 		out.Calls = 64
 	}
 	if out.Settle == 0 {
-		out.Settle = settling
+		out.Settle = startupWait
 	}
 	if out.Logger == nil {
 		out.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))

@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// An absence is why no profile can take a call, as a sentence for the person.
-type absence string
+// A notConnectedError says why no profile can take a call. Its text is for the person.
+type notConnectedError string
 
-func (a absence) Error() string { return string(a) }
+func (e notConnectedError) Error() string { return string(e) }
 
-// An ambiguity is that several profiles could be meant.
-type ambiguity string
+// An ambiguousError says that a client's choice fits several connected profiles.
+type ambiguousError string
 
-func (a ambiguity) Error() string { return string(a) }
+func (e ambiguousError) Error() string { return string(e) }
 
-// errNone is what a call is answered with while no browser is there (T6).
-const errNone = absence("No browser extension connected. Start the browser in which the Portolan extension is installed; if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")
+// errNotConnected answers a call while no browser is connected (T6).
+const errNotConnected = notConnectedError("No browser extension connected. Start the browser in which the Portolan extension is installed; if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")
 
-// errStopped is what it is answered with while the person has stopped everything.
-const errStopped = absence("No browser extension connected: the person stopped everything in it. They can go on in its side panel; leave that to them")
+// errStopped answers a call while the person has stopped everything in the extension.
+const errStopped = notConnectedError("No browser extension connected: the person stopped everything in it. They can go on in its side panel; leave that to them")
 
-// choose returns the one connected profile that a client means: by label, install
-// id or the beginning of that, or the only one there is.
+// choose returns the connected profile that a client names. The name is a label, an
+// install id, or the first four or more characters of one. Without a name, the only
+// connected profile is meant.
 func (b *Bridge) choose(profile string) (*link, error) {
 	if profile == "" {
 		profile = b.opts.Profile
@@ -33,7 +34,7 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	var all, fit []*link
 	for _, l := range b.links {
 		if _, ok := l.listed(); !ok {
-			continue // its session is being opened
+			continue // its list of tools has not arrived
 		}
 		all = append(all, l)
 		if profile == "" || l.Label == profile || l.InstallID == profile || len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile) {
@@ -44,16 +45,16 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
-		return nil, ambiguity(fmt.Sprintf("Several browser profiles are connected: %s. Choose one with portolan bridge --profile, or with ?profile= in the URL", names(fit)))
+		return nil, ambiguousError(fmt.Sprintf("Several browser profiles are connected: %s. Choose one with portolan bridge --profile, or with ?profile= in the URL", names(fit)))
 	case len(all) > 0:
-		return nil, absence(fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, names(all)))
+		return nil, notConnectedError(fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, names(all)))
 	}
 	for _, paired := range b.stops {
 		if paired() {
 			return nil, errStopped
 		}
 	}
-	return nil, errNone
+	return nil, errNotConnected
 }
 
 // names lists profiles as a person tells them apart.
@@ -66,9 +67,9 @@ func names(links []*link) string {
 	return strings.Join(out, ", ")
 }
 
-// join makes a link the one of its profile. An older connection of the same
-// profile is closed: the browser lost it, or restarted.
-func (b *Bridge) join(l *link) {
+// addLink makes a link the current one of its profile. It closes an older connection
+// of the same profile: the browser lost that one, or restarted.
+func (b *Bridge) addLink(l *link) {
 	b.mu.Lock()
 	old := b.links[l.InstallID]
 	b.links[l.InstallID] = l
@@ -80,7 +81,8 @@ func (b *Bridge) join(l *link) {
 	}
 }
 
-func (b *Bridge) leave(l *link) {
+// removeLink removes a link that has ended, unless a newer one replaced it.
+func (b *Bridge) removeLink(l *link) {
 	b.mu.Lock()
 	current := b.links[l.InstallID] == l
 	if current {
@@ -104,7 +106,7 @@ func (b *Bridge) approved(origin string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.links {
-		if slices.Contains(l.pages(), origin) {
+		if slices.Contains(l.approvedPages(), origin) {
 			return true
 		}
 	}

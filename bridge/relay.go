@@ -12,19 +12,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
-// A relay is the MCP server that desktop clients see who mean one profile.
+// A relay is the MCP server for the desktop clients of one browser profile.
 type relay struct {
 	bridge  *Bridge
-	profile string // as the client says it; empty if it does not
-	id      string // of the one client, where its transport has no sessions
+	profile string // as the client names it; empty if it does not
+	id      string // of its one client, if the transport has no session ids
 	server  *mcp.Server
 }
 
-// versions are those in which a server may ask the client while a call lasts.
+// versions are the protocol versions in which a server may ask the client during a
+// call.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 func newRelay(b *Bridge, profile string) *relay {
@@ -38,8 +39,7 @@ func newRelay(b *Bridge, profile string) *relay {
 	return r
 }
 
-// receive answers what concerns tools, and leaves the rest of the protocol to
-// go-sdk.
+// receive answers tools/list and tools/call. go-sdk answers the other methods.
 func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
@@ -55,56 +55,56 @@ func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // notify tells the clients that the list of tools changed.
-func (r *relay) notify() { verbatim.ToolsChanged(r.server) }
+func (r *relay) notify() { rawmsg.ToolsChanged(r.server) }
 
 func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
-	var which ambiguity
+	var which ambiguousError
 	switch {
-	case errors.As(err, &which): // an empty list would hide why
+	case errors.As(err, &which): // an empty list would hide the reason
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	case err != nil:
-		return &verbatim.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
+		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
 	tools, _ := l.listed()
-	return &verbatim.Result{Text: tools}, nil
+	return &rawmsg.Result{Text: tools}, nil
 }
 
-// failed is the answer to a call that came to nothing.
-func failed(format string, args ...any) (mcp.Result, error) {
+// toolError answers a call that the bridge could not complete, as a tool error.
+func toolError(format string, args ...any) (mcp.Result, error) {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
 }
 
-// stopped is the answer to a call that came to nothing because the person wants
-// so, which a model is to respect.
-func stopped(format string, args ...any) (mcp.Result, error) {
-	return failed(format+" (STOPPED)", args...)
+// stoppedError answers a call that the person stopped. The mark (STOPPED) tells the
+// model not to try again.
+func stoppedError(format string, args ...any) (mcp.Result, error) {
+	return toolError(format+" (STOPPED)", args...)
 }
 
 func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
 	switch {
-	case errors.Is(err, errNone):
+	case errors.Is(err, errNotConnected):
 		code := "NOT_CONNECTED"
-		if !r.bridge.expects() {
+		if !r.bridge.mayConnect() {
 			code = "NOT_PAIRED"
 		}
-		return failed("%v. (%s)", err, code)
+		return toolError("%v. (%s)", err, code)
 	case errors.Is(err, errStopped):
-		return stopped("%v.", err)
+		return stoppedError("%v.", err)
 	case err != nil:
-		return failed("%v.", err)
+		return toolError("%v.", err)
 	}
 	ctx, done := r.bridge.sessions.during(ctx, r.id+req.Session.ID())
 	defer done()
 	f, err := l.begin("tools/call")
 	switch {
 	case errors.Is(err, errBusy):
-		return failed("Too many calls are under way in the browser profile %q; try again when one has ended.", l.Label)
+		return toolError("Too many calls are under way in the browser profile %q; try again when one has ended.", l.Label)
 	case err != nil && l.stopped():
-		return stopped("%v.", errStopped)
+		return stoppedError("%v.", errStopped)
 	case err != nil:
-		return failed("The browser extension is reconnecting; the call was not sent. Try again.")
+		return toolError("The browser extension is reconnecting; the call was not sent. Try again.")
 	}
 	defer l.finish(f)
 	params, err := r.forExtension(req, f.id)
@@ -115,31 +115,31 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 	var wire *jsonrpc.Error
 	switch {
 	case err == nil:
-		return &verbatim.Result{Text: raw}, nil
+		return &rawmsg.Result{Text: raw}, nil
 	case errors.As(err, &wire):
 		return nil, wire // the extension's own answer
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, socket.ErrStopped):
-		return stopped("The person stopped everything in the browser extension while %q was under way: it may have run.", req.Params.Name)
+		return stoppedError("The person stopped everything in the browser extension while %q was under way: it may have run.", req.Params.Name)
 	case errors.Is(err, errGone):
 		reason := "The browser extension disconnected while %q was under way: it may have run. Look before you call it again."
 		if errors.Is(err, socket.ErrTooLarge) {
 			reason = "The browser extension sent a message larger than 2 MiB while %q was under way, and was disconnected. The call may have run; ask for less."
 		}
-		return failed(reason, req.Params.Name)
+		return toolError(reason, req.Params.Name)
 	case errors.Is(err, socket.ErrTooLarge):
-		return failed("The arguments of %q are larger than the 2 MiB that the browser extension takes; the call was not sent.", req.Params.Name)
+		return toolError("The arguments of %q are larger than the 2 MiB that the browser extension takes; the call was not sent.", req.Params.Name)
 	}
 	if l.stopped() {
-		return stopped("%v.", errStopped)
+		return stoppedError("%v.", errStopped)
 	}
 	r.bridge.opts.Logger.Warn("a call was not sent", "error", err)
-	return failed("The call of %q did not reach the browser extension.", req.Params.Name)
+	return toolError("The call of %q did not reach the browser extension.", req.Params.Name)
 }
 
-// forExtension returns the parameters of a call with the marks that the extension
-// sends back.
+// forExtension returns the parameters of a call, with the tags in _meta that the
+// extension sends back.
 func (r *relay) forExtension(req *mcp.CallToolRequest, id string) (json.RawMessage, error) {
 	meta := maps.Clone(req.Params.Meta)
 	if meta == nil {
@@ -153,7 +153,7 @@ func (r *relay) forExtension(req *mcp.CallToolRequest, id string) (json.RawMessa
 	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
 		who["name"], who["version"] = p.ClientInfo.Name, p.ClientInfo.Version
 	}
-	meta["progressToken"], meta[verbatim.MetaCall], meta[verbatim.MetaClient] = id, id, who
+	meta["progressToken"], meta[rawmsg.MetaCall], meta[rawmsg.MetaClient] = id, id, who
 	return json.Marshal(struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments,omitempty"`
@@ -174,11 +174,11 @@ func (c *client) progress(ctx context.Context, p progress) {
 }
 
 func (c *client) elicit(ctx context.Context, text json.RawMessage) (json.RawMessage, error) {
-	p, err := verbatim.Question(text)
+	p, err := rawmsg.Question(text)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
-	delete(p.Meta, verbatim.MetaCall)
+	delete(p.Meta, rawmsg.MetaCall)
 	result, err := c.session.Elicit(ctx, p)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the client did not answer: " + err.Error()}

@@ -8,12 +8,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
-// routes is what the bridge's port answers.
+// routes returns the handler of the bridge's port.
 func (b *Bridge) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", b.serveMCP)
@@ -29,7 +28,7 @@ func (b *Bridge) discoveryOnly() http.Handler {
 	return guarded(mux)
 }
 
-// guarded refuses what no route may see.
+// guarded sets the headers of all responses, and refuses foreign Host headers.
 func guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -43,11 +42,11 @@ func guarded(next http.Handler) http.Handler {
 	})
 }
 
-// serveDiscovery tells where the bridge is (B4). It is public to this machine and
-// holds nothing that is not.
+// serveDiscovery answers with the addresses of the bridge (B4). Any program on this
+// machine may read them; they are not secret.
 func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
-	origin, present, d := only(req, "Origin")
-	site, fetched, d2 := only(req, "Sec-Fetch-Site")
+	origin, present, d := singleHeader(req, "Origin")
+	site, fetched, d2 := singleHeader(req, "Sec-Fetch-Site")
 	switch extension := extensionOrigin.MatchString(origin); {
 	case d != nil:
 	case d2 != nil:
@@ -70,7 +69,7 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
-	if !b.rate.Take(time.Now()) {
+	if !b.rate.Allow() {
 		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
 		return
 	}
@@ -114,10 +113,10 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	b.handler.ServeHTTP(w, req)
 }
 
-// dialled checks the address that a client says it dialled against the one that
-// its connection has: another process may have passed it on.
+// dialled reports whether the address that a client dialled is that of its connection.
+// If not, another process may have passed the messages on.
 func dialled(address string, req *http.Request) bool {
 	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	// localhost is either of the two addresses; both are this process's.
+	// localhost means either loopback address. This process has both.
 	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())
 }

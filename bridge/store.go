@@ -14,7 +14,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
-// A Pairing is a browser profile that may connect.
+// A Pairing is a browser profile that is paired with the bridge.
 type Pairing struct {
 	InstallID string
 	Origin    string
@@ -30,7 +30,7 @@ type pairedClient struct {
 	Key       handshake.Bytes `json:"key"`
 }
 
-// secrets are what the bridge knows between runs.
+// secrets is the content of the bridge's file, kept between runs.
 type secrets struct {
 	Version int             `json:"version"`
 	Token   string          `json:"token"` // of HTTP clients
@@ -55,14 +55,14 @@ func (s *secrets) knowsOrigin(origin string) bool {
 	return slices.ContainsFunc(s.Clients, func(c pairedClient) bool { return c.Origin == origin })
 }
 
-// A store is the file of secrets, or their copy in memory for an ephemeral bridge.
-// Other processes may change the file at any time: it is read when it is needed.
+// A store is the file of secrets. An ephemeral bridge has them in memory only. Other
+// processes may change the file at any time, so load reads it each time.
 type store struct {
 	path   string   // empty if ephemeral
 	memory *secrets // if ephemeral; never changed
 }
 
-// openStore makes the file if there is none.
+// openStore opens the file of secrets in dir, and creates it if it is missing.
 func openStore(dir string) (*store, error) {
 	if dir == "" {
 		config, err := os.UserConfigDir()
@@ -105,8 +105,8 @@ func (s *store) load() (*secrets, error) {
 	return &out, nil
 }
 
-// change writes what fn made of the secrets, as a whole or not at all, while no
-// other process does.
+// change lets fn change the secrets, and replaces the file as a whole. A lock keeps
+// other processes from changing it meanwhile.
 func (s *store) change(fn func(*secrets) error) error {
 	if s.memory != nil {
 		return errors.New("an ephemeral bridge keeps no pairings")
@@ -137,8 +137,7 @@ func (s *store) change(fn func(*secrets) error) error {
 	return nil
 }
 
-// replaceFile writes a file beside path, for its owner only, and puts it in its
-// place.
+// replaceFile replaces the file at path in one step. Only its owner may read it.
 func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".bridge-*") // made with mode 0600
 	if err != nil {
@@ -152,10 +151,10 @@ func replaceFile(path string, text []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// lockAge is how old a lock is that a process left behind.
+// lockAge is the age at which a lock file counts as left behind.
 const lockAge = 10 * time.Second
 
-// lock makes a file that only one process can make.
+// lock creates a lock file. Only one process at a time can create it.
 func lock(path string) (unlock func(), err error) {
 	for range 200 {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -15,7 +15,7 @@ const (
 	listTimeout  = 30 * time.Second
 )
 
-// refresh fetches the list of tools, and once more if it changes meanwhile.
+// refresh fetches the list of tools, and fetches it again if it changes meanwhile.
 func (l *link) refresh(ctx context.Context) {
 	l.mu.Lock()
 	if l.listing {
@@ -47,8 +47,8 @@ func (l *link) refresh(ctx context.Context) {
 	})
 }
 
-// list returns the result of tools/list with the tools of all pages, each as the
-// extension wrote it.
+// list returns one tools/list result with the definitions of all pages. Each definition
+// stays as the extension wrote it.
 func (l *link) list(ctx context.Context) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
@@ -88,7 +88,7 @@ func (l *link) list(ctx context.Context) (json.RawMessage, error) {
 	}
 }
 
-// listed returns the list, or false while it is not there.
+// listed returns the list, or false while it has not arrived.
 func (l *link) listed() (json.RawMessage, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

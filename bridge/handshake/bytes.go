@@ -36,7 +36,7 @@ func Random() Bytes {
 	return b
 }
 
-// joined writes a label and fields so that no two lists of fields look the same.
+// joined encodes a label and fields. Two different lists never give the same bytes.
 func joined(label string, fields ...[]byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(label)))
 	out = append(out, label...)

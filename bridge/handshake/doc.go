@@ -1,18 +1,19 @@
-// Package handshake is what a browser extension and the bridge say to each other
-// on a new WebSocket before the first MCP message: once to pair, and on every
-// connection to prove that they are paired. It has both roles, uses only what
-// WebCrypto has too (ECDH P-256, HKDF, HMAC and SHA-256), and knows no sockets.
+// Package handshake has the messages of a browser extension and the bridge before the
+// first MCP message. One exchange pairs them. The other proves on every connection that
+// they are paired. The package has both roles, and knows no sockets. It only uses
+// algorithms of WebCrypto: ECDH P-256, HKDF, HMAC and SHA-256.
 //
 // # Pairing
 //
-// The extension and the bridge agree on a key by ECDH. The bridge commits to its
-// nonce before it sees the extension's, so that neither side, nor a process that
-// sits between them, can choose the six digits that follow from both public keys
-// and both nonces: it has one guess in a million for each attempt. A person sees
-// the digits in the terminal, types them into the extension, and says in the
-// terminal that the extension accepted them; each side keeps the key only after
-// its own confirmation. (One confirmation is not enough: the peer that talks to the
-// other side knows that side's digits.)
+// The extension and the bridge agree on a key by ECDH. Six digits follow from both
+// public keys and both nonces. The bridge commits to its nonce before it sees the
+// extension's. So neither side, nor a process between them, can choose the digits: it
+// has one guess in a million for each attempt.
+//
+// The person reads the digits in the terminal and types them into the extension. Then
+// the person confirms in the terminal that the extension accepted them. Each side keeps
+// the key only after its own confirmation. One confirmation is not enough, because a
+// process between the sides knows the digits of the side that it talks to.
 //
 //	extension → bridge  {"type":"pair","version":1,"installId":…,"label":…,"address":…,"publicKey":…}
 //	bridge → extension  {"type":"pair-commit","publicKey":…,"commitment":…}
@@ -28,8 +29,8 @@
 //	extension → bridge  {"type":"proof","mac":…}
 //	bridge → extension  {"type":"ready"}
 //
-// The bridge proves itself first: a process that squats the port hears a random
-// install id and a nonce, and nothing else. Either side may answer
+// The bridge proves itself first. A process that squats the port only receives a random
+// install id and a nonce. Either side may answer
 // {"type":"refused","code":…,"message":…} instead and close.
 //
 // # Encoding

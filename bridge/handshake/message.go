@@ -15,8 +15,8 @@ const MaxMessage = 4 << 10
 // Version is the version of both exchanges.
 const Version = 1
 
-// A Message is any message of the two exchanges. Which fields are set is said in
-// the package comment.
+// A Message is a message of either exchange. The package comment says which fields each
+// type sets.
 type Message struct {
 	Type       string `json:"type"`
 	Version    int    `json:"version,omitempty"`
@@ -32,7 +32,7 @@ type Message struct {
 	Message    string `json:"message,omitempty"`
 }
 
-// A Pipe carries one exchange. Receive returns the next message as it came.
+// A Pipe carries one exchange. Receive returns the next message unchanged.
 type Pipe interface {
 	Send(ctx context.Context, message []byte) error
 	Receive(ctx context.Context) ([]byte, error)
@@ -41,7 +41,7 @@ type Pipe interface {
 // Codes of refusals.
 const (
 	CodeNotPaired   = "NOT_PAIRED"   // the install id is unknown, or was revoked
-	CodeNotPairing  = "NOT_PAIRING"  // nobody opened the pairing window
+	CodeNotPairing  = "NOT_PAIRING"  // no pairing window is open
 	CodeBadProof    = "BAD_PROOF"    // a MAC or a commitment is wrong
 	CodeBadMessage  = "BAD_MESSAGE"  // not what is expected here
 	CodeDeclined    = "DECLINED"     // a person said no, or did not answer
@@ -49,8 +49,8 @@ const (
 	CodeWrongTarget = "WRONG_TARGET" // the dialled address is not this bridge's
 )
 
-// A Refusal is why an exchange ended without success. Its text is for people and
-// holds no secret.
+// A Refusal is the error of an exchange that failed. Its text is for people and holds
+// no secret.
 type Refusal struct {
 	Code    string
 	Message string
@@ -82,8 +82,8 @@ func send(ctx context.Context, p Pipe, m Message) error {
 	return p.Send(ctx, text)
 }
 
-// Parse reads a message and checks what does not depend on the state: its size,
-// its version and the shape of names.
+// Parse decodes a message. It checks the size, the version and the form of names, which
+// do not depend on the state of an exchange.
 func Parse(text []byte) (Message, error) {
 	var m Message
 	if len(text) > MaxMessage {
@@ -106,7 +106,7 @@ func Parse(text []byte) (Message, error) {
 	return m, nil
 }
 
-// printable keeps a foreign text from driving a terminal.
+// printable removes characters that could control a terminal, and cuts the text.
 func printable(text string, limit int) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -19,7 +19,7 @@ type Profile struct {
 	Address   string // the host and port that the extension dialled
 }
 
-// An agreement is what both sides know once the nonces are out.
+// An agreement is the result of both nonces: the digits, the key and the transcript.
 type agreement struct {
 	code       string
 	key        []byte
@@ -61,9 +61,9 @@ func publicKey(raw []byte) (*ecdh.PublicKey, error) {
 	return key, nil
 }
 
-// Pair is the extension's side. Typed gives the digits that the person read in the
-// terminal; it is asked once, and other digits end the attempt. Pair returns the
-// key when the bridge's person has confirmed too.
+// Pair is the extension's side. typed returns the digits that the person read in the
+// terminal. It is called once, and wrong digits end the attempt. Pair returns the key
+// after the confirmation in the terminal.
 func Pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
 	key, err := pair(ctx, p, who, typed)
 	Refuse(ctx, p, err)
@@ -124,9 +124,10 @@ func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) 
 }
 
 // AcceptPair is the bridge's side of a pairing that began with the message first.
-// Confirm shows the digits to the person and returns nil if they say that the
-// extension accepted them; confirmed is closed when the extension did. Keep
-// stores the key before the extension hears that it is paired.
+//
+// confirm shows the digits to the person. It returns nil if the person says that the
+// extension accepted them. confirmed is closed when the extension has confirmed. keep
+// stores the key before the extension receives pair-done.
 func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 	confirm func(ctx context.Context, code string, confirmed <-chan struct{}) error, keep func(key []byte) error) error {
 	if first.Type != "pair" || first.InstallID == "" {
@@ -168,10 +169,9 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 	return send(ctx, p, Message{Type: "pair-done", MAC: a.mac("bridge")})
 }
 
-// bothConfirm waits for the extension's MAC and the person's word. The person is
-// asked while the extension waits, since the digits are read in the terminal; a
-// wrong MAC, or an extension that leaves, ends the question, and a person's no
-// ends the wait.
+// bothConfirm waits for the extension's MAC and for the person's confirmation at the
+// same time, because the person reads the digits in the terminal. A wrong MAC or a
+// closed connection ends the question. A person's no ends the wait for the MAC.
 func bothConfirm(ctx context.Context, p Pipe, a agreement, confirm func(context.Context, string, <-chan struct{}) error) error {
 	asking, stopAsking := context.WithCancel(ctx)
 	defer stopAsking()

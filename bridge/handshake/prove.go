@@ -7,13 +7,13 @@ import (
 	"crypto/sha256"
 )
 
-// The roles of those who dial.
+// The roles of clients.
 const (
 	RoleExtension = "extension"
 	RoleLocal     = "local" // another process of the same user
 )
 
-// A Client is who dials and proves itself.
+// A Client is the side that dials the bridge and proves its key.
 type Client struct {
 	Role      string
 	InstallID string
@@ -28,8 +28,8 @@ func (c Client) mac(side string, client, bridge Bytes) []byte {
 	return h.Sum(nil)
 }
 
-// Connect is the dialling side: it returns nil once both sides have proved that
-// they hold the key. It sends no proof to a bridge that gave none.
+// Connect is the client's side. It returns nil once both sides have proved the key. It
+// sends its proof only after the bridge's proof was right.
 func Connect(ctx context.Context, p Pipe, c Client) error {
 	err := connect(ctx, p, c)
 	Refuse(ctx, p, err)
@@ -56,8 +56,8 @@ func connect(ctx context.Context, p Pipe, c Client) error {
 	return err
 }
 
-// Accept is the bridge's side of a connection that began with the message hello,
-// from the client that the message and the request told; c holds its key.
+// Accept is the bridge's side of a connection that began with the message hello. c
+// describes the client, as the message and the HTTP request did, and holds its key.
 func Accept(ctx context.Context, p Pipe, hello Message, c Client) error {
 	if hello.Type != "hello" || len(hello.Nonce) != Size {
 		return refuse(CodeBadMessage, "want hello with a nonce")

@@ -10,9 +10,10 @@ import (
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
 )
 
-// writeTimeout is how long a peer may leave a frame unread.
+// writeTimeout limits the time to write a frame.
 const writeTimeout = 10 * time.Second
 
 // A Conn is an [mcp.Connection] on a WebSocket. Read is for one goroutine; Write
@@ -21,7 +22,7 @@ type Conn struct {
 	ws     *websocket.Conn
 	raw    io.Closer // the network connection below ws, or nil
 	limits Limits
-	rate   *Rate
+	rate   *rate.Limiter
 
 	once sync.Once
 	mu   sync.Mutex
@@ -31,30 +32,30 @@ type Conn struct {
 // closeTimeout is how long a peer has to answer a closing frame.
 const closeTimeout = time.Second
 
-// New returns the connection on a WebSocket that nobody has read from. Raw, if it
-// is known, is cut when the peer does not answer a closing frame.
+// New returns the connection on a new WebSocket. raw may be nil. It is closed if the
+// peer does not answer a closing frame.
 func New(ws *websocket.Conn, raw io.Closer, limits Limits) *Conn {
 	limits = limits.withDefaults()
 	ws.SetReadLimit(int64(limits.Frame))
-	return &Conn{ws: ws, raw: raw, limits: limits, rate: NewRate(limits.PerSecond, time.Now())}
+	return &Conn{ws: ws, raw: raw, limits: limits, rate: newLimiter(limits.PerSecond)}
 }
 
-// Widen sets other limits, once the peer is known to be who it should be. It is
-// for the goroutine that reads.
+// Widen replaces the limits, once the peer has proved itself. Only the goroutine that
+// reads may call it.
 func (c *Conn) Widen(limits Limits) {
 	c.limits = limits.withDefaults()
 	c.ws.SetReadLimit(int64(c.limits.Frame))
-	c.rate = NewRate(c.limits.PerSecond, time.Now())
+	c.rate = newLimiter(c.limits.PerSecond)
 }
 
-// Connect implements [mcp.Transport]: the connection is there already.
+// Connect implements [mcp.Transport]. The connection is open already.
 func (c *Conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
 // SessionID implements [mcp.Connection].
 func (c *Conn) SessionID() string { return "" }
 
-// Receive returns the next frame: the text of one message. It keeps to the limits,
-// and closes the connection when the peer does not.
+// Receive returns the text of the next message. It closes the connection if the message
+// is beyond a limit.
 func (c *Conn) Receive(ctx context.Context) ([]byte, error) {
 	kind, text, err := c.ws.Read(ctx)
 	switch {
@@ -64,7 +65,7 @@ func (c *Conn) Receive(ctx context.Context) ([]byte, error) {
 		return nil, c.gone(ctx, err)
 	case kind != websocket.MessageText:
 		return nil, c.end(websocket.StatusUnsupportedData, ErrNotText)
-	case !c.rate.Take(time.Now()):
+	case !c.rate.Allow():
 		return nil, c.end(websocket.StatusPolicyViolation, ErrTooFast)
 	case TooDeep(text, c.limits.Depth):
 		return nil, c.end(websocket.StatusPolicyViolation, ErrTooDeep)
@@ -72,7 +73,7 @@ func (c *Conn) Receive(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// gone says how a connection ended of which nothing more can be read.
+// gone returns the reason why a read failed, and keeps the first such reason.
 func (c *Conn) gone(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -91,7 +92,7 @@ func (c *Conn) gone(ctx context.Context, err error) error {
 	return c.why
 }
 
-// Send writes one frame. A frame beyond the limit is refused, and nothing sent.
+// Send writes one message as a frame. A message beyond the limit is not sent.
 func (c *Conn) Send(ctx context.Context, text []byte) error {
 	if len(text) > c.limits.Frame {
 		return ErrTooLarge
@@ -114,8 +115,8 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, nil
 }
 
-// Write implements [mcp.Connection]. It does not end with ctx once it has begun: a
-// frame cut in half ends the connection for all who share it.
+// Write implements [mcp.Connection]. Once begun, it does not end with ctx: half a frame
+// would end the connection for all calls that share it.
 func (c *Conn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err

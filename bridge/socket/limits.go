@@ -2,15 +2,15 @@ package socket
 
 import (
 	"errors"
-	"sync"
-	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// Limits bound what a peer may send. A zero field is the default that it names.
+// Limits are the limits on a peer's messages. A zero field means its default, below.
 type Limits struct {
 	Frame     int // bytes in a message; 2 MiB
 	Depth     int // nested arrays and objects in a message; 64
-	PerSecond int // messages, over the time since the connection began to be busy; 1000
+	PerSecond int // messages on average, with bursts of twice that; 1000
 }
 
 // DefaultFrame is the size in bytes of the largest message.
@@ -29,14 +29,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// ErrStopped is why a connection ended whose peer closed it because the person
+// ErrStopped is the reason of a connection that the peer closed because the person
 // stopped everything there.
 var ErrStopped = errors.New(stopped)
 
-// stopped is that peer's reason (extension/link/link.ts).
+// stopped is the text of that reason in the closing frame (extension/link/link.ts).
 const stopped = "stopped by the person"
 
-// Errors of a peer that went beyond a limit. The connection is closed.
+// Errors of messages beyond a limit. The connection is closed.
 var (
 	ErrTooLarge = errors.New("a message is larger than the limit of 2 MiB")
 	ErrTooDeep  = errors.New("a message is nested too deeply")
@@ -65,30 +65,8 @@ func TooDeep(text []byte, limit int) bool {
 	return false
 }
 
-// A Rate lets through perSecond messages a second on average, and twice that at
-// once.
-type Rate struct {
-	perSecond float64
-
-	mu     sync.Mutex
-	tokens float64
-	at     time.Time
-}
-
-// NewRate returns a rate that starts at now.
-func NewRate(perSecond int, now time.Time) *Rate {
-	return &Rate{perSecond: float64(perSecond), tokens: 2 * float64(perSecond), at: now}
-}
-
-// Take reports whether one more message may pass at now.
-func (b *Rate) Take(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.tokens = min(2*b.perSecond, b.tokens+b.perSecond*now.Sub(b.at).Seconds())
-	b.at = now
-	if b.tokens < 1 {
-		return false
-	}
-	b.tokens--
-	return true
+// newLimiter returns the rate limit of a peer's messages. It allows perSecond
+// messages a second on average, and a burst of twice that.
+func newLimiter(perSecond int) *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)
 }

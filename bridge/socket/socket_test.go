@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c, peer := between(t, Limits{Frame: 1000, Depth: 4, PerSecond: 2})
 			if row.want != ErrTooFast {
-				c.rate = NewRate(1000, time.Now())
+				c.rate = newLimiter(1000)
 			}
 			go func() {
 				for _, f := range row.frames {
@@ -110,9 +110,9 @@ func TestNothingTooLargeIsSent(t *testing.T) {
 
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRate(10, time.Now())
+		r := newLimiter(10)
 		passed := func() (n int) {
-			for r.Take(time.Now()) {
+			for r.Allow() {
 				n++
 			}
 			return n

@@ -14,7 +14,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
-// bridgeFlags are those that all of the bridge's commands take.
+// bridgeFlags parses the flags that all bridge commands share.
 func bridgeFlags(name string, args []string, more func(*bridgeSettings, func(*bool, string))) (*bridgeSettings, []string, error) {
 	flags := newFlags(name)
 	s := new(bridgeSettings)
@@ -38,7 +38,7 @@ type bridgeSettings struct {
 	stdio bool
 }
 
-// bridgeCommand runs the local bridge, or one of what belongs to it.
+// bridgeCommand runs the local bridge, or one of its subcommands.
 func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -71,18 +71,19 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 }
 
 func bridgeServe(ctx context.Context, s *bridgeSettings, stdout io.Writer) error {
-	b, err := listening(ctx, &s.Options)
+	b, err := listen(ctx, &s.Options)
 	if err != nil {
 		return err
 	}
-	if err := greet(b, s, stdout); err != nil {
+	if err := printAddress(b, s, stdout); err != nil {
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error { return b.Serve(ctx) })
 }
 
-// listening returns a bridge that has its port, or says who has it.
-func listening(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
+// listen returns a bridge that has opened its port. The error says which program has
+// the port.
+func listen(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
 	b, err := bridge.New(opts)
 	if err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func listening(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error
 	return b, err
 }
 
-func greet(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
+func printAddress(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
 	fmt.Fprintf(w, "The bridge is at http://%s/mcp\n", b.Addr())
 	if s.Ephemeral {
 		token, err := b.Token()
@@ -117,8 +118,8 @@ func greet(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
 	return err
 }
 
-// bridgeStdio serves the client at stdin and stdout, itself or through the bridge
-// that has the port.
+// bridgeStdio serves the client at stdin and stdout. If another bridge of the user has
+// the port, it passes the client's messages to that one.
 func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, stdout, stderr io.Writer) error {
 	b, err := bridge.New(&s.Options)
 	if err != nil {
@@ -138,7 +139,7 @@ func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, st
 	case err != nil:
 		return err
 	}
-	if err := greet(b, s, stderr); err != nil {
+	if err := printAddress(b, s, stderr); err != nil {
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error {
@@ -146,7 +147,7 @@ func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, st
 		served := make(chan error, 1)
 		go func() { served <- b.Serve(ctx) }()
 		err := b.ServeClient(ctx, stdin, writeCloser{stdout})
-		force()
+		exitSoon()
 		cancel()
 		return errors.Join(err, <-served)
 	})
@@ -156,7 +157,7 @@ type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
 
-// forcedExit is when a process ends that cannot clean up.
+// forcedExit is the time until a process that cannot clean up is ended.
 const forcedExit = 5 * time.Second
 
 // bounded runs f, and ends the process if f has not returned 5 s after ctx ended. A
@@ -164,10 +165,10 @@ const forcedExit = 5 * time.Second
 func bounded(ctx context.Context, f func(context.Context) error) error {
 	defer context.AfterFunc(ctx, func() {
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
-		force()
+		exitSoon()
 	})()
 	return f(ctx)
 }
 
-// force ends the process in 5 s, unless it has ended by then.
-func force() { time.AfterFunc(forcedExit, func() { os.Exit(1) }) }
+// exitSoon ends the process in 5 s, unless it has ended by then.
+func exitSoon() { time.AfterFunc(forcedExit, func() { os.Exit(1) }) }

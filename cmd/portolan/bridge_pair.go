@@ -12,8 +12,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
-// bridgePair pairs one browser profile, through the bridge that runs or with one
-// that runs until then.
+// bridgePair pairs one browser profile through the running bridge. If none runs, it
+// runs one until the profile is paired.
 func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	s, rest, err := bridgeFlags("bridge pair", args, nil)
 	switch {
@@ -24,7 +24,7 @@ func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 	}
 	local, err := bridge.Dial(ctx, &s.Options)
 	if errors.Is(err, bridge.ErrNoBridge) {
-		b, err := listening(ctx, &s.Options)
+		b, err := listen(ctx, &s.Options)
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (t *terminal) Code(who bridge.Pairing, code string) {
 func (t *terminal) Left() { fmt.Fprintln(t.out, "That attempt ended without pairing.") }
 
 func (t *terminal) Accepted(who bridge.Pairing) bool {
-	for { // what was typed before the question is no answer to it
+	for { // lines typed before the question do not count
 		select {
 		case <-t.lines:
 			continue
@@ -120,7 +120,7 @@ func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// clientsOf asks the running bridge, or else its file.
+// clientsOf asks the running bridge. If none runs, it reads the file.
 func clientsOf(ctx context.Context, opts *bridge.Options) ([]bridge.Pairing, map[string]bool, error) {
 	local, err := bridge.Dial(ctx, opts)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A callFailure is what call --json prints when there is no answer.
+// A callFailure is the output of call --json without an answer.
 type callFailure struct {
 	Error struct {
 		Code      string `json:"code"`

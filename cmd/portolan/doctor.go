@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// A finding is one line of the doctor's.
+// A finding is the outcome of one check: one line of the report.
 type finding struct {
 	ok   bool
 	what string
 	fix  string // if not ok
 }
 
-// A patient is what is examined: each examination adds findings.
-type patient struct {
+// A report collects the findings of the checks.
+type report struct {
 	client   *http.Client
 	origin   string
 	findings []finding
 }
 
-func (p *patient) note(ok bool, what, fix string) bool {
-	p.findings = append(p.findings, finding{ok, what, fix})
+func (r *report) note(ok bool, what, fix string) bool {
+	r.findings = append(r.findings, finding{ok, what, fix})
 	return ok
 }
 
@@ -50,20 +50,20 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 			return fmt.Errorf("%w: %q is not an absolute URL", errUsage, u)
 		}
 	}
-	p := &patient{origin: *origin, client: &http.Client{
+	r := &report{origin: *origin, client: &http.Client{
 		Timeout:       15 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if p.origin == "" {
-		p.origin = "http://localhost:3000"
+	if r.origin == "" {
+		r.origin = "http://localhost:3000"
 	}
 	if *proxyURL != "" {
-		p.examineProxy(ctx, *proxyURL, *server, *key)
+		r.checkProxy(ctx, *proxyURL, *server, *key)
 	} else {
-		p.examineServer(ctx, *server)
+		r.checkServer(ctx, *server)
 	}
 	bad := 0
-	for _, f := range p.findings {
+	for _, f := range r.findings {
 		if f.ok {
 			fmt.Fprintf(stdout, "pass  %s\n", f.what)
 		} else {
@@ -72,7 +72,7 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d of %d checks failed", bad, len(p.findings))
+		return fmt.Errorf("%d of %d checks failed", bad, len(r.findings))
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ type answer struct {
 
 func (a answer) code() string { return a.header.Get("X-Proxy-Error") }
 
-func (p *patient) do(ctx context.Context, method, to, body string, header ...string) (answer, error) {
+func (r *report) do(ctx context.Context, method, to, body string, header ...string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, to, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -99,7 +99,7 @@ func (p *patient) do(ctx context.Context, method, to, body string, header ...str
 			req.Header.Set(header[i], header[i+1])
 		}
 	}
-	res, err := p.client.Do(req)
+	res, err := r.client.Do(req)
 	if err != nil {
 		var bare *url.Error
 		if errors.As(err, &bare) {
@@ -115,81 +115,81 @@ func (p *patient) do(ctx context.Context, method, to, body string, header ...str
 	return answer{res.StatusCode, res.Header, string(bytes.TrimSpace(text))}, nil
 }
 
-// examineProxy checks that a proxy works for the origin, and for nobody else.
-func (p *patient) examineProxy(ctx context.Context, at, server, key string) {
+// checkProxy checks that a proxy works for the origin, and for nobody else.
+func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	at = strings.TrimSuffix(at, "/") + "/"
-	a, err := p.do(ctx, "GET", at+"healthz", "")
-	if !p.note(err == nil && a.status == 200, "the proxy answers", reason("Check the address, and that it is deployed", a, err)) {
+	a, err := r.do(ctx, "GET", at+"healthz", "")
+	if !r.note(err == nil && a.status == 200, "the proxy answers", reason("Check the address, and that it is deployed", a, err)) {
 		return
 	}
-	a, _ = p.do(ctx, "GET", at, "", "Origin", p.origin)
+	a, _ = r.do(ctx, "GET", at, "", "Origin", r.origin)
 	var policy struct {
 		Open bool `json:"open"`
 	}
 	_ = json.Unmarshal([]byte(a.body), &policy)
-	if !p.note(policy.Open, "it is configured", "Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
+	if !r.note(policy.Open, "it is configured", "Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
 		return
 	}
 	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key"
-	a, _ = p.do(ctx, "OPTIONS", at, "", "Origin", p.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked)
-	if !p.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == p.origin, "pages of "+p.origin+" may use it",
+	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked)
+	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin, "pages of "+r.origin+" may use it",
 		"Add the origin to ALLOWED_ORIGINS, or name another with --origin.") {
 		return
 	}
-	evil := "https://not-" + strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(p.origin), "-") + ".example"
-	a, _ = p.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
-	p.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
+	evil := "https://not-" + strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(r.origin), "-") + ".example"
+	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
+	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
 	post := func(target, accept string) answer {
-		a, _ := p.do(ctx, "POST", at, initialize, "Origin", p.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
+		a, _ := r.do(ctx, "POST", at, initialize, "Origin", r.origin, "X-Portolan-Target", target, "X-Portolan-Key", key,
 			"Content-Type", "application/json", "Accept", accept)
 		return a
 	}
 	const both = "application/json, text/event-stream"
 	a = post("https://169.254.169.254/latest/meta-data", both)
-	p.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")", "Unset ALLOW_PRIVATE: it is for local development.")
-	p.note(a.header.Get("Access-Control-Allow-Origin") == p.origin, "its refusals can be read by the page", "Something in front of the proxy removes CORS headers.")
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")", "Unset ALLOW_PRIVATE: it is for local development.")
+	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page", "Something in front of the proxy removes CORS headers.")
 	if server == "" {
 		return
 	}
 	a = post(server, "text/html")
-	p.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")", "Is this Portolan's proxy?")
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")", "Is this Portolan's proxy?")
 	a = post(server, both)
-	p.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
+	r.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
 	if a.code() == "" {
-		p.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
+		r.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
 			"Check the path of the server's URL: "+http.StatusText(a.status))
 	}
 }
 
-// examineServer checks whether a page can use a server directly.
-func (p *patient) examineServer(ctx context.Context, server string) {
+// checkServer checks whether a page can use a server directly.
+func (r *report) checkServer(ctx context.Context, server string) {
 	const both = "application/json, text/event-stream"
-	a, err := p.do(ctx, "POST", server, initialize, "Origin", p.origin, "Content-Type", "application/json", "Accept", both)
-	if !p.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
+	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", both)
+	if !r.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
 		return
 	}
-	p.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status), "Check the path of the URL: "+http.StatusText(a.status))
+	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status), "Check the path of the URL: "+http.StatusText(a.status))
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
-	p.note(allows(a, p.origin), "its answers can be read by pages of "+p.origin, viaProxy)
+	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
 	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
 	if a.header.Get("Mcp-Session-Id") != "" {
-		p.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read", "Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
+		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read", "Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
 	}
 	if a.status == 401 {
-		p.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read", "Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
+		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read", "Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
 	}
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
-	pre, _ := p.do(ctx, "OPTIONS", server, "", "Origin", p.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
-	p.note(pre.status >= 200 && pre.status < 300 && allows(pre, p.origin), "it allows the preflight of a POST", viaProxy)
+	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
+	r.note(pre.status >= 200 && pre.status < 300 && allows(pre, r.origin), "it allows the preflight of a POST", viaProxy)
 	allowed := "," + strings.ReplaceAll(strings.ToLower(pre.header.Get("Access-Control-Allow-Headers")), " ", "") + ","
 	for _, name := range asked {
 		ok := strings.Contains(allowed, ","+name+",") || strings.Contains(allowed, ",*,") && name != "authorization"
-		p.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
+		r.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
-	get, err := p.do(ctx, "GET", server, "", "Origin", p.origin, "Accept", "text/event-stream")
+	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
 	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") || get.status == 400 || get.status == 401
-	p.note(ok, "it answers a GET with a stream, or with 405", fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
+	r.note(ok, "it answers a GET with a stream, or with 405", fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
 }
 
 func allows(a answer, origin string) bool {

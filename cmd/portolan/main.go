@@ -47,11 +47,11 @@ func main() {
 	os.Exit(code)
 }
 
-// errUsage is what a command returns for arguments it cannot use.
+// errUsage is the error of a command for wrong arguments.
 var errUsage = errors.New("wrong usage")
 
-// A command runs with its arguments and writes its results to stdout, what it has
-// to say besides to stderr.
+// A command runs with its arguments. It writes results to stdout, and messages to
+// stderr.
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 var commands = map[string]command{"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand}

@@ -24,7 +24,7 @@ func (l *listFlag) Set(text string) error {
 	return nil
 }
 
-// proxy runs the CORS proxy natively until ctx ends, or makes what its callers need.
+// proxy runs the CORS proxy natively until ctx ends, or makes a ticket or a seal.
 func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -34,7 +34,7 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return seal(args[1:], stdout)
 		}
 	}
-	// What the flags do not say comes from the variables that the Worker reads.
+	// The flags add to the variables that the Worker reads, too.
 	cfg, err := corsproxy.Env(os.Getenv)
 	if err != nil {
 		return fmt.Errorf("%w: %v", errUsage, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/convert"
 )
 
-// A listing is what tools --json prints.
+// A listing is the output of tools --json.
 type listing struct {
 	Servers map[string]serverEntry `json:"servers"`
 	// Tools are toolEntry values, or with --format what that dialect has.
@@ -44,8 +44,8 @@ type lossEntry struct {
 	What string `json:"what"`
 }
 
-// tools lists the tools of all the servers that are named. One that fails hides
-// none of the others.
+// tools lists the tools of all named servers. A server that fails does not hide the
+// others.
 func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("tools")
 	headers := make(headerFlag)
@@ -143,7 +143,7 @@ func printJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// printable leaves out of a server's words what would move a terminal's cursor.
+// printable removes characters from a server's text that could control a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {

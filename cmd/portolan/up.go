@@ -81,8 +81,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// serve serves on a listener until the returned function is called, and says on
-// served why it ended by itself.
+// serve serves on a listener until the returned function is called. If the server ends
+// by itself, served receives the error.
 func serve(ctx context.Context, l net.Listener, handler http.Handler, served chan<- error) (stop func() error) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
@@ -107,8 +107,8 @@ func shutdown(server *http.Server) error {
 	return server.Close()
 }
 
-// loopbackOnly refuses addresses that others could reach: the demo server has no
-// authentication.
+// loopbackOnly refuses addresses that other machines could reach. The demo server has
+// no authentication.
 func loopbackOnly(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -30,21 +30,21 @@ func parseHost(text string) (host string, ip netip.Addr, ok bool) {
 	return host, ip, err == nil
 }
 
-// isLabel takes the letters, digits and hyphens of RFC 1123, and the underscores
-// that are in use. As no label ends in a hyphen, no "xn--localhost-" decodes to ASCII.
+// isLabel accepts the letters, digits and hyphens of RFC 1123, and underscores, which
+// are in use. No label ends in a hyphen, so no "xn--localhost-" decodes to ASCII.
 func isLabel(s string) bool {
 	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' &&
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// isNumber reports whether WHATWG takes a host that ends in this label for an IPv4
-// address: "1", "017", "0x7f" and "0x" alone.
+// isNumber reports whether WHATWG parses a host with this last label as an IPv4
+// address. Examples are "1", "017", "0x7f" and "0x".
 func isNumber(label string) bool {
 	hex, ok := strings.CutPrefix(label, "0x")
 	return strings.Trim(label, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// textOf writes an IPv6 address as WHATWG does: netip has dots in mapped ones.
+// textOf writes an IPv6 address as WHATWG does. netip writes mapped ones with dots.
 func textOf(ip netip.Addr) string {
 	if !ip.Is4In6() {
 		return ip.String()
@@ -70,7 +70,7 @@ func class(name, is string, prefixes ...string) addressClass {
 }
 
 // addressClasses follows IANA's special-purpose registries (RFC 6890 and later).
-// The first that holds an address names it: the narrow stand before the wide.
+// The first class that contains an address names it, so narrow classes come first.
 var addressClasses = []addressClass{
 	class("metadata", "that of a cloud's metadata",
 		"169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", // AWS and most others; its containers
@@ -114,13 +114,13 @@ func addressRefusal(ip netip.Addr) *refusal {
 var hostLocal = refusal{403, "host_local", "the server's name is one of a local network or machine",
 	"Use a public name, or set ALLOW_PRIVATE on a proxy of your own."}
 
-// localDomains mean something else on every network: RFC 6761, 6762 (with its
-// appendix G) and 8375, ICANN's .internal, and what home routers and Google's cloud use.
+// localDomains are the domains of local networks: RFC 6761, 6762 (with its appendix G)
+// and 8375, ICANN's .internal, and those of home routers and Google's cloud.
 var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "private", "corp",
 	"home", "lan", "home.arpa", "test", "metadata.goog"}
 
-// isLocal reports whether a name is that of a local machine. That a public name
-// may have a local address is for DialContext to see.
+// isLocal reports whether a name is that of a local machine. DialContext checks the
+// addresses of public names.
 func isLocal(host string) bool {
 	if !strings.Contains(host, ".") {
 		return true

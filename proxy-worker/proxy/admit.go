@@ -2,8 +2,8 @@ package proxy
 
 import "strings"
 
-// A kind is what an MCP client makes a request for. What is none of these does
-// not pass, so that even a permitted caller has no general relay.
+// A kind is the purpose of an MCP client's request. Requests of no kind are refused, so
+// that even a permitted caller has no general relay.
 type kind int
 
 const (
@@ -11,11 +11,11 @@ const (
 	kindMessage        // POST of a JSON-RPC message
 	kindStream         // GET of an event stream
 	kindEnd            // DELETE of a session
-	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of what a 401 names as such
+	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of the URL that a 401 names for it
 	kindOAuth          // POST to an endpoint that metadata has named
 )
 
-// admit tells what a request is for. Bound says whether a binding names its URL.
+// admit returns the kind of a request. bound says whether a binding names its URL.
 func admit(method string, header []Pair, t target, bound bool) kind {
 	accept := get(header, "accept")
 	contentType := mediaType(get(header, "content-type"))
@@ -57,14 +57,14 @@ func names(accept, mediatype string) bool {
 	return false
 }
 
-// accepts reports whether an Accept header takes the type, by name or as the
-// POSTs of HTTP+SSE clients do, which take any.
+// accepts reports whether an Accept header allows the type, by name or by "*/*". The
+// POSTs of HTTP+SSE clients send "*/*".
 func accepts(accept, mediatype string) bool { return names(accept, mediatype) || names(accept, "*/*") }
 
 var wellKnown = []string{"oauth-protected-resource", "oauth-authorization-server", "openid-configuration"}
 
-// isMetadata reports whether t is where OAuth metadata stands: below
-// /.well-known/, or, for OpenID Connect, also below the issuer's path.
+// isMetadata reports whether t is the URL of OAuth metadata. It is below /.well-known/,
+// and for OpenID Connect it may be below the issuer's path.
 func isMetadata(t target) bool {
 	if t.query != "" {
 		return false

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// How long a binding holds: sign-in takes minutes, and a refresh brings a new one.
+// bindingTime is how long a binding is valid. Sign-in takes minutes, and each read of
+// the metadata brings a new binding.
 const bindingTime = 24 * time.Hour
 
 // maxBound bounds the URLs of one binding.
 const maxBound = 16
 
-// Bind adds to a reply whose Bind asked for it what lets the page use what the
-// metadata names: X-Portolan-Binding, to be sent with those requests. body is
-// the document, or its beginning if that is too long, which binds nothing.
+// Bind adds X-Portolan-Binding to a reply that asked for it. With this binding the page
+// may send requests to the endpoints that the metadata names. body is the document. A
+// document that is too long gives no binding.
 func (d *Decision) Bind(reply *Reply, body []byte) {
 	m, ok := readMetadata(body)
 	if !ok || len(body) > maxMetadata {
@@ -36,9 +37,9 @@ func (d *Decision) Bind(reply *Reply, body []byte) {
 	}
 }
 
-// challenge is the binding that comes with a 401: for the metadata that it names,
-// on the same host, and for the endpoints that a server of 2025-03-26 has where it
-// names none.
+// challenge returns the binding that goes back with a 401. It covers the metadata URL
+// that the 401 names on the same host. It also covers the default endpoints of servers
+// of version 2025-03-26.
 func (d *Decision) challenge(header []Pair) (Pair, bool) {
 	if len(d.policy.bindings) == 0 || d.kind != kindMessage && d.kind != kindStream {
 		return Pair{}, false
@@ -58,8 +59,8 @@ func (d *Decision) challenge(header []Pair) (Pair, bool) {
 	return Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)}, true
 }
 
-// binds reports whether a binding lets origin send to t: a POST to an endpoint, or
-// the reading of metadata at a place, or on the host of an authorization server.
+// binds reports whether a binding lets origin send a request to t. A binding allows a
+// POST to an endpoint, a GET of a metadata URL, and metadata of an authorization server.
 func (p *Policy) binds(token, method, origin string, t target, now time.Time) bool {
 	fields, ok := verify(p.bindings, forBinding, token, now)
 	if !ok || len(fields) == 0 || fields[0] != origin {

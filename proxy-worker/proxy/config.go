@@ -14,13 +14,13 @@ type Config struct {
 	// "chrome-extension://…"), "https://*.example.com" for subdomains, and
 	// "http://localhost:*" for any port. There is no way to allow all.
 	Origins []string
-	// Hosts may be gone to: "mcp.example.com", "*.example.com" for subdomains, or
-	// "*" for all public ones, which asks for Keys besides, unless Private is set.
+	// Hosts are the permitted servers: "mcp.example.com", "*.example.com" for
+	// subdomains, or "*" for all public ones. "*" needs Keys, unless Private is set.
 	Hosts []string
-	// Keys are what callers send as X-Portolan-Key; any of them will do.
+	// Keys are the caller keys. A caller sends any of them as X-Portolan-Key.
 	Keys []string
-	// BindingKeys sign bindings, where there is neither a ticket key nor a caller
-	// key. A key made at each start is enough for a single process.
+	// BindingKeys sign bindings if there is neither a ticket key nor a caller key. A
+	// single process may make one at each start.
 	BindingKeys []string
 	// TicketKeys sign tickets and bindings: the first signs, all verify.
 	TicketKeys []string
@@ -31,14 +31,14 @@ type Config struct {
 	// HTTP allows http targets, Private private and loopback addresses: for local development.
 	HTTP, Private bool
 
-	// MaxRequest and MaxResponse are in bytes; 0 means 50 MiB and 100 MiB. Event
-	// streams are not bounded. MaxStreams per caller; 0 means 32.
+	// MaxRequest and MaxResponse are in bytes; 0 means 50 MiB and 100 MiB. They do not
+	// apply to event streams. MaxStreams is per caller; 0 means 32.
 	MaxRequest, MaxResponse int64
 	MaxStreams              int
-	// MaxPerMinute is how many requests one origin and caller may send to one server
-	// in a minute, in [Policy.Handler]; 0 means 600. A Worker has a binding for it.
+	// MaxPerMinute limits the requests in a minute of one origin and caller to one
+	// server, in [Policy.Handler]; 0 means 600. A Worker has a binding for it.
 	MaxPerMinute int
-	// FirstByte is how long a server may take to begin its answer; 0 means 60 s.
+	// FirstByte bounds the time until a server's response begins; 0 means 60 s.
 	FirstByte time.Duration
 }
 
@@ -108,14 +108,14 @@ type Policy struct {
 	keys    [][32]byte // digests
 	tickets [][]byte
 	seals   [][]byte
-	// bindings sign what metadata has named; without a secret none is made.
+	// bindings are the keys of bindings. Without one, no binding is made.
 	bindings [][]byte
 
 	streams streams
 }
 
-// New checks a configuration. An incomplete one makes a policy that refuses
-// everything and says so; one with mistakes is an error.
+// New checks a configuration and returns its policy. The policy of an incomplete
+// configuration refuses everything and says so. A wrong configuration is an error.
 func New(cfg Config) (*Policy, error) {
 	p := &Policy{cfg: cfg}
 	var problems []error
@@ -173,7 +173,7 @@ func orDefault[T int | int64 | time.Duration](v *T, def T) {
 	}
 }
 
-// open reports whether the policy is configured to let anything through.
+// configured reports whether the policy can let any request through.
 func (p *Policy) configured() bool {
 	return len(p.origins) > 0 && (len(p.hosts) > 0 || len(p.keys) > 0 || len(p.tickets) > 0)
 }

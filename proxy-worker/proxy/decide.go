@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Decide says what becomes of a request.
+// Decide decides a request.
 func (p *Policy) Decide(r *Request) *Decision {
 	path, query := pathOf(r.URL)
 	origin, refused := p.pageOf(r)
@@ -44,7 +44,7 @@ func (p *Policy) Decide(r *Request) *Decision {
 	return p.admitted(r, origin, raw, path == "/diagnose" && r.Method == "POST", id)
 }
 
-// pageOf returns the origin of the page that asks, and why it may not.
+// pageOf returns the origin of the page, and a refusal if it is not permitted.
 func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
 	value := get(r.Header, "origin")
 	if value == "" {
@@ -122,8 +122,8 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 	return d
 }
 
-// callerOf says on whose account the request goes. covers is not nil for a
-// ticket: the header names it adds to MCP's.
+// callerOf returns the key under which the request is counted. For a ticket, covers has
+// the header names that the ticket adds to MCP's. Otherwise covers is nil.
 func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (caller string, covers map[string]bool, refused *refusal) {
 	if token := get(r.Header, "x-portolan-ticket"); token != "" {
 		names, ok := p.ticket(token, origin, t, r.Now)
@@ -178,7 +178,7 @@ const diagnosisTime = 5 * time.Second
 // maxAsked bounds the headers that a preflight may ask for, in bytes.
 const maxAsked = 4 << 10
 
-// preflight echoes what was asked: which request may go where is decided when it comes.
+// preflight allows the headers that it asks for. The request itself is decided later.
 func preflight(r *Request, origin string) *Decision {
 	method := get(r.Header, "access-control-request-method")
 	if method != "GET" && method != "POST" && method != "DELETE" {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Probe is one request of a diagnosis. It is sent without a body of the
-// page's and without any of its headers, so that nobody's credentials travel.
+// A Probe is one request of a diagnosis. It has neither the body nor the headers of the
+// page's request, so it carries no credentials.
 type Probe struct {
 	Method, URL string
 	Header      []Pair
 	Body        []byte
 }
 
-// A Finding is what came of a probe: a status and a header, or a fault: "dns",
+// A Finding is the result of a probe: a status and a header, or a fault: "dns",
 // "tls", "refused", "timeout", "address" (not a public one) or "unreachable".
 type Finding struct {
 	Status int
@@ -21,11 +21,11 @@ type Finding struct {
 	Fault  string
 }
 
-// What a page must be able to send to a server, beside what needs no leave.
+// needed are the headers that a server's preflight must allow to a page.
 var needed = []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
 
-// diagnose decides POST /diagnose?url=…&id=…: what is wrong with a server that a
-// browser says nothing about. It is for those who could use the proxy for the server.
+// diagnose decides POST /diagnose?url=…&id=…. A diagnosis finds faults that a browser
+// hides from pages. Only callers that may use the proxy for the server may ask for it.
 func (p *Policy) diagnose(d *Decision, id string) *Decision {
 	n, err := strconv.ParseUint(id, 10, 53)
 	if id == "" {
@@ -45,7 +45,7 @@ func (p *Policy) diagnose(d *Decision, id string) *Decision {
 	return d
 }
 
-// A diagnosis in words.
+// A diagnosis is a code with a message and a hint.
 type diagnosis struct{ code, message, hint string }
 
 // Diagnosis says what the findings mean, one for each probe and in their order,

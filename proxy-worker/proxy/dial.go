@@ -9,15 +9,16 @@ import (
 	"syscall"
 )
 
-// An AddressError says that a name led to an address that is not public.
+// An AddressError says that a name resolved to an address that is not public.
 type AddressError struct{ Code string }
 
 func (e *AddressError) Error() string { return "the server's address is refused: " + e.Code }
 
-// DialContext is for http.Transport. Unless private is set it connects to public
-// addresses only: each is checked when the socket is made, after the name was
-// resolved, so that a name cannot lead inside when it resolves differently later (DNS rebinding).
-// The function may be called from several goroutines at once.
+// DialContext returns a dial function for http.Transport. Unless private is set, it
+// connects to public addresses only. Each address is checked after the name was
+// resolved, when the socket is made. So a name that resolves differently later (DNS
+// rebinding) cannot reach a private address. The function may be called from several
+// goroutines at once.
 func DialContext(private bool) func(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	if !private {

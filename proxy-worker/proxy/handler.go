@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Handler is the proxy as a plain http.Handler, for self-hosting and tests; a
-// Worker has one of its own. upstream sends the requests: see [Transport]. Each
-// Handler counts by itself for Config.MaxPerMinute.
+// Handler returns the proxy as an http.Handler, for self-hosting and tests. The Worker
+// does not use it. upstream sends the requests: see [Transport]. Each Handler has its
+// own counts for Config.MaxPerMinute.
 func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
 	rates := &rates{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,9 +32,8 @@ func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
 	})
 }
 
-// Transport is the upstream for Handler: it goes nowhere but to public
-// addresses, whatever names resolve to, unless private is set, and leaves bodies
-// as they are.
+// Transport returns the upstream for Handler. Unless private is set, it connects to
+// public addresses only. It does not decompress bodies.
 func Transport(private bool) *http.Transport {
 	return &http.Transport{
 		DialContext: DialContext(private), DisableCompression: true, ForceAttemptHTTP2: true,
@@ -118,8 +117,8 @@ func pairs(h http.Header, length int64) []Pair {
 	return out
 }
 
-// send makes the decided request; code says why there is no response. The
-// response ends with cancel.
+// send sends the decided request. Without a response, code is the code of the refusal.
+// The caller ends the response with cancel.
 func (x *exchange) send(body io.ReadCloser) (res *http.Response, cancel context.CancelFunc, code string) {
 	ctx, abort := context.WithCancelCause(x.r.Context())
 	cancel = func() { abort(nil) }
@@ -191,7 +190,8 @@ func (x *exchange) reply(reply *Reply, res *http.Response) {
 	x.stream(body, reply.MaxBody)
 }
 
-// stream copies what comes as it comes, at most limit bytes of it if that is not 0.
+// stream copies the body and flushes each part. A limit of 0 means no limit; a longer
+// body aborts the response.
 func (x *exchange) stream(body io.Reader, limit int64) {
 	control := http.NewResponseController(x.w)
 	_ = control.Flush()

@@ -7,12 +7,13 @@ import "strings"
 var hopByHop = set("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
 	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings")
 
-// What a server must not learn of the page and of the way the request took.
+// notSent are headers about the page and the network path. Servers do not get them.
 var notSent = set("host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
 	"cdn-loop", "expect", "access-control-request-method", "access-control-request-headers",
 	"access-control-request-private-network")
 
-// What a server must not do to the proxy's own origin, where all servers meet.
+// notReturned are headers that would change the proxy's own origin, which all servers
+// share.
 var notReturned = set("set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
 	"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error")
 
@@ -41,7 +42,7 @@ func named(header []Pair) map[string]bool {
 	return m
 }
 
-// upstreamHeader is what of a request's header goes to the server.
+// upstreamHeader returns the fields of a request that go to the server.
 func upstreamHeader(header []Pair) []Pair {
 	out := make([]Pair, 0, len(header))
 	hop := named(header)
@@ -62,7 +63,7 @@ func sendable(name string) bool {
 	return !notSent[name]
 }
 
-// What goes along when a redirect leads to another origin.
+// safeElsewhere are the fields that follow a redirect to another origin.
 var safeElsewhere = set("accept", "accept-language", "user-agent", "mcp-protocol-version")
 
 func elsewhere(header []Pair) []Pair {
@@ -85,7 +86,7 @@ func cors(origin string) []Pair {
 
 const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding"
 
-// pageHeader is what of a response's header goes back to a page of origin.
+// pageHeader returns the fields of a response that go back to a page of origin.
 func pageHeader(header []Pair, origin string) []Pair {
 	out := cors(origin)
 	hop := named(header)
@@ -103,8 +104,8 @@ func pageHeader(header []Pair, origin string) []Pair {
 	return append(out, Pair{"access-control-expose-headers", expose})
 }
 
-// exposes is what a server exposes by itself; "*" means all it sends, for a
-// page that sends credentials would not get them by "*".
+// exposes returns the names that a server exposes by itself. "*" becomes the names of
+// all its fields, because "*" does not work for requests with credentials.
 func exposes(list string, header []Pair) string {
 	var more strings.Builder
 	for name := range strings.SplitSeq(list, ",") {

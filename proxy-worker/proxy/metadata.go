@@ -2,9 +2,9 @@ package proxy
 
 import "unicode/utf8"
 
-// metadata is what of OAuth metadata leads to further requests: endpoints of an
-// authorization server (RFC 8414, OpenID Connect Discovery), and the
-// authorization servers of a resource (RFC 9728).
+// metadata has the URLs of OAuth metadata: the endpoints of an authorization server
+// (RFC 8414, OpenID Connect Discovery), and the authorization servers of a resource
+// (RFC 9728).
 type metadata struct{ endpoints, servers []string }
 
 var endpointNames = set("token_endpoint", "registration_endpoint", "revocation_endpoint", "introspection_endpoint",
@@ -103,8 +103,8 @@ func (s *scanner) strs() (list []string, ok bool) {
 
 var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// str reads a string. One with half a character, or an escaped one beyond the
-// first 65,536, is no URL and not read.
+// str reads a string. It fails for invalid UTF-8 and for escaped surrogates, which no
+// URL has.
 func (s *scanner) str() (string, bool) {
 	if !s.next('"') {
 		return "", false

@@ -1,12 +1,12 @@
-// Package proxy is the policy of a CORS proxy for MCP: which request of which
-// page may go to which server, with which headers, and what goes back. It decides
-// and moves no bytes: a Cloudflare Worker (proxy-worker) and [Handler] do.
+// Package proxy is the policy of a CORS proxy for MCP. It decides which page may send
+// which request to which server, with which headers, and which response goes back. The
+// policy moves no bytes: a Cloudflare Worker (proxy-worker) and [Policy.Handler] do.
 //
-// A request is decided by [Policy.Decide]. Unless the decision is an answer, the
-// caller sends what it says and passes the response's status and headers to
-// [Decision.Respond], which says what goes back: the response, another request
-// (a redirect), or a refusal. Neither blocks, and nothing is remembered from one
-// request to the next but counts of open streams.
+// [Policy.Decide] decides a request. Unless the decision is an answer, the caller sends
+// the decided request and passes the response's status and headers to
+// [Decision.Respond]. The reply is the response, another request (a redirect), or a
+// refusal. Neither method blocks. Between requests the policy keeps only the counts of
+// open streams.
 package proxy
 
 import (
@@ -36,18 +36,18 @@ func has(header []Pair, name string) bool {
 	return false
 }
 
-// A Request is what a policy knows of one.
+// A Request is a page's request, as the policy sees it.
 type Request struct {
 	Method string
 	// URL is the whole URL of the request, the proxy's own.
 	URL    string
 	Header []Pair
-	// Client names who asks where nothing better does: the IP address.
+	// Client names the caller that sends no key and no ticket: its IP address.
 	Client string
 	Now    time.Time
 }
 
-// A Verdict says what to do.
+// A Verdict says what the caller of Decide does next.
 type Verdict int
 
 const (
@@ -55,12 +55,12 @@ const (
 	Answer Verdict = iota
 	// Send Method, URL, Header and the request's body, without following redirects.
 	Send
-	// Diagnose: send Probes at once, each for FirstByte at most, and answer with
-	// what [Decision.Diagnosis] makes of what comes.
+	// Diagnose: send Probes at the same time, each for FirstByte at most. Then answer
+	// with the result of [Decision.Diagnosis].
 	Diagnose
 )
 
-// A Decision is what becomes of a request.
+// A Decision is the policy's decision about a request.
 type Decision struct {
 	Verdict Verdict
 
@@ -79,13 +79,13 @@ type Decision struct {
 	// Of a diagnosis.
 	Probes []Probe
 
-	// RateKey is under what the request counts for rate limits, "" if it does not.
+	// RateKey is the key of the rate limit, "" if there is none.
 	RateKey string
-	// Caller is on whose account a stream that stays open counts; see [Policy.Enter].
+	// Caller is the key under which open streams are counted; see [Policy.Enter].
 	Caller string
-	// MaxRequest bounds the request's body, in bytes; MaxResponse that of the
-	// response, unless it is an event stream. FirstByte is how long the response's
-	// headers may take.
+	// MaxRequest bounds the request's body, in bytes. MaxResponse bounds the response's
+	// body, unless it is an event stream. FirstByte bounds the time until the
+	// response's headers.
 	MaxRequest, MaxResponse int64
 	FirstByte               time.Duration
 
@@ -94,22 +94,22 @@ type Decision struct {
 	kind    kind
 	target  target
 	self    string // the request's own URL
-	anyHost bool   // no list and no ticket says which servers
+	anyHost bool   // neither a list nor a ticket limits the servers
 	hops    int
 	id      uint64 // of a diagnosis
 	now     time.Time
 }
 
-// Origin is the page's that asked, "" if it named none.
+// Origin is the origin of the page, "" if the request had none.
 func (d *Decision) Origin() string { return d.origin }
 
-// A Response is what a server answered: Status and Header.
+// A Response is the status and header of a server's response.
 type Response struct {
 	Status int
 	Header []Pair
 }
 
-// A Reply is what goes back.
+// A Reply is the response that goes back to the page.
 type Reply struct {
 	// Follow, if not nil, is another request to send first: a redirect.
 	Follow *Decision
@@ -124,10 +124,10 @@ type Reply struct {
 	Prime bool
 	// Stream says that the body may stay open.
 	Stream bool
-	// Bind is how many bytes of the body, a metadata document, [Decision.Bind]
-	// wants to read before the headers go back; 0: none.
+	// Bind is the number of bytes of a metadata document that [Decision.Bind] reads
+	// before the headers go back; 0 means none.
 	Bind int
-	// MaxBody bounds the body, in bytes; 0: not.
+	// MaxBody bounds the body, in bytes; 0 means no limit.
 	MaxBody int64
 }
 

@@ -11,15 +11,17 @@ import (
 const maxRated = 10_000
 
 // rates counts requests by key and minute, as the rate limit binding of Workers
-// does for the Worker.
+// does for the Worker. A token bucket (golang.org/x/time/rate) would refill within
+// the minute, and so differ from that binding.
 type rates struct {
 	mu     sync.Mutex
 	minute time.Time
 	counts map[string]int
 }
 
-// allow counts a request; false: its key has had limit of them in this minute. Keys
-// past maxRated share one count. It may be called from several goroutines at once.
+// allow counts a request. It returns false if the key had limit requests in this
+// minute. Keys beyond maxRated share one count. It may be called from several
+// goroutines at once.
 func (r *rates) allow(key string, limit int, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

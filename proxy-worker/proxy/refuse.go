@@ -7,8 +7,8 @@ type refusal struct {
 	code, message, hint string
 }
 
-// What the policy refuses. Policy refusals are 4xx; that a permitted server
-// cannot be reached is 502 or 504 (see Unreachable).
+// The refusals. Those of the policy are 4xx. A permitted server that cannot be reached
+// gives 502 or 504.
 var (
 	notConfigured = refusal{403, "not_configured", "this proxy is closed: it has no configuration",
 		"Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS; see the README."}

@@ -12,13 +12,13 @@ const maxHops = 3
 // maxMetadata bounds a metadata document that is read for its endpoints, in bytes.
 const maxMetadata = 64 << 10
 
-// Respond says what goes back for what the server answered. It may be called once.
+// Respond returns the reply to the page for a server's response. Call it once.
 func (d *Decision) Respond(r *Response) *Reply {
 	if location := get(r.Header, "location"); r.Status >= 301 && r.Status <= 308 && r.Status != 304 && location != "" {
 		return d.redirect(location)
 	}
 	if r.Status < 200 || r.Status > 599 {
-		return d.refuse(unreachable) // 1xx and nonsense never get here by themselves
+		return d.refuse(unreachable) // not a final status
 	}
 	reply := &Reply{Status: r.Status, Header: pageHeader(r.Header, d.origin)}
 	if r.Status == 401 {
@@ -57,7 +57,7 @@ func (d *Decision) redirect(location string) *Reply {
 	if err != nil {
 		return d.refuse(redirectRefused)
 	}
-	// What is odd in the reference is refused as it stands, before it is resolved.
+	// An invalid reference is refused before it is resolved.
 	if ref.IsAbs() {
 		if _, refused := parseTarget(location); refused != nil {
 			return d.refuse(redirectRefused)

@@ -25,7 +25,7 @@ func derive(key, purpose string) []byte {
 	return h.Sum(nil)
 }
 
-// isKey reports whether key is one of the callers'. It takes as long for all.
+// isKey reports whether key is a caller key, in constant time.
 func (p *Policy) isKey(key string) bool {
 	d := digest(key)
 	found := 0
@@ -92,7 +92,8 @@ type Ticket struct {
 	Expires time.Time
 }
 
-// Sign makes the ticket's text, for the X-Portolan-Ticket header. Key is one of the proxy's TicketKeys.
+// Sign returns the ticket's text, for the X-Portolan-Ticket header. key is one of
+// Config.TicketKeys.
 func (t Ticket) Sign(key string) string {
 	return signed(derive(key, "portolan ticket"), forTicket, t.Expires, []string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
 }

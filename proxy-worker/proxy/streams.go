@@ -2,15 +2,15 @@ package proxy
 
 import "sync"
 
-// streams counts what is open. Callers with nothing open are not in the map, which
-// so is never larger than the number of open streams.
+// streams counts the open streams of each caller. Callers without one are not in the
+// map, so it is never larger than the number of open streams.
 type streams struct {
 	mu   sync.Mutex
 	open map[string]int // by caller
 }
 
-// Enter counts a stream on the caller's account; false: it has Config.MaxStreams
-// open. Each Enter that is true wants one Leave. Both may be called from several
+// Enter counts a stream of a caller. It returns false if Config.MaxStreams are open.
+// Each Enter that returns true needs one Leave. Both may be called from several
 // goroutines at once.
 func (p *Policy) Enter(caller string) bool {
 	p.streams.mu.Lock()
@@ -22,7 +22,7 @@ func (p *Policy) Enter(caller string) bool {
 	return true
 }
 
-// Leave takes back an Enter.
+// Leave ends a stream that Enter counted.
 func (p *Policy) Leave(caller string) {
 	p.streams.mu.Lock()
 	defer p.streams.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 // maxURL bounds a target, in bytes: what common servers take.
 const maxURL = 8 << 10
 
-// A target is a server's URL, taken apart. What is checked is what is sent: url is
-// written so that WHATWG parsers (workerd's, browsers') and net/url read the same
-// from it, and a text on which they may differ is no target.
+// A target is a server's URL with its parts. WHATWG parsers (of workerd and browsers)
+// and net/url read the same parts from url. A text that they may read differently is
+// refused, so the checked URL is the one that is sent.
 type target struct {
 	url          string     // canonical, absolute, without fragment
 	scheme, host string     // host: ASCII in lower case, without port and brackets
@@ -21,7 +21,7 @@ type target struct {
 	ip           netip.Addr // valid if host is a literal
 }
 
-// parseTarget reads a URL. It does not say whether to go there: see checkTarget.
+// parseTarget parses a URL. checkTarget decides whether it is permitted.
 func parseTarget(raw string) (target, *refusal) {
 	if len(raw) > maxURL || strings.ContainsFunc(raw, misread) {
 		return target{}, &targetInvalid
@@ -152,8 +152,8 @@ func escape(s, odd string) string {
 	return b.String()
 }
 
-// checkTarget says why the policy does not go to t, whatever hosts it names. Self
-// is the URL of the request, the proxy's own.
+// checkTarget returns the refusal of t, if any, apart from Config.Hosts. self is the
+// request's own URL, which is the proxy's.
 func (p *Policy) checkTarget(t target, self string) *refusal {
 	scheme, rest, _ := strings.Cut(self, "://")
 	authority, _ := cutBefore(rest, "/?#")

@@ -6,7 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
 // callerOf returns the client that waits for a call.
@@ -19,11 +19,11 @@ func callerOf(ctx context.Context, req *mcp.CallToolRequest) Caller {
 			}
 		},
 		Elicit: func(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
-			params, err := verbatim.Question(raw)
+			params, err := rawmsg.Question(raw)
 			if err != nil {
 				return nil, err
 			}
-			params.Meta = mcp.Meta{verbatim.MetaCall: req.Params.Meta[verbatim.MetaCall]} // of the server's, nothing
+			params.Meta = mcp.Meta{rawmsg.MetaCall: req.Params.Meta[rawmsg.MetaCall]} // of the server's, nothing
 			answer, err := req.Session.Elicit(ctx, params)
 			if err != nil {
 				return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
 // maxResult is the size in bytes of the largest result: the bridge takes messages
@@ -80,7 +80,7 @@ func (s *Server) Offer(tools []Tool) error {
 	if err != nil {
 		return err
 	}
-	verbatim.ToolsChanged(s.server)
+	rawmsg.ToolsChanged(s.server)
 	return nil
 }
 
@@ -108,7 +108,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			if err != nil {
 				return nil, err
 			}
-			return &verbatim.Result{Text: text}, nil
+			return &rawmsg.Result{Text: text}, nil
 		case *mcp.CallToolRequest:
 			return s.call(ctx, req)
 		}
@@ -140,7 +140,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	default:
 		return failed("%d calls are under way in the browser; try again when one has ended", maxCalls)
 	}
-	client, err := json.Marshal(req.Params.Meta[verbatim.MetaClient])
+	client, err := json.Marshal(req.Params.Meta[rawmsg.MetaClient])
 	if err != nil {
 		client = nil
 	}
@@ -155,5 +155,5 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (result mcp
 	case !json.Valid(text):
 		return failed("The extension's answer to %q cannot be read", tool.name)
 	}
-	return &verbatim.Result{Text: text}, nil
+	return &rawmsg.Result{Text: text}, nil
 }

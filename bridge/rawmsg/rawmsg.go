@@ -1,7 +1,7 @@
-// Package verbatim has what the two servers on go-sdk share that pass messages on
-// as they are written: the bridge's, and the extension's behind it. Decoded and
-// encoded again, a message would lose the order of its members and long digits.
-package verbatim
+// Package rawmsg passes MCP messages through go-sdk as raw JSON. The bridge's server
+// and the extension's server use it. Decoding and encoding again would lose the order
+// of a message's members and the digits of long numbers.
+package rawmsg
 
 import (
 	"encoding/json"
@@ -10,18 +10,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Keys in _meta, of calls to the extension and of what it sends about them.
+// Keys in _meta of calls to the extension, and of its messages about these calls.
 const (
 	// MetaCall names the call that a question, log message or progress belongs to.
 	// The bridge sends it with tools/call; the extension sends it back in _meta of
 	// elicitation/create and notifications/message.
 	MetaCall = "portolan/call"
-	// MetaClient says who calls: {"id", "name", "version"}; id is the client's
-	// session at the bridge.
+	// MetaClient describes the desktop client of a call: {"id", "name", "version"}.
+	// The id stands for the client's session at the bridge.
 	MetaClient = "portolan/client"
 )
 
-// A Result is a result that is JSON already.
+// A Result is a result as JSON text, which go-sdk sends unchanged.
 type Result struct {
 	mcp.ResultBase
 	Text json.RawMessage
@@ -30,8 +30,7 @@ type Result struct {
 // MarshalJSON implements [json.Marshaler].
 func (r *Result) MarshalJSON() ([]byte, error) { return r.Text, nil }
 
-// Question reads the spec's ElicitRequestParams, and leaves the schema in them as
-// it is.
+// Question decodes the spec's ElicitRequestParams. The schema in them stays raw JSON.
 func Question(text json.RawMessage) (*mcp.ElicitParams, error) {
 	var schema struct {
 		RequestedSchema json.RawMessage `json:"requestedSchema"`
@@ -46,9 +45,9 @@ func Question(text json.RawMessage) (*mcp.ElicitParams, error) {
 	return &p, nil
 }
 
-// ToolsChanged tells the clients of a server that lists tools of its own making
-// that these are others. Go-sdk says so when its own list does, which holds nothing
-// else and is never shown.
+// ToolsChanged sends notifications/tools/list_changed to the clients of s. go-sdk only
+// sends it when its own list of tools changes, so a dummy tool is added to that list.
+// The servers here answer tools/list themselves, so no client sees the dummy tool.
 func ToolsChanged(s *mcp.Server) {
 	s.AddTool(&mcp.Tool{Name: "changed", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
 }

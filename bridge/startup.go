@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// settling is how long a bridge that has just begun waits for paired browsers to
-// find it: an extension looks every 2 s. MCP clients list tools as soon as they
-// have started their server, and some do so once.
-const settling = 10 * time.Second
+// startupWait is the default of Options.Settle. An extension looks for the bridge every
+// 2 s. MCP clients list tools as soon as the bridge has started, and some list them
+// only once.
+const startupWait = 10 * time.Second
 
-// await is choose, but while the bridge settles it waits for a profile to arrive,
-// unless the person wants none to.
+// await returns the link of a profile, as choose does. During the startup time it waits
+// for the profile to connect, unless the person stopped the extension.
 func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	var over <-chan time.Time
 	for {
@@ -20,13 +20,13 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 		arrival := b.arrival
 		b.mu.Unlock()
 		l, err := b.choose(profile)
-		var none absence
+		var none notConnectedError
 		if !errors.As(err, &none) || none == errStopped {
 			return l, err
 		}
 		if over == nil {
 			left := b.opts.Settle - time.Since(b.started)
-			if left <= 0 || !b.expects() {
+			if left <= 0 || !b.mayConnect() {
 				return nil, err
 			}
 			timer := time.NewTimer(left)
@@ -43,8 +43,8 @@ func (b *Bridge) await(ctx context.Context, profile string) (*link, error) {
 	}
 }
 
-// expects reports whether a browser could come.
-func (b *Bridge) expects() bool {
+// mayConnect reports whether any browser could connect.
+func (b *Bridge) mayConnect() bool {
 	if b.opts.Ephemeral {
 		return true
 	}
@@ -52,7 +52,7 @@ func (b *Bridge) expects() bool {
 	return err == nil && len(s.Clients) > 0
 }
 
-// arrived wakes those who wait for a profile.
+// arrived wakes the requests that wait for a profile.
 func (b *Bridge) arrived() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,7 +15,7 @@ const (
 	windowAttempts = 3 // each is one guess of six digits
 )
 
-// A window is the time in which a person lets a browser be paired.
+// A window is one pairing window: the time in which a browser may be paired.
 type window struct {
 	ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
 
@@ -24,7 +24,7 @@ type window struct {
 	mu       sync.Mutex
 	failures int
 	ended    bool
-	result   chan error // receives once: nil, or why nobody was paired
+	result   chan error // receives once: nil, or why no browser was paired
 	paired   Pairing
 }
 
@@ -46,7 +46,7 @@ func (w *window) open() bool {
 	return !w.ended
 }
 
-// failed counts an attempt that came to nothing.
+// failed counts a failed attempt. The last one closes the window.
 func (w *window) failed() {
 	w.mu.Lock()
 	w.failures++
@@ -57,10 +57,11 @@ func (w *window) failed() {
 	}
 }
 
-// Pair opens the pairing window and waits until a browser was paired, ctx ends, or
-// the time or the attempts are used up. Ask shows the digits to the person, and
-// returns nil once they have said that their extension accepted them; confirmed is
-// closed when an extension says so.
+// Pair opens the pairing window and waits until a browser was paired. It gives up when
+// ctx ends, after three minutes, or after three failed attempts.
+//
+// ask shows the digits to the person. It returns nil once the person says that the
+// extension accepted them. confirmed is closed when the extension has confirmed.
 func (b *Bridge) Pair(ctx context.Context, ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error) (Pairing, error) {
 	if b.opts.Ephemeral {
 		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
@@ -100,7 +101,7 @@ func (b *Bridge) pairing() bool {
 	return w != nil && w.open()
 }
 
-// pair is one attempt of an extension.
+// pair runs one attempt of an extension to be paired.
 func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Message, origin string) error {
 	w := b.currentWindow()
 	if w == nil || !w.open() {
@@ -125,7 +126,7 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 			return w.ask(ctx, who, code, confirmed)
 		},
 		func(key []byte) error {
-			if !w.open() { // the person left, or the time is over
+			if !w.open() { // the command or the time ended
 				return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "the pairing was ended"}
 			}
 			return b.keep(who, key)
@@ -140,7 +141,7 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 	return nil
 }
 
-// keep stores a pairing, in the place of one of the same profile.
+// keep stores a pairing. It replaces an older one of the same profile.
 func (b *Bridge) keep(who Pairing, key []byte) error {
 	return b.store.change(func(s *secrets) error {
 		fresh := pairedClient{InstallID: who.InstallID, Origin: who.Origin, Label: who.Label, PairedAt: who.PairedAt, Key: key}

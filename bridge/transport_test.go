@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzTold gives a link what an extension may send about a call: what is not
+// FuzzHandleRequest gives a link what an extension may send about a call: what is not
 // tagged with that call does not reach its client.
-func FuzzTold(f *testing.F) {
+func FuzzHandleRequest(f *testing.F) {
 	f.Add("notifications/progress", []byte(`{"progressToken":"tools/call#1","progress":1}`))
 	f.Add("notifications/message", []byte(`{"level":"info","data":1,"_meta":{"portolan/call":"tools/call#1"}}`))
 	f.Add("notifications/message", []byte(`{"level":"info","data":1}`))
@@ -27,13 +27,13 @@ func FuzzTold(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.told(&jsonrpc.Request{Method: method, Params: params})
+		l.handleRequest(&jsonrpc.Request{Method: method, Params: params})
 		var p progress
 		_ = json.Unmarshal(params, &p)
 		if len(call.events) > 0 && p.Token != call.id && tag(params) != call.id {
 			t.Errorf("%s %s reached a call that it is not about", method, params)
 		}
-		for _, o := range l.pages() {
+		for _, o := range l.approvedPages() {
 			if !pageOrigin(o) {
 				t.Errorf("%q is approved", o)
 			}
@@ -52,22 +52,22 @@ func TestASlowClientLosesProgressOnly(t *testing.T) {
 		t.Errorf("a second call: %v", err)
 	}
 	for i := range 10 * eventQueue {
-		l.told(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
+		l.handleRequest(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
 	}
 	id, _ := jsonrpc.MakeID(f.id)
 	for range 2 { // the second is ignored
-		l.take(&jsonrpc.Response{ID: id, Result: json.RawMessage(`1`)})
+		l.handle(&jsonrpc.Response{ID: id, Result: json.RawMessage(`1`)})
 	}
 	heard := new(counter)
 	if r := f.wait(context.Background(), l.gone, heard); r == nil || heard.n != eventQueue {
 		t.Errorf("%v after %d events", r, heard.n)
 	}
 	l.finish(f)
-	l.take(&jsonrpc.Response{ID: id, Result: json.RawMessage(`2`)}) // too late
+	l.handle(&jsonrpc.Response{ID: id, Result: json.RawMessage(`2`)}) // too late
 }
 
 type counter struct {
-	nobody
+	noCaller
 	n int
 }
 

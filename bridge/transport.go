@@ -8,43 +8,44 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 	"github.com/portolan-mcp/portolan/bridge/socket"
-	"github.com/portolan-mcp/portolan/bridge/verbatim"
 )
 
-// A tap is the connection that the go-sdk client sees: what belongs to requests of
-// the link, and so to desktop clients, is taken out of it as raw JSON.
-type tap struct {
+// A linkTransport is the transport of the go-sdk client. It takes out the messages
+// that belong to the link's own requests, as raw JSON.
+type linkTransport struct {
 	*socket.Conn
 	link *link
 }
 
 // Connect implements [mcp.Transport].
-func (t *tap) Connect(context.Context) (mcp.Connection, error) { return t, nil }
+func (t *linkTransport) Connect(context.Context) (mcp.Connection, error) { return t, nil }
 
 // Read implements [mcp.Connection].
-func (t *tap) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (t *linkTransport) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		m, err := t.Conn.Read(ctx)
 		if err != nil {
 			t.link.end()
 			return nil, err
 		}
-		if !t.link.take(m) {
+		if !t.link.handle(m) {
 			return m, nil
 		}
 	}
 }
 
-// take handles a message if it is one for the link. It never waits for a client.
-func (l *link) take(m jsonrpc.Message) bool {
+// handle handles a message of the link's own, and returns false for the others. It
+// never waits for a client.
+func (l *link) handle(m jsonrpc.Message) bool {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		id, _ := m.ID.Raw().(string)
 		if id == "" {
 			return false // one of go-sdk's
 		}
-		if f := l.flight(id); f != nil {
+		if f := l.pendingRequest(id); f != nil {
 			select {
 			case f.done <- m:
 			default: // answered twice
@@ -52,45 +53,47 @@ func (l *link) take(m jsonrpc.Message) bool {
 		}
 		return true
 	case *jsonrpc.Request:
-		return l.told(m)
+		return l.handleRequest(m)
 	}
 	return false
 }
 
-func (l *link) told(m *jsonrpc.Request) bool {
+// handleRequest handles a request or notification of the extension. It returns false
+// if go-sdk is to handle it.
+func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case "notifications/progress":
 		var p progress
 		if json.Unmarshal(m.Params, &p) == nil {
-			if f := l.flight(p.Token); f != nil {
+			if f := l.pendingRequest(p.Token); f != nil {
 				f.event(func(ctx context.Context, to caller) { to.progress(ctx, p) })
 			}
 		}
 	case "notifications/message":
-		if f := l.flight(tag(m.Params)); f != nil {
+		if f := l.pendingRequest(tag(m.Params)); f != nil {
 			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
 		}
 	case "elicitation/create":
-		l.asked(m)
+		l.handleQuestion(m)
 	case "notifications/cancelled":
 		var p struct {
 			RequestID any `json:"requestId"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
 			if id, err := jsonrpc.MakeID(p.RequestID); err == nil {
-				l.withdraw(id)
+				l.cancelQuestion(id)
 			}
 		}
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
 	case "notifications/portolan/event":
-		l.happened(m.Params)
+		l.queueEvent(m.Params)
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
 		}
 		if json.Unmarshal(m.Params, &p) == nil {
-			l.approve(slices.DeleteFunc(p.Origins, func(o string) bool { return !pageOrigin(o) }))
+			l.setApproved(slices.DeleteFunc(p.Origins, func(o string) bool { return !pageOrigin(o) }))
 		}
 	default:
 		return false
@@ -105,18 +108,18 @@ func tag(params json.RawMessage) string {
 	}
 	var call string
 	if json.Unmarshal(params, &p) == nil {
-		_ = json.Unmarshal(p.Meta[verbatim.MetaCall], &call)
+		_ = json.Unmarshal(p.Meta[rawmsg.MetaCall], &call)
 	}
 	return call
 }
 
-// asked passes a question on to the client of the call that it is tagged with, and
-// to nobody if it has none: with two clients under way it could be either's.
-func (l *link) asked(m *jsonrpc.Request) {
-	f := l.flight(tag(m.Params))
+// handleQuestion queues a question for the client of the call that its tag names. A
+// question without a tag is refused: it could belong to any of several clients.
+func (l *link) handleQuestion(m *jsonrpc.Request) {
+	f := l.pendingRequest(tag(m.Params))
 	if f == nil {
 		l.spawn(func() {
-			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + verbatim.MetaCall + "\"] names no call under way"})
+			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + rawmsg.MetaCall + "\"] names no call under way"})
 		})
 		return
 	}
@@ -127,32 +130,33 @@ func (l *link) asked(m *jsonrpc.Request) {
 	l.mu.Unlock()
 	if !full {
 		select {
-		case f.events <- func(call context.Context, to caller) { l.ask(call, question, m, to) }:
+		case f.events <- func(call context.Context, to caller) { l.forwardQuestion(call, question, m, to) }:
 			return
 		default:
 		}
 	}
-	l.withdraw(m.ID)
+	l.cancelQuestion(m.ID)
 	l.spawn(func() {
 		l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "too many questions are open"})
 	})
 }
 
-// ask puts the question while the call's other events go on.
-func (l *link) ask(call, question context.Context, m *jsonrpc.Request, to caller) {
+// forwardQuestion asks the client, while the call's other events go on.
+func (l *link) forwardQuestion(call, question context.Context, m *jsonrpc.Request, to caller) {
 	l.spawn(func() {
-		defer l.withdraw(m.ID)
+		defer l.cancelQuestion(m.ID)
 		ctx, cancel := context.WithCancel(call)
 		defer cancel()
 		defer context.AfterFunc(question, cancel)()
 		result, err := to.elicit(ctx, m.Params)
-		if question.Err() == nil || call.Err() != nil { // else the extension withdrew it and expects nothing
+		if question.Err() == nil || call.Err() != nil { // else the extension cancelled it and expects no response
 			l.answer(m.ID, result, err)
 		}
 	})
 }
 
-func (l *link) withdraw(id jsonrpc.ID) {
+// cancelQuestion cancels a question that is open, if there is one with this id.
+func (l *link) cancelQuestion(id jsonrpc.ID) {
 	l.mu.Lock()
 	cancel := l.questions[id]
 	delete(l.questions, id)
@@ -169,24 +173,24 @@ func (l *link) answer(id jsonrpc.ID, result json.RawMessage, err error) {
 	_ = l.conn.Write(context.Background(), &jsonrpc.Response{ID: id, Result: result, Error: err})
 }
 
-// nobody is the caller of the bridge's own requests.
-type nobody struct{}
+// noCaller is the caller of the bridge's own requests, which have no desktop client.
+type noCaller struct{}
 
-func (nobody) progress(context.Context, progress)   {}
-func (nobody) log(context.Context, json.RawMessage) {}
-func (nobody) elicit(context.Context, json.RawMessage) (json.RawMessage, error) {
+func (noCaller) progress(context.Context, progress)   {}
+func (noCaller) log(context.Context, json.RawMessage) {}
+func (noCaller) elicit(context.Context, json.RawMessage) (json.RawMessage, error) {
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nobody is there to be asked"}
 }
 
-// approve keeps the pages that the person approved in the extension, for as long
-// as it is connected.
-func (l *link) approve(origins []string) {
+// setApproved sets the origins of the pages that the person approved in the extension.
+// They count while the extension is connected.
+func (l *link) setApproved(origins []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.approved = origins[:min(len(origins), 100)]
 }
 
-func (l *link) pages() []string {
+func (l *link) approvedPages() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.approved

@@ -1,4 +1,4 @@
-package verbatim
+package rawmsg
 
 import (
 	"encoding/json"

@@ -8,14 +8,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// sessions end the calls of clients that left: go-sdk would wait for them. The
-// zero value is ready.
+// sessions keeps the calls of each session, to cancel them when the session ends.
+// go-sdk would wait for them instead. The zero value is ready.
 type sessions struct {
 	mu    sync.Mutex
 	calls map[string]map[*context.CancelFunc]bool // by session
 }
 
-// during returns a context that ends with the session too.
+// during returns a context that also ends when the session ends.
 func (s *sessions) during(ctx context.Context, session string) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
@@ -46,23 +46,23 @@ func (s *sessions) end(session string) {
 	}
 }
 
-// A watched transport says when nothing more can be read from its client.
-type watched struct {
+// A sessionTransport calls ended when reading from its client fails.
+type sessionTransport struct {
 	mcp.Transport
 	ended func()
 }
 
-func (w watched) Connect(ctx context.Context) (mcp.Connection, error) {
+func (w sessionTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := w.Transport.Connect(ctx)
-	return watchedConn{c, w.ended}, err
+	return sessionConn{c, w.ended}, err
 }
 
-type watchedConn struct {
+type sessionConn struct {
 	mcp.Connection
 	ended func()
 }
 
-func (c watchedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c sessionConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if err != nil {
 		c.ended()
