@@ -310,13 +310,13 @@ test('docs/panel.md names the custom properties and parts that there are', async
 
 test('docs/recipes.md names the codes that errors have', () => {
   const sources = [
-    'registry/errors.go',
+    'registry/wire/errors.go',
     ...readdirSync(`${root}wasm/js`, { recursive: true, encoding: 'utf8' })
       .filter((f) => f.endsWith('.ts') && !f.includes('.test.')).map((f) => `wasm/js/${f}`),
   ].map(textOf).join('\n')
   const codes = [
     ...sources.matchAll(
-      /RegistryError\(\s*'(\w+)'|code: '([a-z_]+)'|\{Err\w+, "(\w+)"|return "(\w+)", "|x\.Code(?:, [\w., ]+)? = "(\w+)"/g,
+      /RegistryError\(\s*'(\w+)'|code: '([a-z_]+)'|= Error\{"(\w+)"/g,
     ),
   ].map((m) => m.slice(1).find(Boolean)!)
   const table = textOf('docs/recipes.md').match(/^\| codes +\|[\s\S]*?\n\n/m)![0]

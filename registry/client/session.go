@@ -23,6 +23,8 @@ type Session struct {
 	sessionID   string
 	initialized <-chan struct{} // closed when notifications/initialized was answered
 	postURL     string          // the endpoint, or what HTTP+SSE named
+	listening   chan struct{}   // closed when the stream is open on which the server may ask
+	listened    sync.Once       // closes listening
 
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
@@ -49,7 +51,7 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	close(ready)
 	return &Session{
 		d: d, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
-		info: info, postURL: d.href, initialized: ready, works: make(chan struct{}),
+		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}),
 		ctx: ctx, cancel: cancel,
 		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]question{},
 	}

@@ -15,9 +15,23 @@ const maxQuiet = 8
 // watchIfUseful opens the optional stream where the server announces list
 // changes, or may put a question to the user on it.
 func (s *Session) watchIfUseful() {
-	if s.info.ListChanged || s.d.c.opts.Elicit != nil && !s.modern {
-		s.goroutine(s.watch)
+	asks := s.d.c.opts.Elicit != nil && !s.modern
+	if !s.info.ListChanged && !asks {
+		return
 	}
+	if asks {
+		s.listening = make(chan struct{})
+	}
+	s.goroutine(s.watch)
+}
+
+// listens lets calls go on that wait for the optional stream: it is open, or will not be.
+func (s *Session) listens() {
+	s.listened.Do(func() {
+		if !isDone(s.listening) {
+			close(s.listening)
+		}
+	})
 }
 
 // watch keeps the stream open on which the server announces list changes: the
@@ -25,6 +39,7 @@ func (s *Session) watchIfUseful() {
 // optional: nothing waits for it, and where the server or the budget refuses
 // it, the list is as fresh as the last discover.
 func (s *Session) watch() {
+	defer s.listens()
 	timer := time.NewTimer(streamDelay)
 	defer timer.Stop()
 	select {
@@ -42,6 +57,7 @@ func (s *Session) watch() {
 			return
 		}
 		e := s.stream(&st)
+		s.listens()
 		if counted {
 			budget.release(origin)
 		}
@@ -130,6 +146,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 		switch e.Kind {
 		case Head:
 			st.opened = true
+			s.listens()
 		case Message: // listen was answered: refused, or ended in good order
 			if rpcError([]byte(e.Text)) != nil {
 				return &Event{Kind: End, Why: NotMCP}

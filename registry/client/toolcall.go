@@ -35,7 +35,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
-	if !isDone(s.initialized) || !s.d.ready() {
+	if !isDone(s.initialized) || !isDone(s.listening) || !s.d.ready() {
 		t.detach(func(ctx context.Context) (*Event, error) {
 			if err := s.ready(ctx); err != nil {
 				return nil, err

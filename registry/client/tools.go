@@ -50,19 +50,23 @@ func isDone(c <-chan struct{}) bool {
 // readyTime bounds how long a call waits for what some servers never answer.
 const readyTime = 500 * time.Millisecond
 
-// ready waits until the server has taken notifications/initialized: some refuse
-// requests that overtake it.
+// ready waits until the server has taken notifications/initialized, because some refuse
+// requests that overtake it. It also waits for the optional stream where the server may ask
+// on it: a question that finds no stream is lost.
 func (s *Session) ready(ctx context.Context) error {
 	timer := time.NewTimer(readyTime)
 	defer timer.Stop()
-	select {
-	case <-s.initialized:
-		return nil
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for _, done := range []<-chan struct{}{s.initialized, s.listening} {
+		select {
+		case <-done:
+		case <-timer.C:
+			s.listens()
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+	return nil
 }
 
 // A flagger is a platform that tells Go which hidden text it took out of a definition.
