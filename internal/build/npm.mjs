@@ -81,7 +81,9 @@ async function buildPage() {
       },
     }],
   })
-  const { output } = await bundler.generate({ chunkFileNames: ({ name }) => `${name.replace('wire.gen', 'tables')}.js` })
+  const { output } = await bundler.generate({
+    chunkFileNames: ({ name }) => `${name.replace('wire.gen', 'tables')}.js`,
+  })
   await bundler.close()
   await Promise.all(output.map(async ({ fileName, code }) => {
     await writeFile(`${out}/${fileName}`, (await transform(code, minified)).code)
