@@ -32,6 +32,8 @@ type Host interface {
 	State(event []byte)
 	// Pins keeps what is approved at an endpoint: Start.Pins of a later start.
 	Pins(server, key, pins string, fresh registry.FreshPins)
+	// Config replaces the configuration of one server, secrets included; nil: the server was removed.
+	Config(server string, config []byte)
 	// Tools replaces the tools of one server, those withheld from models among them.
 	Tools(server string, tools []registry.Tool)
 }
@@ -40,6 +42,8 @@ type Host interface {
 type API struct {
 	reg  *registry.Registry
 	host Host
+
+	changes sync.Mutex // held while a configuration changes
 
 	mu      sync.Mutex
 	cancels map[int]func()
@@ -162,24 +166,28 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		if err := applyConfig(&cfg, config); err != nil {
 			return nil, err
 		}
-		return null, a.reg.Add(name, cfg)
+		return null, a.changeConfig(name, func() error { return a.reg.Add(name, cfg) })
 	},
 	"updateServer": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {
 			return nil, err
 		}
-		cfg, ok := a.reg.Config(name)
-		if !ok {
-			return nil, &registry.ServerError{Server: name, Op: "update", Err: registry.ErrUnknownServer}
-		}
 		patch, _ := rawjson.Get(params, "config")
-		if err := applyConfig(&cfg, patch); err != nil {
-			return nil, err
-		}
-		return null, a.reg.Update(name, cfg)
+		return null, a.changeConfig(name, func() error {
+			cfg, ok := a.reg.Config(name)
+			if !ok {
+				return &registry.ServerError{Server: name, Op: "update", Err: registry.ErrUnknownServer}
+			}
+			if err := applyConfig(&cfg, patch); err != nil {
+				return err
+			}
+			return a.reg.Update(name, cfg)
+		})
 	},
-	"removeServer": named(func(_ context.Context, a *API, name string) error { return a.reg.Remove(name) }),
+	"removeServer": named(func(_ context.Context, a *API, name string) error {
+		return a.changeConfig(name, func() error { return a.reg.Remove(name) })
+	}),
 	"approveTools": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {
@@ -235,7 +243,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		if !ok {
 			return nil, registry.Because(errUsage, "enabled is not a boolean")
 		}
-		return null, a.reg.SetEnabled(name, enabled)
+		return null, a.changeConfig(name, func() error { return a.reg.SetEnabled(name, enabled) })
 	},
 	"discover": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
 		var names []string

@@ -26,6 +26,7 @@ type page struct {
 	order   []string
 	states  []string
 	tools   map[string][]registry.Tool
+	configs []string
 	answer  chan int
 }
 
@@ -56,6 +57,12 @@ func (p *page) State(event []byte) {
 	defer p.mu.Unlock()
 	p.order = append(p.order, "state")
 	p.states = append(p.states, string(event))
+}
+
+func (p *page) Config(server string, config []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.configs = append(p.configs, server+" "+string(config))
 }
 
 func (p *page) Pins(server, key, pins string, fresh registry.FreshPins) {
@@ -301,4 +308,32 @@ func TestOneVersion(t *testing.T) {
 			t.Errorf("%s does not say %s", file, want)
 		}
 	}
+}
+
+// The page stores what the registry made of a change, secrets included, and hears nothing of refused ones.
+func TestHostGetsConfigurations(t *testing.T) {
+	p := newPage()
+	a := api.New(registry.New(&registry.Options{Connect: demo.Or(nil)}), p)
+	for i, step := range []struct{ method, params, want string }{
+		{"addServer", `{"name":"s","config":{"url":"https://h.example/a","enabled":false,"headers":{"K":"hush"},"auth":{"clientId":"c","clientSecret":"hush"}}}`,
+			`s {"url":"https://h.example/a","headers":{"K":"hush"},"enabled":false,"auth":{"clientId":"c","clientSecret":"hush"}}`},
+		{"updateServer", `{"name":"s","config":{"timeoutMs":5,"headers":{"K":"[redacted]","L":"more"}}}`,
+			`s {"url":"https://h.example/a","headers":{"K":"hush","L":"more"},"enabled":false,"timeoutMs":5,"auth":{"clientId":"c","clientSecret":"hush"}}`},
+		{"updateServer", `{"name":"s","config":{"url":"https://h.example:443/b","timeoutMs":null}}`,
+			`s {"url":"https://h.example:443/b","headers":{"K":"hush","L":"more"},"enabled":false,"auth":{"clientId":"c","clientSecret":"hush"}}`},
+		{"updateServer", `{"name":"s","config":{"url":"https://other.example/b"}}`,
+			`s {"url":"https://other.example/b","enabled":false,"auth":{"clientId":"c"}}`},
+		{"updateServer", `{"name":"s","config":{"timeoutMs":-1}}`, ""},
+		{"addServer", `{"name":"s","config":{"url":"https://h.example/a"}}`, ""},
+		{"updateServer", `{"name":"gone","config":{}}`, ""},
+		{"setEnabled", `{"name":"s","enabled":false}`, `s {"url":"https://other.example/b","enabled":false,"auth":{"clientId":"c"}}`},
+		{"removeServer", `{"name":"s"}`, "s "},
+	} {
+		p.configs = nil
+		answer := p.ask(a, i+1, step.method, step.params)
+		if got := strings.Join(p.configs, "\n"); got != step.want {
+			t.Errorf("%s %s: the host got %q, want %q; %s", step.method, step.params, got, step.want, answer)
+		}
+	}
+	p.ask(a, 100, "close", "{}")
 }

@@ -5,15 +5,15 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// encodeAuth writes an AuthConfig without its secrets, nil if it says nothing.
-func encodeAuth(a *registry.Auth) []byte {
+// encodeAuth writes an AuthConfig; nil for a nil Auth.
+func encodeAuth(a *registry.Auth, redacts bool) []byte {
 	if a == nil {
 		return nil
 	}
 	var o object
 	for _, f := range a.Fields() {
 		if f.Secret && *f.Value != "" {
-			o = o.str(f.Name, redacted)
+			o = o.str(f.Name, secret(*f.Value, redacts))
 		} else {
 			o = o.opt(f.Name, *f.Value)
 		}

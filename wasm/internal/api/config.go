@@ -16,26 +16,29 @@ import (
 // patch it means: the value stays.
 const redacted = "[redacted]"
 
-// encodeConfig writes a RedactedConfig.
-func encodeConfig(cfg registry.ServerConfig) []byte {
+// encodeConfig writes a ServerConfig as a caller would, secrets included, or a RedactedConfig.
+func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	o := object(nil).str("url", cfg.URL)
 	if len(cfg.Headers) > 0 {
 		var headers object
 		for _, name := range slices.Sorted(maps.Keys(cfg.Headers)) {
-			headers = headers.str(name, redacted)
+			headers = headers.str(name, secret(cfg.Headers[name], redacts))
 		}
 		o = o.raw("headers", headers.end())
 	}
 	if cfg.ProxyAuto {
 		o = o.str("proxy", "auto")
-	} else {
+	} else if cfg.Proxy || redacts {
 		o = o.bool("proxy", cfg.Proxy)
 	}
-	o = o.bool("enabled", !cfg.Disabled).opt("transport", cfg.Transport)
+	if cfg.Disabled || redacts {
+		o = o.bool("enabled", !cfg.Disabled)
+	}
+	o = o.opt("transport", cfg.Transport)
 	if cfg.Timeout > 0 {
 		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
 	}
-	if auth := encodeAuth(cfg.Auth); auth != nil {
+	if auth := encodeAuth(cfg.Auth, redacts); auth != nil {
 		o = o.raw("auth", auth)
 	}
 	o = o.opt("trust", cfg.Trust)
@@ -53,6 +56,30 @@ func encodeConfig(cfg registry.ServerConfig) []byte {
 		o = o.raw("tools", tools.end())
 	}
 	return o.end()
+}
+
+// secret is a secret value as it is written.
+func secret(value string, redacts bool) string {
+	if redacts {
+		return redacted
+	}
+	return value
+}
+
+// changeConfig runs a change of a server's configuration and sends the host the outcome.
+// Changes run one after the other, because a patch is merged into what the registry has.
+func (a *API) changeConfig(name string, change func() error) error {
+	a.changes.Lock()
+	defer a.changes.Unlock()
+	err := change()
+	if err == nil {
+		var config []byte
+		if cfg, ok := a.reg.Config(name); ok {
+			config = encodeConfig(cfg, false)
+		}
+		a.host.Config(name, config)
+	}
+	return err
 }
 
 // applyConfig sets the fields of cfg that patch names; null sets the default.

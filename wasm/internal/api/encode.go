@@ -111,7 +111,7 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	if h.ServerName != "" {
 		o = o.raw("serverInfo", object(nil).str("name", h.ServerName).str("version", h.ServerVersion).end())
 	}
-	return o.opt("signIn", h.SignIn).opt("signInHost", h.SignInHost).raw("config", encodeConfig(cfg)).end()
+	return o.opt("signIn", h.SignIn).opt("signInHost", h.SignInHost).raw("config", encodeConfig(cfg, true)).end()
 }
 
 func encodeProgress(p registry.Progress) []byte {

@@ -1,9 +1,11 @@
 package api
 
+import "github.com/portolan-mcp/portolan/registry"
+
 // What the tests compare with TypeScript.
 var (
 	EncodeServer   = encodeServer
 	EncodeProgress = encodeProgress
-	EncodeConfig   = encodeConfig
+	EncodeConfig   = func(cfg registry.ServerConfig) []byte { return encodeConfig(cfg, true) }
 	ApplyConfig    = applyConfig
 )

@@ -66,7 +66,7 @@ func (b *Bridge) serve(reg *registry.Registry) {
 	<-b.finished
 }
 
-// Reply, Called, Fail, Progress, State and Tools make a Bridge the api.Host.
+// Reply, Called, Fail, Progress, Config, State and Tools make a Bridge the api.Host.
 
 // Reply ends a request with a JSON result.
 func (b *Bridge) Reply(id int, result []byte) { b.boot.Call("reply", id, string(result)) }
@@ -85,6 +85,9 @@ func (b *Bridge) Pins(server, key, pins string, fresh registry.FreshPins) {
 	}
 	b.boot.Call("pins", server, key, pins, string(tools), fresh.ByUser)
 }
+
+// Config hands the host a server's configuration as it is now; "" if the server was removed.
+func (b *Bridge) Config(server string, config []byte) { b.boot.Call("config", server, string(config)) }
 
 // State tells what changed.
 func (b *Bridge) State(event []byte) { b.boot.Call("state", string(event)) }

@@ -4,7 +4,6 @@ import type { Tape, TapedCall } from './tape.ts'
 import { channelPair } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { mergeConfig } from '../shared/mergeconfig.ts'
 import type { Attached, Begin, ListedTool, Request, StateEvent, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig, ServerHealth } from '../shared/types.ts'
@@ -80,7 +79,7 @@ export class Player {
           )
         return this.#changed(m.name, m.config)
       case 'updateServer':
-        return this.#changed(m.name, mergeConfig(this.#known(m.name), m.config))
+        return this.#changed(m.name, withoutNulls({ ...this.#known(m.name), ...m.config }))
       case 'setEnabled':
         return this.#changed(m.name, { ...this.#known(m.name), enabled: m.enabled })
       case 'removeServer':
@@ -186,6 +185,10 @@ export class Player {
 }
 
 const keyOf = (tool: string, args: unknown) => `${tool} ${canonical(JSON.stringify(args) ?? 'null')}`
+
+/** A patch sets a field to its default by null. */
+const withoutNulls = (config: ServerConfig): ServerConfig =>
+  Object.fromEntries(Object.entries(config).filter(([, v]) => v !== null)) as unknown as ServerConfig
 
 const redacted = ({ headers, ...config }: ServerConfig): ServerConfig => ({
   proxy: false,

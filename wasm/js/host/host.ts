@@ -2,7 +2,6 @@ import type { SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { Instance, type InstanceListener } from './instance.ts'
-import { mergeConfig } from '../shared/mergeconfig.ts'
 import type {
   Attached,
   Begin,
@@ -40,8 +39,7 @@ interface Asked {
   /** The host itself asks without one. */
   client?: Channel
   id: number
-  /** What its success changes. */
-  change?: Request
+  isCall: boolean
   own?(answer: ToPage): void
 }
 
@@ -70,6 +68,7 @@ export class Host {
   #closed = false
   #online = true
   #discovered = false
+  /** The servers' configurations, as the module last sent them: a new module is started with them. */
   readonly #configs = new Map<string, ServerConfig>()
 
   readonly #clients = new Set<SharingChannel>()
@@ -189,7 +188,7 @@ export class Host {
     const waits = !this.#ready || (this.#listing && m.method === 'call' && !this.#lists(m.name))
     if (m.method === 'close') this.#closed = true
     else if (waits) return void this.#held.push([client, m])
-    if (this.#instance) this.#perform(m, { client, id: m.id })
+    if (this.#instance) this.#perform(m, { client, id: m.id, isCall: m.method === 'call' })
     else client.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
   }
 
@@ -197,7 +196,6 @@ export class Host {
     const id = ++this.#last
     this.#asked.set(id, asked)
     if (m.method === 'call') return this.#instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
-    asked.change = m
     if (m.method === 'discover') this.#discovered = true
     if (m.method === 'online') this.#online = m.online
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
@@ -210,7 +208,7 @@ export class Host {
   #ask(m: Omitted<Request>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const own = (a: ToPage) => ('error' in a ? reject(fromWire(a.error as WireError)) : resolve(undefined))
-      if (this.#instance) this.#perform({ id: 0, ...m } as Request, { id: 0, own })
+      if (this.#instance) this.#perform({ id: 0, ...m } as Request, { id: 0, isCall: false, own })
       else reject(crashed())
     })
   }
@@ -229,6 +227,7 @@ export class Host {
       for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
     }
     for (const event of this.#unkept.splice(0)) client.post(event)
+    client.post({ event: 'configs', configs: Object.fromEntries(this.#configs) } satisfies ToPage)
     client.post(
       {
         event: 'state',
@@ -260,18 +259,9 @@ export class Host {
     if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
     if (!asked) return
     const answer = message(asked.id)
-    if (asked.change && 'result' in answer) this.#note(asked.change)
     if (asked.own) asked.own(answer)
     else asked.client!.post(answer, transfer)
     this.#renew()
-  }
-
-  /** Remembers what another module would have to be told. */
-  #note(m: Request): void {
-    if (m.method === 'removeServer') this.#configs.delete(m.name)
-    else if (m.method === 'addServer') this.#configs.set(m.name, m.config)
-    else if (m.method === 'updateServer') this.#configs.set(m.name, mergeConfig(this.#configs.get(m.name), m.config))
-    else if (m.method === 'setEnabled') this.#configs.set(m.name, { ...this.#configs.get(m.name)!, enabled: m.enabled })
   }
 
   /** `parts` is the list for those whose messages are cloned. */
@@ -309,6 +299,11 @@ export class Host {
       progress: (id, progress) => {
         const asked = this.#asked.get(id)
         asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
+      },
+      config: (server, config) => {
+        if (config) this.#configs.set(server, config)
+        else this.#configs.delete(server)
+        this.#broadcast({ event: 'configs', configs: { [server]: config } })
       },
       state: (event) => {
         if (current()) this.#state(event)
@@ -431,7 +426,7 @@ export class Host {
     this.#instance = undefined
     this.#tools.clear()
     const id = ++this.#last
-    this.#asked.set(id, { id: 0, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
+    this.#asked.set(id, { id: 0, isCall: false, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
     old.call(id, 'close', {})
     void this.#restart()
   }
@@ -456,7 +451,7 @@ export class Host {
     call: number,
     event: (ask: number) => Extract<ToPage, { ask: number }>,
   ): void {
-    const callers = [...this.#asked.values()].flatMap((a) => a.client && !a.change ? [a.client] : [])
+    const callers = [...this.#asked.values()].flatMap((a) => a.client && a.isCall ? [a.client] : [])
     const client = this.#asked.get(call)?.client ?? callers.at(-1) ?? [...this.#clients][0]
     if (!client) return of.elicited(ask, '')
     const id = ++this.#last

@@ -19,7 +19,7 @@ import type {
 } from '../shared/protocol.ts'
 import { crashed } from '../shared/restarts.ts'
 import { sourceParts } from '../shared/toolparts.ts'
-import type { ToolProgress } from '../shared/types.ts'
+import type { ServerConfig, ToolProgress } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
 /** The functions that the module puts into the boot object's hands. */
@@ -34,6 +34,8 @@ export interface InstanceListener {
   /** Ends request id; the message is made with the id under which it was asked, and takes along what it transfers. */
   settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void
   progress(id: number, progress: ToolProgress): void
+  /** The configuration of a server as it is now; null: removed. */
+  config(server: string, config: ServerConfig | null): void
   state(event: StateEvent): void
   /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
   tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
@@ -195,6 +197,7 @@ export class Instance {
           (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
         ),
       progress: (id: number, progress: string) => listener.progress(id, read(progress)),
+      config: (server: string, config: string) => listener.config(server, config ? JSON.parse(config) : null),
       state: (event: string) => listener.state(read(event)),
       toolsText: (server: string, text: string) => listener.tools(server, JSON.parse(text), []),
       hints: (hints: string) => listener.hints(hints),

@@ -1,14 +1,14 @@
 import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import type { HostSettings, StartedHost } from '../shared/launching.ts'
-import type { Begin, RequestBody, StateEvent } from '../shared/protocol.ts'
+import type { Begin, ConfigsEvent, RequestBody } from '../shared/protocol.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { compile } from './compile.ts'
 import { intended, launch } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
-import { imported, part, type Parts } from './parts.ts'
+import { imported, part } from './parts.ts'
 import type { Owner, RegistryImage } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
@@ -41,8 +41,8 @@ class PageOwner implements Owner {
   readonly #stored: Promise<void>
   #store!: ConfigStore
   #registry!: RegistryImage
-  /** Answers requests while the module is not loaded. All servers are off then. */
-  #unloaded: Parts['unloaded'] | undefined
+  /** All servers are off, and no request has needed the module. */
+  #isUnloaded = false
   #events: PageEvents | undefined
   #storageLock: Promise<StorageLock> | undefined
   #trust: Promise<Trust> | undefined
@@ -114,7 +114,7 @@ class PageOwner implements Owner {
       for (const [name, error] of Object.entries(refused)) if (this.#given[name]) throw fromWire(error)
       return
     }
-    this.#unloaded = await part('unloaded', this.host)
+    this.#isUnloaded = true
     this.#showUnloaded()
     if (this.mode !== 'shared') return
     const { whenUp } = await importShared()
@@ -136,13 +136,19 @@ class PageOwner implements Owner {
   }
 
   async open(signal?: AbortSignal): Promise<StartedHost> {
-    const cassette = this.#options.cassette as Cassette | undefined
-    const begin = this.#begin()
-    const start = () => launch(this.#options, () => this.#compile(signal), this.#settings(begin))
-    const host = await (cassette ? cassette.open(start, begin) : start())
-    this.#unloaded = undefined
-    this.#unwatchShared()
-    return host
+    const wasUnloaded = this.#isUnloaded
+    this.#isUnloaded = false
+    try {
+      const cassette = this.#options.cassette as Cassette | undefined
+      const begin = this.#begin()
+      const start = () => launch(this.#options, () => this.#compile(signal), this.#settings(begin))
+      const host = await (cassette ? cassette.open(start, begin) : start())
+      this.#unwatchShared()
+      return host
+    } catch (e) {
+      this.#isUnloaded = wasUnloaded
+      throw e
+    }
   }
 
   async #compile(signal: AbortSignal | undefined): Promise<WebAssembly.Module> {
@@ -167,23 +173,20 @@ class PageOwner implements Owner {
     return [startOptions(this.#options, hints, await this.#store.pins()), began]
   }
 
-  beforeStart(body: RequestBody): Promise<unknown> | undefined {
-    // In shared mode all tabs must see a change of servers, so the module makes it.
-    if (!this.#unloaded || (this.mode === 'shared' && /Server|set/.test(body.method))) return undefined
-    const reply = this.#unloaded.answer(this.#store.servers, body)
-    if (!reply) return undefined
-    if (body.method === 'discover') this.#showUnloaded()
-    return 'error' in reply ? Promise.reject(fromWire(reply.error)) : Promise.resolve(reply.result)
+  discoverOff(names: string[] = []): boolean {
+    if (!this.#isUnloaded || !names.every((name) => this.#store.servers.has(name))) return false
+    this.#showUnloaded()
+    return true
   }
 
   /** Shows the servers' states while the module is not loaded. */
   #showUnloaded(): void {
-    if (!this.#unloaded) return
+    if (!this.#isUnloaded) return
     this.#registry.receive({
       event: 'state',
       whole: true,
       status: this.#registry.discovered ? 'ready' : 'idle',
-      servers: this.#unloaded.states(this.#store.servers),
+      servers: this.#store.states,
     })
   }
 
@@ -191,16 +194,14 @@ class PageOwner implements Owner {
     this.#store.saveHints(hints)
   }
 
-  async onConfig(name: string, patch: Partial<types.ServerConfig> | null): Promise<void> {
-    this.#store.change(name, patch)
-    this.#showUnloaded()
-    await this.#store.saved
-    this.#events?.stored()
+  onConfigs(configs: ConfigsEvent['configs']): void {
+    this.#store.take(configs)
   }
 
-  onServers(servers: StateEvent['servers']): void {
-    if (this.mode !== 'shared' || this.#unloaded) return
-    importShared().then((shared) => shared.follow(this.#store.servers, servers), ignore)
+  async save(name: string, fields?: string[]): Promise<void> {
+    this.#store.save(name, fields)
+    await this.#store.saved
+    this.#events?.stored()
   }
 
   async onClose(): Promise<void> {
@@ -245,7 +246,7 @@ class PageOwner implements Owner {
 
   /** Takes over what another tab has stored. */
   #follow(): void {
-    this.#lock().then((lock) => lock.heard(() => (this.#unloaded ? this.#trust : this.trust())))
+    this.#lock().then((lock) => lock.heard(() => (this.#isUnloaded ? this.#trust : this.trust())))
       .then(() => this.#showUnloaded(), ignore)
   }
 

@@ -11,7 +11,6 @@ export const parts = {
   secrets: () => import('./secrets.ts'),
   integrity: () => import('../shared/integrity.ts'),
   limits: () => import('./limits.ts'),
-  unloaded: () => import('./unloaded.ts'),
   results: () => import('./results.ts'),
   trust: () => import('./trust.ts'),
   scan: () => import('./scan.ts'),

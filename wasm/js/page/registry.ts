@@ -4,7 +4,7 @@ import { argumentText, checkConfig, checkName } from './checkrequest.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
-import type { Attached, Called, ListedTool, PinnedEvent, StateEvent, ToolsEvent } from '../shared/protocol.ts'
+import type { Attached, Called, ConfigsEvent, ListedTool, PinnedEvent, ToolsEvent } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
@@ -29,12 +29,14 @@ export interface Owner extends Source {
   /** Looks for poison. */
   scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
-  /** A change of configuration that was accepted; resolves once it is stored. */
-  onConfig?(name: string, config: Partial<types.ServerConfig> | null): Promise<unknown>
+  /** Shows the servers of those names, by default all, as off. False: one is on, and the module has to list it. */
+  discoverOff?(names: string[] | undefined): boolean
+  /** The host has sent configurations. */
+  onConfigs?(configs: ConfigsEvent['configs']): void
+  /** Stores a server's configuration; of a server that is stored at the same URL, only these fields. */
+  save?(name: string, fields?: string[]): Promise<unknown>
   /** Resolves once what was approved is stored. */
   approvalsSaved?(): Promise<unknown>
-  /** The host has told of servers. */
-  onServers?(servers: StateEvent['servers']): void
   /** Where people sign in. Without it, the other end sees to that. */
   signInWindow?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
@@ -99,7 +101,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     checkName(name)
     checkConfig(config, name)
     await this.requests.ask({ method: 'addServer', name, config })
-    await this.#owner.onConfig?.(name, config)
+    await this.#owner.save?.(name)
   }
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
@@ -109,19 +111,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     >
     checkConfig(config, name)
     await this.requests.ask({ method: 'updateServer', name, config })
-    await this.#owner.onConfig?.(name, config)
+    await this.#owner.save?.(name, Object.keys(config))
   }
 
   async removeServer(name: string): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'removeServer', name })
-    await this.#owner.onConfig?.(name, null)
+    await this.#owner.save?.(name)
   }
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'setEnabled', name, enabled })
-    await this.#owner.onConfig?.(name, { enabled })
+    await this.#owner.save?.(name, ['enabled'])
   }
 
   async retry(name: string): Promise<void> {
@@ -170,6 +172,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     this.discovered = true
+    if (this.#owner.discoverOff?.(names)) return this.getSnapshot()
     await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
     for (let known; known !== this.#filling;) await (known = this.#filling)
     return this.getSnapshot()
@@ -346,9 +349,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
         if (m.whole) this.#index = this.#offers = undefined
-        this.#owner.onServers?.(m.servers)
         return this.#changed()
       }
+      case 'configs':
+        return this.#owner.onConfigs?.(m.configs)
       case 'tools':
         return this.#receiveTools(m)
       case 'pinned':

@@ -24,8 +24,6 @@ export interface Source {
   mode: string
   /** Starts the module, or starts it again. Without it, requests end with their channel. */
   open?(signal?: AbortSignal): Promise<StartedHost>
-  /** Answers before the module is first needed; undefined: it is needed now. */
-  beforeStart?(body: RequestBody): Promise<unknown> | undefined
 }
 
 /** Who listener what is no answer. */
@@ -114,11 +112,8 @@ export class Requests {
   ): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
-    if (!this.#channel && !this.#starting) {
-      const answer = this.#source.beforeStart?.(body)
-      if (answer) return answer as Promise<T>
-      if (this.#down && !this.#restarts.allow(body.method === 'retry')) return Promise.reject(this.#down)
-    }
+    if (!this.#channel && !this.#starting && this.#down && !this.#restarts.allow(body.method === 'retry'))
+      return Promise.reject(this.#down)
     return new Promise<T>((resolve, reject) => {
       const id = ++this.#last
       const done = () => {

@@ -12,9 +12,6 @@ import {
   type StartedHost,
   type HostSettings,
 } from '../shared/launching.ts'
-import { mergeConfig } from '../shared/mergeconfig.ts'
-import type { StateEvent } from '../shared/protocol.ts'
-import type { ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
 /** How long a shared worker's script may take to answer. */
@@ -80,15 +77,6 @@ function share(): SharedWorker {
     return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
   } catch (e) { // Trusted Types
     throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
-  }
-}
-
-/** Takes over what other tabs have changed, and saved. Header values are known here or not. */
-export function follow(servers: Map<string, ServerConfig>, states: StateEvent['servers']): void {
-  for (const [name, s] of Object.entries(states)) {
-    const old = servers.get(name)
-    if (s) servers.set(name, mergeConfig(old && { url: old.url, headers: old.headers }, { headers: {}, ...s.config }))
-    else servers.delete(name)
   }
 }
 

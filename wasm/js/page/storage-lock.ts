@@ -91,7 +91,7 @@ export class StorageLock {
         (own.trust === trust && own.holdNewTools === holdNewTools)
       ) continue
       const config = { trust: trust ?? null, holdNewTools: holdNewTools ?? null } as Partial<ServerConfig>
-      this.#store.merge(name, config)
+      this.#store.servers.set(name, { ...own, trust, holdNewTools } as ServerConfig) // until the module has sent it
       this.#tell({ method: 'updateServer', name, config })
     }
   }

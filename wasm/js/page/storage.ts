@@ -1,6 +1,7 @@
 import { ignore } from '../shared/download.ts'
-import { mergeConfig, openAuth } from '../shared/mergeconfig.ts'
-import type { RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
+import type { StateEvent } from '../shared/protocol.ts'
+import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
+import { secretAuthFields } from '../shared/wire.gen.ts'
 
 /** Storage of the `storage` option. */
 export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
@@ -28,20 +29,20 @@ export const pinsKey = 'portolan.pins'
 /** A configuration at rest: of the secrets, only the names. */
 type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 
-/** The servers that a user has configured, and what was learned about their endpoints. */
+/** The servers' configurations, as the module last sent them or as they are stored, and what else is stored. */
 export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
   readonly storage: StorageAdapter
   readonly #secrets: SecretStore | undefined
   readonly #turn: <T>(work: () => Promise<T>) => Promise<T>
-  /** What is not saved of servers: what was patched, or with null all. */
-  readonly #unsaved = new Map<string, object | null>()
+  /** Servers to save: the fields that changed, or undefined for all. */
+  readonly #unsaved = new Map<string, string[] | undefined>()
   /** The pins that the module knows to be stored. */
   told: Record<string, string> = {}
   /** Settles when all changes so far have been given to the storage. */
   saved: Promise<unknown> = Promise.resolve()
 
-  /** `turn` runs work while nobody else changes the storage. */
+  /** `turn` runs work while no other tab changes the storage. */
   constructor(
     storage: StorageAdapter,
     secrets?: SecretStore,
@@ -64,17 +65,41 @@ export class ConfigStore {
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
   }
 
-  /** Merges an accepted change, or forgets the server, and saves. */
-  change(name: string, patch: Partial<ServerConfig> | null): void {
-    const earlier = this.#unsaved.get(name)
-    this.#unsaved.set(name, patch && this.servers.has(name) && earlier !== null ? { ...earlier, ...patch } : null)
-    if (patch === null) this.servers.delete(name)
-    else this.merge(name, patch)
+  /** Takes configurations over from the module; null: the server was removed. */
+  take(configs: Record<string, ServerConfig | null>): void {
+    for (const [name, config] of Object.entries(configs)) {
+      if (config) this.servers.set(name, config)
+      else this.servers.delete(name)
+    }
+  }
+
+  /** Saves a server, or its removal; of a server that is stored at the same URL, only these fields. */
+  save(name: string, fields?: string[]): void {
+    const earlier = this.#unsaved.has(name) ? this.#unsaved.get(name) : []
+    this.#unsaved.set(name, earlier && fields && [...earlier, ...fields])
     this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
   }
 
-  merge(name: string, patch: Partial<ServerConfig>): void {
-    this.servers.set(name, mergeConfig(this.servers.get(name), patch))
+  /** The servers as a snapshot has them while all are off and no module is loaded. */
+  get states(): StateEvent['servers'] {
+    return Object.fromEntries([...this.servers].map(([name, { headers, auth, ...config }]) => [name, {
+      status: 'disabled',
+      suspended: false,
+      toolCount: 0,
+      toolTotal: 0,
+      lastSuccessful: null,
+      lastConnected: null,
+      lastError: null,
+      consecutiveFailures: 0,
+      retryAt: null,
+      latencyMs: null,
+      config: {
+        ...config,
+        proxy: config.proxy ?? false,
+        ...(auth && { auth: withSecrets(auth, '[redacted]') }),
+        ...(headers && { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, '[redacted]'])) }),
+      },
+    }]))
   }
 
   /** What an earlier session learned about endpoints. */
@@ -109,15 +134,17 @@ export class ConfigStore {
     const servers = await this.stored()
     const changes = [...this.#unsaved]
     this.#unsaved.clear()
-    for (const [name, patch] of changes) {
+    for (const [name, fields] of changes) {
       const config = this.servers.get(name)
       const before = servers[name] as Record<string, unknown> | undefined
       if (config) {
         const { headers, auth, ...rest } = config
-        const whole = { ...rest, auth: openAuth(auth), headers: headers && Object.keys(headers) } as
-          & Stored
-          & Record<string, unknown> // undefined is left out
-        if (patch && before?.url === whole.url) { for (const key in patch) before[key] = whole[key] }
+        const whole = {
+          ...rest,
+          auth: auth && withSecrets(auth, undefined),
+          headers: headers && Object.keys(headers),
+        } as Stored & Record<string, unknown> // undefined is left out
+        if (fields && before?.url === whole.url) { for (const key of fields) before[key] = whole[key] }
         else servers[name] = whole
       } else delete servers[name]
     }
@@ -125,6 +152,10 @@ export class ConfigStore {
     for (const [name] of changes) await this.#secrets?.set(name, this.servers.get(name))
   }
 }
+
+/** A copy with something else in place of each secret. */
+const withSecrets = (auth: AuthConfig, shown: string | undefined): AuthConfig =>
+  Object.fromEntries(Object.entries(auth).map(([k, v]) => [k, secretAuthFields.includes(k) ? shown : v]))
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {

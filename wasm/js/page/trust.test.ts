@@ -4,7 +4,7 @@ import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
 import { ConfigStore, pinsKey, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
-import type { RememberedApproval, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
+import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
 
@@ -196,47 +196,69 @@ test('news that come while the storage is read are read once more, not each', as
   assert.equal(reads, 2)
 })
 
+/** Changes a server as the module and then the page do. */
+function change(store: ConfigStore, name: string, patch: Partial<ServerConfig> | null): Promise<unknown> {
+  store.take({ [name]: patch && { ...store.servers.get(name), ...patch } as ServerConfig })
+  store.save(name, patch ? Object.keys(patch) : undefined)
+  return store.saved
+}
+
 test('what is stored of a server keeps what others have changed, except where it moves', async () => {
   const storage = storageFor('memory')
   const one = new ConfigStore(storage), two = new ConfigStore(storage)
-  one.change('s', { url: key })
-  await one.saved
+  await change(one, 's', { url: key })
   await two.load({})
-  one.change('s', { trust: 'ask-always' })
-  await one.saved
-  two.change('s', { timeoutMs: 5 })
-  await two.saved
+  await change(one, 's', { trust: 'ask-always' })
+  await change(two, 's', { timeoutMs: 5 })
   assert.deepEqual((await one.stored()).s, { url: key, trust: 'ask-always', timeoutMs: 5 })
-  two.change('s', { timeoutMs: null } as never)
-  two.change('s', { url: 'https://b.example/mcp' })
-  await two.saved
+  void change(two, 's', { timeoutMs: undefined })
+  await change(two, 's', { url: 'https://b.example/mcp' })
   assert.deepEqual((await one.stored()).s, { url: 'https://b.example/mcp' })
-  one.change('s', null)
-  one.change('s', { url: key })
-  await one.saved
+  void change(one, 's', null)
+  await change(one, 's', { url: key })
   assert.deepEqual((await one.stored()).s, { url: key })
+})
+
+test('the storage has no secrets, and a snapshot without the module shows none', async () => {
+  const store = new ConfigStore(storageFor('memory'))
+  await change(store, 's', {
+    url: key,
+    enabled: false,
+    headers: { 'X-Key': 'hush' },
+    auth: { clientId: 'c', clientSecret: 'hush' },
+  })
+  assert.deepEqual((await store.stored()).s, {
+    url: key,
+    enabled: false,
+    headers: ['X-Key'],
+    auth: { clientId: 'c' },
+  })
+  assert.deepEqual(store.states.s!.config, {
+    url: key,
+    enabled: false,
+    proxy: false,
+    headers: { 'X-Key': '[redacted]' },
+    auth: { clientId: 'c', clientSecret: '[redacted]' },
+  })
 })
 
 test('policies are taken over from the storage, but not of what the page gives, nor of another URL', async () => {
   const storage = storageFor('memory')
   const [ours, theirs] = [new ConfigStore(storage), new ConfigStore(storage)]
-  for (const name of ['s', 'given', 'moved']) theirs.change(name, { url: key })
-  await theirs.saved
+  for (const name of ['s', 'given', 'moved']) await change(theirs, name, { url: key })
   await ours.load({})
   const tells: unknown[] = []
   const others = new StorageLock(ours, { storage: 'memory', servers: { given: { url: key } } }, (m) => tells.push(m))
-  theirs.change('moved', { url: 'https://b.example/mcp' })
-  for (const name of ['s', 'given', 'moved']) theirs.change(name, { trust: 'trust', holdNewTools: true })
-  await theirs.saved
+  void change(theirs, 'moved', { url: 'https://b.example/mcp' })
+  for (const name of ['s', 'given', 'moved']) await change(theirs, name, { trust: 'trust', holdNewTools: true })
   await others.heard(() => undefined)
   await others.heard(() => undefined)
   assert.deepEqual(tells, [{ method: 'updateServer', name: 's', config: { trust: 'trust', holdNewTools: true } }])
   assert.equal(ours.servers.get('s')!.trust, 'trust')
-  theirs.change('s', { trust: null, holdNewTools: null } as never)
-  await theirs.saved
+  await change(theirs, 's', { trust: undefined, holdNewTools: undefined })
   await others.heard(() => undefined)
   assert.deepEqual(tells[1], { method: 'updateServer', name: 's', config: { trust: null, holdNewTools: null } })
-  assert.deepEqual(ours.servers.get('s'), { url: key })
+  assert.equal(ours.servers.get('s')!.trust, undefined)
 })
 
 test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {

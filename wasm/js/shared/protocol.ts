@@ -57,6 +57,7 @@ export type ToPage =
   | { id: number; result: unknown }
   | { id: number; error: WireError }
   | { id: number; progress: ToolProgress }
+  | ConfigsEvent
   | StateEvent
   | ToolsEvent
   | PinnedEvent
@@ -83,6 +84,15 @@ export interface PinnedEvent {
   event: 'pinned'
   server: string
   pins: string
+}
+
+/**
+ * Configurations of servers as the module has them, secrets included; null: removed. A host sends it to the pages
+ * that share its module, before the reply to the request that made the change.
+ */
+export interface ConfigsEvent {
+  event: 'configs'
+  configs: Record<string, ServerConfig | null>
 }
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */
