@@ -81,6 +81,13 @@ func (l *Limits) fields() [len(wire.Limits)]*int {
 	}
 }
 
+// Each calls f with the JavaScript name and the value of each limit.
+func (l Limits) Each(f func(name string, n int)) {
+	for i, field := range l.fields() {
+		f(wire.Limits[i].Name, *field)
+	}
+}
+
 // WithDefaults returns l with every zero field replaced by its default.
 func (l Limits) WithDefaults() Limits {
 	for i, field := range l.fields() {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -40,13 +41,16 @@ type Client struct {
 	impl         []byte // the Implementation object that introduces the client
 	capabilities []byte // a ClientCapabilities object
 	meta         []byte // what each modern request carries, as members
-	exchanges    atomic.Uint32
 	groups       atomic.Uint32
+
+	mu      sync.Mutex
+	lastID  uint32
+	waiting map[uint32]*mailbox // for the events of exchanges, by id
 }
 
 // New returns a connector over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
-	c := &Client{platform: p, budget: newBudget()}
+	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -60,7 +64,7 @@ func New(p Platform, opts *Options) *Client {
 	if c.opts.ClientVersion == "" {
 		c.opts.ClientVersion = "0"
 	}
-	p.Bound(c.opts.Limits)
+	p.Join(c.opts.Limits, c)
 	c.capabilities = []byte("{}")
 	if c.opts.Elicit != nil {
 		c.capabilities = []byte(`{"elicitation":{"form":{}}}`)

@@ -17,8 +17,8 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 		}
 	}
 	s := d.session(registry.SessionInfo{Transport: "sse"})
-	mail := newMailbox(d.c.platform)
-	r := httpRequest{s: s, url: d.href, mail: mail, x: s.exchange("GET", d.href, nil)}
+	mail := d.c.mailbox(s, OpOther)
+	r := httpRequest{s: s, url: d.href, mail: mail, x: s.exchange(mail, "GET", d.href, nil)}
 	endpoint := make(chan error, 1)
 	s.goroutine(func() {
 		defer mail.close()
@@ -30,7 +30,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 			return
 		}
 		s.listen(&r, endpoint)
-		s.abort(r.exchange)
+		d.c.platform.Cancel(mail.id)
 	})
 	select {
 	case err := <-endpoint:
@@ -90,7 +90,7 @@ func (s *Session) listen(r *httpRequest, endpoint chan<- error) {
 			}
 			tell(err)
 			s.over(err)
-			s.failAll(e)
+			s.failAll(r.mail, e)
 			return
 		}
 	}
@@ -111,16 +111,12 @@ func (s *Session) setEndpoint(ref string) error {
 }
 
 // failAll ends every call that waits for the stream that has ended.
-func (s *Session) failAll(e *Event) {
-	s.mu.Lock()
-	calls := s.calls
-	s.calls = map[int64]*mailbox{}
-	s.mu.Unlock()
+func (s *Session) failAll(stream *mailbox, e *Event) {
 	why := e.Why
 	if e.Kind != End || why == EOF {
 		why = Network // an EOF on a call's own exchange means "accepted"
 	}
-	for _, mail := range calls {
+	for _, mail := range s.d.c.waitingOf(s, stream) {
 		mail.put(&Event{Kind: End, Last: true, Why: why, Text: "the event stream ended"})
 	}
 }

@@ -9,11 +9,14 @@ import (
 // dropped; answers and ends always fit.
 const mailboxSize = 1000
 
-// A mailbox carries events from the platform's callbacks, which must not block,
-// to the one goroutine that waits for them.
+// A mailbox carries the events of one exchange, or of one request with all its exchanges,
+// from the platform's callbacks, which must not block, to the one goroutine that waits for
+// them. Its id is that of the exchange and of the request.
 type mailbox struct {
-	p    Platform
-	call int // registry.Call.ID of whose events these are, or 0
+	c    *Client
+	s    *Session // nil for an exchange that belongs to no session
+	id   uint32
+	call int // registry.Call.ID of the call that waits, or 0
 
 	mu     sync.Mutex
 	take   func(*Event) (handled bool) // if not nil, gets the events instead
@@ -22,7 +25,21 @@ type mailbox struct {
 	closed bool
 }
 
-func newMailbox(p Platform) *mailbox { return &mailbox{p: p, wake: make(chan struct{}, 1)} }
+// mailbox returns a mailbox with a fresh id for a request of that kind. Its reader closes it.
+func (c *Client) mailbox(s *Session, op int64) *mailbox {
+	m := &mailbox{c: c, s: s, wake: make(chan struct{}, 1)}
+	c.open(m, op)
+	return m
+}
+
+// open gives the mailbox its id and the events that have it.
+func (c *Client) open(m *mailbox, op int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastID += opStep
+	m.id = c.lastID | uint32(op)
+	c.waiting[m.id] = m
+}
 
 // put hands an event to its reader. It reports whether that is all there is to do: it is
 // not if a goroutine waits for the event.
@@ -53,7 +70,7 @@ func (m *mailbox) putFirst(e *Event) bool {
 // keep is called with m.mu held.
 func (m *mailbox) keep(e *Event) {
 	if m.closed || e.Kind == Progress && len(m.events) >= mailboxSize {
-		freeEvent(m.p, e)
+		m.c.free(e)
 		return
 	}
 	m.events = append(m.events, e)
@@ -84,17 +101,20 @@ func (m *mailbox) next(ctx context.Context) (*Event, error) {
 
 // close frees what nobody took and whatever still comes.
 func (m *mailbox) close() {
+	m.c.mu.Lock()
+	delete(m.c.waiting, m.id)
+	m.c.mu.Unlock()
 	m.mu.Lock()
 	events := m.events
 	m.events, m.closed = nil, true
 	m.mu.Unlock()
 	for _, e := range events {
-		freeEvent(m.p, e)
+		m.c.free(e)
 	}
 }
 
-func freeEvent(p Platform, e *Event) {
+func (c *Client) free(e *Event) {
 	if e.Kind == Tools || e.Kind == Output {
-		p.Free(e.Table)
+		c.platform.Free(e.Table)
 	}
 }

@@ -10,13 +10,14 @@ import (
 // frames and parses what comes back within the bounds it was given, and decides
 // nothing. All methods may be called from several goroutines and return at once.
 type Platform interface {
-	// Bound sets the limits that hold for every later exchange. It is called once, first.
-	Bound(registry.Limits)
+	// Join sets the limits of every exchange and where its events go. It is called once, first.
+	Join(registry.Limits, Sink)
 	// Resolve resolves ref against the absolute URL base. It returns the
 	// normalized URL and its origin; not ok if they make no http or https URL.
 	Resolve(base, ref string) (href, origin string, ok bool)
-	// Start begins an exchange. Its events go to sink in order, never two at once.
-	Start(x *Exchange, sink Sink)
+	// Start begins an exchange. Its events come in order, never two at once, and none before
+	// Start returns.
+	Start(x *Exchange)
 	// Cancel ends an exchange, request and body. Events already under way may
 	// still arrive; a Last event is not promised any more. Unknown ids are ignored.
 	Cancel(id uint32)
@@ -35,14 +36,17 @@ type Platform interface {
 	Multiplexed(origin string) bool
 }
 
-// A Sink takes the events of one exchange. Deliver does not block. It reports whether
-// the event was handled to its end: if not, a goroutine goes on with it.
-type Sink interface{ Deliver(*Event) (handled bool) }
+// A Sink takes the events of all exchanges, by the exchange's id. Deliver does not block. It
+// reports whether the event was handled to its end: if not, a goroutine goes on with it.
+type Sink interface {
+	Deliver(exchange uint32, e *Event) (handled bool)
+}
 
 // An Exchange is one HTTP request and all that is read from its response.
 // Credentials are omitted, redirects not followed, caches are bypassed.
 type Exchange struct {
-	// ID names the exchange; the connector does not use one twice.
+	// ID names the exchange. Another exchange may have the same one once this one is over,
+	// as when a request is sent again. For a request it is the JSON-RPC id as well.
 	ID uint32
 	// Group is the session on whose account events are rated.
 	Group uint32
@@ -54,7 +58,7 @@ type Exchange struct {
 	Header []string
 	// Body is JSON text; nil for none.
 	Body []byte
-	// Awaits is the id of the request whose answer ends the exchange, or 0. An
+	// Awaits is the id of the request whose response ends the exchange, or 0. An
 	// exchange without one ends with its body; POST bodies are then not read.
 	Awaits int64
 	// Head asks for a Head event before anything else.
@@ -72,7 +76,7 @@ const (
 	OpOther int64 = iota
 	OpList        // tools/list
 	OpCall        // tools/call
-	opStep  = 4   // ids of one session are this far apart
+	opStep  = 4   // ids are this far apart
 )
 
 // OpOf returns the kind of the request with that id.

@@ -63,14 +63,15 @@ func isMute(err error) bool {
 
 // diagnose asks the proxy what is wrong with the server; nil if it does not say.
 func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
-	const id = opStep
-	url := corsproxy.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(id))
+	mail := d.c.mailbox(nil, OpOther)
+	defer mail.close()
+	url := corsproxy.DiagnosisURL(d.c.opts.Proxy, d.href, strconv.Itoa(int(mail.id)))
 	if url == "" {
 		return nil
 	}
-	e, err := d.c.once(ctx, &Exchange{
+	e, err := mail.once(ctx, &Exchange{
 		Method: "POST", URL: url, Header: []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"},
-		Body: []byte("{}"), Awaits: id,
+		Body: []byte("{}"), Awaits: int64(mail.id),
 	})
 	if err != nil {
 		return nil
@@ -82,20 +83,12 @@ func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 }
 
 // once makes an exchange that belongs to no session and waits for its first event.
-func (c *Client) once(ctx context.Context, x *Exchange) (*Event, error) {
-	mail := newMailbox(c.platform)
-	defer mail.close()
-	x.ID, x.Group = c.exchanges.Add(1), c.groups.Add(1)
-	c.platform.Start(x, mailSink{mail})
-	e, err := mail.next(ctx)
+func (m *mailbox) once(ctx context.Context, x *Exchange) (*Event, error) {
+	x.ID, x.Group = m.id, m.c.groups.Add(1)
+	m.c.platform.Start(x)
+	e, err := m.next(ctx)
 	if err != nil {
-		c.platform.Cancel(x.ID)
+		m.c.platform.Cancel(x.ID)
 	}
 	return e, err
 }
-
-// A mailSink puts the events of an exchange without a session into a mailbox.
-type mailSink struct{ mail *mailbox }
-
-// Deliver is a [Sink]'s.
-func (s mailSink) Deliver(e *Event) (handled bool) { return s.mail.put(e) }

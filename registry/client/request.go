@@ -15,9 +15,8 @@ type httpRequest struct {
 	mail *mailbox
 	x    *Exchange // without the token
 
-	exchange uint32 // the latest
-	sent     string // its Authorization
-	sends    int
+	sent  string // the Authorization of the latest exchange
+	sends int
 }
 
 // maxResends bounds them: for a nonce, a new token, and a nonce once more.
@@ -30,10 +29,7 @@ func (r *httpRequest) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.sends > 0 {
-		x.ID = r.s.d.c.exchanges.Add(1)
-	}
-	r.exchange, r.sent = x.ID, sent
+	r.sent = sent
 	r.s.start(&x, r.mail)
 	return nil
 }

@@ -5,49 +5,68 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// A route delivers the events of one exchange. Responses and progress go by request id,
-// because they may arrive on any stream of the session. All other events concern the
-// exchange itself.
-type route struct {
-	s        *Session
-	mail     *mailbox
-	exchange uint32
-}
-
-// Deliver runs on the platform's callback; a message that breaks it ends the exchange.
-func (r *route) Deliver(e *Event) (handled bool) {
+// Deliver is the platform's callback. Responses and progress go by request id, because
+// they may arrive on any stream of the session. All other events concern the exchange
+// itself. A message that breaks Deliver ends the exchange.
+func (c *Client) Deliver(exchange uint32, e *Event) (handled bool) {
+	mail := c.waits(nil, int64(exchange))
+	if mail == nil {
+		c.free(e)
+		return true
+	}
+	s := mail.s
+	if s == nil {
+		return mail.put(e)
+	}
 	defer func() {
 		if recover() != nil {
-			r.s.abort(r.exchange)
-			r.mail.put(&Event{Kind: End, Last: true, Why: NotMCP, Text: "a message could not be handled"})
+			c.platform.Cancel(exchange)
+			mail.put(&Event{Kind: End, Last: true, Why: NotMCP, Text: "a message could not be handled"})
 		}
 	}()
-	if e.Last {
-		r.s.mu.Lock()
-		delete(r.s.live, r.exchange)
-		r.s.mu.Unlock()
-	}
 	switch e.Kind {
 	case Tools, Output, Progress:
-		return r.s.toCall(e.RPC, e)
+		return s.toCall(e.RPC, e)
 	case Changed:
-		r.s.changed()
+		s.changed()
 	case Dropped:
-		r.s.d.notify(registry.Notice{Dropped: e.Bytes})
+		s.d.notify(registry.Notice{Dropped: e.Bytes})
 	case Message:
-		r.s.message(e, r.mail)
+		s.message(e, mail)
 	default:
-		return r.mail.put(e)
+		return mail.put(e)
 	}
 	return false
 }
 
+// waits returns the mailbox of that id, or nil. One of another session than s is none: a
+// server names the ids of its own requests only.
+func (c *Client) waits(s *Session, id int64) *mailbox {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	mail := c.waiting[uint32(id)]
+	if mail == nil || int64(mail.id) != id || s != nil && mail.s != s {
+		return nil
+	}
+	return mail
+}
+
+// waitingOf returns the mailboxes of a session, but for one of them.
+func (c *Client) waitingOf(s *Session, but *mailbox) (all []*mailbox) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, mail := range c.waiting {
+		if mail.s == s && mail != but {
+			all = append(all, mail)
+		}
+	}
+	return all
+}
+
 func (s *Session) toCall(id int64, e *Event) (handled bool) {
-	s.mu.Lock()
-	mail := s.calls[id]
-	s.mu.Unlock()
+	mail := s.d.c.waits(s, id)
 	if mail == nil {
-		freeEvent(s.d.c.platform, e)
+		s.d.c.free(e)
 		return true
 	}
 	return mail.put(e)
@@ -62,8 +81,8 @@ func (s *Session) changed() {
 	}
 }
 
-// message sorts a JSON-RPC message that the platform did not take apart. mail
-// is whose exchange brought it.
+// message sorts a JSON-RPC message that the platform did not take apart. mail is that of
+// the exchange that brought it.
 func (s *Session) message(e *Event, mail *mailbox) {
 	text := []byte(e.Text)
 	method, isCall := rawjson.String(get(text, "method"))

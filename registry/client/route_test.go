@@ -1,18 +1,19 @@
 package client
 
 import (
-	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"strconv"
 	"testing"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // A nowhere is a platform without a network.
 type nowhere struct{ started int }
 
-func (*nowhere) Bound(registry.Limits)                         {}
+func (*nowhere) Join(registry.Limits, Sink)                    {}
 func (*nowhere) Resolve(base, _ string) (string, string, bool) { return base, base, true }
-func (n *nowhere) Start(*Exchange, Sink)                       { n.started++ }
+func (n *nowhere) Start(*Exchange)                             { n.started++ }
 func (*nowhere) Cancel(uint32)                                 {}
 func (*nowhere) Text(uint32, uint32) ([]byte, error)           { return []byte("{}"), nil }
 func (*nowhere) Pin(uint32, uint32) string                     { return "" }
@@ -36,10 +37,8 @@ func FuzzMessage(f *testing.F) {
 		}
 		d := &dial{c: New(&nowhere{}, nil), notify: func(n registry.Notice) { t.Errorf("notice %+v", n) }}
 		s := d.session(registry.SessionInfo{ProtocolVersion: legacy})
-		mail := newMailbox(d.c.platform)
-		s.calls[4] = mail
-		r := &route{s: s, mail: mail, exchange: 1}
-		r.Deliver(&Event{Kind: Message, Text: text})
+		mail := d.c.mailbox(s, OpOther) // its id is 4
+		d.c.Deliver(mail.id, &Event{Kind: Message, Text: text})
 		for _, e := range mail.events {
 			if e.Kind == End {
 				t.Fatalf("%q broke the session", text)
@@ -76,5 +75,31 @@ func TestHeaderMap(t *testing.T) {
 	h := headerMap("retry-after\n3\nwww-authenticate\nBearer x=\"y\"")
 	if len(h) != 2 || h["Retry-After"][0] != "3" || h["Www-Authenticate"][0] != `Bearer x="y"` {
 		t.Errorf("headers %v", h)
+	}
+}
+
+// Ids are those of a client, and so a server may guess another server's.
+func TestAnswersOfOtherSessionsAreIgnored(t *testing.T) {
+	d := &dial{c: New(&nowhere{}, nil), notify: func(registry.Notice) {}}
+	own, other := d.session(registry.SessionInfo{}), d.session(registry.SessionInfo{})
+	defer own.shut()
+	defer other.shut()
+	from, to := d.c.mailbox(own, OpOther), d.c.mailbox(other, OpCall)
+	for _, id := range []int64{int64(to.id), int64(to.id) + 1<<32, 0, -1} {
+		d.c.Deliver(from.id, &Event{Kind: Output, RPC: id, Table: 1})
+		d.c.Deliver(from.id, &Event{Kind: Progress, RPC: id})
+		d.c.Deliver(from.id, &Event{Kind: Message, Text: `{"id":` + strconv.FormatInt(id, 10) + `,"error":{"code":1}}`})
+	}
+	if len(to.events) != 0 {
+		t.Errorf("the other session's request got %d events", len(to.events))
+	}
+	d.c.Deliver(to.id, &Event{Kind: Output, RPC: int64(to.id), Table: 1})
+	if len(to.events) != 1 {
+		t.Errorf("the request got %d events of its own, want 1", len(to.events))
+	}
+	from.close()
+	to.close()
+	if n := len(d.c.waiting); n != 0 {
+		t.Errorf("%d mailboxes are held", n)
 	}
 }

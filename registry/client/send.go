@@ -26,7 +26,7 @@ type rpc struct {
 // send makes one request and waits for its answer: a Tools, Output or Message
 // event. It returns promptly when ctx ends, having told the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
-	w := &wait{s: s, r: r, mail: newMailbox(s.d.c.platform)}
+	w := &wait{s: s, r: r, mail: s.d.c.mailbox(s, r.op)}
 	w.mail.call = r.call
 	if err := w.begin(ctx); err != nil {
 		return nil, err
@@ -38,7 +38,6 @@ func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 type wait struct {
 	s    *Session
 	r    *rpc
-	id   int64
 	mail *mailbox
 	http httpRequest
 
@@ -49,18 +48,14 @@ type wait struct {
 // begin sends the request, at once if the session is ready. Unless it fails, end
 // has to follow.
 func (w *wait) begin(ctx context.Context) error {
-	s, r := w.s, w.r
+	s, r, id := w.s, w.r, int64(w.mail.id)
 	s.mu.Lock()
-	if err := s.ended; err != nil {
-		s.mu.Unlock()
-		return err
-	}
-	s.lastID += opStep
-	id := s.lastID | r.op
-	w.id = id
-	s.calls[id] = w.mail
+	ended := s.ended
 	s.mu.Unlock()
-
+	if ended != nil {
+		w.end()
+		return ended
+	}
 	var meta []byte
 	if r.progress != nil {
 		meta = strconv.AppendInt(append(make([]byte, 0, 40), `"progressToken":`...), id, 10)
@@ -68,7 +63,7 @@ func (w *wait) begin(ctx context.Context) error {
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)
 	}
-	x := s.exchange("POST", s.postURL, requestMessage(id, r.method, r.params, meta))
+	x := s.exchange(w.mail, "POST", s.postURL, requestMessage(id, r.method, r.params, meta))
 	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", r.method)
 	}
@@ -99,17 +94,13 @@ func (w *wait) finish(ctx context.Context) (*Event, error) {
 // giveUp tells the server, and the platform, that nobody waits any more.
 func (w *wait) giveUp() {
 	if !w.r.quiet {
-		w.s.cancelled(w.id)
+		w.s.cancelled(w.mail.id)
 	}
-	w.s.abort(w.http.exchange)
+	w.s.d.c.platform.Cancel(w.mail.id)
 }
 
 func (w *wait) end() {
-	s := w.s
-	s.mu.Lock()
-	delete(s.calls, w.id)
-	s.mu.Unlock()
-	s.unaskDuring(w.mail)
+	w.s.unaskDuring(w.mail)
 	w.mail.close()
 }
 
@@ -197,9 +188,9 @@ func (w *wait) resume(ctx context.Context, e *Event) error {
 	case <-w.s.ctx.Done():
 		return errClosed
 	}
-	x := w.s.exchange("GET", w.s.d.href, nil)
+	x := w.s.exchange(w.mail, "GET", w.s.d.href, nil)
 	x.Header = append(x.Header, "Last-Event-ID", w.lastID)
-	x.Awaits = w.id
+	x.Awaits = int64(w.mail.id)
 	w.http = httpRequest{s: w.s, url: w.s.d.href, mail: w.mail, x: x}
 	return w.http.run(ctx)
 }
@@ -220,8 +211,8 @@ func reconnectDelay(retry time.Duration, stuck int) time.Duration {
 }
 
 // exchange fills in what all requests to the server have in common.
-func (s *Session) exchange(method, href string, body []byte) *Exchange {
-	x := &Exchange{ID: s.d.c.exchanges.Add(1), Group: s.group, Method: method, URL: s.d.via(href), Body: body}
+func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exchange {
+	x := &Exchange{ID: mail.id, Group: s.group, Method: method, URL: s.d.via(href), Body: body}
 	x.Header = make([]string, 0, len(s.d.headers)+16)
 	x.Header = append(x.Header, s.d.headers...)
 	switch method {
@@ -244,34 +235,24 @@ func (s *Session) exchange(method, href string, body []byte) *Exchange {
 	return x
 }
 
-// start hands an exchange to the platform on the session's account.
+// start hands an exchange to the platform, unless the session is over.
 func (s *Session) start(x *Exchange, mail *mailbox) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.ended != nil {
-		s.mu.Unlock()
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		return
 	}
-	s.live[x.ID] = struct{}{}
-	s.mu.Unlock()
-	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
-}
-
-// abort ends an exchange that nobody waits for any more.
-func (s *Session) abort(id uint32) {
-	s.mu.Lock()
-	delete(s.live, id)
-	s.mu.Unlock()
-	s.d.c.platform.Cancel(id)
+	s.d.c.platform.Start(x)
 }
 
 // cancelled tells the server that nobody waits for a request. From 2026-07-28
 // on the end of the exchange itself says so.
-func (s *Session) cancelled(id int64) {
+func (s *Session) cancelled(id uint32) {
 	if s.modern {
 		return
 	}
-	params := rawMember(nil, "requestId", strconv.AppendInt(nil, id, 10))
+	params := rawMember(nil, "requestId", strconv.AppendInt(nil, int64(id), 10))
 	told := s.post(notificationMessage("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
 	s.mu.Lock()
 	s.told = told
@@ -289,8 +270,8 @@ const (
 // server has taken it, or has not within postTime, or when too many are under way.
 func (s *Session) post(message []byte) <-chan struct{} {
 	done := make(chan struct{})
-	mail := newMailbox(s.d.c.platform)
-	x := s.exchange("POST", s.postURL, message)
+	mail := s.d.c.mailbox(s, OpOther)
+	x := s.exchange(mail, "POST", s.postURL, message)
 	if s.modern {
 		x.Header = append(x.Header, "Mcp-Method", getString(message, "method"))
 	}
@@ -303,6 +284,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 	}
 	s.mu.Unlock()
 	if full {
+		mail.close()
 		close(done)
 		return done
 	}
@@ -327,7 +309,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 		for {
 			e, err := mail.next(ctx)
 			if err != nil {
-				s.abort(r.exchange)
+				s.d.c.platform.Cancel(mail.id)
 				return
 			}
 			if again, err := r.again(ctx, e); e.Last && !again || err != nil {

@@ -31,9 +31,6 @@ type Session struct {
 	running sync.WaitGroup // goroutines of this session
 
 	mu      sync.Mutex
-	lastID  int64
-	calls   map[int64]*mailbox   // by request id
-	live    map[uint32]struct{}  // exchanges under way
 	asked   map[string]question  // elicitations of the server, by raw request id
 	assumed bool                 // the era is a hint that no answer has confirmed
 	settled bool                 // an answer came; the optional stream may open
@@ -52,8 +49,7 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	return &Session{
 		d: d, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
 		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}),
-		ctx: ctx, cancel: cancel,
-		calls: map[int64]*mailbox{}, live: map[uint32]struct{}{}, asked: map[string]question{},
+		ctx: ctx, cancel: cancel, asked: map[string]question{},
 	}
 }
 
@@ -187,15 +183,11 @@ func (s *Session) shut() bool {
 	if s.ended == nil {
 		s.ended = errClosed
 	}
-	calls, live := s.calls, s.live
-	s.calls, s.live = map[int64]*mailbox{}, map[uint32]struct{}{}
 	s.mu.Unlock()
 	s.cancel()
-	for _, mail := range calls {
+	for _, mail := range s.d.c.waitingOf(s, nil) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
-	}
-	for id := range live {
-		s.d.c.platform.Cancel(id)
+		s.d.c.platform.Cancel(mail.id)
 	}
 	return true
 }
@@ -204,13 +196,13 @@ func (s *Session) shut() bool {
 func (s *Session) delete(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	mail := newMailbox(s.d.c.platform)
+	mail := s.d.c.mailbox(s, OpOther)
 	defer mail.close()
-	x := s.exchange("DELETE", s.d.href, nil)
+	x := s.exchange(mail, "DELETE", s.d.href, nil)
 	if _, err := s.d.authorize(ctx, x, s.d.href); err != nil {
 		return
 	}
-	s.d.c.platform.Start(x, &route{s: s, mail: mail, exchange: x.ID})
+	s.d.c.platform.Start(x)
 	if _, err := mail.next(ctx); err != nil {
 		s.d.c.platform.Cancel(x.ID)
 	}

@@ -69,7 +69,9 @@ func (c *Client) fetchProxied(ctx context.Context, r *oauth.Request) (*oauth.Res
 }
 
 func (c *Client) fetch(ctx context.Context, r *oauth.Request, url string) (*oauth.Response, error) {
-	e, err := c.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
+	mail := c.mailbox(nil, OpOther)
+	defer mail.close()
+	e, err := mail.once(ctx, &Exchange{Method: r.Method, URL: url, Header: r.Header, Body: r.Body, Whole: true})
 	if err != nil {
 		return nil, err
 	}

@@ -106,27 +106,18 @@ type optionalStream struct {
 
 // stream runs one exchange of the optional stream to its end.
 func (s *Session) stream(st *optionalStream) *Event {
-	mail := newMailbox(s.d.c.platform)
+	mail := s.d.c.mailbox(s, OpOther)
 	defer mail.close()
 	r := httpRequest{s: s, url: s.d.href, mail: mail}
 	if s.modern {
-		s.mu.Lock()
-		s.lastID += opStep
-		id := s.lastID
-		s.calls[id] = mail
-		s.mu.Unlock()
-		defer func() {
-			s.mu.Lock()
-			delete(s.calls, id)
-			s.mu.Unlock()
-		}()
+		id := int64(mail.id)
 		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
 		r.url = s.postURL
-		r.x = s.exchange("POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
+		r.x = s.exchange(mail, "POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
 		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
 		r.x.Awaits = id
 	} else {
-		r.x = s.exchange("GET", s.d.href, nil)
+		r.x = s.exchange(mail, "GET", s.d.href, nil)
 		r.x.Head = true
 		if st.lastID != "" {
 			r.x.Header = append(r.x.Header, "Last-Event-ID", st.lastID)
@@ -139,7 +130,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 	for {
 		e, err := mail.next(s.ctx)
 		if err != nil {
-			s.abort(r.exchange)
+			s.d.c.platform.Cancel(mail.id)
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived

@@ -44,7 +44,9 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		})
 		return t.stop, false
 	}
-	t.w = wait{s: s, r: &t.r, mail: &mailbox{p: s.d.c.platform, call: call.ID, take: t.take}}
+	mail := &mailbox{c: s.d.c, s: s, call: call.ID, take: t.take}
+	s.d.c.open(mail, OpCall)
+	t.w = wait{s: s, r: &t.r, mail: mail}
 	if err := t.w.begin(s.ctx); err != nil {
 		t.end(nil, err)
 	}
@@ -81,7 +83,7 @@ func (t *toolCall) take(e *Event) (handled bool) {
 		}
 	case Output:
 		if !t.claimAfterProgress() {
-			freeEvent(t.s.d.c.platform, e)
+			t.s.d.c.free(e)
 			return true
 		}
 		t.w.end()

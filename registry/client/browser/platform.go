@@ -9,8 +9,8 @@ package browser
 
 import (
 	"errors"
+	"strconv"
 	"strings"
-	"sync"
 	"syscall/js"
 	"time"
 	"unsafe"
@@ -18,12 +18,13 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // New returns the platform behind obj, a Platform of wasm/js/fetch/platform.ts. It lasts
 // as long as the module.
 func New(obj js.Value) *Platform {
-	p := &Platform{obj: obj, number: int32(len(platforms)), buf: make([]byte, 0, 4<<10), sinks: map[uint32]client.Sink{}}
+	p := &Platform{obj: obj, number: int32(len(platforms)), buf: make([]byte, 0, 4<<10)}
 	platforms = append(platforms, p)
 	obj.Call("join", p.number)
 	return p
@@ -36,16 +37,21 @@ var platforms []*Platform
 type Platform struct {
 	obj    js.Value
 	number int32
-
-	mu    sync.Mutex
-	sinks map[uint32]client.Sink
-	buf   []byte // what start reads next
+	sink   client.Sink
+	buf    []byte // what start reads next
 }
 
-// Bound implements [client.Platform].
-func (p *Platform) Bound(l registry.Limits) {
-	p.obj.Call("bound", l.ResponseBytes, l.EventBytes, l.ErrorBytes, l.DefinitionBytes, l.Depth, l.EventsPerSecond,
-		l.PingsPerSecond, l.DescriptionBytes, l.SchemaDepth, l.SchemaNodes, l.EnumValues, l.ToolsPerServer, l.ResultValues)
+// Join implements [client.Platform].
+func (p *Platform) Join(limits registry.Limits, sink client.Sink) {
+	p.sink = sink
+	text := []byte{'{'}
+	limits.Each(func(name string, n int) {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(append(rawjson.AppendString(text, name), ':'), int64(n), 10)
+	})
+	p.obj.Call("bound", string(append(text, '}')))
 }
 
 // Resolve implements [client.Platform].
@@ -65,7 +71,7 @@ func (p *Platform) Resolve(base, ref string) (href, origin string, ok bool) {
 func start(platform int32, id, group uint32, awaits float64, flags int32, at unsafe.Pointer, head, body int32)
 
 // Start implements [client.Platform].
-func (p *Platform) Start(x *client.Exchange, sink client.Sink) {
+func (p *Platform) Start(x *client.Exchange) {
 	var flags int32
 	if x.Head {
 		flags |= 1
@@ -76,9 +82,6 @@ func (p *Platform) Start(x *client.Exchange, sink client.Sink) {
 	if x.Whole {
 		flags |= 4
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sinks[x.ID] = sink
 	b := append(append(append(p.buf[:0], x.Method...), '\n'), x.URL...)
 	for _, h := range x.Header {
 		b = append(append(b, '\n'), h...)
@@ -95,15 +98,7 @@ func (p *Platform) Start(x *client.Exchange, sink client.Sink) {
 const keptBuffer = 64 << 10
 
 // Cancel implements [client.Platform].
-func (p *Platform) Cancel(id uint32) {
-	p.mu.Lock()
-	_, live := p.sinks[id]
-	delete(p.sinks, id)
-	p.mu.Unlock()
-	if live {
-		p.obj.Call("cancel", id)
-	}
-}
+func (p *Platform) Cancel(id uint32) { p.obj.Call("cancel", id) }
 
 // Text implements [client.Platform].
 func (p *Platform) Text(table, index uint32) ([]byte, error) {
@@ -180,19 +175,7 @@ func deliver(platform int32, id uint32, kind, flags int32, a, b, c float64, lenA
 	case client.Message, client.Endpoint:
 		e.Text = string(textA)
 	}
-	p.mu.Lock()
-	sink := p.sinks[id]
-	if e.Last {
-		delete(p.sinks, id)
-	}
-	p.mu.Unlock()
-	if sink == nil {
-		if e.Table != 0 {
-			p.Free(e.Table)
-		}
-		return 1
-	}
-	if sink.Deliver(e) {
+	if p.sink.Deliver(id, e) {
 		return 1
 	}
 	return 0

@@ -20,8 +20,7 @@ type exchange struct {
 	*client.Exchange
 	p    *Platform
 	ctx  context.Context // ends with Cancel
-	sink client.Sink
-	over bool // the last event was emitted
+	over bool            // the last event was emitted
 }
 
 func (x *exchange) emit(e *client.Event) {
@@ -37,7 +36,7 @@ func (x *exchange) emit(e *client.Event) {
 		delete(x.p.live, x.ID)
 		x.p.mu.Unlock()
 	}
-	x.sink.Deliver(e)
+	x.p.sink.Deliver(x.ID, e)
 }
 
 func (x *exchange) end(why client.Reason, text string) {

@@ -40,6 +40,7 @@ type Platform struct {
 	own *http.Transport // rt, if the platform made it
 
 	limits registry.Limits // set once, before the first exchange
+	sink   client.Sink     // likewise
 
 	mu      sync.Mutex
 	live    map[uint32]context.CancelFunc // exchanges under way, by id
@@ -96,8 +97,8 @@ func (p *Platform) Close() {
 	}
 }
 
-// Bound implements [client.Platform].
-func (p *Platform) Bound(l registry.Limits) { p.limits = l }
+// Join implements [client.Platform].
+func (p *Platform) Join(l registry.Limits, sink client.Sink) { p.limits, p.sink = l, sink }
 
 // Resolve implements [client.Platform].
 func (p *Platform) Resolve(base, ref string) (href, origin string, ok bool) {
@@ -143,14 +144,14 @@ func (p *Platform) noteProtocol(u *url.URL, major int) {
 }
 
 // Start implements [client.Platform].
-func (p *Platform) Start(x *client.Exchange, sink client.Sink) {
+func (p *Platform) Start(x *client.Exchange) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
 	p.live[x.ID] = cancel
 	p.mu.Unlock()
 	p.running.Go(func() {
 		defer cancel()
-		(&exchange{Exchange: x, p: p, ctx: ctx, sink: sink}).run()
+		(&exchange{Exchange: x, p: p, ctx: ctx}).run()
 	})
 }
 

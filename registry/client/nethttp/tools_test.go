@@ -13,7 +13,7 @@ import (
 // reading is an exchange that reads one list.
 func reading(limits registry.Limits) *exchange {
 	p := New(nil)
-	p.Bound(limits.WithDefaults())
+	p.Join(limits.WithDefaults(), nil)
 	return &exchange{p: p, Exchange: new(client.Exchange)}
 }
 

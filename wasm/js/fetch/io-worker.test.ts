@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, mock, test } from 'node:test'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { opened } from '../shared/answer.ts'
+import { limitDefaults } from '../shared/wire.gen.ts'
 import { Flag, Kind, Why } from './events.ts'
 import { IoWorker, serverOf } from './io-worker.ts'
 import { serveIoWorker } from './io-worker-main.ts'
@@ -85,7 +86,7 @@ function tests(): void {
         return made || undefined
       }
       this.platform = new Platform(make ? { ioWorker: (listener) => new IoWorker(keep, listener) } : {})
-      this.platform.bound(16 << 20, 4 << 20, 1000, 1 << 16, 64, 50, 10, 4096, 32, 1000, 500, 1000, 600_000)
+      this.platform.limit({ ...limitDefaults, errorBytes: 1000, depth: 64, eventsPerSecond: 50 })
       this.platform.deliver = (id, kind, flags, a, table, c, textA, textB) => {
         this.#events.get(id)!.push({ kind, flags, a, table, c, textA, textB })
         this.#wake()

@@ -7,7 +7,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { opened } from '../shared/answer.ts'
-import { Flag, Kind, Why } from './events.ts'
+import { limitDefaults } from '../shared/wire.gen.ts'
+import { type Bounds, Flag, Kind, Why } from './events.ts'
 import { pinOf } from './pin.ts'
 import { Platform } from './platform.ts'
 
@@ -56,22 +57,16 @@ class Client {
   readonly events: Seen[] = []
   #wake: (() => void) | undefined
 
-  constructor(bounds: Partial<Record<'response' | 'event' | 'error' | 'rate', number>> = {}) {
-    this.platform.bound(
-      bounds.response ?? 1 << 20,
-      bounds.event ?? 1 << 16,
-      bounds.error ?? 1000,
-      1 << 16,
-      64,
-      bounds.rate ?? 50,
-      10,
-      4096,
-      32,
-      1000,
-      500,
-      1000,
-      600_000,
-    )
+  constructor(bounds: Partial<Bounds> = {}) {
+    this.platform.limit({
+      ...limitDefaults,
+      responseBytes: 1 << 20,
+      eventBytes: 1 << 16,
+      errorBytes: 1000,
+      depth: 64,
+      eventsPerSecond: 50,
+      ...bounds,
+    })
     this.platform.deliver = (_id, kind, flags, a, b, c, textA, textB) => {
       this.events.push({ kind, flags, numbers: trimmed([a, b, c], 0), texts: trimmed([textA, textB], '') })
       this.#wake?.()
@@ -170,7 +165,7 @@ for (const way of [json, events]) {
           deep || 1
         }}}`,
       ) as { result: unknown }
-    const client = new Client({ response: 4 << 20, event: 4 << 20 })
+    const client = new Client({ responseBytes: 4 << 20, eventBytes: 4 << 20 })
     handler = way(many(100_000))
     const seen = await client.run(CALL)
     assert.deepEqual([seen.kind, seen.flags, seen.numbers[0]], [Kind.Output, Flag.Last | Flag.Error, CALL])
@@ -183,7 +178,7 @@ for (const way of [json, events]) {
     const levels = (n: number) => '['.repeat(n) + ']'.repeat(n)
     for (const [n, kind] of [[63, Kind.Output], [64, Kind.Message]] as const) {
       handler = way(many(100_000, levels(n)))
-      const deep = await new Client({ response: 4 << 20, event: 4 << 20 }).run(CALL)
+      const deep = await new Client({ responseBytes: 4 << 20, eventBytes: 4 << 20 }).run(CALL)
       assert.equal(deep.kind, kind, `${n} levels in a result`)
     }
   })
@@ -193,7 +188,7 @@ test('of a large list, what no bound lets pass is not read', async () => {
   const tool = (name: string, more = '') => `{"name":"${name}","inputSchema":{"type":"object"${more}}}`
   const list = (...tools: string[]) =>
     answer('application/json', `{"id":${LIST},"result":{"tools":[${tools.join()}],"nextCursor":"n"}}`)
-  const client = () => new Client({ response: 8 << 20 })
+  const client = () => new Client({ responseBytes: 8 << 20 })
   handler = list(tool('deep', `,"a":${'{"not":'.repeat(200_000)}{}${'}'.repeat(200_000)}`), tool('t'))
   let seen = await client().run(LIST)
   assert.equal(seen.texts[0], 't')
@@ -260,7 +255,7 @@ test('of a very large list the texts are kept, and parsed when somebody looks', 
     inputSchema: { ...tools[i]!.inputSchema, description: tools[i]!.inputSchema.description.replaceAll('\u200b', '') },
   })
   handler = json({ id: LIST, result: { tools } })
-  const client = new Client({ response: 8 << 20 })
+  const client = new Client({ responseBytes: 8 << 20 })
   const table = (await client.run(LIST)).numbers[1]!
   for (const i of [1, 58]) {
     const { tool, definition } = client.platform.tables.tool(table, i)!
@@ -412,7 +407,7 @@ test('a flood is dropped, the answer is not', async () => {
     (_, i) => ({ method: 'notifications/progress', params: { progressToken: CALL, progress: i } }),
   )
   handler = events(...flood, { id: CALL, result: {} })
-  const client = new Client({ rate: 50 })
+  const client = new Client({ eventsPerSecond: 50 })
   const seen = await client.run(CALL)
   assert.equal(seen.kind, Kind.Output)
   assert.ok(client.events.length <= 102, `${client.events.length} events`)
@@ -429,7 +424,7 @@ test('a flood on a stream that nobody waits for is let in piece by piece, and co
     }
     res.end()
   }
-  const client = new Client({ rate: 50 })
+  const client = new Client({ eventsPerSecond: 50 })
   const reading = client.run(0, 0, 'GET')
   await new Promise((resolve) => setTimeout(resolve, 300))
   assert.ok(sent < many, 'the server has to wait')

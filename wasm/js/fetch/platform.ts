@@ -4,7 +4,7 @@
 
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
-import { type Bounds, defaultBounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
+import { type Bounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
 import { RateLimit, nextSecond } from './rate-limit.ts'
@@ -13,6 +13,7 @@ import { ToolsReader } from './tools.ts'
 import { Uploads } from './upload.ts'
 import { SseScanner } from './sse.ts'
 import { worked } from '../shared/yield.ts'
+import { limitDefaults } from '../shared/wire.gen.ts'
 
 /** How the platform calls the module. */
 interface ModuleCalls {
@@ -89,7 +90,7 @@ export class Platform {
   readonly #rates = new RateLimit()
   readonly #uploads: Uploads
   readonly #ioWorker: IoWorker | undefined
-  #bounds: Bounds = defaultBounds
+  #bounds: Bounds = limitDefaults
 
   constructor(options: PlatformOptions = {}) {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
@@ -112,38 +113,11 @@ export class Platform {
     return { tables: this.tables.size, exchanges: this.#live.size + this.#draining.size }
   }
 
-  // What follows is called by platform_js.go.
+  // What follows is called by registry/client/browser.
 
-  bound(
-    response: number,
-    event: number,
-    error: number,
-    definition: number,
-    depth: number,
-    rate: number,
-    pings: number,
-    description: number,
-    schemaDepth: number,
-    schemaNodes: number,
-    enumValues: number,
-    tools: number,
-    values: number,
-  ): void {
-    this.limit({
-      response,
-      event,
-      error,
-      definition,
-      depth,
-      rate,
-      pings,
-      description,
-      schemaDepth,
-      schemaNodes,
-      enumValues,
-      tools,
-      values,
-    })
+  /** Takes the JSON text of all limits. */
+  bound(limits: string): void {
+    this.limit(JSON.parse(limits) as Bounds)
   }
 
   limit(bounds: Bounds): void {
@@ -324,7 +298,7 @@ export class Platform {
       return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
     }
     if (!response.ok) {
-      const text = await readStart(this.#open(x, response), this.#bounds.error)
+      const text = await readStart(this.#open(x, response), this.#bounds.errorBytes)
       return this.#emit(x, Kind.Refused, Flag.Last, status, 0, 0, headerLines(response.headers), text)
     }
     if (x.flags & WANT_HEAD) this.#emit(x, Kind.Head, 0, status, 0, 0, headerLines(response.headers))
@@ -349,7 +323,7 @@ export class Platform {
 
   async #readEvents(x: Exchange, response: Response): Promise<void> {
     const reader = this.#open(x, response)!
-    const { event: maxEvent, response: maxBody } = this.#bounds
+    const { eventBytes: maxEvent, responseBytes: maxBody } = this.#bounds
     const sorted = this.#reader(x), jsonBounds = this.#jsonBounds(x)
     let nonsense = false
     const scanner = new SseScanner(maxEvent, (name, data) => {
@@ -400,11 +374,11 @@ export class Platform {
 
   // A list is read tool by tool, and a result that is passed on has all its strings.
   #jsonBounds({ awaits }: Exchange): JsonBounds {
-    const { response, values, depth } = this.#bounds
+    const { responseBytes, resultValues, depth } = this.#bounds
     const op = awaits & Op.Mask
     return {
-      bytes: response,
-      values,
+      bytes: responseBytes,
+      values: resultValues,
       depth: depth + ENVELOPE,
       string: op === Op.Call ? Infinity : MESSAGE_CHARS,
       ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds) }),

@@ -31,7 +31,7 @@ export class RateLimit {
   }
 
   /** Counts a message, or a request of the server; false if it is one too many. */
-  admit(session: number, asks: boolean, { rate, pings }: Bounds): boolean {
+  admit(session: number, asks: boolean, { eventsPerSecond: rate, pingsPerSecond: pings }: Bounds): boolean {
     const spent = this.#of(session)
     if (++spent.events <= rate && (!asks || ++spent.asks <= pings)) return true
     spent.dropped++
@@ -39,7 +39,7 @@ export class RateLimit {
   }
 
   /** Whether the next message will be one too many. */
-  full(session: number, { rate }: Bounds): boolean {
+  full(session: number, { eventsPerSecond: rate }: Bounds): boolean {
     return this.#of(session).events >= rate
   }
 
@@ -54,7 +54,7 @@ export class RateLimit {
   }
 
   /** Counts bytes that nobody asked for; true if there were far too many this second, or messages. */
-  over(session: number, bytes: number, { rate, response }: Bounds): boolean {
+  over(session: number, bytes: number, { eventsPerSecond: rate, responseBytes: response }: Bounds): boolean {
     const spent = this.#of(session)
     spent.bytes += bytes
     return spent.events > rate * 10 || spent.bytes > response

@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { readTools } from './tools.ts'
 
 const bounds = {
-  definition: 1000,
+  definitionBytes: 1000,
   depth: 20,
-  description: 200,
+  descriptionBytes: 200,
   schemaDepth: 32,
   schemaNodes: 64,
   enumValues: 96,
-  tools: 1000,
+  toolsPerServer: 1000,
 }
 const schema = { type: 'object' }
 const read = (result: Record<string, unknown>, annotated = false) => {

@@ -1,24 +1,16 @@
 // Reading one answer to tools/list: which definitions can be offered, and why
 // the others cannot. The definitions stay here; Go gets their names.
 
+import type { Bounds } from './events.ts'
 import { cleanTool } from './hygiene.ts'
 import { isObject, type JsonObject, measure } from '../shared/json.ts'
 import type { Flag } from '../shared/types.ts'
 
-export interface ToolBounds {
-  /** Size of one definition, in bytes. */
-  definition: number
-  /** Nesting of a definition. */
-  depth: number
-  /** Size of a description, in bytes. */
-  description: number
-  /** Of one schema: how deep schemas lie in schemas, how many there are, and the values of an enum. */
-  schemaDepth: number
-  schemaNodes: number
-  enumValues: number
-  /** How many are offered; one more is read, so that it is known that there are more. */
-  tools: number
-}
+/** The limits of a list and its tools. One tool beyond `toolsPerServer` is read, so that more are known to exist. */
+export type ToolBounds = Pick<
+  Bounds,
+  'definitionBytes' | 'depth' | 'descriptionBytes' | 'schemaDepth' | 'schemaNodes' | 'enumValues' | 'toolsPerServer'
+>
 
 const NAME_BYTES = 256
 const DROPS = 1000
@@ -65,13 +57,13 @@ export class ToolsReader {
 
   /** Nothing more is wanted: there are more tools than are offered, or ten times as many entries. */
   get full(): boolean {
-    const { tools } = this.#bounds
+    const { toolsPerServer: tools } = this.#bounds
     return this.list.names.length > tools || this.#place > 10 * tools
   }
 
   /** What a definition may be at most; see ToolBounds. */
   get largest(): number {
-    return this.#bounds.definition
+    return this.#bounds.definitionBytes
   }
 
   /** `bytes`: no less than its size. `annotated`: there may be x-mcp-header in it. `text`: its own, if it is known. */
@@ -135,7 +127,7 @@ export function readTools(
   return reader
 }
 
-const tooLarge = (bounds: ToolBounds) => `the definition is larger than ${bounds.definition} bytes`
+const tooLarge = (bounds: ToolBounds) => `the definition is larger than ${bounds.definitionBytes} bytes`
 
 function nameOf(tool: unknown): string {
   const name = isObject(tool) ? tool['name'] : undefined
@@ -153,9 +145,9 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   if (description != null && typeof description !== 'string') return 'description is not a string'
   const size = measure(tool, bounds.depth)
   if (size < 0) return `the definition is nested deeper than ${bounds.depth} levels`
-  if (bytes > bounds.definition && size > bounds.definition) return tooLarge(bounds)
-  if (description != null && longer(description as string, bounds.description))
-    return `the description is longer than ${bounds.description} bytes`
+  if (bytes > bounds.definitionBytes && size > bounds.definitionBytes) return tooLarge(bounds)
+  if (description != null && longer(description as string, bounds.descriptionBytes))
+    return `the description is longer than ${bounds.descriptionBytes} bytes`
   if (size > HARMLESS || bounds.schemaDepth < 32 || bounds.schemaNodes < 64 || bounds.enumValues < 96) {
     for (const which of ['inputSchema', 'outputSchema']) {
       const what = isObject(tool[which]) && overgrown(tool[which], bounds, 0, false, { nodes: 0 })

@@ -1,5 +1,5 @@
 // What every call hands over between JavaScript and the module: functions on
-// plain numbers, and bytes in the module's memory. crossing.go is the other side.
+// plain numbers, and bytes in the module's memory. package membuf is the other side.
 
 import type { Platform } from '../fetch/platform.ts'
 
@@ -145,7 +145,7 @@ export class Abi {
     }, SOON_MS)
   }
 
-  /** Leaves two texts where crossing.Take finds them; the result is their lengths. */
+  /** Leaves two texts where membuf.Take finds them; the result is their lengths. */
   #write(a: string, b: string): { first: number; second: number } {
     if (!this.#exports || (a === '' && b === '')) return { first: 0, second: 0 }
     const most = 3 * (a.length + b.length)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { limitDefaults } from '../shared/wire.gen.ts'
 import { readMessages } from '../fetch/messages.ts'
 import { JsonFilter, type JsonFilterBounds } from '../fetch/json-filter.ts'
 import { Tables } from '../fetch/tables.ts'
@@ -119,19 +120,15 @@ function json(next: (n: number) => number, depth: number): string {
 }
 
 const bounds = {
-  response: 1e6,
-  event: 1e6,
-  error: 1e5,
-  definition: 200,
+  ...limitDefaults,
+  definitionBytes: 200,
   depth: 8,
-  description: 20,
+  descriptionBytes: 20,
   schemaDepth: 3,
   schemaNodes: 5,
   enumValues: 3,
-  tools: 4,
-  values: 100,
-  rate: 1e9,
-  pings: 1e9,
+  toolsPerServer: 4,
+  resultValues: 100,
 }
 
 test('no message breaks what sorts it, and what is kept is freed', () => {
