@@ -58,6 +58,21 @@ func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
 // nothing once the call is over.
 func (p *Pending) Stop(cause error) { p.giveUp(cause, true) }
 
+// CancelCalls ends the calls under way whose ID matches, as [Pending.Stop] does.
+func (r *Registry) CancelCalls(matches func(id int) bool) {
+	var found []*Pending
+	r.mu.Lock()
+	for p := range r.calls {
+		if matches(p.call.ID) {
+			found = append(found, p)
+		}
+	}
+	r.mu.Unlock()
+	for _, p := range found {
+		p.Stop(context.Canceled)
+	}
+}
+
 // Inline reports that no goroutine goes on with the call, now that Start has returned.
 func (p *Pending) Inline() bool {
 	p.r.mu.Lock()

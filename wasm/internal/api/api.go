@@ -46,14 +46,14 @@ type API struct {
 	changes sync.Mutex // held while a configuration changes
 
 	mu      sync.Mutex
-	cancels map[int]func()
+	cancels map[int]context.CancelFunc // of requests, except calls
 
 	events events
 }
 
 // New returns an API that tells host of every change in reg.
 func New(reg *registry.Registry, host Host) *API {
-	a := &API{reg: reg, host: host, cancels: make(map[int]func())}
+	a := &API{reg: reg, host: host, cancels: make(map[int]context.CancelFunc)}
 	a.events.init(a)
 	return a
 }
@@ -84,51 +84,37 @@ func (a *API) Call(id int, method string, params []byte) {
 // with the call, as is the rule.
 func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) (inline bool) {
 	defer a.recovered(id)
-	d := &dispatched{api: a, id: id}
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
 	if progress {
-		call.OnProgress = d.progress
+		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
 	}
-	pending := a.reg.Start(call, d.done)
+	return a.reg.Start(call, func(result *registry.Result, err error) {
+		defer a.recovered(id)
+		if err != nil {
+			a.events.flush()
+			a.fail(id, err)
+			return
+		}
+		a.host.Called(id, result)
+	}).Inline()
+}
+
+// clientBits is where a request's id names the client of the host: wasm/js/host/host.ts.
+const clientBits = 32
+
+// Cancel ends request id early, if it is still under way. An id that names no request of
+// its client ends all of them.
+func (a *API) Cancel(id int) {
+	matches := func(request int) bool {
+		return request == id || id&(1<<clientBits-1) == 0 && request>>clientBits == id>>clientBits
+	}
+	a.reg.CancelCalls(matches)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !d.over {
-		a.cancels[id] = func() { pending.Stop(context.Canceled) }
-	}
-	return pending.Inline()
-}
-
-// A dispatched call is told to the host under its request's id.
-type dispatched struct {
-	api  *API
-	id   int
-	over bool // guarded by api.mu
-}
-
-func (d *dispatched) progress(p registry.Progress) { d.api.host.Progress(d.id, encodeProgress(p)) }
-
-func (d *dispatched) done(result *registry.Result, err error) {
-	a := d.api
-	a.mu.Lock()
-	d.over = true
-	delete(a.cancels, d.id)
-	a.mu.Unlock()
-	defer a.recovered(d.id)
-	if err != nil {
-		a.events.flush()
-		a.fail(d.id, err)
-		return
-	}
-	a.host.Called(d.id, result)
-}
-
-// Cancel ends request id early, if it is still under way.
-func (a *API) Cancel(id int) {
-	a.mu.Lock()
-	cancel := a.cancels[id]
-	a.mu.Unlock()
-	if cancel != nil {
-		cancel()
+	for request, cancel := range a.cancels {
+		if matches(request) {
+			cancel()
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ var serving *Bridge
 // It returns 1 if no goroutine has to run now: see [membuf].
 //
 //go:wasmexport portolan_dispatch
-func dispatch(id, name, args, progress int32, timeoutMs float64) (settled int32) {
+func dispatch(id float64, name, args, progress int32, timeoutMs float64) (settled int32) {
 	defer caught("dispatch")
 	tool, arguments := membuf.Take(name, args)
 	timeout := time.Duration(timeoutMs * float64(time.Millisecond))
@@ -32,7 +32,7 @@ func dispatch(id, name, args, progress int32, timeoutMs float64) (settled int32)
 // cancel is called by host.ts.
 //
 //go:wasmexport portolan_cancel
-func cancel(id int32) {
+func cancel(id float64) {
 	defer caught("cancel")
 	serving.api.Cancel(int(id))
 }
@@ -47,7 +47,7 @@ func caught(entry string) {
 // called reads the server's name and the tool's, with a line feed between.
 //
 //go:wasmimport portolan called
-func called(id, table, isError int32, durationMs float64, names unsafe.Pointer, n int32)
+func called(id float64, table, isError int32, durationMs float64, names unsafe.Pointer, n int32)
 
 // Called ends a request with the answer to a tool call.
 func (b *Bridge) Called(id int, result *registry.Result) {
@@ -67,5 +67,5 @@ func (b *Bridge) Called(id int, result *registry.Result) {
 	}
 	b.names = append(append(append(b.names[:0], result.Server...), '\n'), result.Tool...)
 	ms := float64(result.Duration) / float64(time.Millisecond)
-	called(int32(id), int32(table), isError, ms, membuf.Address(b.names), int32(len(b.names)))
+	called(float64(id), int32(table), isError, ms, membuf.Address(b.names), int32(len(b.names)))
 }

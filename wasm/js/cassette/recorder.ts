@@ -98,6 +98,9 @@ export class Recorder implements Recording {
         ? { error: this.#redaction.value(m.error, { tool, part: 'error' }) }
         : { result: this.#result(m.result as Called, tool) }
       if (this.#room(rest)) Object.assign(call, rest)
+    } else if (m.event === 'lost') {
+      for (const id of [...open.keys()])
+        if (id <= m.upTo && !m.held.includes(id)) this.#told({ id, error: m.error }, open)
     } else if (m.event === 'tools') {
       if (m.first) this.#lists.set(m.server, [])
       this.#lists.get(m.server)?.push(m)

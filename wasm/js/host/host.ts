@@ -1,7 +1,7 @@
 import type { SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { Instance, type InstanceListener } from './instance.ts'
+import { Instance, type InstanceListener, type Reply } from './instance.ts'
 import type {
   Attached,
   Begin,
@@ -34,13 +34,16 @@ const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 /** How long a module stays at least that has replaced another for its size. */
 const RENEW_MS = 60_000
 
-/** A request that the module is at work on. */
-interface Asked {
-  /** The host itself asks without one. */
-  client?: Channel
-  id: number
-  isCall: boolean
-  own?(answer: ToPage): void
+/**
+ * The id of a request in the module is that of its page, plus this times the number of the page's client. No table is
+ * needed to find the page. Client 0 is the host itself.
+ */
+const CLIENT = 2 ** 32
+
+interface Client {
+  readonly channel: SharingChannel
+  /** The last request that came. */
+  last: number
 }
 
 /**
@@ -71,14 +74,21 @@ export class Host {
   /** The servers' configurations, as the module last sent them: a new module is started with them. */
   readonly #configs = new Map<string, ServerConfig>()
 
-  readonly #clients = new Set<SharingChannel>()
-  readonly #asked = new Map<number, Asked>()
-  #held: [client: Channel, m: Request][] = []
-  #last = 0
+  readonly #clients = new Map<number, Client>()
+  #lastClient = 0
+  /** The client that called last. */
+  #caller = 0
+  #held: [client: number, m: Request][] = []
+  /** The host's own requests. */
+  readonly #own = new Map<number, (reply: Reply) => void>()
+  #lastOwn = 0
+  /** How many requests the instance is at work on. */
+  #busy = 0
   #closing = 0
   /** Pins that came before anybody who could keep them. */
   #unkept: PinsEvent[] = []
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
+  #lastAsk = 0
 
   readonly #servers = new Map<string, NonNullable<StateEvent['servers'][string]>>()
   readonly #tools = new Map<string, ListedTool[]>()
@@ -112,21 +122,23 @@ export class Host {
   }
 
   /** Lets a channel use the registry; the returned function ends that. */
-  attach(client: Channel): () => void {
-    client.onmessage = (m) => {
+  attach(channel: Channel): () => void {
+    const number = ++this.#lastClient
+    const client: Client = { channel, last: 0 }
+    channel.onmessage = (m) => {
       try {
-        this.#receive(client, m as ToHost)
+        this.#receive(number, client, m as ToHost)
       } catch (e) {
         const id = (m as Request | undefined)?.id
-        if (typeof id === 'number') client.post({ id, error: toWire(e) } satisfies ToPage)
+        if (typeof id === 'number') channel.post({ id, error: toWire(e) } satisfies ToPage)
       }
     }
-    return () => this.#detach(client)
-  }
-
-  /** Nobody uses the registry. */
-  get deserted(): boolean {
-    return !this.#clients.size
+    return () => {
+      this.#clients.delete(number)
+      channel.onmessage = null
+      this.#held = this.#held.filter(([of]) => of !== number)
+      this.#instance?.cancel(number * CLIENT) // all of its requests
+    }
   }
 
   /**
@@ -161,24 +173,19 @@ export class Host {
     this.#instance?.exit()
   }
 
-  #detach(client: Channel): void {
-    this.#clients.delete(client)
-    client.onmessage = null
-    this.#held = this.#held.filter(([c]) => c !== client)
-    for (const [id, asked] of this.#asked) {
-      if (asked.client === client) this.#instance?.cancel(id)
+  #receive(number: number, client: Client, m: ToHost): void {
+    if ('cancel' in m) {
+      this.#held = this.#held.filter(([of, { id }]) => of !== number || id !== m.cancel)
+      return this.#instance?.cancel(number * CLIENT + m.cancel)
     }
-  }
-
-  #receive(client: Channel, m: ToHost): void {
-    if ('cancel' in m) return this.#cancel(client, m.cancel)
     if ('elicited' in m) {
       const asked = this.#asks.get(m.elicited)
       this.#asks.delete(m.elicited)
       if (asked?.of === this.#instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : '')
       return
     }
-    if (m.method === 'attach') return this.#welcome(client, m.id)
+    client.last = Math.max(client.last, m.id)
+    if (m.method === 'attach') return this.#welcome(number, client, m.id)
     if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
     if (this.#down && m.method !== 'close') {
       if (!this.#restarts.allow(m.method === 'retry')) throw this.#down
@@ -187,48 +194,44 @@ export class Host {
     }
     const waits = !this.#ready || (this.#listing && m.method === 'call' && !this.#lists(m.name))
     if (m.method === 'close') this.#closed = true
-    else if (waits) return void this.#held.push([client, m])
-    if (this.#instance) this.#perform(m, { client, id: m.id, isCall: m.method === 'call' })
-    else client.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
+    else if (waits) return void this.#held.push([number, m])
+    if (this.#instance) this.#perform(m, number * CLIENT + m.id)
+    else client.channel.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
   }
 
-  #perform(m: Request, asked: Asked): void {
-    const id = ++this.#last
-    this.#asked.set(id, asked)
-    if (m.method === 'call') return this.#instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+  #perform(m: Omitted<Request>, id: number): void {
+    this.#busy++
+    if (m.method === 'call') {
+      this.#caller = Math.floor(id / CLIENT)
+      return this.#instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+    }
     if (m.method === 'discover') this.#discovered = true
     if (m.method === 'online') this.#online = m.online
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.#closing = id
-    const { id: _, method, ...params } = m
-    this.#instance!.call(id, method, params)
+    this.#instance!.call(id, m)
   }
 
   /** A request of the host's own. */
   #ask(m: Omitted<Request>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const own = (a: ToPage) => ('error' in a ? reject(fromWire(a.error as WireError)) : resolve(undefined))
-      if (this.#instance) this.#perform({ id: 0, ...m } as Request, { id: 0, isCall: false, own })
-      else reject(crashed())
+      if (!this.#instance) return reject(crashed())
+      const id = ++this.#lastOwn
+      this.#own.set(id, (reply) => ('error' in reply ? reject(fromWire(reply.error)) : resolve(undefined)))
+      this.#perform(m, id)
     })
   }
 
-  #cancel(client: Channel, id: number): void {
-    this.#held = this.#held.filter(([c, m]) => c !== client || m.id !== id)
-    for (const [own, asked] of this.#asked) {
-      if (asked.client === client && asked.id === id) return this.#instance?.cancel(own)
-    }
-  }
-
   /** Tells a new client all that the others know. */
-  #welcome(client: Channel, id: number): void {
-    this.#clients.add(client)
+  #welcome(number: number, client: Client, id: number): void {
+    this.#clients.set(number, client)
+    const { channel } = client
     for (const [server, tools] of this.#tools) {
-      for (const event of toolsEvents(server, toolParts(tools))) client.post(event)
+      for (const event of toolsEvents(server, toolParts(tools))) channel.post(event)
     }
-    for (const event of this.#unkept.splice(0)) client.post(event)
-    client.post({ event: 'configs', configs: Object.fromEntries(this.#configs) } satisfies ToPage)
-    client.post(
+    for (const event of this.#unkept.splice(0)) channel.post(event)
+    channel.post({ event: 'configs', configs: Object.fromEntries(this.#configs) } satisfies ToPage)
+    channel.post(
       {
         event: 'state',
         whole: true,
@@ -237,7 +240,7 @@ export class Host {
       } satisfies ToPage,
     )
     const { limits, callTimeoutMs } = this.#options
-    client.post(
+    channel.post(
       {
         id,
         result: {
@@ -250,17 +253,16 @@ export class Host {
   }
 
   #broadcast(m: ToPage): void {
-    for (const client of this.#clients) client.post(m)
+    for (const { channel } of this.#clients.values()) channel.post(m)
   }
 
-  #settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
+  /** Posts a reply to where its request came from. `of` is the instance that replies. */
+  #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
+    if (of === this.#instance) this.#busy--
     if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
-    if (!asked) return
-    const answer = message(asked.id)
-    if (asked.own) asked.own(answer)
-    else asked.client!.post(answer, transfer)
+    this.#own.get(id)?.(reply)
+    this.#own.delete(id)
+    this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage, transfer)
     this.#renew()
   }
 
@@ -273,9 +275,9 @@ export class Host {
   }
 
   #tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
-    for (const client of this.#clients) {
-      for (const event of toolsEvents(server, client.shares || !parts.length ? toolParts(tools) : parts))
-        client.post(event)
+    for (const { channel } of this.#clients.values()) {
+      for (const event of toolsEvents(server, channel.shares || !parts.length ? toolParts(tools) : parts))
+        channel.post(event)
     }
   }
 
@@ -284,7 +286,7 @@ export class Host {
     const tools = this.#tools.get(server)
     if (!tools?.some((t) => !t.pin)) return
     givePins(tools, pins)
-    for (const client of this.#clients) client.post({ event: 'pinned', server, pins } satisfies ToPage)
+    this.#broadcast({ event: 'pinned', server, pins })
   }
 
   #lists(name: string): boolean {
@@ -295,11 +297,9 @@ export class Host {
     let instance: Instance | undefined
     const current = () => !instance || instance === this.#instance // a replaced instance still ends its sessions
     const listener: InstanceListener = {
-      settle: (id, message, transfer) => this.#settle(id, message, transfer),
-      progress: (id, progress) => {
-        const asked = this.#asked.get(id)
-        asked?.client?.post({ id: asked.id, progress } satisfies ToPage)
-      },
+      settle: (id, reply, transfer) => this.#settle(instance, id, reply, transfer),
+      progress: (id, progress) =>
+        this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
         else this.#configs.delete(server)
@@ -313,12 +313,13 @@ export class Host {
       },
       hints: (hints) => {
         this.#options.hints = hints
-        for (const client of this.#clients) return client.post({ event: 'hints', hints } satisfies ToPage) // one stores them
+        for (const { channel } of this.#clients.values())
+          return channel.post({ event: 'hints', hints } satisfies ToPage) // one stores them
       },
       pins: (event) => {
         ;(this.#options.pins ??= {})[event.key] = event.pins
         this.#givePins(event)
-        for (const client of this.#clients) return client.post(event)
+        for (const { channel } of this.#clients.values()) return channel.post(event)
         this.#unkept.push(event)
       },
       elicit: (ask, call, server, params) =>
@@ -375,7 +376,7 @@ export class Host {
 
   /** Goes on with what had to wait. */
   #release(): void {
-    for (const [client, m] of this.#held.splice(0)) client.onmessage?.(m)
+    for (const [client, m] of this.#held.splice(0)) this.#clients.get(client)?.channel.onmessage?.(m)
   }
 
   /** The module has ended, or could not be started again. */
@@ -390,7 +391,7 @@ export class Host {
     if (this.#restarts.allow()) return void this.#restart()
     this.#down = crashedForGood()
     for (const [client, m] of this.#held.splice(0))
-      client.post({ id: m.id, error: toWire(this.#down) } satisfies ToPage)
+      this.#clients.get(client)?.channel.post({ id: m.id, error: toWire(this.#down) } satisfies ToPage)
     const { message: lastError, code: errorCode, hint } = this.#down
     for (const server of this.#servers.keys()) this.#tellTools(server, [], [])
     this.#state({
@@ -419,20 +420,30 @@ export class Host {
    */
   #renew(): void {
     const old = this.#instance
-    if (!old || !this.#ready || this.#listing || this.#closed || this.#asked.size || this.#asks.size) return
+    if (!old || !this.#ready || this.#listing || this.#closed || this.#busy || this.#asks.size) return
     if (old.memory <= this.#memoryBytes || performance.now() < this.#renewAt) return
     this.#renewAt = performance.now() + RENEW_MS
     this.#ready = false
     this.#instance = undefined
     this.#tools.clear()
-    const id = ++this.#last
-    this.#asked.set(id, { id: 0, isCall: false, own: () => queueMicrotask(() => old.exit()) }) // not in the midst of its answer
-    old.call(id, 'close', {})
+    const id = ++this.#lastOwn
+    this.#own.set(id, () => queueMicrotask(() => old.exit())) // not in the midst of its reply
+    old.call(id, { method: 'close' })
     void this.#restart()
   }
 
+  /** Ends all requests that the instance was at work on. */
   #fail(e: RegistryError): void {
-    for (const id of this.#asked.keys()) this.#settle(id, (id) => ({ id, error: toWire(e) }))
+    const error = toWire(e)
+    this.#busy = 0
+    for (const [id, settle] of [...this.#own]) {
+      this.#own.delete(id)
+      settle({ error })
+    }
+    for (const [number, { channel, last }] of this.#clients) {
+      const held = this.#held.filter(([of]) => of === number).map(([, { id }]) => id)
+      channel.post({ event: 'lost', upTo: last, held, error } satisfies ToPage)
+    }
   }
 
   #state(event: StateEvent): void {
@@ -451,10 +462,11 @@ export class Host {
     call: number,
     event: (ask: number) => Extract<ToPage, { ask: number }>,
   ): void {
-    const callers = [...this.#asked.values()].flatMap((a) => a.client && a.isCall ? [a.client] : [])
-    const client = this.#asked.get(call)?.client ?? callers.at(-1) ?? [...this.#clients][0]
+    const client = (this.#clients.get(Math.floor(call / CLIENT)) ?? this.#clients.get(this.#caller) ??
+      [...this.#clients.values()][0])
+      ?.channel
     if (!client) return of.elicited(ask, '')
-    const id = ++this.#last
+    const id = ++this.#lastAsk
     const asks = event(id)
     this.#asks.set(id, { of, ask, client, event: asks.event })
     client.post(asks)

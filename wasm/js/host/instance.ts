@@ -1,5 +1,5 @@
 import { Abi, withheld } from './abi.ts'
-import { fromWire } from '../shared/errors.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { run } from './loader.ts'
 import { CryptoStore } from './crypto.ts'
@@ -12,9 +12,9 @@ import type {
   Hold,
   ListedTool,
   PinsEvent,
+  Request,
   StartOptions,
   StateEvent,
-  ToPage,
   ToolsPart,
 } from '../shared/protocol.ts'
 import { crashed } from '../shared/restarts.ts'
@@ -29,10 +29,13 @@ interface Module {
   exit(): void
 }
 
-/** Who has started an instance listener what it says. */
+/** The outcome of a request, still without its id. */
+export type Reply = { result: unknown } | { error: WireError }
+
+/** Callbacks of the host that started the instance. */
 export interface InstanceListener {
-  /** Ends request id; the message is made with the id under which it was asked, and takes along what it transfers. */
-  settle(id: number, message: (id: number) => ToPage, transfer?: Transferable[]): void
+  /** Ends request id. The reply is posted with what it transfers. */
+  settle(id: number, reply: Reply, transfer?: Transferable[]): void
   progress(id: number, progress: ToolProgress): void
   /** The configuration of a server as it is now; null: removed. */
   config(server: string, config: ServerConfig | null): void
@@ -67,7 +70,7 @@ export class Instance {
       const answer = this.#platform.tables.takeResult(table) ?? { value: undefined }
       this.#listener.settle(
         id,
-        (id) => ({ id, result: { server, tool, isError, durationMs, ...answer } satisfies Called }),
+        { result: { server, tool, isError, durationMs, ...answer } satisfies Called },
         'message' in answer ? [answer.message.buffer] : [],
       )
     },
@@ -114,7 +117,7 @@ export class Instance {
     })
   }
 
-  call(id: number, method: string, params: object): void {
+  call(id: number, { method, ...params }: Omit<Request, 'id'>): void {
     this.#module.call(id, method, JSON.stringify(params))
   }
 
@@ -189,13 +192,10 @@ export class Instance {
       options: JSON.stringify(options),
       platform: this.#platform,
       crypto: new CryptoStore(),
-      reply: (id: number, result: string) => listener.settle(id, (id) => ({ id, result: JSON.parse(result) })),
-      fail: (id: number, error: string) => listener.settle(id, (id) => ({ id, error: read(error) })),
+      reply: (id: number, result: string) => listener.settle(id, { result: JSON.parse(result) }),
+      fail: (id: number, error: string) => listener.settle(id, { error: read(error) }),
       calledText: (id: number, meta: string, text: string) =>
-        listener.settle(
-          id,
-          (id) => ({ id, result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
-        ),
+        listener.settle(id, { result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
       progress: (id: number, progress: string) => listener.progress(id, read(progress)),
       config: (server: string, config: string) => listener.config(server, config ? JSON.parse(config) : null),
       state: (event: string) => listener.state(read(event)),

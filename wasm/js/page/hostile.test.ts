@@ -168,10 +168,10 @@ test('what a list offers is within its bounds', () => {
     const list = readTools(JSON.parse(text), text.length, true, bounds)
     if (!list) continue
     offered += list.list.names.length
-    assert.ok(list.list.names.length <= bounds.tools + 1)
+    assert.ok(list.list.names.length <= bounds.toolsPerServer + 1)
     for (const tool of list.list.tools as { name: string; inputSchema: object; description?: string }[]) {
       assert.ok(tool.name && !/[\0-\x1f\ufffd]|\p{Surrogate}/u.test(tool.name))
-      assert.ok((tool.description ?? '').length <= bounds.description)
+      assert.ok((tool.description ?? '').length <= bounds.descriptionBytes)
       assert.ok(!/"enum":\[([^[\]{},]*,){3}/.test(JSON.stringify(tool.inputSchema)))
     }
   }

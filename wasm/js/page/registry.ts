@@ -13,7 +13,7 @@ import type { Scanner } from './scan.ts'
 import type { ToolLists, Trust } from './trust.ts'
 import type { SignInWindow } from './signin.ts'
 import type * as types from '../shared/types.ts'
-import { goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
+import { callTimeoutMs, goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
 import type { validateArguments } from './validate.ts'
 
 /** Callbacks of the code that created the registry. */
@@ -67,7 +67,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   #filling: Promise<unknown> | undefined
   /** Servers with fresh pins: the list that they are about comes behind them. */
   readonly #approved = new Set<string>()
-  #callTimeoutMs = 0
+  #callTimeoutMs: number = callTimeoutMs
 
   #status: types.Snapshot['status'] = 'idle'
   #servers: types.Snapshot['servers'] = {}

@@ -2,12 +2,12 @@ import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { StartedHost } from '../shared/launching.ts'
-import type { Attached, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
+import type { Attached, LostEvent, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import type { Channel, ToolProgress } from '../shared/types.ts'
 
 /** What comes unasked. */
-export type Event = Extract<ToPage, { event: string }>
+export type Event = Exclude<Extract<ToPage, { event: string }>, LostEvent>
 
 interface Waiting {
   resolve(value: unknown): void
@@ -26,7 +26,7 @@ export interface Source {
   open?(signal?: AbortSignal): Promise<StartedHost>
 }
 
-/** Who listener what is no answer. */
+/** Receives host messages that are not replies to a request. */
 export interface HostListener {
   attached(a: Attached): void
   receive(e: Event): void
@@ -173,7 +173,11 @@ export class Requests {
 
   #receive(m: ToPage): void {
     this.#heard = performance.now()
-    if (!('id' in m)) return this.#listener.receive(m)
+    if ('event' in m) {
+      if (m.event !== 'lost') return this.#listener.receive(m)
+      for (const [id, w] of [...this.#waiting]) if (id <= m.upTo && !m.held.includes(id)) w.reject(fromWire(m.error))
+      return
+    }
     const w = this.#waiting.get(m.id)
     if (!w) return
     if ('progress' in m) shielded(() => w.onProgress?.(m.progress))

@@ -15,9 +15,9 @@ import type {
 } from './types.ts'
 
 /**
- * What page and host say to each other through a Channel. Requests carry an id
- * of the asker's choice, and everything about the request carries it back. State
- * and tools come unasked; a reply never overtakes the events that led to it.
+ * Messages between page and host through a Channel. A request carries an id, which the page counts up from 1, and
+ * everything about the request carries it back. Events come unasked; a reply never overtakes the events that led to
+ * it.
  */
 export type ToHost =
   | Request
@@ -57,6 +57,7 @@ export type ToPage =
   | { id: number; result: unknown }
   | { id: number; error: WireError }
   | { id: number; progress: ToolProgress }
+  | LostEvent
   | ConfigsEvent
   | StateEvent
   | ToolsEvent
@@ -84,6 +85,17 @@ export interface PinnedEvent {
   event: 'pinned'
   server: string
   pins: string
+}
+
+/**
+ * The module has stopped. The page's requests up to `upTo` get no reply, except those that are held for the next
+ * module.
+ */
+export interface LostEvent {
+  event: 'lost'
+  upTo: number
+  held: number[]
+  error: WireError
 }
 
 /**
