@@ -30,7 +30,7 @@ func (d *dial) openSSE(ctx context.Context) (*Session, error) {
 			return
 		}
 		s.listen(&r, endpoint)
-		d.c.platform.Cancel(mail.id)
+		mail.cancel()
 	})
 	select {
 	case err := <-endpoint:

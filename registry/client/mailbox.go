@@ -18,6 +18,10 @@ type mailbox struct {
 	id   uint32
 	call int // registry.Call.ID of the call that waits, or 0
 
+	// Guarded by c.mu. The client holds a mailbox as long as it is read or its exchange is
+	// under way: over HTTP+SSE the response may come before the end of the POST.
+	unread, underway bool
+
 	mu     sync.Mutex
 	take   func(*Event) (handled bool) // if not nil, gets the events instead
 	wake   chan struct{}               // made when somebody waits
@@ -102,7 +106,8 @@ func (m *mailbox) next(ctx context.Context) (*Event, error) {
 // close frees what nobody took and whatever still comes.
 func (m *mailbox) close() {
 	m.c.mu.Lock()
-	delete(m.c.waiting, m.id)
+	m.unread = true
+	m.c.release(m)
 	m.c.mu.Unlock()
 	m.mu.Lock()
 	events := m.events
@@ -110,6 +115,33 @@ func (m *mailbox) close() {
 	m.mu.Unlock()
 	for _, e := range events {
 		m.c.free(e)
+	}
+}
+
+// start hands an exchange of the mailbox to the platform.
+func (m *mailbox) start(x *Exchange) {
+	m.c.mu.Lock()
+	m.underway = true
+	m.c.mu.Unlock()
+	m.c.platform.Start(x)
+}
+
+// cancel ends the exchange under way, if there is one.
+func (m *mailbox) cancel() {
+	m.c.mu.Lock()
+	underway := m.underway
+	m.underway = false
+	m.c.release(m)
+	m.c.mu.Unlock()
+	if underway {
+		m.c.platform.Cancel(m.id)
+	}
+}
+
+// release forgets a mailbox that nobody needs. The caller holds c.mu.
+func (c *Client) release(m *mailbox) {
+	if m.unread && !m.underway {
+		delete(c.waiting, m.id)
 	}
 }
 

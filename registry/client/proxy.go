@@ -85,10 +85,10 @@ func (d *dial) diagnose(ctx context.Context) *registry.ProxyError {
 // once makes an exchange that belongs to no session and waits for its first event.
 func (m *mailbox) once(ctx context.Context, x *Exchange) (*Event, error) {
 	x.ID, x.Group = m.id, m.c.groups.Add(1)
-	m.c.platform.Start(x)
+	m.start(x)
 	e, err := m.next(ctx)
 	if err != nil {
-		m.c.platform.Cancel(x.ID)
+		m.cancel()
 	}
 	return e, err
 }

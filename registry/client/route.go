@@ -14,13 +14,19 @@ func (c *Client) Deliver(exchange uint32, e *Event) (handled bool) {
 		c.free(e)
 		return true
 	}
+	if e.Last {
+		c.mu.Lock()
+		mail.underway = false
+		c.release(mail)
+		c.mu.Unlock()
+	}
 	s := mail.s
 	if s == nil {
 		return mail.put(e)
 	}
 	defer func() {
 		if recover() != nil {
-			c.platform.Cancel(exchange)
+			mail.cancel()
 			mail.put(&Event{Kind: End, Last: true, Why: NotMCP, Text: "a message could not be handled"})
 		}
 	}()

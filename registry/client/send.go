@@ -96,7 +96,7 @@ func (w *wait) giveUp() {
 	if !w.r.quiet {
 		w.s.cancelled(w.mail.id)
 	}
-	w.s.d.c.platform.Cancel(w.mail.id)
+	w.mail.cancel()
 }
 
 func (w *wait) end() {
@@ -243,7 +243,7 @@ func (s *Session) start(x *Exchange, mail *mailbox) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		return
 	}
-	s.d.c.platform.Start(x)
+	mail.start(x)
 }
 
 // cancelled tells the server that nobody waits for a request. From 2026-07-28
@@ -309,7 +309,7 @@ func (s *Session) post(message []byte) <-chan struct{} {
 		for {
 			e, err := mail.next(ctx)
 			if err != nil {
-				s.d.c.platform.Cancel(mail.id)
+				mail.cancel()
 				return
 			}
 			if again, err := r.again(ctx, e); e.Last && !again || err != nil {

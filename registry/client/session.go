@@ -133,7 +133,7 @@ const closeTime = 150 * time.Millisecond
 
 // toldTime bounds how long Close waits until the last notifications/cancelled was sent.
 // A server without sessions learns of the cancellation in no other way.
-const toldTime = 100 * time.Millisecond
+const toldTime = 300 * time.Millisecond
 
 // Close ends the session. Calls under way fail. A DELETE ends a session with an id; Close
 // waits for its answer for 150 ms at most.
@@ -187,7 +187,7 @@ func (s *Session) shut() bool {
 	s.cancel()
 	for _, mail := range s.d.c.waitingOf(s, nil) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
-		s.d.c.platform.Cancel(mail.id)
+		mail.cancel()
 	}
 	return true
 }
@@ -202,8 +202,8 @@ func (s *Session) delete(ctx context.Context) {
 	if _, err := s.d.authorize(ctx, x, s.d.href); err != nil {
 		return
 	}
-	s.d.c.platform.Start(x)
+	mail.start(x)
 	if _, err := mail.next(ctx); err != nil {
-		s.d.c.platform.Cancel(x.ID)
+		mail.cancel()
 	}
 }

@@ -130,7 +130,7 @@ func (s *Session) stream(st *optionalStream) *Event {
 	for {
 		e, err := mail.next(s.ctx)
 		if err != nil {
-			s.d.c.platform.Cancel(mail.id)
+			mail.cancel()
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived
