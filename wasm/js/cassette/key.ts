@@ -1,7 +1,7 @@
-/** The digits of a number of which a double certainly keeps all. */
+/** The most digits of a number that a double always keeps. */
 const safe = 15
 
-/** Arguments as a value to be recorded and compared. A number that JavaScript would round stays as text. */
+/** Arguments as a value for the tape. A number that JavaScript would round stays a text. */
 export function readArguments(text: string): unknown {
   return JSON.parse(
     text.replace(
@@ -11,7 +11,7 @@ export function readArguments(text: string): unknown {
   )
 }
 
-/** One text for all JSON texts of a value: members in order of their names, no space. */
+/** The same text for all JSON texts of a value: members sorted by name, without white space. */
 export function canonical(text: string): string {
   return write(JSON.parse(text))
 }
@@ -24,7 +24,7 @@ function write(v: unknown): string {
   }}`
 }
 
-/** 64 bits of FNV-1a, to name arguments without showing them. */
+/** A 64-bit FNV-1a hash, which names arguments without showing them. */
 export function shortHash(text: string): string {
   let h = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(text)) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n)

@@ -23,15 +23,15 @@ const blank: ServerHealth = {
   latencyMs: null,
 }
 
-/** A host that knows only what is on the tape. */
+/** A host that replies from a tape, without a module. */
 export class Player {
-  /** The page's end. */
+  /** The page's end of the channel. */
   readonly channel: Channel
   readonly #end: Channel
   readonly #tape: Tape
   readonly #redaction: Redaction
   readonly #configs = new Map<string, ServerConfig>()
-  /** The recorded calls that have not been answered from, by tool and arguments. */
+  /** The recorded calls that are not used yet, by tool and arguments. */
   readonly #left = new Map<string, TapedCall[]>()
   #discovered: boolean
 

@@ -9,13 +9,13 @@ import type { Channel, ServerHealth, ToolDefinition } from '../shared/types.ts'
 
 const defaultBytes = 10 << 20
 
-/** Listens to what page and host say to each other. */
+/** Records the messages between page and host. */
 export class Recorder implements Recording {
   readonly #redaction: Redaction
   readonly #maxBytes: number
   #bytes = 0
   readonly #health = new Map<string, ServerHealth>()
-  /** A server's list, in the parts in which it came. */
+  /** The parts of each server's list. */
   readonly #lists = new Map<string, ToolsEvent[]>()
   readonly #taped: TapedCall[] = []
   full = false
@@ -106,7 +106,7 @@ export class Recorder implements Recording {
       this.#lists.get(m.server)?.push(m)
     } else if (m.event === 'state') {
       for (const [name, s] of Object.entries(m.servers)) {
-        if (!s) continue // what was removed is on the tape all the same
+        if (!s) continue // a removed server stays on the tape
         const { config: _, ...health } = s
         if (health.status === 'connected' || !this.#health.has(name)) this.#health.set(name, health)
       }
@@ -145,7 +145,7 @@ export class Recorder implements Recording {
     }))
   }
 
-  /** Takes room for it, if there is some. */
+  /** Counts the size of a part. False if the tape is full. */
   #room(part: unknown): boolean {
     const size = JSON.stringify(part)?.length ?? 0
     if (this.#bytes + size > this.#maxBytes) this.full = true

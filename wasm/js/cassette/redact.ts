@@ -1,11 +1,11 @@
 import type { CassetteOptions, RedactContext } from './types.ts'
 
-/** A shorter secret is taken out only where it is the whole of a text: it stands in too many. */
+/** A shorter secret is redacted only if it is a whole text, because it occurs in too many others. */
 const shortest = 8
 
 const mask = '[redacted]'
 
-/** Takes known header values, and what a hook wants gone, out of values. */
+/** Removes known header values from values, and applies the hook. */
 export class Redaction {
   readonly #hook: CassetteOptions['redact']
   readonly #secrets = new Set<string>()
@@ -14,7 +14,7 @@ export class Redaction {
     this.#hook = hook
   }
 
-  /** Notes header values: whole, and the token behind a scheme such as Bearer. */
+  /** Adds header values: the whole value, and the token after a scheme such as Bearer. */
   learn(headers: Record<string, string> | null | undefined): void {
     for (const value of Object.values(headers ?? {})) {
       if (typeof value !== 'string' || value === mask) continue
@@ -22,13 +22,13 @@ export class Redaction {
     }
   }
 
-  /** The value without them. */
+  /** The redacted value. */
   value<T>(v: T, context: RedactContext): T {
     const plain = this.#secrets.size ? this.#walk(v) : v
     return (this.#hook ? this.#hook(plain === v ? structuredClone(v) : plain, context) : plain) as T
   }
 
-  /** Whether a text can be kept as it is. */
+  /** Whether a text has nothing to redact. */
   allows(text: string): boolean {
     return !this.#hook && this.#text(text) === text
   }

@@ -6,18 +6,18 @@ import type { ServerHealth, ToolProgress } from '../shared/types.ts'
 export interface Tape {
   portolan: 'cassette'
   version: 1
-  /** Servers as they were when last heard of. */
+  /** The last state of each server. */
   servers: Record<string, { health?: ServerHealth | undefined; tools: ListedTool[] }>
-  /** In the order in which they were begun. */
+  /** Calls in the order of their start. */
   calls: TapedCall[]
-  /** Calls were left out, for there was no room. */
+  /** The tape was full, and calls are missing. */
   full?: boolean
 }
 
 export interface TapedCall {
-  /** What models call it. */
+  /** The model name. */
   tool: string
-  /** As `canonical` reads them. */
+  /** Arguments as readArguments returns them. */
   arguments: unknown
   progress?: ToolProgress[]
   result?: Called

@@ -1,45 +1,43 @@
 import type { Cassette } from '../shared/types.ts'
 
-/** What a redact hook is shown: a part of a recorded call, or a tool's definition. */
+/** Describes the value for a redact hook: a part of a recorded call, or a tool's definition. */
 export interface RedactContext {
-  /** What models call the tool. */
+  /** The tool's model name. */
   tool: string
   part: 'arguments' | 'result' | 'error' | 'progress' | 'definition'
 }
 
-/** What recording and replaying have in common. */
+/** Options of recording and replaying. */
 export interface CassetteOptions {
   /**
-   * Returns what is to be kept of a value, which it may change. Header values
-   * of the registry's servers are taken out before, wherever they stand. When
-   * replaying, arguments go through it as well before they are looked up.
+   * Returns the value to record. It may change its argument. Header values of the registry's servers are removed
+   * before. When replaying, the arguments of a call pass through it before the lookup.
    */
   redact?: (value: unknown, context: RedactContext) => unknown
 }
 
-/** What {@link record} takes. */
+/** Options of {@link record}. */
 export interface RecordOptions extends CassetteOptions {
-  /** How large the cassette may become, in bytes of JSON; default 10 MiB. Calls beyond it are not recorded. */
+  /** The largest cassette, in bytes of JSON. Default: 10 MiB. Calls beyond it are not recorded. */
   maxBytes?: number
 }
 
-/** A cassette that is being recorded. */
+/** A cassette during recording. */
 export interface Recording extends Cassette {
-  /** Calls that have been recorded, answers and errors. */
+  /** The number of recorded calls, failed ones too. */
   readonly calls: number
-  /** Calls have been left out, for there was no room. */
+  /** The cassette is full, and later calls are missing. */
   readonly full: boolean
-  /** The cassette as JSON text, to be given to {@link replay}. */
+  /** The cassette as JSON text for {@link replay}. */
   text(): string
 }
 
-/** Records what servers list and answer; pass it as `createRegistry({ cassette })`. */
+/** Records lists and results of servers. Pass it as `createRegistry({ cassette })`. */
 export declare function record(options?: RecordOptions): Recording
 
 /**
- * Answers from a cassette, without the module and without a network: servers list
- * what they listed last, and calls with the same arguments are answered in the
- * order in which they were recorded. A call that is not on it is rejected with
- * `cassette_miss`. Throws a RegistryError `invalid_cassette` for a text that is none.
+ * Replays a cassette, without the module and without a network. Servers have their last lists. Calls with the same
+ * arguments get the recorded results in their order. A call that is not recorded rejects with `cassette_miss`. Throws a
+ * RegistryError `invalid_cassette` if the text is no cassette.
  */
 export declare function replay(text: string, options?: CassetteOptions): Cassette

@@ -1,4 +1,4 @@
-// Reading response bodies under a cap.
+// Reads response bodies up to a limit.
 
 import { Elements, join } from './json-array.ts'
 import { type BodyReader, Gathered } from './buffers.ts'
@@ -8,16 +8,16 @@ import { worked } from '../shared/yield.ts'
 
 const decoder = new TextDecoder('utf-8')
 
-/** Thrown when a body is larger than it may be. */
+/** Thrown if a body is over its limit. */
 export class BodyTooLarge extends Error {}
 
-/** Thrown when a body is not JSON. */
+/** Thrown if a body is not JSON. */
 export class NotJson extends Error {}
 
 /**
- * A JSON text and what it says. Or that without the list of tools in it, which was read element
- * by element. Or, for somebody else to parse, the bytes of an answer that is passed on: `outline`
- * says what is in it, but for what is in that; `deepest` how deep it is.
+ * What was read: a JSON text and its value; or a value without its list of tools, which was read element by element;
+ * or the bytes of a response for the page to parse. `outline` is that response without the content of its members, and
+ * `deepest` its depth.
  */
 export type Json = { text: string; value: unknown } | { value: unknown; tools: ToolsReader; size: number } | {
   message: Uint8Array
@@ -25,34 +25,34 @@ export type Json = { text: string; value: unknown } | { value: unknown; tools: T
   deepest: number
 }
 
-/** What one JSON text may be. */
+/** The bounds of one JSON text. */
 export interface JsonBounds {
-  /** Its length. */
+  /** Its length, in bytes. */
   bytes: number
-  /** Elements and members, about, beside those of a list of tools. */
+  /** The rough number of elements and members, without those of a list of tools. */
   values: number
-  /** What is deeper is left out of a large one. */
+  /** The nesting. Deeper values of a large text are left out. */
   depth: number
-  /** What comes later in a string is left out of a large one, in bytes. */
+  /** The length of a string in a large text, in bytes. The rest is left out. */
   string: number
-  /** Reads the list of tools in the result of a large one. */
+  /** Reads the list of tools in the result of a large text. */
   tools?: () => ToolsReader
-  /** Whether a message with this outline is passed on. */
+  /** Whether a message with this outline is passed on as bytes. */
   passes(outline: unknown): boolean
 }
 
-/** A text of this length is worth a look at its bytes before it is parsed. */
+/** Texts of this length are filtered as bytes before they are parsed. */
 const LARGE_BYTES = 512 << 10
 
-/** An outline that is longer is none. */
+/** The longest outline. */
 const OUTLINE_BYTES = 64 << 10
 
-/** One JSON text, whose bytes come in pieces. */
+/** Collects one JSON text from chunks. */
 class Gathering {
   readonly #bounds: JsonBounds
   readonly #most: number
   #size = 0
-  /** Of a text that is not large. */
+  /** The chunks of a text that is not large. */
   #parts: Uint8Array[] = []
   #sieve: JsonFilter | undefined
   #elements: Elements | undefined
@@ -63,7 +63,7 @@ class Gathering {
     this.#most = Math.min(LARGE_BYTES, bounds.values)
   }
 
-  /** Throws BodyTooLarge. */
+  /** Takes the next chunk. Throws BodyTooLarge. */
   push(piece: Uint8Array): void {
     const { bytes, values } = this.#bounds
     this.#size += piece.length
@@ -85,7 +85,7 @@ class Gathering {
     this.#gathered.clear()
   }
 
-  /** What has come until now, undefined if that is not JSON. */
+  /** The text so far. Undefined if it is not JSON. */
   json(): Json | undefined {
     if (this.#sieve && (!this.#sieve.whole || this.#elements?.broken)) return undefined
     const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts)
@@ -103,14 +103,14 @@ class Gathering {
   }
 }
 
-/** What a message says of itself, and that it has a result or an error; undefined if that is long. */
+/** The message without the content of its result or error. Undefined if it is long. */
 function outlineOf(bytes: Uint8Array): unknown {
   const parts = new JsonFilter({ depth: 2 }).push(bytes)
   if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined
   return JSON.parse(decoder.decode(join(parts)))
 }
 
-/** Parses the response's body; throws BodyTooLarge and NotJson. */
+/** Parses the body of a response. Throws BodyTooLarge and NotJson. */
 export async function readJson(
   { headers }: Response,
   reader: BodyReader | undefined,
@@ -130,9 +130,8 @@ export async function readJson(
       const rest = worked(began)
       if (rest) await rest
       if (size !== length) continue
-      // All that was announced is here; that the stream ends is one more task away
-      // and not waited for. (If the body was compressed this may be a beginning
-      // that is as long by chance: then it does not parse, and reading goes on.)
+      // The announced length has arrived. The end of the stream takes one more task and is not awaited.
+      // A compressed body may have more bytes than that: then the text does not parse, and reading goes on.
       const json = gathering.json()
       if (!json) continue
       reader.read().catch(() => {})
@@ -146,7 +145,7 @@ export async function readJson(
   }
 }
 
-/** The same of a text, undefined if it is not JSON. */
+/** Parses a text. Undefined if it is not JSON. */
 export function parseJson(text: string, bounds: JsonBounds): Json | undefined {
   if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
     const gathering = new Gathering(bounds)
@@ -168,7 +167,7 @@ function fail(): never {
   throw new NotJson()
 }
 
-/** The first `max` bytes of the body as text, or none of it if it cannot be read. */
+/** The first `max` bytes of the body as text. Empty if the body cannot be read. */
 export async function readStart(reader: BodyReader | undefined, max: number): Promise<string> {
   if (!reader) return ''
   const chunks: Uint8Array[] = []

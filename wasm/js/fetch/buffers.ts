@@ -1,24 +1,24 @@
-// The memory that response bodies are read into. It is used again, or given back at once, for
-// what the platform would give each time is collected late: seconds of a fast server are hundreds of MiB.
+// Memory for response bodies. It is used again or freed at once. Buffers from the browser would be collected late: some
+// seconds of a fast server are hundreds of MiB.
 
 const READ_BYTES = 256 << 10
 const SEGMENT_BYTES = 128 << 10
 
-/** What is kept for those who come later. */
+/** The buffers that are kept for later bodies. */
 const SPARE_READS = 16
 
 const reads: ArrayBuffer[] = []
 
 /** Reads a body. */
 export class BodyReader {
-  /** How much of it has come, in bytes. */
+  /** The bytes that have arrived. */
   size = 0
 
   readonly #own: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #lent: ReadableStreamBYOBReader | undefined
   #buffer: ArrayBuffer | undefined
 
-  /** `length`: how long the body says it is, NaN if it does not. */
+  /** `length` is the announced length in bytes, or NaN. */
   constructor(body: ReadableStream<Uint8Array>, length: number) {
     if (!(length <= READ_BYTES)) {
       try {
@@ -26,13 +26,13 @@ export class BodyReader {
         this.#buffer = reads.pop() ?? new ArrayBuffer(READ_BYTES)
         return
       } catch {
-        // Not everywhere, and not every body, can be read so.
+        // Some browsers and some bodies have no such reader.
       }
     }
     this.#own = body.getReader()
   }
 
-  /** The next bytes, there until it is called again; undefined: no more. */
+  /** The next bytes, valid until the next call. Undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
     const bytes = await this.#next()
     this.size += bytes?.length ?? 0
@@ -55,7 +55,7 @@ export class BodyReader {
   }
 }
 
-/** Bytes of one body that is on its way. */
+/** Collects the bytes of one body. */
 export class Gathered {
   size = 0
   #segments: Uint8Array<ArrayBuffer>[] = []
@@ -71,7 +71,7 @@ export class Gathered {
     }
   }
 
-  /** All of them, in memory of their own. */
+  /** All bytes, in a buffer of their own. */
   take(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.size)
     this.#segments.forEach((segment, i) => {
@@ -91,7 +91,7 @@ export class Gathered {
   }
 }
 
-/** Of memory that only the script knows nothing remains, where the platform can do that. */
+/** Frees a buffer at once, if the platform can. */
 function free(bytes: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
   bytes.transfer?.(0)
 }

@@ -1,14 +1,14 @@
 import type { limitDefaults } from '../shared/wire.gen.ts'
 
-// The numbers and bounds that the client in Go and this platform share.
+// Numbers and types that the client in Go and this platform share.
 
 export { EventFlag as Flag, EventKind as Kind, RequestKind as Op, Why } from '../shared/wire.gen.ts'
 
-/** The limits that hold below Go too; see Limits in types.ts. */
+/** All limits with their values; see Limits in types.ts. */
 export type Bounds = Record<keyof typeof limitDefaults, number>
 
 /**
- * Takes the events of all exchanges; the kind gives the numbers and texts their meaning, see
+ * Takes the events of all exchanges. The kind gives the numbers and texts their meaning; see
  * registry/client/platform.go.
  */
 export type Deliver = (
@@ -22,7 +22,7 @@ export type Deliver = (
   textB: string,
 ) => void
 
-/** An exchange to start, and the HTTP version that the server is known to speak. */
+/** An exchange to start, and the HTTP version of the server, if known. */
 export interface Start {
   id: number
   group: number

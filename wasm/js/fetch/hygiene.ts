@@ -1,4 +1,4 @@
-// A definition without hidden text: registry/text does the same.
+// Removes hidden characters from a definition. registry/text does the same.
 
 import { isObject, type JsonObject } from '../shared/json.ts'
 import { excerptAt, mayHide, plain } from '../shared/plaintext.ts'
@@ -6,20 +6,20 @@ import type { Flag } from '../shared/types.ts'
 
 const mostFlags = 10
 
-/** Their members' names are those of parameters or definitions, not keywords. */
+/** Keywords whose members are named by the server: parameters or definitions. */
 const maps = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
-/** What a call's arguments are compared with stays as it is. */
+/** Keywords whose values are compared with arguments, and so stay unchanged. */
 const exact = new Set(['const', 'enum', 'default'])
 
 export interface Cleaned {
-  /** The definition that was given, where nothing was hidden in it. */
+  /** The cleaned definition. It is the given object if nothing was hidden. */
   tool: JsonObject
   flags?: Flag[]
-  /** Why it cannot be offered. */
+  /** The reason why the tool cannot be offered. */
   refused?: string
 }
 
-/** Whether anything in it has to be looked at: next to nothing has, and paths and copies cost. */
+/** Whether a definition needs cleaning. Nearly none does, and a copy costs more than the check. */
 function suspect(v: unknown): boolean {
   if (typeof v === 'string') return mayHide(v)
   if (typeof v !== 'object' || v === null) return false
@@ -28,7 +28,7 @@ function suspect(v: unknown): boolean {
   return false
 }
 
-/** The definition as models and users may see it. */
+/** The definition for models and users. */
 export function cleanTool(tool: JsonObject): Cleaned {
   if (!suspect(tool)) return { tool }
   const flags: Flag[] = []

@@ -1,43 +1,43 @@
-// A thread apart for servers that have sent very much: there their bodies are read
-// and parsed, by another platform, so that no other server's calls wait for that.
+// The IO worker reads and parses the bodies of servers with large responses, so that calls of other servers do not wait.
+// It runs a platform of its own.
 
 import type { ResultBody } from '../shared/answer.ts'
 import { type Bounds, type Deliver, Flag, type Start } from './events.ts'
 import type { PageParts } from './tables.ts'
 
-/** A worker that runs serveIoWorker. */
+/** A worker with the program serveIoWorker. */
 type Thread = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror' | 'onmessageerror'>
 
 export type ToIoWorker = { bounds: Bounds } | { start: Start } | { cancel: number }
 
-/** What Deliver gets, and the values behind its handle. */
+/** The arguments of Deliver, and the values behind its handle. */
 export interface FromIoWorker {
   event: Parameters<Deliver>
   page?: PageParts | undefined
   answer?: ResultBody | undefined
 }
 
-/** Who has a lane listener what comes of it. */
+/** Callbacks of the owner of an IO worker. */
 interface IoWorkerListener {
   deliver(m: FromIoWorker): void
-  /** It ended in the midst of the exchange. */
+  /** The worker ended during the exchange. */
   lost(id: number): void
-  /** There is no such thread here: the exchange has not begun. */
+  /** No worker can be started. The exchange has not begun. */
   refused(start: Start): void
 }
 
 export type MakeIoWorker = (listener: IoWorkerListener) => IoWorker
 
-/** So many servers that send very much are remembered. */
+/** The most servers that are remembered. */
 const SERVERS = 1000
 
-/** How long a thread may take to start, and how long it stays with nothing to do. */
+/** The longest start of a worker, and its life without exchanges. */
 const START_MS = 5000, IDLE_MS = 30_000
 
-/** Threads that may break down before no more are started. */
+/** The crashes after which no worker is started. */
 const LIVES = 3
 
-/** One server for all that lie at its origin or, behind a proxy, at the same one. */
+/** The origin of a URL or, behind a proxy, the origins of the proxy and of the server. */
 export function serverOf(url: string): string {
   const origins = url.replace(/%3A/gi, ':').replace(/%2F/gi, '/').split(/https?:\/\//i).slice(1)
   return origins.map((rest) => /^[^/?#&%]*/.exec(rest)![0].toLowerCase()).join(' ')
@@ -48,7 +48,7 @@ export class IoWorker {
   readonly #listener: IoWorkerListener
   readonly #heavy = new Set<string>()
   readonly #open = new Set<number>()
-  #waiting: Start[] | undefined // until the thread has started
+  #waiting: Start[] | undefined // until the worker has started
   #bounds: Bounds | undefined
   #thread: Thread | undefined
   #lives = LIVES
@@ -59,7 +59,7 @@ export class IoWorker {
     this.#listener = listener
   }
 
-  /** What goes to the server from now on goes over the lane. */
+  /** Later exchanges with that server run in the worker. */
   add(url: string): void {
     if (this.#heavy.size < SERVERS) this.#heavy.add(serverOf(url))
   }
@@ -89,7 +89,7 @@ export class IoWorker {
     this.#rest()
   }
 
-  /** Ends all. */
+  /** Ends the worker for good. */
   shut(): void {
     this.#lives = 0
     this.#end()
@@ -134,7 +134,7 @@ export class IoWorker {
     this.#rest()
   }
 
-  // Of a thread that has never started nothing has been asked; with one that has, exchanges are lost.
+  // A worker that never started has run no exchange. A worker that ran loses its exchanges.
   #broken(): void {
     const waiting = this.#waiting
     const lost = [...this.#open]
@@ -155,9 +155,9 @@ export class IoWorker {
     }
   }
 
-  // With nothing to do for long, it gives its memory back.
+  // A worker without exchanges ends after a while, which frees its memory.
   #rest(): void {
-    if (this.#waiting) return // the time is that of its start
+    if (this.#waiting) return // the timer is that of its start
     clearTimeout(this.#timer)
     this.#timer = this.#open.size > 0 || !this.#thread ? undefined : setTimeout(() => this.#end(), IDLE_MS)
   }

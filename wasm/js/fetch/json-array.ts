@@ -1,23 +1,23 @@
-// The elements of a large list of tools, each parsed once its bytes are here.
+// Parses the elements of a large list of tools one by one, as their bytes arrive.
 
 import { type ElementTaker, JsonFilter } from './json-filter.ts'
 import type { ToolsReader } from './tools.ts'
 
 const decoder = new TextDecoder()
 
-/** Bytes of a definition's text for each of its size: a UTF-16 unit may be written as an escape. */
+/** The most bytes for one UTF-16 unit of a definition: an escape. */
 const ESCAPED = 6
 
 export class Elements implements ElementTaker {
   /** The list is not JSON. */
   broken = false
-  /** What was in the list, undefined until one has begun. */
+  /** The elements of the list. Undefined before the list begins. */
   tools: ToolsReader | undefined
 
   readonly #begin: () => ToolsReader
   #count = 0
   #blank = 0
-  /** Of an element whose end has not come; of one that is too large only the start, and what it is called. */
+  /** The bytes of an unfinished element. Of an element over the limit only the start and the name. */
   #parts: Uint8Array[] = []
   #size = 0
   #kept = 0
@@ -53,7 +53,7 @@ export class Elements implements ElementTaker {
     if (this.#blank > 0 && this.#count > 1) this.broken = true
   }
 
-  // Too large to be offered: the name and whatever else is short stays, for saying what was dropped.
+  // The element is over the limit. Its name stays, to report the drop.
   #sift(bytes: Uint8Array, most: number): void {
     const parts = this.#outline ? [bytes] : [...this.#parts.splice(0), bytes]
     this.#outline ??= new JsonFilter({ depth: 1, string: most })

@@ -1,72 +1,71 @@
-// What becomes of a large JSON text before it is parsed: what no bound would let
-// pass is left out as the bytes come, so that neither it nor its values are ever held,
-// and a list of tools is taken apart into its elements.
+// Filters a large JSON text before it is parsed. Values over a bound are left out as the bytes arrive, so that they are
+// never held. A list of tools is split into its elements.
 
 export interface JsonFilterBounds {
-  /** Arrays and objects that lie deeper are empty. */
+  /** The nesting. Deeper arrays and objects become empty. */
   depth: number
-  /** Of a string, in bytes: what comes much later in it is left out. */
+  /** The length of a string, in bytes. The rest is left out. */
   string?: number
-  /** Takes the elements of result.tools, which is empty in what stays. */
+  /** Takes the elements of result.tools, which becomes empty. */
   list?: ElementTaker
 }
 
-/** Takes a list apart. */
+/** Takes the bytes of a list. */
 export interface ElementTaker {
-  /** A list begins; of several in one object the last counts. */
+  /** A list begins. The last one in an object counts. */
   begin(): void
-  /** Its next bytes, until the next call: a part of an element, with its last if it is `whole`. */
+  /** The next bytes of an element, valid until the next call. `whole`: the element ends with them. */
   take(bytes: Uint8Array, whole: boolean): void
-  /** It ends with this element, which is of spaces if the list is empty. */
+  /** The list ends with this element. In an empty list the element has spaces only. */
   end(): void
 }
 
 const QUOTE = 34, COMMA = 44, COLON = 58, OPEN_LIST = 91, BACKSLASH = 92, CLOSE_LIST = 93, OPEN = 123, CLOSE = 125
 
-/** The level of what is in an array that is a member of a message's result. */
+/** The depth of the elements of an array in a message's result. */
 const LISTED = 3
 
-/** Of the message of an error, in bytes: more than anybody is shown, for Go takes secrets out before it cuts. */
+/** The longest error message, in bytes. It is longer than any that is shown, because Go redacts before it cuts. */
 const ERROR_BYTES = 64 << 10
 
-/** The longest name of a member that is told from others. */
+/** The longest member name that is compared. */
 const WORD_BYTES = 64
 
 const decoder = new TextDecoder()
 
-/** Goes over one JSON text. It knows brackets and strings; whether the rest is JSON is for JSON.parse. */
+/** Filters one JSON text. It tracks brackets and strings only. JSON.parse checks the rest. */
 export class JsonFilter {
-  /** How many arrays and objects lie in each other at most. */
+  /** The deepest nesting so far. */
   deepest = 0
-  /** Elements and members, about, of what is not a list that is taken apart. */
+  /** The rough number of elements and members, without those of the split list. */
   values = 0
 
   readonly #bounds: JsonFilterBounds
   #depth = 0
   #inString = false
   #escaped = false
-  #length = 0 // of the string that a chunk ended in
-  #cut = false // the rest of that string is left out
-  #skips = 0 // until what is open at this depth closes
+  #length = 0 // of the string at the end of the last chunk
+  #cut = false // that string is over its limit
+  #skips = 0 // values are left out until this depth closes
   #listing = false
-  readonly #word = new Uint8Array(WORD_BYTES) // the last string that is a name, or stands where one may
+  readonly #word = new Uint8Array(WORD_BYTES) // the last string that may be a member name
   #letters = 0
-  readonly #path = ['', ''] // the names of the members that lie above, of a message and of its result
+  readonly #path = ['', ''] // the member names above the current value, of a message and of its result
 
   constructor(bounds: JsonFilterBounds) {
     this.#bounds = bounds
   }
 
-  /** Every bracket and string that was opened is closed. */
+  /** All brackets and strings are closed. */
   get whole(): boolean {
     return this.#depth === 0 && !this.#inString && this.deepest > 0
   }
 
-  /** What stays of the next bytes: they themselves, or parts of them. */
+  /** The kept parts of the next bytes. */
   push(chunk: Uint8Array): Uint8Array[] {
     const kept: Uint8Array[] = []
     const end = chunk.length, most = this.#bounds.depth, list = this.#bounds.list
-    let depth = this.#depth, deepest = this.deepest, values = this.values, skips = this.#skips, listing = this.#listing // what is looked at for each byte
+    let depth = this.#depth, deepest = this.deepest, values = this.values, skips = this.#skips, listing = this.#listing // locals are faster in the loop over bytes
     let from = skips || listing || this.#cut ? -1 : 0, element = 0, at = 0
     if (this.#inString) {
       if (from === 0 && this.#length > this.#most(depth)) {
@@ -157,7 +156,7 @@ export class JsonFilter {
     }
   }
 
-  /** Passes over a string that may be a name, and remembers it. */
+  /** Skips a string that may be a member name and stores it. */
   #name(chunk: Uint8Array, from: number): number {
     const at = this.#string(chunk, from)
     for (let i = from; i < at && i < chunk.length && this.#letters <= WORD_BYTES; i++)
@@ -165,7 +164,7 @@ export class JsonFilter {
     return at
   }
 
-  /** Passes over a string from behind its quote; the result is where it ends, or no less than the end of the chunk. */
+  /** Skips a string after its opening quote. Returns its end, or at least the end of the chunk. */
   #string(chunk: Uint8Array, from: number): number {
     const end = chunk.length
     let at = from
@@ -186,7 +185,7 @@ export class JsonFilter {
   }
 }
 
-/** Where a string that goes on in the chunk can be cut so that it stays one: not within a character or an escape. */
+/** The last place before `end` where the string can be cut outside of a character and of an escape. */
 function safeCut(chunk: Uint8Array, escaped: boolean): number {
   const ESCAPE = 6 // \u0000
   for (let at = escaped ? 1 : 0, after = 0; at < chunk.length; at++, after++) {

@@ -1,12 +1,12 @@
-// Sorting JSON-RPC messages: what concerns Go crosses as a few numbers and
-// words, or, where Go has to read it, as text. Payloads stay in the tables.
+// Sorts JSON-RPC messages. Go gets numbers and short texts, or the text of a message that it reads itself. Definitions
+// and results stay in the tables.
 
 import { type Bounds, Flag, Kind, Op } from './events.ts'
 import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from '../shared/json.ts'
 import type { Tables } from './tables.ts'
 import { readTools, type ToolsReader } from './tools.ts'
 
-/** Hands an event of one exchange to Go; what the rest is depends on the kind. */
+/** Sends an event of one exchange to Go. The kind gives the arguments their meaning. */
 export type Emit = (
   kind: number,
   flags: number,
@@ -17,54 +17,54 @@ export type Emit = (
   textB?: string,
 ) => void
 
-/** A message that Go reads itself may be this long; tools have no say in what is larger. */
+/** The longest message that Go reads itself, in characters. */
 export const MESSAGE_CHARS = 1 << 20
 const BATCH = 1000
 
 /**
- * Of the message of an error that is larger still: more than anybody is shown, for Go takes secrets out before it
- * cuts.
+ * The kept part of a longer error message, in characters. It is longer than any that is shown, because Go redacts
+ * before it cuts.
  */
 const ERROR_CHARS = 64 << 10
 
-/** Notifications that mean something to a client of tools, beside progress and list changes. */
+/** Notifications that the client handles, besides progress and list changes. */
 const HEEDED = new Set(['notifications/cancelled'])
 
 export interface Reader {
   bounds: Bounds
   tables: Tables
   emit: Emit
-  /** The id of the request whose answer ends the exchange, or 0. */
+  /** The id of the request whose response ends the exchange, or 0. */
   awaits: number
-  /** Counts one event that nobody asked for, or a request of the server; false if there were too many this second. */
+  /** Counts an unrequested event or a request of the server. False if the rate limit is reached. */
   spend(asks: boolean): boolean
 }
 
-/** Sorts what one body or event held: a message, or a batch of them (2025-03-26). */
+/** Sorts the content of one body or event: a message, or a batch (2025-03-26). */
 export function readMessages(r: Reader, parsed: unknown, text: string): void {
   if (!Array.isArray(parsed)) return readMessage(r, parsed, text, text.length)
   const each = Math.ceil(text.length / Math.max(parsed.length, 1))
   const ours = (m: unknown): boolean => isObject(m) && m['id'] === r.awaits && !('method' in m)
-  // The answer that ends the exchange comes last, because nothing is read after it.
+  // The response that ends the exchange comes last, because nothing is read after it.
   for (const m of parsed.slice(0, BATCH)) if (!ours(m)) readMessage(r, m, undefined, each)
   for (const m of parsed) if (ours(m)) return readMessage(r, m, undefined, each)
 }
 
-/** Sorts a message whose list of tools was read element by element; `size`: of the text, in bytes. */
+/** Sorts a message whose list of tools was read element by element. `size` is the text's, in bytes. */
 export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: number): void {
   if (isObject(m) && typeof m['method'] !== 'string' && isObject(m['result']) && Array.isArray(m['result']['tools']))
     readAnswer(r, m, undefined, size, tools)
   else readMessage(r, m, undefined, size)
 }
 
-/** Whether a message of this outline is the answer to the call that is awaited, and a result. */
+/** Whether a message with this outline is the awaited result of a call. */
 export function passes(outline: unknown, awaits: number): outline is JsonObject {
   if (!isObject(outline) || outline['id'] !== awaits || (awaits & Op.Mask) !== Op.Call || 'method' in outline)
     return false
   return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete'
 }
 
-/** Sorts such an answer. The reader of the result parses it. */
+/** Sorts such a result. The page parses it. */
 export function readPassed(
   r: Reader,
   { message, outline, deepest }: { message: Uint8Array; outline: unknown; deepest: number },
@@ -108,7 +108,7 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
 function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: number, elements?: ToolsReader): void {
   let id = m['id']
   if (id === null && r.awaits !== 0 && isObject(m['error'])) {
-    // A server that could not read the request cannot name it either.
+    // A server that could not read the request does not know its id.
     id = r.awaits
     m = { ...m, id }
     text = undefined
@@ -146,8 +146,8 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   emitText(r, m, text, last)
 }
 
-// Go walks what it gets, so that depth and length are bounded here. Of what is
-// beyond only the id remains, and of an error its code and the start of its message.
+// Go parses the text, so depth and length are bounded here. Of a larger message only the id remains, and of an error its
+// code and the start of its message.
 function emitText(r: Reader, m: JsonObject, text: string | undefined, last: number): void {
   const deep = measure(m, r.bounds.depth) < 0
   if (!deep) {

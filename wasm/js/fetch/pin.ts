@@ -1,19 +1,18 @@
-// A tool's pin: registry/pin/pin.go says what it is, and testdata/pins holds the
-// two to each other.
+// The pin of a tool. registry/pin/pin.go defines it. The rows of testdata/pins hold both to one output.
 
 import { isObject, type JsonObject } from '../shared/json.ts'
 import { sha256 } from './sha256.ts'
 
-/** What a pin covers, in the order of its parts. */
+/** The members that a pin covers, in the order of its parts. */
 const fields = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations']
 
-/** How many characters of a part's digest a pin has. */
+/** The characters of a part's digest in a pin. */
 const short = 12
 
 const isUI = (key: string) =>
   key === 'ui' || key.startsWith('ui/') || key.startsWith('openai/') || key.startsWith('io.modelcontextprotocol/ui')
 
-/** The digest, and the start of the digest of each part, with a dot before each. */
+/** The digest, then the start of each part's digest, each after a dot. */
 export function pinOf(tool: JsonObject): string {
   let parts = '', all = ''
   const add = (v: unknown) => {
@@ -34,7 +33,7 @@ const quoted = (
   s: string,
 ) => (ordinary.test(s) ? `"${s}"` : JSON.stringify(lone.test(s) ? s.replace(/\p{Surrogate}/gu, '\ufffd') : s))
 
-/** JSON as RFC 8785 writes it; a number beyond the doubles is ±1e999. */
+/** Canonical JSON (RFC 8785). A number beyond the doubles becomes ±1e999. */
 export function canonical(v: unknown): string {
   if (typeof v === 'string') return quoted(v)
   if (v === Infinity) return '1e999'

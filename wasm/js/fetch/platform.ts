@@ -1,6 +1,5 @@
-// The platform of registry/client in JavaScript: fetch, framing and JSON.parse for the Go
-// module. It decides nothing of MCP; platform.go is the contract. It needs no
-// DOM: it runs in windows, workers, service workers and Node 20.
+// The platform of registry/client in JavaScript: fetch, framing and JSON.parse for the module. It makes no decisions of
+// the protocol. registry/client/platform.go is the contract. It needs no DOM and runs in workers and in Node 20.
 
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
@@ -15,37 +14,37 @@ import { SseScanner } from './sse.ts'
 import { worked } from '../shared/yield.ts'
 import { limitDefaults } from '../shared/wire.gen.ts'
 
-/** How the platform calls the module. */
+/** The calls of the platform to the module. */
 interface ModuleCalls {
-  /** Lets the module call this platform under a number. */
+  /** Registers the platform under a number, by which the module calls it. */
   join(platform: Platform, number: number): void
   deliver(platform: number, ...event: Parameters<Deliver>): void
 }
 
 export interface PlatformOptions {
-  /** Default: the global fetch, looked up at each request. */
+  /** Default: the global fetch at the time of each request. */
   fetch?: typeof fetch
   /** The module's memory and functions, which host/abi.ts implements. */
   abi?: ModuleCalls
-  /** For servers that send very much, where there can be one. */
+  /** Makes the IO worker for servers with large responses. Absent if no worker can be started. */
   ioWorker?: MakeIoWorker | undefined
 }
 
 const WANT_HEAD = 1, ONCE = 2, WHOLE = 4
 
-/** Who sends more in one body counts as a server that sends very much. */
+/** A server with a larger body uses the IO worker from then on, in bytes. */
 const HEAVY_BYTES = 2 << 20
 
-/** The most of a body that is wanted whole, whatever it is. */
+/** The largest body of a WHOLE exchange, in bytes. */
 const WHOLE_BYTES = 256 << 10
 
-/** What a stream may still send after its answer before it is cut off: 64 KiB, a second. */
+/** The bounds of reading on after the response that an exchange awaited. */
 const DRAIN_BYTES = 64 << 10, DRAIN_MS = 1000
 
-/** What requests that await no answer may still take once all is over. */
+/** The time that requests without response get after shut(). */
 const SHUT_MS = 500
 
-/** How deep a tool may lie in what it comes in: batch, message, result, list. */
+/** The levels around a tool: batch, message, result, list. */
 const ENVELOPE = 4
 
 /** Response headers that Go reads. */
@@ -64,22 +63,22 @@ interface Exchange {
   readonly group: number
   readonly awaits: number
   readonly url: string
-  /** It awaits nothing and is not a stream either: a notification, or a session's end. */
+  /** It awaits no response and is no stream: a notification, or the end of a session. */
   readonly sends: boolean
   readonly flags: number
   readonly abort: AbortController
-  /** Of the response's body, once that is read. */
+  /** The reader of the body, once it is open. */
   reader?: BodyReader
   over: boolean
-  /** Somebody else is at it. */
+  /** The IO worker runs it. */
   away: boolean
-  /** When a stream that has answered is cut off, in ms of performance.now(). */
+  /** The end of reading on, in ms of performance.now(). */
   until: number
 }
 
 export class Platform {
   deliver: Deliver = () => {}
-  /** What is behind the handles that events bring. */
+  /** The values behind the handles of events. */
   readonly tables = new Tables()
 
   readonly #fetch: typeof fetch
@@ -103,17 +102,17 @@ export class Platform {
     })
   }
 
-  /** Drops a table. Unknown ones are ignored. */
+  /** Drops a table. Unknown tables are ignored. */
   release(table: number): void {
     this.tables.release(table)
   }
 
-  /** How many tables and exchanges are held, for tests of leaks. */
+  /** The numbers of tables and exchanges, for tests of leaks. */
   get held(): { tables: number; exchanges: number } {
     return { tables: this.tables.size, exchanges: this.#live.size + this.#draining.size }
   }
 
-  // What follows is called by registry/client/browser.
+  // registry/client/browser calls the methods from here on.
 
   /** Takes the JSON text of all limits. */
   bound(limits: string): void {
@@ -144,7 +143,7 @@ export class Platform {
     return this.tables.pin(table, index)
   }
 
-  /** `done` gets the table's fingerprint. */
+  /** `done` gets the fingerprint of the table. */
   fingerprint(table: number, done: (fingerprint: string) => void): void {
     this.tables.fingerprint(table).catch(() => '').then(done)
   }
@@ -153,7 +152,7 @@ export class Platform {
     return this.#uploads.multiplexed(origin)
   }
 
-  /** Events go to the module's platform of that number. */
+  /** Sends events to the module's platform of that number. */
   join(number: number): void {
     const abi = this.#abi!
     abi.join(this, number)
@@ -161,7 +160,7 @@ export class Platform {
       abi.deliver(number, exchange, kind, flags, a, b, c, textA, textB)
   }
 
-  /** `head` is method, URL, and names and values of headers, one a line; `json` the body, if any. */
+  /** Starts an exchange. `head` has the method, the URL, and names and values of headers, one a line. `json` is the body. */
   start(
     id: number,
     group: number,
@@ -173,7 +172,7 @@ export class Platform {
     this.begin({ id, group, awaits, flags, head, json })
   }
 
-  /** The same, of what came in one. */
+  /** Starts an exchange. */
   begin(start: Start): void {
     const { id, group, awaits, flags, head, protocol } = start
     const lines = head.split('\n')
@@ -202,7 +201,7 @@ export class Platform {
     x.away = false
     const headers: [string, string][] = []
     for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!])
-    // It throws only when Go has gone, and with it everyone who could be told.
+    // It throws only after the module's end, when no listener is left.
     this.#run(x, lines[0]!, headers, json).catch(() => {})
   }
 
@@ -215,8 +214,8 @@ export class Platform {
   }
 
   /**
-   * Ends all exchanges, now that nobody hears of them. What was sent last and
-   * awaits nothing, a session's end or a cancellation, has a moment to go out.
+   * Ends all exchanges without events. Requests that await no response, such as the end of a session, get a moment to
+   * be sent.
    */
   shut(): void {
     this.deliver = () => {}
@@ -236,8 +235,7 @@ export class Platform {
     if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
   }
 
-  // Node's fetch may forget, once it has collected garbage, that the signal is
-  // the response's too; so the body is ended by itself.
+  // After a garbage collection, Node's fetch may not apply the signal to the body. So the body is cancelled too.
   #stop(x: Exchange): void {
     if (x.away) return this.#ioWorker!.cancel(x.id)
     x.abort.abort()
@@ -257,7 +255,7 @@ export class Platform {
   ): Promise<void> {
     let response: Response
     try {
-      // Away from the module's stack, of which fetch would take a picture.
+      // Outside of the module's stack, because fetch records the stack.
       await undefined
       if (x.over) return
       response = await this.#request(x, method, headers, body)
@@ -355,8 +353,8 @@ export class Platform {
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner)
         const rest = worked(began)
         if (rest && !x.over) await rest
-        // A stream with an answer is not kept waiting: its length has a bound of its own, and Chromium
-        // buffers about 60 MiB of each response that is not read.
+        // A stream with an awaited response is not paused. Its length has a bound, and Chromium buffers about 60 MiB
+        // of a response that is not read.
         if (!x.over && x.awaits === 0 && this.#rates.over(x.group, value.length, this.#bounds)) {
           this.#ioWorker?.add(x.url)
           if (x.flags & WANT_HEAD) return await this.#flooded(x, scanner)
@@ -372,7 +370,7 @@ export class Platform {
     else this.#end(x, Why.EOF, '', scanner)
   }
 
-  // A list is read tool by tool, and a result that is passed on has all its strings.
+  // A list is read tool by tool. A result that is passed on as bytes keeps all its strings.
   #jsonBounds({ awaits }: Exchange): JsonBounds {
     const { responseBytes, resultValues, depth } = this.#bounds
     const op = awaits & Op.Mask
@@ -392,7 +390,7 @@ export class Platform {
     else readMessages(r, json.value, json.text)
   }
 
-  // An optional stream ends, and the client opens it again. With HTTP+SSE the stream is the session.
+  // Ends an optional stream, which the client opens again later. With HTTP+SSE the stream is the session.
   async #flooded(x: Exchange, scanner: SseScanner): Promise<void> {
     scanner.stopped = true
     x.reader?.cancel().catch(() => {})
@@ -405,7 +403,7 @@ export class Platform {
     this.#stop(x)
   }
 
-  // A body that is read to its end leaves the connection usable.
+  // Reads the body to its end, so that the connection can be used again.
   async #drain(x: Exchange, reader: BodyReader): Promise<void> {
     if (x.abort.signal.aborted) return
     this.#draining.add(x)
@@ -419,13 +417,13 @@ export class Platform {
       }
       this.#stop(x)
     } catch {
-      // The stream broke off, or was cut off: nobody waits for it.
+      // The stream broke off or was cancelled. Its exchange is over already.
     } finally {
       this.#draining.delete(x)
     }
   }
 
-  // One timer for all streams that have answered, and none while there are none.
+  // One timer serves all exchanges that are read on.
   #sweep(): void {
     if (this.#sweeper || this.#draining.size === 0) return
     this.#sweeper = true
@@ -460,7 +458,7 @@ export class Platform {
     this.deliver(x.id, kind, flags, a, b, c, textA, textB)
   }
 
-  /** Takes an event of an exchange that the IO worker has. */
+  /** Takes an event of an exchange in the IO worker. */
   #hear({ event: [id, kind, flags, a, b, c, textA, textB], page, answer }: FromIoWorker): void {
     const x = this.#live.get(id)
     if (!x) return

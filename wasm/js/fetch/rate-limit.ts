@@ -1,5 +1,5 @@
-// What a server may send unasked, by session and second. The rest is counted, and of a
-// stream that nobody waits for nothing more is read until the next second.
+// Limits the unrequested messages of a session per second. Messages beyond the limit are counted. A stream without an
+// awaited response is then not read until the next second.
 
 import type { Bounds } from './events.ts'
 
@@ -12,7 +12,7 @@ interface Spent {
   told: boolean
 }
 
-/** Sessions that are remembered; a second later nothing is known of them anyway. */
+/** The most sessions. Each is forgotten after a second. */
 const SESSIONS = 1000
 
 export class RateLimit {
@@ -30,7 +30,7 @@ export class RateLimit {
     return spent
   }
 
-  /** Counts a message, or a request of the server; false if it is one too many. */
+  /** Counts a message, or a request of the server. False if it is over the limit. */
   admit(session: number, asks: boolean, { eventsPerSecond: rate, pingsPerSecond: pings }: Bounds): boolean {
     const spent = this.#of(session)
     if (++spent.events <= rate && (!asks || ++spent.asks <= pings)) return true
@@ -38,12 +38,12 @@ export class RateLimit {
     return false
   }
 
-  /** Whether the next message will be one too many. */
+  /** Whether the next message is over the limit. */
   full(session: number, { eventsPerSecond: rate }: Bounds): boolean {
     return this.#of(session).events >= rate
   }
 
-  /** How many were dropped since it was last asked: 0 if that was in this second, unless a stream ends. */
+  /** The messages dropped since the last report. 0 within a second of it, unless the stream ends. */
   dropped(session: number, ends: boolean): number {
     const spent = this.#spent.get(session)
     if (!spent || (spent.told && !ends)) return 0
@@ -53,7 +53,7 @@ export class RateLimit {
     return dropped
   }
 
-  /** Counts bytes that nobody asked for; true if there were far too many this second, or messages. */
+  /** Counts unrequested bytes. True if bytes or messages are far over the limit of this second. */
   over(session: number, bytes: number, { eventsPerSecond: rate, responseBytes: response }: Bounds): boolean {
     const spent = this.#of(session)
     spent.bytes += bytes
@@ -61,6 +61,6 @@ export class RateLimit {
   }
 }
 
-/** Ends when the next second begins. */
+/** Resolves when the next second begins. */
 export const nextSecond = (): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, 1000 - (performance.now() % 1000)))

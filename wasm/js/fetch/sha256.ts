@@ -1,5 +1,4 @@
-// SHA-256 (FIPS 180-4) at once: crypto.subtle answers only later, when a list has
-// long been handed on.
+// Synchronous SHA-256 (FIPS 180-4). crypto.subtle is asynchronous, and a list cannot wait for it.
 
 /** Cube and square roots of primes, their first 32 bits. */
 const primes: number[] = []

@@ -1,22 +1,21 @@
-// Server-sent events, as the HTML standard frames them (section 9.2.6), from
-// the bytes of a response. Each piece is decoded as a whole: a decoder that is called
-// for each event costs more than the event, and leaves garbage that Chromium collects late.
+// Splits the bytes of a response into server-sent events (HTML standard, section 9.2.6). Each chunk is decoded as a
+// whole, because a call of the decoder costs more than an event and leaves garbage that Chromium collects late.
 
 const COLON = 58, SPACE = 32
 
-/** Splits one response into events. A scanner that has met its limit takes nothing more. */
+/** Splits one response into events. After its limit it takes no more bytes. */
 export class SseScanner {
-  /** The id of the last whole event that had one. */
+  /** The last event id of a complete event. */
   lastId = ''
   /** The last retry field, in milliseconds; -1 if there was none. */
   retry = -1
-  /** Set it to stop: what follows, in this chunk too, is ignored. */
+  /** Set it to ignore the rest of this chunk and all later ones. */
   stopped = false
 
   readonly #maxBytes: number
   readonly #onEvent: (event: string, data: string) => void
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  #tail = '' // the beginning of a line whose end has not come
+  #tail = '' // the start of an unfinished line
   #tailBytes = 0
   #data: string[] = []
   #bytes = 0 // kept in #tail and #data
@@ -25,13 +24,13 @@ export class SseScanner {
   #skipLf = false // the last chunk ended with CR
   #first = true
 
-  /** `maxBytes` bounds one event. `onEvent` gets the event's name, '' if it has none, and its data. */
+  /** `maxBytes` bounds one event. `onEvent` gets the event's name, or '', and its data. */
   constructor(maxBytes: number, onEvent: (event: string, data: string) => void) {
     this.#maxBytes = maxBytes
     this.#onEvent = onEvent
   }
 
-  /** Takes the next bytes, which may be others after. False once an event is larger than allowed. */
+  /** Takes the next bytes. They may change after the call. False once an event is over its limit. */
   push(chunk: Uint8Array): boolean {
     if (this.stopped) return this.#bytes <= this.#maxBytes
     const text = this.#decoder.decode(chunk, { stream: true })
@@ -76,9 +75,8 @@ export class SseScanner {
   }
 
   /**
-   * Ends the stream. An event that lacks its blank line is handed over all the
-   * same (some servers forget it; JSON tells whether it is whole), but its id
-   * does not count, so that resuming does not skip it.
+   * Ends the stream. An event without its final blank line is delivered, because some servers omit it; JSON shows
+   * whether the event is complete. Its id does not count, so that resuming does not skip it.
    */
   end(): void {
     if (this.stopped) return
@@ -88,7 +86,7 @@ export class SseScanner {
     this.#dispatch()
   }
 
-  /** The line that the tail begins ends with `rest`. */
+  /** Ends the unfinished line with `rest`. */
   #ended(rest: string): void {
     const line = this.#tail + rest
     this.#bytes -= this.#tailBytes
@@ -129,7 +127,7 @@ export class SseScanner {
   }
 }
 
-/** Where the value begins if the line's field is `name`, else -1. */
+/** The start of the value if the line's field is `name`, else -1. */
 function valueAt(text: string, from: number, to: number, name: string): number {
   const at = from + name.length
   if (at > to || !text.startsWith(name, from)) return -1
@@ -138,7 +136,7 @@ function valueAt(text: string, from: number, to: number, name: string): number {
   return at + 1 < to && text.charCodeAt(at + 1) === SPACE ? at + 2 : at + 1
 }
 
-/** Of a text of one byte a character. */
+/** The UTF-8 length of a text, in bytes. */
 function lengthOf(text: string): number {
   return text.length
 }

@@ -1,5 +1,4 @@
-// The values that the platform keeps for Go: tool definitions by page, and
-// results until the host takes them.
+// Values that the platform keeps for Go: tool definitions by page of a list, and results until the host takes them.
 
 import type { Source } from '../shared/toolparts.ts'
 import { type ResultBody, opened } from '../shared/answer.ts'
@@ -8,7 +7,7 @@ import { elementTexts, type JsonObject, mayLoseDigits, memberText } from '../sha
 import { toolAt, type ToolList } from './tools.ts'
 import type { Flag, ToolDefinition } from '../shared/types.ts'
 
-/** A result that is longer than this in sum with others waits for nobody: the oldest is dropped. */
+/** The bound of all kept results, in characters. The oldest are dropped beyond it. */
 const UNTAKEN_BYTES = 64 << 20
 
 interface Result {
@@ -17,16 +16,16 @@ interface Result {
 }
 
 interface Page extends PageParts {
-  /** The tools' own texts, where a double's digits would not give them back. */
+  /** The texts of tools whose numbers a double cannot hold. */
   exact?: (() => (index: number) => string | undefined) | undefined
   printing?: Promise<string>
 }
 
-/** A page of tools, and the message that it came in, if it came as one text and as it is. */
+/** A page of a list, and its message if that came as one unchanged text. */
 export interface PageParts {
   readonly list: ToolList
   text?: string | undefined
-  /** Its fingerprint, once that is known. */
+  /** Its fingerprint, once known. */
   print?: string | undefined
 }
 
@@ -47,7 +46,7 @@ export class Tables {
     return table
   }
 
-  /** A page, for other tables than these: as texts, if it has them. */
+  /** Removes a page for tables of another thread, as texts if it has them. */
   takePage(table: number): PageParts | undefined {
     const page = this.#pages.get(table)
     this.#pages.delete(table)
@@ -56,7 +55,7 @@ export class Tables {
     return { list: list.texts.length > 0 ? { ...list, tools: undefined } : list, text }
   }
 
-  /** The source of a page, a message's text once: the caller keeps it, or drops it. */
+  /** Removes the source of a page: the text of its message. */
   takeSource(table: number): Source | undefined {
     const page = this.#pages.get(table)
     if (!page) return undefined
@@ -67,7 +66,7 @@ export class Tables {
     return text === undefined ? undefined : { text, places }
   }
 
-  /** What a user approves a tool by; '' once its page was released. */
+  /** The pin of a tool. '' once its page was released. */
   pin(table: number, index: number): string {
     const list = this.#pages.get(table)?.list
     const sent = list?.sent.get(index)
@@ -75,13 +74,13 @@ export class Tables {
     return tool === undefined ? '' : pinOf(tool as JsonObject)
   }
 
-  /** Equal for pages whose tools are equal; '' where that cannot be had. */
+  /** The fingerprint of a page: equal for equal tools. '' without Web Crypto. */
   async fingerprint(table: number): Promise<string> {
     const page = this.#pages.get(table)
     return page ? page.print ??= await (page.printing ??= fingerprintOf(page)) : ''
   }
 
-  /** The same, if it is known. */
+  /** The fingerprint, if known. */
   print(table: number): string | undefined {
     return this.#pages.get(table)?.print
   }
@@ -97,7 +96,7 @@ export class Tables {
     return table
   }
 
-  /** A tool's name and definition, which is parsed each time where only its text is kept. */
+  /** A tool's name and definition. If only the text is kept, each call parses it. */
   tool(table: number, index: number): { tool: string; definition: ToolDefinition } | undefined {
     const list = this.#pages.get(table)?.list
     const tool = list?.names[index]
@@ -112,19 +111,19 @@ export class Tables {
     }
   }
 
-  /** What was hidden in a tool. */
+  /** The flags for hidden text in a tool. */
   flags(table: number, index: number): Flag[] | undefined {
     return this.#pages.get(table)?.list.flags.get(index)
   }
 
-  /** The result behind a handle, once. */
+  /** Removes and returns the result of a handle. */
   takeResult(table: number): ResultBody | undefined {
     const taken = this.#results.get(table)?.taken
     this.release(table)
     return taken
   }
 
-  /** Drops a table. Unknown ones are ignored. */
+  /** Drops a table. Unknown tables are ignored. */
   release(table: number): void {
     this.#pages.delete(table)
     const result = this.#results.get(table)
@@ -153,7 +152,7 @@ export class Tables {
     return this.#pages.size + this.#results.size
   }
 
-  // Table 0 is never used; numbers wrap far below 2^32, past tables that are still there.
+  // Table 0 is never used. Numbers wrap far below 2^32 and skip tables in use.
   #next(): number {
     do this.#last = (this.#last % 0x7fffffff) + 1
     while (this.#pages.has(this.#last) || this.#results.has(this.#last))
@@ -161,7 +160,7 @@ export class Tables {
   }
 }
 
-/** The SHA-256 of what the server sent of the tools; '' where there is none, as in pages that came over plain HTTP. */
+/** The SHA-256 of the tools as the server sent them. '' without Web Crypto, as in pages over plain HTTP. */
 export async function fingerprintOf({ list: { tools = [], texts, sent }, text }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
   if (!subtle) return ''
@@ -174,8 +173,8 @@ export async function fingerprintOf({ list: { tools = [], texts, sent }, text }:
 }
 
 /**
- * The JSON text of a message but for its id, which differs each time; undefined where that does not stand
- * first or last, beside nothing but the version: elsewhere it could be what looks like an id within a tool.
+ * The JSON text of a message without its id, which differs each time. Undefined unless the id stands first or last,
+ * beside the version only: elsewhere it could be a member of a tool.
  */
 function withoutId(message: string): string | undefined {
   const at = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,|,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message)

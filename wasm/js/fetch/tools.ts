@@ -1,5 +1,5 @@
-// Reading one answer to tools/list: which definitions can be offered, and why
-// the others cannot. The definitions stay here; Go gets their names.
+// Reads one result of tools/list: which definitions can be offered, and why others cannot. The definitions stay here. Go
+// gets their names.
 
 import type { Bounds } from './events.ts'
 import { cleanTool } from './hygiene.ts'
@@ -16,25 +16,25 @@ const NAME_BYTES = 256
 const DROPS = 1000
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u
 
-/** Of tools whose texts are longer in sum only the texts are kept. */
+/** If the texts of a list are longer in sum, only the texts are kept, in characters. */
 const PARSED_CHARS = 2 << 20
 
-/** What is kept of one list of tools, all by index. It crosses between workers. */
+/** The kept parts of one list, by index. It is posted between workers. */
 export interface ToolList {
   readonly names: string[]
-  /** Without hidden text; not there where the texts are enough. */
+  /** The definitions without hidden text. Absent if the texts are enough. */
   tools?: unknown[] | undefined
-  /** The texts of those, of a list that is read text by text. */
+  /** The texts of the definitions, of a list that is read element by element. */
   readonly texts: string[]
-  /** What the server sent, of those that had hidden text. */
+  /** The original definitions of tools with hidden text. */
   readonly sent: Map<number, string>
-  /** What was hidden. */
+  /** The flags for hidden text. */
   readonly flags: Map<number, Flag[]>
-  /** Where each tool stood in the server's list. */
+  /** The place of each tool in the server's list. */
   readonly places: number[]
 }
 
-/** Undefined where there is none. */
+/** The flags of a tool. Undefined if there are none. */
 export function toolAt({ tools, texts }: ToolList, index: number): unknown {
   if (tools) return tools[index]
   const text = texts[index]
@@ -55,18 +55,18 @@ export class ToolsReader {
     this.#bounds = bounds
   }
 
-  /** Nothing more is wanted: there are more tools than are offered, or ten times as many entries. */
+  /** The list is over its limit: of tools, or of ten times as many entries. */
   get full(): boolean {
     const { toolsPerServer: tools } = this.#bounds
     return this.list.names.length > tools || this.#place > 10 * tools
   }
 
-  /** What a definition may be at most; see ToolBounds. */
+  /** The size of the largest definition; see ToolBounds. */
   get largest(): number {
     return this.#bounds.definitionBytes
   }
 
-  /** `bytes`: no less than its size. `annotated`: there may be x-mcp-header in it. `text`: its own, if it is known. */
+  /** Adds a tool. `bytes` is at least its size. `annotated`: it may have x-mcp-header. `text` is its source, if known. */
   add(tool: unknown, bytes: number, annotated: boolean, text?: string): void {
     const reason = refuse(tool, bytes, this.#bounds)
     const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined
@@ -86,13 +86,13 @@ export class ToolsReader {
     names.push((tool as { name: string }).name)
   }
 
-  /** Leaves a tool out that has come as far as its name, or not even that. */
+  /** Drops a tool and reports the reason. */
   drop(tool: unknown, reason: string): void {
     this.#place++
     if (this.#drops.length < DROPS) this.#drops.push([nameOf(tool), reason])
   }
 
-  /** The same for one that is much larger than `largest`; `tool` is what is known of it. */
+  /** Drops a tool that is much larger than `largest`. `tool` has its known members. */
   dropLarge(tool?: unknown): void {
     this.drop(tool, (tool ? refuse(tool, Infinity, this.#bounds) : '') || tooLarge(this.#bounds))
   }
@@ -102,7 +102,7 @@ export class ToolsReader {
     return this.list.names.join('\n')
   }
 
-  /** '' or JSON, as platform.go describes it; `result` is what the list is of. */
+  /** The field Extra of registry/client/platform.go: JSON or ''. `result` is the result with the list. */
   extra(result: JsonObject): string {
     const extra: Record<string, unknown> = {}
     if (this.#drops.length > 0) extra['drops'] = this.#drops
@@ -113,7 +113,7 @@ export class ToolsReader {
   }
 }
 
-/** Reads a list that is parsed; undefined if the result has none. `bytes` is the size of the whole text. */
+/** Reads a parsed list. Undefined if the result has none. `bytes` is the size of the whole text. */
 export function readTools(
   result: JsonObject,
   bytes: number,
@@ -157,12 +157,12 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   return ''
 }
 
-/** A definition of this size has no room for 32 levels. */
+/** Definitions up to this size cannot reach the default limits of schemas. */
 const HARMLESS = 192
 
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
-// `named`: a map of schemas, by names of the server's choice. Any other object counts as a schema.
+// `named`: the object maps names to schemas. Any other object counts as a schema.
 function overgrown(v: object, bounds: ToolBounds, depth: number, named: boolean, count: { nodes: number }): string {
   const list = Array.isArray(v)
   if (!list && !named) {

@@ -1,44 +1,42 @@
-// Requests that must not reach a server twice. Chromium sends a POST again,
-// silently, when a reused connection dies before the response; a streamed body
-// cannot be sent again (HTTP/2 and newer; HTTP/1.1 has no such body).
+// Sends requests that must not reach a server twice. Chromium repeats a POST if a reused connection breaks before the
+// response. A streamed body cannot be repeated. It needs HTTP/2 or newer.
 
 import { originOf } from '../shared/origin.ts'
 
-/** How often the protocol of an origin is looked for. */
+/** The most attempts to find the protocol of an origin. */
 const LOOKS = 4
 
-/** Stands for the protocol of an origin that takes no streams. */
+/** The protocol of an origin that refuses streamed bodies. */
 const PLAIN = 'plain'
 
 export class Uploads {
   readonly #fetch: typeof fetch
-  readonly #protocols = new Map<string, string | number>() // of origins, or how often they were not told
+  readonly #protocols = new Map<string, string | number>() // by origin; a number counts failed attempts
 
   constructor(fetcher: typeof fetch) {
     this.#fetch = fetcher
   }
 
-  /** Whether the origin is known to be spoken to over HTTP/2 or newer. */
+  /** Whether the origin is known to use HTTP/2 or newer. */
   multiplexed(origin: string): boolean {
     const protocol = this.#protocols.get(origin)
     return protocol === 'h2' || protocol === 'h3'
   }
 
-  /** How the URL's origin is spoken to, as far as that is known. */
+  /** The protocol of the URL's origin, if known. */
   protocol(url: string): string | undefined {
     const protocol = this.#protocols.get(originOf(url))
     return typeof protocol === 'string' ? protocol : undefined
   }
 
-  /** The same, from somebody who knows. */
+  /** Sets the protocol of the URL's origin. */
   teach(url: string, protocol: string): void {
     this.#protocols.set(originOf(url), protocol)
   }
 
   /**
-   * Sends the request; with `once`, as a stream where that works. If the
-   * network refuses the stream and has read nothing of it, or the server wants
-   * a length (411), the body goes plain.
+   * Sends the request, with `once` as a stream if the origin takes one. The body is sent without a stream if the network
+   * refuses the stream before reading it, or if the server requires a length (411).
    */
   async send(url: string, init: RequestInit, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<Response> {
     const origin = this.#learn(url)
@@ -66,8 +64,8 @@ export class Uploads {
     return this.#fetch(url, { ...init, body })
   }
 
-  // Resource timing tells the protocol of an earlier exchange with the origin,
-  // if the server lets it (Timing-Allow-Origin). Looking is not free.
+  // Resource timing shows the protocol of an earlier exchange, if the server allows it (Timing-Allow-Origin). A lookup
+  // costs time.
   #learn(url: string): string {
     const origin = originOf(url)
     const known = this.#protocols.get(origin)
@@ -80,7 +78,7 @@ export class Uploads {
 
 let supported: boolean | undefined
 
-// A browser without streamed bodies would send the text "[object ReadableStream]".
+// A browser without streamed bodies would send the text `[object ReadableStream]`.
 function streams(): boolean {
   if (supported !== undefined) return supported
   let asked = false

@@ -1,5 +1,5 @@
-// What every call hands over between JavaScript and the module: functions on
-// plain numbers, and bytes in the module's memory. package membuf is the other side.
+// The binary interface of the module: functions on numbers, and bytes in the module's memory. Each tool call uses it.
+// The Go package membuf is the other side.
 
 import type { Platform } from '../fetch/platform.ts'
 
@@ -21,24 +21,25 @@ interface Exports {
   portolan_cancel(id: number): void
 }
 
-/** What the module calls beside the platforms. */
+/** Functions that the module calls, except those of the platforms. */
 export interface Callee {
   called(id: number, table: number, isError: boolean, durationMs: number, server: string, tool: string): void
   /**
-   * A tool is its name, its pin and, if it is held, the JSON text of its Hold, with tabs between. `handles` has
-   * the table of each, and its index, with the bit `withheld` for a tool that models do not see.
+   * A line of `tools` has a tool's name, its pin and, if the tool is held, the JSON text of its Hold, with tabs
+   * between. `handles` has the table and the index of each tool. The bit `withheld` marks an index whose tool models
+   * do not see.
    */
   listed(server: string, tools: string[], handles: Uint32Array): void
 }
 
-/** As in payload.go. */
+/** The bit of an index that marks a withheld tool, as in wasm/internal/bridge/payload.go. */
 export const withheld = 2 ** 31
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const none = new Uint8Array(0)
 
-/** How much later than it should a timer of the module may become known, in ms. */
+/** The longest delay of a new timer of the module, in ms. */
 const SOON_MS = 20
 
 export class Abi {
@@ -91,13 +92,13 @@ export class Abi {
     return this.#exports?.mem.buffer.byteLength ?? 0
   }
 
-  /** The module runs from now on; resume lets its goroutines go on. */
+  /** Called when the module runs. `resume` runs its goroutines. */
   enter(exports: WebAssembly.Exports, resume: () => void): void {
     this.#exports = exports as unknown as Exports
     this.#resume = resume
   }
 
-  /** The module has ended: what is called from now on does nothing. */
+  /** Called when the module has ended. Every later call does nothing. */
   leave(): void {
     this.#exports = undefined
     this.#memory = none
@@ -137,7 +138,7 @@ export class Abi {
     this.#resume()
   }
 
-  // The module is calm: only its timers may have changed, which resuming makes known.
+  // No goroutine has to run now. Only timers may have changed, and resuming sets them.
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
@@ -145,7 +146,7 @@ export class Abi {
     }, SOON_MS)
   }
 
-  /** Leaves two texts where membuf.Take finds them; the result is their lengths. */
+  /** Writes two texts to the place where membuf.Take reads them. Returns their lengths in bytes. */
   #write(a: string, b: string): { first: number; second: number } {
     if (!this.#exports || (a === '' && b === '')) return { first: 0, second: 0 }
     const most = 3 * (a.length + b.length)
@@ -163,13 +164,13 @@ export class Abi {
     return { first, second: b === '' ? 0 : encoder.encodeInto(b, room.subarray(first)).written }
   }
 
-  /** Undefined if the module breaks down over it. */
+  /** Room for n bytes in the module's memory. Undefined if the module ends over it. */
   #room(n: number): Uint8Array<ArrayBuffer> | undefined {
     const at = this.#exports!.portolan_room(n)
     return this.#exports && this.#bytes(at, n)
   }
 
-  // A view of memory is void once the memory has grown.
+  // Memory that grows detaches its views.
   #bytes(at: number, n: number): Uint8Array<ArrayBuffer> {
     if (this.#memory.length === 0) this.#memory = new Uint8Array(this.#exports!.mem.buffer)
     return this.#memory.subarray(at >>> 0, (at >>> 0) + n)

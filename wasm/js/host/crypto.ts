@@ -1,19 +1,18 @@
 import { openVault, type Vault } from '../shared/vault.ts'
 
-// What signing in needs of JavaScript: cryptography, locks
-// and a memory for secrets. Binary values travel in base64url.
+// Cryptography, locks and a store of secrets, for the sign-in of registry/oauth. Binary values are base64url texts.
 
 const es256 = { name: 'ECDSA', namedCurve: 'P-256' }
 const rs256 = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 
-/** The other side of notary_js.go. */
+/** The JavaScript side of registry/client/browser/crypto.go. */
 export class CryptoStore {
   readonly #made = new Map<string, CryptoKeyPair>()
   readonly #locks = new Map<number, { held: Promise<unknown>; free(): void }>()
   #last = 0
   #vault: Promise<Vault> | undefined
 
-  /** Calls what the last but one argument names, and tells the last how it ended: a text, and what went wrong. */
+  /** Runs a method by its name. `done` gets the resulting text and the error text. */
   run(...args: unknown[]): void {
     const [method, ended] = args.splice(-2) as [
       'hash' | 'makeKey' | 'jwt' | 'load' | 'save' | 'held',
@@ -31,7 +30,7 @@ export class CryptoStore {
     return encode(crypto.getRandomValues(new Uint8Array(32)))
   }
 
-  /** Makes a key that stays in the browser; the result is its name and, on another line, its public JWK. */
+  /** Makes a key that no script can read. Returns its name and, on a second line, its public JWK. */
   async makeKey(): Promise<string> {
     const pair = await crypto.subtle.generateKey(es256, false, ['sign'])
     const name = `dpop ${this.random()}`
@@ -41,7 +40,7 @@ export class CryptoStore {
     return `${name}\n${JSON.stringify({ kty, crv, x, y })}`
   }
 
-  /** `key` is a name of makeKey, or a PKCS#8 key in PEM, or a JWK. */
+  /** Signs with `key`: a name from makeKey, a PKCS#8 key in PEM, or a JWK. */
   async jwt(key: string, alg: string, header: string, claims: string): Promise<string> {
     const text = `${encode(bytes(header))}.${encode(bytes(claims))}`
     const pair = this.#made.get(key) ?? (key.startsWith('dpop ') ? await (await this.#vault)?.key(key) : undefined)
@@ -59,7 +58,7 @@ export class CryptoStore {
     return (await (this.#vault ??= openVault())).setText(key, text)
   }
 
-  /** Asks for a lock that all tabs share; `held` waits for it, `unlock` gives it back or up. */
+  /** Requests a lock that all tabs share. `held` waits for it. `unlock` releases it or withdraws the request. */
   want(name: string): number {
     const id = ++this.#last
     const waits = new AbortController()
@@ -71,7 +70,7 @@ export class CryptoStore {
           resolve()
         })).catch(reject)
     })
-    held.catch(() => {}) // callers get the error
+    held.catch(() => {}) // `held` reports the error
     this.#locks.set(id, { held, free: () => free() })
     return id
   }

@@ -31,7 +31,7 @@ type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
 
 const filled = (c: ServerConfig) => Object.keys(c.headers ?? {}).length > 0
 
-/** How long a module stays at least that has replaced another for its size. */
+/** The shortest time between two replacements of a module for its size, in ms. */
 const RENEW_MS = 60_000
 
 /**
@@ -42,17 +42,16 @@ const CLIENT = 2 ** 32
 
 interface Client {
   readonly channel: SharingChannel
-  /** The last request that came. */
+  /** The id of the last request that arrived. */
   last: number
 }
 
 /**
- * The module and those who use it. A host runs beside the module, in a worker or
- * on the main thread; any number of channels attach to it and see the same state.
- * A module that has crashed is replaced, and gets the servers that the old one had.
+ * Owns the module, in a worker or on the page's thread. Any number of channels attach to it and see the same state.
+ * A module that crashes is replaced. The new module gets the servers of the old one.
  */
 export class Host {
-  /** Servers of `begin` that the module did not take. */
+  /** Servers of `begin` that the module refused. */
   refused: Record<string, WireError> = {}
 
   readonly #wasm: WebAssembly.Module
@@ -61,17 +60,17 @@ export class Host {
   #instance: Instance | undefined
   /** The instance has its servers. */
   #ready = false
-  /** It has not listed all tools again that an earlier one had. */
+  /** The instance replaces another and has not listed all tools again. */
   #listing = false
   readonly #restarts = new Restarts()
-  /** The module is replaced beyond it, and not before, in ms of performance.now(). */
+  /** A module of more memory is replaced, but not before `#renewAt`, in ms of performance.now(). */
   readonly #memoryBytes: number
   #renewAt = 0
   #down: RegistryError | undefined
   #closed = false
   #online = true
   #discovered = false
-  /** The servers' configurations, as the module last sent them: a new module is started with them. */
+  /** The configurations that the module last sent. A new module starts with them. */
   readonly #configs = new Map<string, ServerConfig>()
 
   readonly #clients = new Map<number, Client>()
@@ -82,10 +81,10 @@ export class Host {
   /** The host's own requests. */
   readonly #own = new Map<number, (reply: Reply) => void>()
   #lastOwn = 0
-  /** How many requests the instance is at work on. */
+  /** The number of requests that have no reply yet. */
   #busy = 0
   #closing = 0
-  /** Pins that came before anybody who could keep them. */
+  /** Pins that arrived before a page that can store them. */
   #unkept: PinsEvent[] = []
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
   #lastAsk = 0
@@ -99,14 +98,14 @@ export class Host {
     this.#ioWorker = ioWorker
     const { memoryBytes = limitDefaults.memoryBytes, ...limits } = options.limits ?? {}
     this.#memoryBytes = memoryBytes
-    // On the page's own thread nothing else happens while a response is parsed.
+    // Parsing a response blocks the page's thread.
     if (typeof document !== 'undefined') limits.responseBytes ??= mainThreadResponseBytes
     this.#options = { ...options, limits }
   }
 
   /**
-   * Starts a module. Rejects if it refuses the options, is of another version, or cannot run. `lane` needs a scope
-   * that can start workers.
+   * Starts a module. Rejects if the module refuses the options, has another version, or cannot run. `ioWorker` needs a
+   * scope that can start workers.
    */
   static async start(
     wasm: WebAssembly.Module,
@@ -117,7 +116,7 @@ export class Host {
     const host = new Host(wasm, options, ioWorker)
     host.#discovered = !!begin.discovered
     await host.#boot()
-    host.refused = await host.#furnish(Object.entries(begin.servers))
+    host.refused = await host.#addServers(Object.entries(begin.servers))
     return host
   }
 
@@ -142,8 +141,8 @@ export class Host {
   }
 
   /**
-   * Takes the servers of one who comes later: those that are not there, those that
-   * its caller gives, and header values that nobody else knows.
+   * Adds the servers of a page that joins later: new servers, servers in the options of its createRegistry, and
+   * header values that the module lacks.
    */
   async adopt({ servers, given, discovered }: Begin): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = {}
@@ -167,7 +166,7 @@ export class Host {
     return refused
   }
 
-  /** Ends the module. */
+  /** Ends the module and the host. */
   exit(): void {
     this.#closed = true
     this.#instance?.exit()
@@ -185,7 +184,7 @@ export class Host {
       return
     }
     client.last = Math.max(client.last, m.id)
-    if (m.method === 'attach') return this.#welcome(number, client, m.id)
+    if (m.method === 'attach') return this.#sendState(number, client, m.id)
     if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
     if (this.#down && m.method !== 'close') {
       if (!this.#restarts.allow(m.method === 'retry')) throw this.#down
@@ -196,7 +195,7 @@ export class Host {
     if (m.method === 'close') this.#closed = true
     else if (waits) return void this.#held.push([number, m])
     if (this.#instance) this.#perform(m, number * CLIENT + m.id)
-    else client.channel.post({ id: m.id, result: null } satisfies ToPage) // closed, and nothing to close
+    else client.channel.post({ id: m.id, result: null } satisfies ToPage) // closed already
   }
 
   #perform(m: Omitted<Request>, id: number): void {
@@ -222,8 +221,8 @@ export class Host {
     })
   }
 
-  /** Tells a new client all that the others know. */
-  #welcome(number: number, client: Client, id: number): void {
+  /** Sends a new client the whole state. */
+  #sendState(number: number, client: Client, id: number): void {
     this.#clients.set(number, client)
     const { channel } = client
     for (const [server, tools] of this.#tools) {
@@ -256,7 +255,7 @@ export class Host {
     for (const { channel } of this.#clients.values()) channel.post(m)
   }
 
-  /** Posts a reply to where its request came from. `of` is the instance that replies. */
+  /** Posts a reply to the client of its request. `of` is the instance that replies. */
   #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
     if (of === this.#instance) this.#busy--
     if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
@@ -266,7 +265,7 @@ export class Host {
     this.#renew()
   }
 
-  /** `parts` is the list for those whose messages are cloned. */
+  /** Replaces the list of a server. `parts` is the list in the form for channels that clone messages. */
   #setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
     if (tools.length) this.#tools.set(server, tools)
     else if (!this.#tools.delete(server)) return
@@ -281,7 +280,7 @@ export class Host {
     }
   }
 
-  /** A long list that is new comes without pins. */
+  /** Adds pins to a list that came without them, as a long new list does. */
   #givePins({ server, pins }: PinsEvent): void {
     const tools = this.#tools.get(server)
     if (!tools?.some((t) => !t.pin)) return
@@ -295,7 +294,7 @@ export class Host {
 
   async #boot(): Promise<void> {
     let instance: Instance | undefined
-    const current = () => !instance || instance === this.#instance // a replaced instance still ends its sessions
+    const current = () => !instance || instance === this.#instance // a replaced instance is still ending its sessions
     const listener: InstanceListener = {
       settle: (id, reply, transfer) => this.#settle(instance, id, reply, transfer),
       progress: (id, progress) =>
@@ -314,7 +313,7 @@ export class Host {
       hints: (hints) => {
         this.#options.hints = hints
         for (const { channel } of this.#clients.values())
-          return channel.post({ event: 'hints', hints } satisfies ToPage) // one stores them
+          return channel.post({ event: 'hints', hints } satisfies ToPage) // one page stores them
       },
       pins: (event) => {
         ;(this.#options.pins ??= {})[event.key] = event.pins
@@ -343,8 +342,8 @@ export class Host {
     if (this.#closed) instance.exit()
   }
 
-  /** Gives a new module its servers, and has it list what an earlier one had. */
-  async #furnish(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
+  /** Gives a new module its servers, and lists their tools if the old module had. */
+  async #addServers(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
     const refused: Record<string, WireError> = {}
     const instance = this.#instance
     await Promise.all(
@@ -374,7 +373,7 @@ export class Host {
     })
   }
 
-  /** Goes on with what had to wait. */
+  /** Handles the held requests. */
   #release(): void {
     for (const [client, m] of this.#held.splice(0)) this.#clients.get(client)?.channel.onmessage?.(m)
   }
@@ -411,12 +410,12 @@ export class Host {
     } catch {
       return this.#ended()
     }
-    await this.#furnish(this.#configs)
+    await this.#addServers(this.#configs)
   }
 
   /**
-   * Replaces a module whose memory has grown too large, for it cannot give it back:
-   * while nobody waits for it, and once in a minute.
+   * Replaces a module whose memory has grown too large, because memory of a module never shrinks. No request may be
+   * under way, and a minute has to pass between two replacements.
    */
   #renew(): void {
     const old = this.#instance
@@ -427,12 +426,12 @@ export class Host {
     this.#instance = undefined
     this.#tools.clear()
     const id = ++this.#lastOwn
-    this.#own.set(id, () => queueMicrotask(() => old.exit())) // not in the midst of its reply
+    this.#own.set(id, () => queueMicrotask(() => old.exit())) // after its reply
     old.call(id, { method: 'close' })
     void this.#restart()
   }
 
-  /** Ends all requests that the instance was at work on. */
+  /** Ends all requests that have no reply, except held ones. */
   #fail(e: RegistryError): void {
     const error = toWire(e)
     this.#busy = 0
@@ -455,7 +454,7 @@ export class Host {
     this.#broadcast(event)
   }
 
-  /** Asks the client that called, as far as that is known. */
+  /** Sends a question to the client of the call. If the call is unknown, the client that called last gets it. */
   #askClient(
     of: Instance,
     ask: number,
@@ -472,7 +471,7 @@ export class Host {
     client.post(asks)
   }
 
-  /** Nobody waits for that answer any more. */
+  /** Withdraws a question from its client. */
   #forget(id: number): void {
     const asked = this.#asks.get(id)
     if (asked?.event === 'authorize') asked.client.post({ event: 'authorize', ask: id } satisfies ToPage)

@@ -22,7 +22,7 @@ import { sourceParts } from '../shared/toolparts.ts'
 import type { ServerConfig, ToolProgress } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
-/** The functions that the module puts into the boot object's hands. */
+/** The functions of the module. */
 interface Module {
   call(id: number, method: string, params: string): void
   elicited(ask: number, answer: string): void
@@ -40,21 +40,21 @@ export interface InstanceListener {
   /** The configuration of a server as it is now; null: removed. */
   config(server: string, config: ServerConfig | null): void
   state(event: StateEvent): void
-  /** `parts` is the list for those whose messages are cloned; none: the same list, cut. */
+  /** `parts` is the list in the form for channels that clone messages. If empty, `tools` is cut into parts. */
   tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
   hints(hints: string): void
   pins(event: PinsEvent): void
-  /** During request `call`, if that is known, or else 0. */
+  /** A server has a question, during request `call`; 0: the request is unknown. */
   elicit(ask: number, call: number, server: string, params: string): void
-  /** A person is to see a page, during request `call`. */
+  /** A person has to see an authorization page, during request `call`. */
   authorize(ask: number, call: number, request: NonNullable<AuthorizeEvent['request']>): void
-  /** The answer is not awaited any more. */
+  /** The question is withdrawn. */
   unask(ask: number): void
-  /** It has ended, asked to or not. */
+  /** The module has ended, by request or by a crash. */
   ended(): void
 }
 
-/** What the module says, without what a server has hidden in it. */
+/** Parses JSON from the module and removes hidden characters, which may come from servers. */
 const read = (json: string) =>
   JSON.parse(
     json,
@@ -79,7 +79,7 @@ export class Instance {
   readonly #platform: Platform
   readonly #listener: InstanceListener
   #module!: Module
-  /** The last list of each server that the host was sent, in a form that can be compared. */
+  /** The list of each server that was sent last, as a text to compare. */
   readonly #told = new Map<string, string>()
 
   private constructor(listener: InstanceListener, ioWorker: MakeIoWorker | undefined) {
@@ -87,7 +87,7 @@ export class Instance {
     this.#platform = new Platform({ abi: this.#abi, ioWorker })
   }
 
-  /** Rejects if the module refuses the options, is of another version, or cannot run. */
+  /** Starts a module. Rejects if the module refuses the options, has another version, or cannot run. */
   static start(
     module: WebAssembly.Module,
     options: StartOptions,
@@ -133,7 +133,7 @@ export class Instance {
     this.#module.elicited(ask, answer)
   }
 
-  /** Of the module, in bytes. It never shrinks. */
+  /** The memory of the module, in bytes. It never shrinks. */
   get memory(): number {
     return this.#abi.size
   }
@@ -185,7 +185,7 @@ export class Instance {
     return now === before
   }
 
-  /** What the module calls, by name (wasm/internal/bridge). */
+  /** The functions that the module calls by name (wasm/internal/bridge). */
   #boot(options: StartOptions): Record<string, unknown> {
     const listener = this.#listener
     return {

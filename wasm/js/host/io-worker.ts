@@ -8,15 +8,15 @@ interface WorkerScope {
   importScripts?(): void
 }
 
-/** What Host.start takes in a worker of ours. */
+/** Makes the IO worker. Host.start takes it in a dedicated or shared worker. */
 export const ioWorker: MakeIoWorker = (listener) => new IoWorker(another, listener)
 
-/** A second worker that runs this worker's script, for serveIoWorker; undefined where there can be none. */
+/** Starts a second worker with this worker's script, for serveIoWorker. Undefined if no worker can be started. */
 function another(): Worker | undefined {
   const scope = globalThis as unknown as WorkerScope
   if (typeof scope.Worker !== 'function') return undefined
   try {
-    // The script's own address cannot be used again where it came as a blob that is gone.
+    // The URL of a script that came as a blob is revoked by now.
     const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
     const make = (url: string) =>
       new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: ioWorkerName })
@@ -36,7 +36,7 @@ function blobUrl(): string {
   return url
 }
 
-/** Only a classic worker has scripts to import. */
+/** Only a classic worker has importScripts. */
 function isModule(scope: WorkerScope): boolean {
   try {
     scope.importScripts!()

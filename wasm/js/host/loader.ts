@@ -3,13 +3,12 @@ import { explainWasm } from '../shared/explain.ts'
 // @ts-expect-error made by the build from the Go toolchain's own wasm_exec.js
 import { loadGo } from '../gen/wasm_exec.js'
 
-/** What the module finds under the name `portolan` in its scope. */
+/** The global `portolan` of the module. */
 export type Boot = Record<string, unknown>
 
 /**
- * Runs a module in a scope of its own: Go's support code finds and leaves
- * nothing in the page's globals. Resolves when the program ends; a program that
- * ends unasked has crashed. It finds `globals` in place of the page's own.
+ * Runs a module with globals of its own: Go's support code reads and writes nothing of the page's globals. `globals`
+ * replace those of the page. Resolves when the program ends. A program that ends without a request has crashed.
  */
 export async function run(
   module: WebAssembly.Module,
@@ -22,11 +21,11 @@ export async function run(
     Object.fromEntries(
       Object.entries({
         portolan: boot,
-        // What insists on the real global as its this.
+        // These need the real global as `this`.
         crypto: globalThis.crypto,
         performance: globalThis.performance,
         fetch: (...args: Parameters<typeof fetch>) => fetch(...args),
-        // Node's own are not for the module: Go's loader fills in harmless ones.
+        // Without those of Node, Go's loader uses harmless replacements.
         process: undefined,
         fs: undefined,
         ...globals,
@@ -34,7 +33,7 @@ export async function run(
     ),
   )
   const go = new (loadGo(scope))()
-  // Timers and callbacks of a program that has ended lead nowhere.
+  // A program that has ended gets no timers and no callbacks.
   const end = () => {
     for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
     go._scheduledTimeouts.clear()
@@ -43,11 +42,11 @@ export async function run(
   }
   const { exit } = go
   go.exit = (code: number) => {
-    end() // at once: a promise may call back before anybody hears of the end
+    end() // at once, because a promise may call back before the listener of the end
     exit(code)
     go._resolveExitPromise()
   }
-  // A trap, or an exception that passes through the module's frames, leaves nothing to go on with.
+  // A module cannot continue after a trap, nor after an exception that passed through its frames.
   const trapped = <A extends unknown[], R>(fn: (...args: A) => R) => (...args: A): R | undefined => {
     try {
       return fn(...args)

@@ -14,18 +14,18 @@ export interface SharedScope {
 }
 
 /**
- * A shared worker's program: one host for all tabs. The first tab says what the
- * module is; it is ended with the last one.
+ * The program of a shared worker: one host for all tabs. The first tab provides the module. The module ends with the
+ * last tab.
  */
 export function serveTabs(scope: SharedScope): void {
   let host: Host | undefined
   let up = new AbortController()
   let lock: string | undefined
-  /** The tab that was asked for a module, and whether it has answered. */
+  /** The tab that was asked for a module, and whether its reply has arrived. */
   let starter: MessagePort | undefined, launching = false
   const waiting = new Map<MessagePort, Begin>()
   const attached = new Map<MessagePort, () => void>()
-  const news = new BroadcastChannel(scope.name)
+  const announcements = new BroadcastChannel(scope.name)
   const post = (port: MessagePort, m: Joined) => port.postMessage(m)
 
   scope.onconnect = ({ ports: [port] }) => {
@@ -38,11 +38,11 @@ export function serveTabs(scope: SharedScope): void {
   function joined(port: MessagePort, { join, begin }: Join): void {
     onReleased(join, () => left(port))
     waiting.set(port, begin)
-    if (host) void welcome(port, begin)
+    if (host) void adopt(port, begin)
     else next()
   }
 
-  /** Asks one of those who wait for a module. */
+  /** Asks a waiting tab for a module. */
   function next(): void {
     if (host || starter) return
     for (const port of waiting.keys()) {
@@ -75,12 +75,12 @@ export function serveTabs(scope: SharedScope): void {
     launching = false
     if (!host) return next()
     if (waiting.has(port)) attach(port, host.refused)
-    for (const [other, begin] of [...waiting]) void welcome(other, begin)
-    news.postMessage('up')
-    desert()
+    for (const [other, begin] of [...waiting]) void adopt(other, begin)
+    announcements.postMessage('up')
+    endIfUnused()
   }
 
-  async function welcome(port: MessagePort, begin: Begin): Promise<void> {
+  async function adopt(port: MessagePort, begin: Begin): Promise<void> {
     const refused = await host!.adopt(begin)
     if (waiting.has(port)) attach(port, refused)
   }
@@ -100,10 +100,10 @@ export function serveTabs(scope: SharedScope): void {
       starter = undefined
       next()
     }
-    desert()
+    endIfUnused()
   }
 
-  function desert(): void {
+  function endIfUnused(): void {
     if (!host || attached.size || waiting.size) return
     host.exit()
     host = undefined

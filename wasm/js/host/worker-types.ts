@@ -1,4 +1,4 @@
 import type { ModuleHost } from '../shared/types.ts'
 
-/** Runs the module in this realm: what `RegistryOptions.host` takes. */
+/** Runs the module in this realm. Its class is the value of `RegistryOptions.host`. */
 export declare const Host: ModuleHost

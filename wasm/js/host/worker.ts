@@ -9,8 +9,7 @@ import { serveTabs, type SharedScope } from './tabs.ts'
 
 export { Host }
 
-// In a worker that launch.ts or shared.ts has made, this script is the program;
-// elsewhere it is only the module that exports Host.
+// In a worker that launch.ts or shared.ts made, this script is the program. Elsewhere it only exports Host.
 const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope & { document?: unknown }
 if (scope.document === undefined) {
   if (scope.name === workerName) serveOne(scope)

@@ -3,7 +3,7 @@ import type { Activity, DispatchOptions, ServerHealth, Snapshot, ToolResult } fr
 type Servers = Snapshot['servers']
 type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message'>
 
-/** A connection that is being made: `connected` when the list began, in ms since the epoch. */
+/** A connection under way. `connected` is the time at which the list began, in ms since the epoch. */
 interface Connecting {
   id: number
   at: number
@@ -11,10 +11,10 @@ interface Connecting {
   connected?: number
 }
 
-/** How much of a message is shown. */
+/** The longest message, in characters. */
 const longestMessage = 500
 
-/** Tells observers what a registry does. */
+/** Reports the activities of a registry to observers. */
 export class Activities {
   readonly #listeners: ReadonlySet<(a: Activity) => void>
   readonly #connecting = new Map<string, Connecting>()
@@ -24,7 +24,7 @@ export class Activities {
     this.#listeners = listeners
   }
 
-  /** Runs a call and tells of it. */
+  /** Runs a call and reports it. */
   async call(
     server: string,
     tool: string,
@@ -57,7 +57,7 @@ export class Activities {
     }
   }
 
-  /** Finds connections that began, went on or ended between two states. */
+  /** Reports connections that began, changed or ended between two states. */
   states(before: Servers, after: Servers): void {
     for (const [server, now] of Object.entries(after))
       if (now !== before[server]) this.#state(server, before[server], now)
@@ -67,7 +67,7 @@ export class Activities {
   #state(server: string, before: ServerHealth | undefined, now: ServerHealth): void {
     const at = Date.now()
     let open = this.#connecting.get(server)
-    // A fast one may be over with the first news of it.
+    // A fast connection may be over in its first state.
     const fresh = now.lastConnected !== null && now.lastConnected !== (before?.lastConnected ?? null)
     if (!open && (now.status === 'connecting' || fresh)) {
       open = { id: ++this.#last, at, lastSuccessful: before?.lastSuccessful ?? null }
@@ -99,7 +99,7 @@ export class Activities {
     this.#tell({ id, kind: 'connection', server, phase: 'end', at: Date.now(), durationMs: Date.now() - at, ...e })
   }
 
-  /** A listener's own fault is the page's, and stops nothing of ours. */
+  /** Calls the listeners. An exception of one becomes an uncaught error of the page. */
   #tell(a: Activity): void {
     for (const listener of [...this.#listeners]) {
       try {

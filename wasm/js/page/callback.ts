@@ -1,7 +1,6 @@
 import { channelOf, leftKey, type Left } from './signin.ts'
 
-// The page that authorization pages send people back to. It says what is going
-// on in words of its own: nothing of its address is shown.
+// The redirect page of sign-in. It shows its own texts only, and nothing of its address.
 
 const say = (text: string) => {
   document.getElementById('portolan')!.textContent = text
@@ -11,8 +10,8 @@ const ticket = location.hash.slice(1)
 const here = location.href
 const state = new URLSearchParams(location.search).get('state') ?? ''
 
-// The page brings this twice: in itself, for bundlers take one file, and as a file, for
-// hosts whose policy refuses scripts in pages.
+// The script is in the page, because bundlers copy one file. It is also a file, for policies that forbid inline
+// scripts.
 const { dataset } = document.documentElement
 if (!('portolan' in dataset)) {
   dataset.portolan = ''
@@ -21,13 +20,13 @@ if (!('portolan' in dataset)) {
   else say('There is nothing to do here.')
 }
 
-/** A window that was opened before it was known where to. */
+/** A window that was opened before its URL was known. */
 function wait(): void {
   say('Looking for the place to sign in…')
   const channel = channelOf(ticket)
   channel.onmessage = ({ data }: MessageEvent<{ go?: unknown }>) => {
     if (typeof data?.go !== 'string' || !/^https?:\/\//i.test(data.go)) return
-    window.opener = null // what comes next has no business with the page that opened it
+    window.opener = null // the authorization page gets no access to the opener
     location.replace(data.go)
   }
   channel.postMessage({ ready: true })

@@ -1,7 +1,7 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 
-/** The JSON text of a call's arguments; text is passed on as it is, so that big integers keep their digits. */
+/** The JSON text of a call's arguments. A text stays as it is, so that big integers keep their digits. */
 export function argumentText(args: unknown): string {
   if (typeof args === 'string') {
     if (args.trim() === '') return '{}'
@@ -29,7 +29,7 @@ export function checkName(name: unknown): void {
   if (typeof name !== 'string') throw new RegistryError('invalid_config', "the server's name is not a string")
 }
 
-/** What only a URL parser can tell; the module checks the rest. */
+/** Checks that the URL parses. The module has no URL parser; it checks everything else. */
 export function checkConfig(config: Partial<types.ServerConfig>, server: string): void {
   if (!isObject(config)) throw new RegistryError('invalid_config', 'the configuration is not an object', { server })
   const { url } = config

@@ -4,18 +4,18 @@ import { part } from './parts.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
 /**
- * Modules by where they come from: registries that start together, or again, share one download and one compilation.
+ * Compiled modules by address. Registries of one page share one download and one compilation.
  */
 const modules = new Map<unknown, Promise<WebAssembly.Module>>()
 
-/** Where the module is to be loaded from; what is no address comes back as it is. */
+/** The URL of the module. A source that is no URL is returned unchanged. */
 export function sourceOf(wasm: RegistryOptions['wasm']): string | Response | BufferSource | WebAssembly.Module {
   wasm ??= new URL('./portolan.wasm', import.meta.url)
   if (typeof wasm !== 'string' && !(wasm instanceof URL)) return wasm
   return new URL(wasm, typeof document === 'undefined' ? import.meta.url : document.baseURI).href
 }
 
-/** Turns the `wasm` option into a compiled module. */
+/** Compiles the module of the option `wasm`. */
 export function compile({ wasm, integrity, host }: RegistryOptions, report: Report): Promise<WebAssembly.Module> {
   const source = sourceOf(wasm)
   const key = typeof source === 'string' ? `${source} ${integrity ?? ''}` : source

@@ -1,6 +1,5 @@
-// Tools in the form that a vendor's API takes, on the page, where getTools()
-// cannot wait for the module. registry/convert does the same on JSON text
-// and says what is done and why; testdata/convert holds both to one result.
+// Converts tools to the form of a provider's API. getTools() is synchronous and cannot wait for the module, so this runs
+// in the page. registry/convert does the same on JSON text and explains it. testdata/convert holds both to one output.
 
 import { geminiParameters } from './gemini.ts'
 import {
@@ -21,9 +20,8 @@ import { maxSchemaDepth, maxSchemas } from '../shared/wire.gen.ts'
 import type { Dialect, Tool } from '../shared/types.ts'
 
 /**
- * One tool in a dialect. The name is the model's; def is the Tool object of
- * the MCP spec and may hold anything. The result shares values with def:
- * treat both as read-only.
+ * Converts one tool to a dialect. `name` is the name for models. `def` is the Tool object of the MCP spec and may have
+ * any content. The result shares values with `def`, so both are read-only.
  */
 export function toolFor(dialect: Dialect, name: string, server: string, def: unknown): Tool {
   const d = (isObject(def) ? def : {}) as {
@@ -74,8 +72,8 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
 }
 
 /**
- * Whether a schema is already what copySchema would make of it, as nearly all
- * are: finding out costs a fifth of copying, and the page waits for it.
+ * Whether copySchema would change nothing, which is true of nearly all schemas. The check costs a fifth of a copy, and
+ * the page waits for it.
  */
 function isPlain(s: unknown, c: Source, depth: number): boolean {
   if (!isObject(s) || depth > maxSchemaDepth || --c.left < 0) return false
@@ -97,7 +95,7 @@ function isPlain(s: unknown, c: Source, depth: number): boolean {
   return 'items' in s || (s.type !== 'array' && !(Array.isArray(s.type) && s.type.includes('array')))
 }
 
-/** What a vendor refuses at the root; see rootView. */
+/** The keywords that a provider refuses at the root; see rootView. */
 const atRoot = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'])
 
 function copySchema(c: Source, s: unknown, depth: number): Schema {
@@ -119,7 +117,7 @@ function copySchema(c: Source, s: unknown, depth: number): Schema {
   return out
 }
 
-/** A keyword's value with fn applied to the schemas in it. */
+/** A keyword's value with `fn` applied to its schemas. */
 function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unknown {
   switch (shapeOf(key)) {
     case 'S':
@@ -132,7 +130,7 @@ function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unkno
   return v
 }
 
-/** Moves references that lead nowhere into the description: a vendor refuses the request for them. */
+/** Moves broken references into the description, because providers refuse them. */
 function dropDangling(root: Schema, s: unknown): void {
   if (!isObject(s)) return
   if (typeof s.$ref === 'string' && lookup(root, s.$ref) === undefined) {

@@ -1,5 +1,5 @@
-// Gemini's Schema, an OpenAPI subset, with references inlined. The counterpart
-// of registry/convert/gemini*.go, which say what the API refuses.
+// Converts to Gemini's Schema, a subset of OpenAPI without references. registry/convert/gemini*.go do the same and list
+// what the API refuses.
 
 import { clip, describeSchema, distinct, get, isObject, json, note, set, type Schema } from './schemashape.ts'
 import { fold, lookup, rootView, typesOf, view, type Source, type View } from './schemaview.ts'
@@ -73,7 +73,7 @@ function gemini(c: Source, v: View, depth: number): Schema {
   return assemble(v, parts, nullable)
 }
 
-/** One schema of alternatives. Beside anyOf nothing may stand, so that its description moves to the first. */
+/** One schema of alternatives. anyOf allows no other keyword beside it, so the description moves to the first. */
 function assemble(v: View, list: Schema[], nullable: boolean): Schema {
   const parts = list.length > 1 ? distinct(list) : list
   const { title, default: fallback, description } = v.schema
@@ -194,7 +194,7 @@ function narrowUnion(c: Source, v: View): void {
   else if (key) foldConstants(v, key)
 }
 
-/** Turns a union of string constants into an enum and describes what each was said to mean. */
+/** Turns a union of string constants into an enum. Their descriptions move into its description. */
 function foldConstants(v: View, key: string): void {
   const values: string[] = []
   const notes: string[] = []
@@ -217,7 +217,7 @@ const onlyConstant = (s: Schema) =>
     ['const', 'enum', 'title', 'description'].includes(key) || (key === 'type' && value === 'string')
   )
 
-/** The alternatives of a union, flattened, and whether null is one. What stands beside the union holds for each. */
+/** The alternatives of a union, flattened, and whether null is one. Keywords beside the union apply to each. */
 function alternatives(c: Source, v: View, key: string, depth: number): [parts: Schema[], hasNull: boolean] {
   const { [key]: list, title, description, default: fallback, nullable: _, $defs: _1, definitions: _2, ...beside } =
     v.schema

@@ -5,7 +5,7 @@ import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 
-/** A tool is converted once per dialect, when it is first asked for. */
+/** Converted tools by dialect. A tool is converted on first use. */
 const converted = new Map<Dialect, WeakMap<ToolDefinition, { name: string; tool: Tool }>>(
   dialects.map((d) => [d, new WeakMap()]),
 )
@@ -24,12 +24,12 @@ const reader: ToolDefinition = {
   },
 }
 
-/** A registry whose tools are there in the form that models take. */
+/** A registry with the tools in the form for models. */
 export class PageRegistry extends RegistryImage implements Registry {
   getTools = ((options?: GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as Registry['getTools']
 }
 
-/** The tools that pass the filter, in the dialect's form. */
+/** The tools that pass the filter, converted to the dialect. */
 function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
   const { format = 'openai', servers, include, exclude } = options
   const cache = converted.get(format)

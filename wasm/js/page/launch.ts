@@ -15,15 +15,15 @@ import { imported } from './parts.ts'
 import type { Begin, StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
-/** How long a worker's script may take to answer. */
+/** The longest wait for the first message of a worker, in ms. */
 const launchTimeout = 15_000
 
 const canWork = () => typeof Worker === 'function' && typeof document !== 'undefined'
 
-/** Where the module is meant to run. */
+/** The place where the module should run: main, worker or shared. */
 export function intended({ mode, wasm }: RegistryOptions): string {
   if (mode === 'main' || !canWork()) return 'main'
-  // A compiled module cannot be handed to a shared worker.
+  // A compiled module cannot be posted to a shared worker.
   const canShare = typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module)
   return mode === 'shared' && canShare ? 'shared' : 'worker'
 }
@@ -47,7 +47,7 @@ export async function launch(
     }
   }
   const ready = Promise.all([Promise.resolve().then(compile), settings])
-  ready.catch(ignore) // a worker that fails early leaves this unhandled
+  ready.catch(ignore) // not awaited if a worker fails early
   let why: unknown
   if (mode !== 'main' && canWork()) {
     const fallbacks = () => imported('worker-fallbacks.js', () => import('./worker-fallbacks.ts'))
@@ -87,7 +87,7 @@ type HostClass = typeof import('../host/worker.ts').Host
 
 const importHost = async () => (await imported('worker.js', () => import('../host/worker.ts'))).Host
 
-// Bundlers look for exactly this expression.
+// Bundlers recognize exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
 
 function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<StartedHost> {

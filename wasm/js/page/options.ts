@@ -17,7 +17,7 @@ const boolean: Check = [(v) => typeof v === 'boolean', 'a boolean']
 const duration: Check = [positive, 'a number of milliseconds above 0']
 const aFunction: Check = [isFunction, 'a function']
 
-/** What each option must be; an option that is not here is unknown. */
+/** The check of each option. An option without a check is unknown. */
 const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   wasm: [(v) => typeof v === 'string' || isObject(v), 'a URL, a Response, bytes or a WebAssembly.Module'],
   integrity: [
@@ -53,7 +53,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   signal: [(v) => v instanceof AbortSignal, 'an AbortSignal'],
 }
 
-/** Throws a RegistryError that names what is wrong with the options. */
+/** Throws a RegistryError that names the first wrong option. */
 export function checkOptions(options: RegistryOptions): void {
   if (!isObject(options)) throw bad('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
@@ -80,16 +80,16 @@ function checkProxy(template: string): void {
   }
 }
 
-/** The whole address of the page that people come back to after signing in; none where there is no page. */
+/** The absolute URL of the redirect page for sign-in. Undefined outside of a page. */
 export function redirectUrl({ signIn }: RegistryOptions): string | undefined {
   const page = globalThis.document?.baseURI
-  // Bundlers look for exactly this expression; Turbopack makes a path of it.
+  // Bundlers recognize exactly this expression. Turbopack replaces it with a path.
   const own = () => page && new URL('./callback.html', import.meta.url).href
   const address = signIn?.redirectUrl ?? own()
   return address && new URL(address, page).href
 }
 
-/** What of the options the module needs to know. */
+/** The options that the module needs. */
 export function startOptions(
   options: RegistryOptions,
   hints: string | undefined,

@@ -2,8 +2,8 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
 /**
- * Parts that are loaded at first use. The build makes a file of each. A service worker has no import(): its
- * host contains them. Parts that no service worker uses are imported where they are used.
+ * Parts that are loaded at first use. The build makes a file of each. A service worker has no import(), so its host
+ * contains them. Other parts are used in pages only and are imported where they are used.
  */
 export const parts = {
   activity: () => import('./activity.ts'),

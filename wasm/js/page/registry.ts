@@ -22,50 +22,50 @@ export interface Owner extends Source {
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof validateArguments | undefined
   onHints?(hints: string): void
-  /** Approvals, and what was approved, of a registry that is not another's. */
+  /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
   trust?(): Promise<Trust>
-  /** Calls need its approval. */
+  /** Calls need an approval of `trust`. */
   asks?: boolean | undefined
-  /** Looks for poison. */
+  /** Finds suspicious text in definitions and results. */
   scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
-  /** Shows the servers of those names, by default all, as off. False: one is on, and the module has to list it. */
+  /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
-  /** The host has sent configurations. */
+  /** Called when the host sends configurations. */
   onConfigs?(configs: ConfigsEvent['configs']): void
-  /** Stores a server's configuration; of a server that is stored at the same URL, only these fields. */
+  /** Stores a server's configuration. A server that is stored with the same URL changes in these fields only. */
   save?(name: string, fields?: string[]): Promise<unknown>
-  /** Resolves once what was approved is stored. */
+  /** Resolves once all approvals are stored. */
   approvalsSaved?(): Promise<unknown>
-  /** Where people sign in. Without it, the other end sees to that. */
+  /** The window for sign-in. Absent where the realm that owns the registry opens it. */
   signInWindow?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
 }
 
-/** How much later than the module's own deadline the page gives a call up, in ms. */
+/** The time between the module's deadline of a call and the page's, in ms. */
 const grace = 100
 
 /**
- * The name of the tool by which a model reads on in a result that was cut. Servers' tools have two underscores or a
- * hash.
+ * The name of the tool that reads more of a result that was cut. No server's tool has this name, because theirs have
+ * two underscores or a hash.
  */
 export const readTool = 'portolan_read_result'
 
 /**
- * The registry as a page sees it: an image of the host's state, and what can be asked of it. What models are offered
- * is PageRegistry's.
+ * The registry of a page: an image of the host's state, and requests to the host. PageRegistry adds the tools for
+ * models.
  */
 export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
   readonly requests: Requests
   version = ''
-  /** Its servers have been asked for their tools, or would have been. */
+  /** discover() was called, so that new servers are listed by themselves. */
   discovered = false
   readonly #owner: Owner
   #resultBytes = 0
   #results: Promise<Results> | undefined
-  /** Settles when what is held is known. */
+  /** Settles when the held tools have their approved definitions. */
   #filling: Promise<unknown> | undefined
-  /** Servers with fresh pins: the list that they are about comes behind them. */
+  /** Servers with new pins. The list of the same server follows them. */
   readonly #approved = new Set<string>()
   #callTimeoutMs: number = callTimeoutMs
 
@@ -73,7 +73,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   #servers: types.Snapshot['servers'] = {}
   readonly #lists = new Map<string, ToolLists>()
   readonly #arriving = new Map<string, ToolLists>()
-  /** Made of the lists when asked for. */
+  /** All lists in one, made on request. */
   #offers: ToolLists | undefined
   #index: Map<string, types.ToolInfo> | undefined
   #changes = 0
@@ -81,7 +81,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   readonly #listeners = new Set<() => void>()
   #notifying = false
   readonly #observers = new Set<(a: types.Activity) => void>()
-  /** There as long as somebody observes. */
+  /** Present while there are observers. */
   #activities: Promise<Activities> | undefined
 
   constructor(owner: Owner) {
@@ -187,7 +187,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return this.#index.get(name)
   }
 
-  /** Throws if the arguments do not fit the tool's schema. A tool that is not in the list is the host's to name. */
+  /** Throws if the arguments do not fit the tool's schema. The host rejects calls of unknown tools. */
   #validate(check: typeof validateArguments, name: string, args: string): void {
     const tool = this.#find(name)
     const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
@@ -316,7 +316,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     this.#callTimeoutMs = a.callTimeoutMs
   }
 
-  /** Shows all that is on as down. */
+  /** Shows all servers that are on as failed. */
   down(e: RegistryError): void {
     this.#lists.clear()
     this.#index = this.#offers = undefined
@@ -391,7 +391,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     this.#arriving.delete(m.server)
     const was = this.#lists.get(m.server)
     this.#replace(m.server, list)
-    this.#made().catch(ignore) // calls are going to want it
+    this.#made().catch(ignore) // calls will need it
     this.#define(m.server, list)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
@@ -409,7 +409,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     this.#changed()
   }
 
-  /** Keeps the definitions, if they were approved just now. */
+  /** Stores the definitions if they were approved just now. */
   #define(server: string, { tools }: ToolLists): void {
     if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(ignore)
   }

@@ -6,23 +6,23 @@ import type { Attached, LostEvent, Request, RequestBody, ToHost, ToPage } from '
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import type { Channel, ToolProgress } from '../shared/types.ts'
 
-/** What comes unasked. */
+/** A message that is not about one request. */
 export type Event = Exclude<Extract<ToPage, { event: string }>, LostEvent>
 
 interface Waiting {
   resolve(value: unknown): void
   reject(error: RegistryError): void
-  /** Ends the request for the host as well. */
+  /** Ends the request here and in the host. */
   leave(error: RegistryError): void
-  /** When the host has had time enough, in ms of performance.now(). */
+  /** The page's deadline, in ms of performance.now(). */
   until: number
   onProgress?: ((p: ToolProgress) => void) | undefined
 }
 
-/** Where a host comes from. */
+/** Starts a host. */
 export interface Source {
   mode: string
-  /** Starts the module, or starts it again. Without it, requests end with their channel. */
+  /** Starts the module, at first or again. Without it, requests end with their channel. */
   open?(signal?: AbortSignal): Promise<StartedHost>
 }
 
@@ -30,23 +30,23 @@ export interface Source {
 export interface HostListener {
   attached(a: Attached): void
   receive(e: Event): void
-  /** The host is gone, and stays so until somebody wants it back. */
+  /** The host has ended, and only a retry starts it again. */
   down(error: RegistryError): void
 }
 
-/** How often the page looks for calls that have to be given up, in ms. */
+/** The time between two checks of the deadlines, in ms. */
 const look = 100
 
-/** How long a worker that is late may have been silent, in ms: it may be busy. */
+/** A worker that misses a deadline and was silent for so long counts as dead, in ms. It may be busy before. */
 const silence = 10_000
 
-/** Requests to a host, which is started when the first needs it, and again when it has died. */
+/** Requests to a host. The first request starts the host. A host that died is started again. */
 export class Requests {
   mode: string
   readonly #source: Source
   readonly #listener: HostListener
   #channel: Channel | undefined
-  /** Requests that wait for it. */
+  /** Messages that wait for the channel. */
   #outbox: ToHost[] = []
   #starting: Promise<StartedHost> | undefined
   #unwatch: (() => void) | undefined
@@ -64,7 +64,7 @@ export class Requests {
     this.mode = source.mode
   }
 
-  /** Starts the module, unless that is under way; what waits for it is sent then. Resolves once its state is here. */
+  /** Starts the module, unless a start is under way, and sends the outbox. Resolves once the state has arrived. */
   start(signal?: AbortSignal): Promise<StartedHost> {
     return this.#starting ??= this.#open(signal).finally(() => {
       this.#starting = undefined
@@ -80,7 +80,7 @@ export class Requests {
       }
       this.mode = opened.mode
       this.#unwatch = opened.onDied?.(() => this.#died())
-      const attached = this.attach(opened.channel, signal) // need not be back before what follows is sent
+      const attached = this.attach(opened.channel, signal) // the outbox is sent before its reply
       for (const m of this.#outbox.splice(0)) this.#channel!.post(m)
       await attached
       this.#down = undefined
@@ -94,14 +94,14 @@ export class Requests {
     }
   }
 
-  /** Joins the host at the other end of the channel. */
+  /** Attaches to the host at the other end of the channel. */
   async attach(channel: Channel, signal?: AbortSignal): Promise<void> {
     this.#channel = channel
     channel.onmessage = (m) => this.#receive(m as ToPage)
     this.#listener.attached(await this.ask<Attached>({ method: 'attach' }, { signal }))
   }
 
-  /** Tells the host what the page has learned; one that is started later finds out by itself. */
+  /** Sends a request without a need for its reply. It starts no host, because a new host needs no such request. */
   tell(body: RequestBody): void {
     if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(ignore)
   }
@@ -153,14 +153,14 @@ export class Requests {
   post(m: ToHost): void {
     if (this.#channel) return this.#channel.post(m)
     this.#outbox.push(m)
-    this.start().catch(ignore) // told to those who wait
+    this.start().catch(ignore) // the requests that wait get the error
   }
 
-  /** Ends all; false: it has been ended before. */
+  /** Ends all requests and the channel. False if that was done before. */
   async close(): Promise<boolean> {
     if (this.#dead) return false
     const closed = new RegistryError('closed', 'the registry is closed', { hint: 'Create a new one.' })
-    // A host that does not answer is left all the same.
+    // The channel closes even if the host sends no reply.
     const left = this.#channel && /^(main|worker)$/.test(this.mode) &&
       this.ask({ method: 'close' }, { giveUpMs: 5500 }).catch(ignore)
     this.#dead = closed
@@ -185,7 +185,7 @@ export class Requests {
     else w.resolve(m.result)
   }
 
-  // One timer for all requests, and none while there are none.
+  // One timer serves all requests. Without requests there is none.
   #watch(): void {
     this.#watching ??= setTimeout(() => {
       this.#watching = undefined
@@ -193,19 +193,19 @@ export class Requests {
       for (const w of [...this.#waiting.values()]) {
         if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
-          // The module has its own deadlines. One that misses them and says nothing hangs.
+          // The module has its own deadlines. A module that misses them and is silent hangs.
           if (this.#heard < now - silence) this.#died()
         } else if (w.until < Infinity) this.#watch()
       }
     }, look)
   }
 
-  /** Ends everything under way with an error. */
+  /** Ends all requests with an error. */
   #fail(error: RegistryError): void {
     for (const w of [...this.#waiting.values()]) w.reject(error)
   }
 
-  /** The worker is no more, and cannot have said so itself. */
+  /** Handles the death of the worker. */
   #died(): void {
     if (this.#dead || !this.#channel || !this.#source.open) return
     this.#unwatch?.()
@@ -222,7 +222,7 @@ export class Requests {
   }
 }
 
-/** A listener's own fault is reported as the page's, and stops nothing of ours. */
+/** Runs a listener of the app. Its exception becomes an uncaught error of the page and stops nothing here. */
 export function shielded(fn: () => void): void {
   try {
     fn()

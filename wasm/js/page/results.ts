@@ -6,20 +6,21 @@ import { finish, inTurns, type Steps } from '../shared/yield.ts'
 import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 
-/** How much of the results whose text was cut is kept, in characters, and how many of them. */
+/** The bounds of kept results: characters in all, and results. */
 const mostText = 16 << 20
 const mostResults = 50
 
 const defaultLength = 20_000
 
-/** Makes results of answers, and keeps the whole of those whose text is cut. */
+/** Makes results of replies, and keeps the whole text of those that were cut. */
 export class Results {
   readonly #wholes = new Map<string, string>() // oldest first
   #size = 0
   #last = 0
 
   /**
-   * Throws if the answer is not JSON. Its bytes, if it comes as such, are gone then, and the page has turns meanwhile.
+   * Makes a result. Throws if the reply is not JSON. The bytes of a large reply are detached. Other tasks of the page
+   * run meanwhile.
    */
   async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
     const work = this.#taking(a, maxBytes, origin, scanner)
@@ -65,7 +66,7 @@ export class Results {
   }
 
   #keep(text: string): string {
-    // Not to be guessed by what another result says.
+    // A handle is random, so that another server's result cannot name it.
     const handle = `r${++this.#last}-${Math.random().toString(36).slice(2, 8)}`
     this.#wholes.set(handle, text)
     this.#size += text.length
@@ -77,7 +78,7 @@ export class Results {
     return handle
   }
 
-  /** Undefined if it is not kept any more. A range does not divide a character. */
+  /** Reads a part of a kept result. Undefined if it is not kept any more. A range does not divide a character. */
   read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart | undefined {
     const text = this.#wholes.get(handle)
     if (text === undefined) return undefined
@@ -87,8 +88,8 @@ export class Results {
 }
 
 /**
- * Gives memory back at once that would be collected late. To detach it is not enough where
- * the platform holds it, too, as it does what it has received: it has to be sent, to nobody.
+ * Frees memory at once that the collector would free late. The browser holds a received buffer too, so the buffer has
+ * to be posted to a port that is closed.
  */
 function free({ buffer }: Uint8Array): void {
   const { port1, port2 } = new MessageChannel()
@@ -102,7 +103,7 @@ function whole(text: string, at: number): number {
   return text.charCodeAt(i) >> 10 === 0x37 && text.charCodeAt(i - 1) >> 10 === 0x36 ? i + 1 : i
 }
 
-/** The part as a model gets it. */
+/** The part as a text for models. */
 export function partText({ text, offset, total }: ResultPart): string {
   const end = offset + text.length
   return `${text}\n[characters ${offset} to ${end} of ${total}${end < total ? `; go on with offset ${end}` : ''}]`

@@ -1,5 +1,4 @@
-// Looks over what servers say for poison. registry/scan does the same and says
-// what is done and why; testdata/scan holds the two to each other.
+// Finds suspicious text of servers. registry/scan does the same and explains it. testdata/scan holds both to one output.
 
 import source from '../../../registry/scan/rules.json' with { type: 'json' }
 import { isObject } from '../shared/json.ts'
@@ -20,22 +19,22 @@ const latin = new Map(
 
 const maxText = 64 << 10, maxStrings = 2000, maxFlags = 20, maxDepth = 64
 
-/** What is suspicious in a definition; `others` are the names of tools of other servers. */
+/** The flags of a definition. `others` are the names of other servers' tools. */
 export function scanDefinition(definition: unknown, others: ReadonlySet<string> = new Set()): Flag[] {
   return new Scan(others, true).over(definition)
 }
 
-/** What is suspicious in a CallToolResult. */
+/** The flags of a CallToolResult. */
 export function scanResult(result: unknown): Flag[] {
   return new Scan(new Set(), false).over(result)
 }
 
-/** Looks things over when somebody wants to know. */
+/** Scans on demand. */
 export class Scanner {
   #known: readonly ToolInfo[] = []
   #names = new Map<string, Set<string>>()
 
-  /** Has the flags of a tool found when they are first read. */
+  /** Defines `flags` of a tool as a getter that scans at first use. */
   watch(info: ToolInfo, all: () => readonly ToolInfo[]): void {
     const hidden = info.flags ?? []
     let found: Flag[] | undefined
@@ -97,7 +96,7 @@ class Scan {
     }
   }
 
-  /** Names by which a server asks for what the model was told. */
+  /** Parameter names that ask for the model's instructions. */
   #parameters(properties: Record<string, unknown>, where: string): void {
     for (const [name, schema] of Object.entries(properties)) {
       const snake = name.replaceAll('-', '_').replace(/([a-z])(?=[A-Z])/g, '$1_')
@@ -148,7 +147,7 @@ const isBlob = (s: string) => !/^[A-Za-z0-9+/]/.test(s) || s.includes(' ') || (/
 
 const spaced = (s: string) => s.replace(/[\t-\r \u00a0\u2000-\u200a\u202f\u205f\u3000]+/g, ' ').trim()
 
-/** Letters that look like Latin ones as those, in words that have both, and where the first such word is. */
+/** Replaces letters that look like Latin ones in words with both. Also returns the place of the first such word. */
 function fold(s: string): { text: string; at: number } {
   if (!/[^\x00-\x7f]/.test(s)) return { text: s, at: -1 }
   let at = -1
@@ -163,7 +162,7 @@ function fold(s: string): { text: string; at: number } {
   return { text, at }
 }
 
-/** The letter that a wide or a mathematical one is. */
+/** The plain letter of a wide or mathematical one. */
 function unwide(letter: string): string {
   const c = letter.codePointAt(0)!
   if (c >= 0xff21 && c <= 0xff5a) return String.fromCharCode(c - 0xfee0)

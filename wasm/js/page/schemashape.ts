@@ -37,7 +37,7 @@ const checks: Record<string, (v: unknown) => boolean> = {
 
 export const hasShape = (kind: string, v: unknown) => checks[kind]?.(v) !== false
 
-/** Sets a member, also one that JavaScript would take for the prototype. */
+/** Sets a member. The name may be `__proto__`. */
 export function set(o: Schema, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(o, key, { value, enumerable: true, configurable: true, writable: true })
@@ -55,10 +55,10 @@ export function clip(s: string): string {
   return characters.length > 300 ? characters.slice(0, 300).join('') + '…' : s
 }
 
-/** How a keyword reads in a description. */
+/** A keyword as words in a description. */
 export const note = (keyword: string, value: unknown) => keyword + ': ' + clip(json(value))
 
-/** The different values of a list, in order. */
+/** The distinct values of a list, in order. */
 export function distinct<T>(list: T[]): T[] {
   return [...new Map(list.map((v) => [json(v), v])).values()]
 }

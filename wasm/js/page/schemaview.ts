@@ -1,9 +1,9 @@
-// The second step of convert.ts: references followed, allOf merged, unions of
-// objects folded. It does what registry/convert/merge.go and root.go do, which say why.
+// The second step of convert.ts: follows references, merges allOf and folds unions of objects. registry/convert/merge.go
+// and root.go do the same and explain it.
 
 import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
 
-/** A schema whose own keywords say all there is to say at its level. */
+/** A schema without keywords that refer to other schemas of the same level. */
 export interface View {
   schema: Schema
   notes: string[]
@@ -11,7 +11,7 @@ export interface View {
   cycle?: string
 }
 
-/** The schema of one tool, and what is left of the budget for visiting it. */
+/** The schema of one tool, and the rest of the budget for its visit. */
 export interface Source {
   root: unknown
   left: number
@@ -79,7 +79,7 @@ function commonTypes(a: string[], b: string[]): string[] {
   return distinct(a.flatMap(common))
 }
 
-/** Follows a JSON pointer in a fragment. Nothing is fetched. */
+/** Resolves a JSON pointer in a fragment. Nothing is fetched. */
 export function lookup(root: unknown, ref: string): unknown {
   let pointer: string
   try {

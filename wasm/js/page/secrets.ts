@@ -5,7 +5,7 @@ import { openVault } from '../shared/vault.ts'
 import type { SecretStore } from './storage.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 
-/** Opens the store behind `rememberSecrets`: what a server's origin was entrusted with is for that origin alone. */
+/** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
 export async function openSecrets(): Promise<SecretStore> {
   const vault = await openVault().catch((cause: unknown) => {
     throw new RegistryError('invalid_option', 'rememberSecrets needs IndexedDB and WebCrypto, which are not here', {
@@ -27,7 +27,7 @@ export async function openSecrets(): Promise<SecretStore> {
   }
 }
 
-/** Header values, and the secrets of `auth` under names that no header has. */
+/** Header values, and the secrets of `auth` with a colon before the name, which no header has. */
 const secretsOf = ({ headers, auth }: ServerConfig): Record<string, string> => ({
   ...headers,
   ...Object.fromEntries(

@@ -4,12 +4,12 @@ import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/pr
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type * as types from '../shared/types.ts'
 
-/** What is served offers no models its tools: the other end does. */
+/** A registry without getTools: the other end offers its tools to models. */
 type Registry = Omit<types.Registry, 'getTools'>
 
 /**
- * The other end of connectRegistry, on top of any registry: an options page or
- * a side panel uses the one that a background script holds.
+ * The other end of connectRegistry, for any registry. An options page or a side panel uses the registry of a
+ * background script in this way.
  */
 export function serve(registry: Registry, channel: types.Channel): () => void {
   const running = new Map<number, AbortController>()
@@ -144,7 +144,7 @@ interface Marked {
 
 function listed({ info, list }: Marked): ListedTool {
   const { name, tool, definition, pin } = info
-  const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // not those that would be looked for now
+  const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // the getter would start a scan
   const { reason, renamedFrom, before, changes } = info as types.HeldTool
   return {
     name,

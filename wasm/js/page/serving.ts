@@ -4,7 +4,7 @@ import type { ToHost } from '../shared/protocol.ts'
 import type { RegistryImage } from './registry.ts'
 import type * as types from '../shared/types.ts'
 
-/** What serves is loaded when it is wanted; what is asked before it is there waits. */
+/** Loads the code that serves a registry. Messages that arrive meanwhile wait. */
 export const serveRegistry: typeof types.serveRegistry = (registry, channel) => {
   const early: ToHost[] = []
   let stop = () => {

@@ -14,13 +14,13 @@ import {
 } from '../shared/launching.ts'
 import { version } from '../shared/version.ts'
 
-/** How long a shared worker's script may take to answer. */
+/** The longest wait for the first message of a shared worker, in ms. */
 const joinTimeout = 15_000
 
 const script = () => new URL('./worker.js', import.meta.url)
 const nameOf = (url: URL) => `${sharedName}${version} ${url.href}`
 
-/** Joins the shared worker of this origin, and starts its module if nobody has. */
+/** Joins the shared worker of this origin, and starts its module if it has none. */
 export async function join(
   source: string | Response | BufferSource,
   integrity: string | undefined,
@@ -61,7 +61,7 @@ export async function join(
     const channel = portChannel(port)
     const { close } = channel
     channel.close = () => {
-      leaves.abort() // the worker sees who has left by the lock
+      leaves.abort() // the worker learns of it by the lock
       close()
     }
     return { channel, mode: 'shared', refused: launched.refused, onDied: (died) => onReleased(launched.lock, died) }
@@ -73,14 +73,14 @@ export async function join(
 
 function share(): SharedWorker {
   try {
-    // Bundlers look for exactly this expression.
+    // Bundlers recognize exactly this expression.
     return new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: nameOf(script()) })
   } catch (e) { // Trusted Types
     throw new RegistryError('worker_failed', 'the shared worker is not allowed', { cause: e })
   }
 }
 
-/** Calls back when a shared module is up, now or later; the returned function ends that. */
+/** Calls back when a shared worker has a module, now or later. The returned function ends that. */
 export function whenUp(up: () => void): () => void {
   const name = nameOf(script())
   const channel = new BroadcastChannel(name)

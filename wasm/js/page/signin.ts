@@ -3,10 +3,9 @@ import type { AuthorizeEvent, Authorized, RequestBody } from '../shared/protocol
 import { openVault } from '../shared/vault.ts'
 import type { SignInOptions } from '../shared/types.ts'
 
-// How a person signs in: in a popup, or where that is blocked, by a redirect of
-// the page. callback.ts is the page that both come back to.
+// Sign-in in a popup or, if popups are blocked, by a redirect of the page. Both return to the page of callback.ts.
 
-/** What a redirect leaves for the page that it comes back to, in sessionStorage. Without secrets. */
+/** The note in sessionStorage for the page after a redirect. It has no secrets. */
 export interface Left {
   server: string
   state: string
@@ -17,24 +16,24 @@ export interface Left {
 export const leftKey = 'portolan.signin'
 
 /**
- * The channel on which a window and the page that opened it talk: by its ticket before it goes, by `state` when it
- * comes back.
+ * The channel between a window and its opener. Its name has the window's ticket at first, and `state` after the
+ * redirect.
  */
 export const channelOf = (id: string) => new BroadcastChannel(`portolan sign-in ${id}`)
 
-/** In the vault, what completes a sign-in after a redirect. No server has that name. */
+/** The vault's entry that completes a sign-in after a redirect. No server has that name. */
 const resumeKey = '\nsign-in'
 
-/** How long a person who closed the window may still come back: a page may hide from us that it is open. */
+/** The wait after a window seems closed, in ms: a page with an opener policy looks closed while it is open. */
 const patience = 120_000
 
 interface Visit {
   window: Window | null
   channel: BroadcastChannel
   ready: boolean
-  /** Where the window is to go, once it is ready. */
+  /** The URL for the window, once it is known. */
   go?: string
-  /** Ends it early. */
+  /** Ends the sign-in early. */
   leave(why: string): void
 }
 
@@ -52,7 +51,7 @@ export class SignInWindow {
     this.#redirectUrl = redirectUrl ?? ''
   }
 
-  /** To be called in a click: the window opens now, and goes where `ask` finds out that it has to. */
+  /** Signs in. Call it in a click handler: the window opens at once and gets its URL from the reply of `ask`. */
   async signIn(server: string, ask: () => Promise<unknown>): Promise<unknown> {
     if (this.#onAuthorize || typeof window !== 'object') return ask()
     const { href, origin } = new URL(this.#redirectUrl)
@@ -84,7 +83,7 @@ export class SignInWindow {
     }
   }
 
-  /** Shows a page, or stops waiting for one. */
+  /** Shows an authorization page, or withdraws it. */
   hear(m: AuthorizeEvent, answer: (a: Authorized) => void): void {
     if (!m.request) return this.#asks.get(m.ask)?.()
     const ends = new AbortController()
@@ -123,11 +122,11 @@ export class SignInWindow {
       })
     } finally {
       clearInterval(watch)
-      setTimeout(() => back.close(), 1000) // lets what was said last arrive
+      setTimeout(() => back.close(), 1000) // after the last message has arrived
     }
   }
 
-  /** The page leaves, and what it began is completed by the next one. */
+  /** Redirects the page. The next page completes the sign-in. */
   async #redirect({ server, url, state, resume }: Request): Promise<never> {
     const vault = await openVault().catch(() => {
       throw new Error('the window was blocked; allow popups here')
@@ -138,9 +137,9 @@ export class SignInWindow {
     return new Promise(() => {})
   }
 
-  /** Completes what an earlier page began, if a person has come back from a redirect. */
+  /** Completes the sign-in of an earlier page after a redirect. */
   resume(ask: (m: RequestBody) => Promise<unknown>): void {
-    this.#resume(ask).catch(() => {}) // how it went is in the health
+    this.#resume(ask).catch(() => {}) // the server's health shows the outcome
   }
 
   async #resume(ask: (m: RequestBody) => Promise<unknown>): Promise<void> {

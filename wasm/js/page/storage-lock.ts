@@ -4,17 +4,16 @@ import type { ConfigStore } from './storage.ts'
 import type { Trust } from './trust.ts'
 import type { RegistryOptions, ServerConfig } from '../shared/types.ts'
 
-// What registries of one origin owe to each other where they share a storage: to
-// take turns at what is read, changed and written, and to follow what has changed.
+// Coordinates registries in several tabs that share one storage. They take turns at changes and follow them.
 
-/** Begins the lock of who has written last; the number of that follows. */
+/** The prefix of the lock that the last writer holds. The number of its write follows. */
 const wrote = 'portolan wrote '
 const numberKey = 'portolan.writes'
 
-/** How long others may take, in ms: who hangs is not waited for. */
+/** The longest wait for another tab, in ms. */
 const patience = 3000
 
-/** One registry among others. */
+/** The lock of one registry. */
 export class StorageLock {
   readonly #store: ConfigStore
   readonly #options: RegistryOptions
@@ -31,7 +30,7 @@ export class StorageLock {
     this.#tell = tell
   }
 
-  /** Runs work while no other tab changes what is stored; where there are no locks, just so. */
+  /** Runs work while no other tab changes the storage. Without the Web Locks API it runs at once. */
   turn = async <T>(work: () => Promise<T>): Promise<T> => {
     let begun = false
     try {
@@ -46,9 +45,8 @@ export class StorageLock {
   }
 
   /**
-   * What one tab writes to localStorage reaches the others later than the lock does. So
-   * each write has a number, its writer holds a lock with that until he writes again,
-   * and whose turn it is waits until he can read what was written.
+   * A write to localStorage reaches other tabs later than the lock does. So each write has a number. The last writer
+   * holds a lock named after the number, and the next writer waits until that number is readable.
    */
   async #numbered<T>(work: () => Promise<T>): Promise<T> {
     const { storage } = this.#store
@@ -69,7 +67,7 @@ export class StorageLock {
     return result
   }
 
-  /** Another has changed the storage: it is read again, once for all who say so meanwhile. */
+  /** Reads the storage again after another tab has changed it. Calls during a read lead to one more read. */
   async heard(trust: () => Promise<Trust> | undefined): Promise<void> {
     this.#again = true
     if (this.#reading) return
@@ -81,7 +79,7 @@ export class StorageLock {
     this.#reading = false
   }
 
-  /** Takes over the trust settings of other tabs. What the caller passes at each start stays the caller's. */
+  /** Takes over the trust settings of other tabs, except of servers in the page's own options. */
   async #policies(): Promise<void> {
     await this.#store.saved
     for (const [name, { url, trust, holdNewTools }] of Object.entries(await this.#store.stored())) {

@@ -3,7 +3,7 @@ import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 
-/** Storage of the `storage` option. */
+/** The storage that the option `storage` names. */
 export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
   if (typeof option === 'object') return 'getItem' in option ? adapt(option) : option
   if (option === 'local') {
@@ -26,10 +26,10 @@ const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'
 export const pinsKey = 'portolan.pins'
 
-/** A configuration at rest: of the secrets, only the names. */
+/** A stored configuration: of secrets it has the names only. */
 type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
 
-/** The servers' configurations, as the module last sent them or as they are stored, and what else is stored. */
+/** The servers' configurations as the module last sent them, or before as they were stored; and all that is stored. */
 export class ConfigStore {
   readonly servers = new Map<string, ServerConfig>()
   readonly storage: StorageAdapter
@@ -39,7 +39,7 @@ export class ConfigStore {
   readonly #unsaved = new Map<string, string[] | undefined>()
   /** The pins that the module knows to be stored. */
   told: Record<string, string> = {}
-  /** Settles when all changes so far have been given to the storage. */
+  /** Settles when all changes so far are stored. */
   saved: Promise<unknown> = Promise.resolve()
 
   /** `turn` runs work while no other tab changes the storage. */
@@ -54,8 +54,8 @@ export class ConfigStore {
   }
 
   /**
-   * Reads what an earlier session saved, without what is damaged; the servers of `options.servers` win, and are not
-   * saved before they are changed.
+   * Reads the stored servers. Damaged ones are left out. The servers of `options.servers` replace stored ones, and are
+   * stored once they change.
    */
   async load(given: Record<string, ServerConfig>): Promise<void> {
     for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
@@ -73,7 +73,7 @@ export class ConfigStore {
     }
   }
 
-  /** Saves a server, or its removal; of a server that is stored at the same URL, only these fields. */
+  /** Stores a server, or its removal. A server that is stored with the same URL changes in these fields only. */
   save(name: string, fields?: string[]): void {
     const earlier = this.#unsaved.has(name) ? this.#unsaved.get(name) : []
     this.#unsaved.set(name, earlier && fields && [...earlier, ...fields])
@@ -102,7 +102,7 @@ export class ConfigStore {
     }]))
   }
 
-  /** What an earlier session learned about endpoints. */
+  /** The hints about endpoints from an earlier session. */
   async hints(): Promise<string | undefined> {
     return (await this.storage.get(hintsKey)) ?? undefined
   }
@@ -111,7 +111,7 @@ export class ConfigStore {
     this.saved = this.saved.then(() => this.storage.set(hintsKey, hints)).catch(ignore)
   }
 
-  /** What is approved of servers' tools; see trust.ts, which writes it. */
+  /** The stored pins by endpoint, which trust.ts writes. */
   async pins(): Promise<Record<string, string>> {
     return (this.told = await this.#read(pinsKey))
   }
@@ -129,7 +129,7 @@ export class ConfigStore {
     }
   }
 
-  /** Saves what is not saved beside what other tabs have saved meanwhile. */
+  /** Stores the changes and keeps those that other tabs have stored meanwhile. */
   async #save(): Promise<void> {
     const servers = await this.stored()
     const changes = [...this.#unsaved]
@@ -153,13 +153,13 @@ export class ConfigStore {
   }
 }
 
-/** A copy with something else in place of each secret. */
+/** A copy with `shown` in place of each secret. */
 const withSecrets = (auth: AuthConfig, shown: string | undefined): AuthConfig =>
   Object.fromEntries(Object.entries(auth).map(([k, v]) => [k, secretAuthFields.includes(k) ? shown : v]))
 
 /** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
 export interface SecretStore {
-  /** The configuration with what is kept for it, if anything. */
+  /** The configuration with its secrets. Undefined if there are none. */
   get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
   set(server: string, config: ServerConfig | undefined): Promise<void>
 }

@@ -1,5 +1,5 @@
-// A tool's answer as one text for a model. registry/resulttext says the rules;
-// testdata/results holds both to them.
+// A tool's result as one text for a model. registry/resulttext has the same rules and explains them. The rows of
+// testdata/results hold both to one output.
 
 import { memberText } from '../shared/json.ts'
 
@@ -56,7 +56,7 @@ function blockText(b: Block): [text: string, isText: boolean] {
   return [`[${type}]`, false]
 }
 
-/** Stands for what is no text: [image: image/png, 12.3 KB]. */
+/** The text in place of other content: [image: image/png, 12.3 KB]. */
 function marker(kind: string, ...about: string[]): string {
   const known = about.filter(Boolean)
   return known.length ? `[${kind}: ${known.join(', ')}]` : `[${kind}]`
@@ -72,7 +72,7 @@ function base64Size(data: string): string {
   return n < 1024 ** 2 ? tenths(1024) + ' KB' : tenths(1024 ** 2) + ' MB'
 }
 
-/** JSON without space; from the source text, where there is one, so that numbers keep their digits. */
+/** JSON without white space. It is made from the source text, if given, so that numbers keep their digits. */
 function compact(value: unknown, raw?: string): string {
   const source = raw && memberText(raw, 'structuredContent')
   if (!source) return JSON.stringify(value)
@@ -80,12 +80,12 @@ function compact(value: unknown, raw?: string): string {
 }
 
 /**
- * Shortens to maxBytes of UTF-8: the beginning and the end, and between them how
- * much is missing and the handle of the whole. Divides no character.
+ * Shortens a text to maxBytes of UTF-8. The beginning and the end stay. Between them stand the missing size and the
+ * handle of the whole. No character is divided.
  */
 export function cut(text: string, maxBytes: number, keep?: () => string): { text: string; truncated: boolean } {
   if (!maxBytes || text.length * 3 <= maxBytes) return { text, truncated: false }
-  // Of a long text only both ends are encoded: no end has more characters than bytes.
+  // Only the two ends of a long text are encoded. No end has more characters than bytes.
   const encode = (part: string) => new TextEncoder().encode(part)
   if (text.length <= maxBytes && encode(text).length <= maxBytes) return { text, truncated: false }
   const decode = (b: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(b)

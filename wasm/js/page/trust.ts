@@ -17,14 +17,14 @@ import type {
 const approvedKey = 'portolan.approved'
 const answersKey = 'portolan.approvals'
 
-/** How much of the approved definitions is kept, in characters: of one server, and of all. */
+/** The bounds of the stored definitions, in characters: of one server, and of all. */
 const mostOfServer = 256 << 10
 const mostOfAll = 1 << 20
 
-/** Writes are gathered twice as long as the last took, and at most so long, in ms. */
+/** Writes are gathered for twice the time of the last write, but no longer than this, in ms. */
 const mostGatherMs = 250
 
-/** Answers beyond it make the oldest be asked about again. */
+/** The most stored approvals of calls. The oldest are dropped, and their tools are asked about again. */
 const mostAnswers = 2000
 
 type Definitions = Record<string, ToolDefinition>
@@ -32,38 +32,38 @@ interface StoredApproval extends RememberedApproval {
   at: string
 }
 
-/** The tools of a server: those that models may call, and the others. */
+/** The tools of a server: those that models may call, withheld ones and held ones. */
 export interface ToolLists {
   tools: ToolInfo[]
   withheld: ToolInfo[]
   held: HeldTool[]
 }
 
-/** What is approved in common with others. */
+/** The storage that tabs share. */
 interface Shared {
-  /** Runs work while nobody else changes what is stored. */
+  /** Runs work while no other tab changes the storage. */
   turn<T>(work: () => Promise<T>): Promise<T>
-  /** The module: this is stored of an endpoint. */
+  /** Sends the module the stored pins of an endpoint. */
   take(key: string, pins: string): void
-  /** StorageLock who use the storage: it has changed. */
+  /** Tells other tabs that the storage has changed. */
   changed(): void
 }
 
-/** What a user has approved: tools as they were then, and calls. */
+/** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
   readonly #store: Pick<ConfigStore, 'storage' | 'told'>
   readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
   readonly #shared: Shared
-  /** By server, the endpoint that its pins are of. */
+  /** The endpoint of each server's pins. */
   readonly #keys = new Map<string, string>()
   #writing: Promise<unknown> = Promise.resolve()
-  /** What the next turn does, and when that is done. */
+  /** The work of the next turn, and its end. */
   #next: ((t: Turn) => Promise<void>)[] = []
   #turn: Promise<void> = Promise.resolve()
-  #hurry = () => {}
+  #endGathering = () => {}
   #gatherMs = 0
   #answered: Promise<StoredApproval[]> | undefined
-  /** Has each question that is open look whether it is answered already. */
+  /** Each open question checks here whether another tab has answered it. */
   readonly #open = new Set<() => void>()
 
   constructor(
@@ -76,13 +76,13 @@ export class Trust {
     this.#shared = shared
   }
 
-  /** Settles when all so far has been given to the storage. */
+  /** Settles when all approvals so far are stored. Nothing is gathered any longer. */
   get saved(): Promise<unknown> {
-    this.#hurry()
+    this.#endGathering()
     return this.#writing
   }
 
-  /** Keeps what the module has approved, beside what others have. */
+  /** Stores pins that the module approved, and keeps those of other tabs. */
   save(event: PinsEvent): void {
     this.#keys.set(event.server, event.key)
     void this.#write(async (t) => {
@@ -95,13 +95,13 @@ export class Trust {
     }, event.byUser)
   }
 
-  /** Keeps the definitions of a server's tools that are approved. */
+  /** Stores the approved definitions of a server. */
   define(server: string, tools: readonly ToolInfo[]): void {
     const key = this.#keys.get(server)
     if (key !== undefined)
       void this.#write(async (t) => {
         const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
-        const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // each server's as one text: most is not read
+        const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
         const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
         for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
         let room = mostOfServer
@@ -112,7 +112,7 @@ export class Trust {
       }, false)
   }
 
-  /** Reads what others have approved meanwhile. */
+  /** Reads the approvals of other tabs. */
   follow(): Promise<void> {
     return this.#queue(async () => {
       const answers = await this.#read<StoredApproval[] | undefined>(answersKey, undefined)
@@ -121,7 +121,7 @@ export class Trust {
     })
   }
 
-  /** Tells the module what is not stored as it knows it; `own` is its own news. */
+  /** Sends the module each stored pin set that differs from its copy. `own` is an update by the module itself. */
   #tell(all: Pins, own?: PinsEvent): void {
     const { told } = this.#store
     this.#store.told = all
@@ -130,7 +130,7 @@ export class Trust {
     }
   }
 
-  /** Held tools with what was approved of them, as far as it is known; `was` is the server's list before. */
+  /** Held tools with their approved definitions, if known. `was` is the server's list before. */
   async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
     let stored: Definitions | undefined
     const known = async (tool: string) => {
@@ -150,7 +150,7 @@ export class Trust {
     }))
   }
 
-  /** Why a call may not be made; undefined: the tool as it is now may be called. */
+  /** The error of a call that is not allowed. Undefined if the tool may be called as it is now. */
   async admit(
     find: () => ToolInfo | undefined,
     name: string,
@@ -192,7 +192,7 @@ export class Trust {
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
     const ends = new AbortController()
     let look = () => {}
-    // The call is given up, or the question was answered for good where another call or tab asked it.
+    // Ends the question if the call is cancelled, or if another call or tab got a lasting answer to it.
     const moot = new Promise<Approval>((resolve) => {
       const end = (a: Approval) => {
         ends.abort()
@@ -224,7 +224,7 @@ export class Trust {
     } finally {
       this.#open.delete(look)
     }
-    const now = tool.pin // which a long list may have got meanwhile
+    const now = tool.pin // a long list may have got its pins meanwhile
     if (remembers && now && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
       const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin: now, approval, at }
       await this.#change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
@@ -251,7 +251,7 @@ export class Trust {
 
   #change(fn: (answers: StoredApproval[]) => StoredApproval[]): Promise<void> {
     return this.#write(async (t) => {
-      // Other tabs may have changed it; where there is no storage, memory counts.
+      // Other tabs may have changed it. Without a storage, memory counts.
       const now = fn(await t.read<StoredApproval[] | undefined>(answersKey, undefined) ?? await this.#answers())
       this.#learn(now)
       t.put(answersKey, now)
@@ -259,13 +259,13 @@ export class Trust {
   }
 
   /**
-   * What comes within a moment, or while a turn is waited for, is done in one turn: fifty servers that are
-   * listed at once are a few writes, and pins are stored with their definitions. A person's answer does not wait.
+   * Gathers writes for one turn. Fifty servers that are listed at once lead to a few writes, and pins are stored with
+   * their definitions. An answer of the user does not wait.
    */
   #write(work: (t: Turn) => Promise<void>, byUser: boolean): Promise<void> {
     if (this.#next.push(work) === 1) {
       const gathered = new Promise<void>((resolve) => {
-        this.#hurry = resolve
+        this.#endGathering = resolve
         setTimeout(resolve, this.#gatherMs)
       })
       this.#turn = this.#queue(() =>
@@ -279,12 +279,12 @@ export class Trust {
         )
       )
     }
-    if (byUser) this.#hurry()
+    if (byUser) this.#endGathering()
     return this.#turn
   }
 
   #queue(work: () => Promise<void>): Promise<void> {
-    const done = this.#writing.then(work).catch(() => {}) // storage that is full or forbidden keeps nothing
+    const done = this.#writing.then(work).catch(() => {}) // a storage that is full or forbidden keeps nothing
     this.#writing = done
     return done
   }
@@ -294,7 +294,7 @@ export class Trust {
   }
 }
 
-/** What is stored, in one turn: read when it is first asked for, and written once. */
+/** The storage during one turn: each value is read once and written once. */
 class Turn {
   readonly #storage: ConfigStore['storage']
   readonly #values = new Map<string, unknown>()
@@ -314,7 +314,7 @@ class Turn {
     this.#changed.add(key)
   }
 
-  /** Reports whether there is something that others are to hear of. */
+  /** Writes the changed values. True if other tabs have to read them. */
   async end(): Promise<boolean> {
     let news = false
     for (const key of this.#changed) {
@@ -327,7 +327,7 @@ class Turn {
   }
 }
 
-/** By endpoint, as registry/approvals writes them: a line for each tool, and one without a name. */
+/** Pins by endpoint, as registry/approvals writes them: a line for each tool, and one without a name. */
 type Pins = Record<string, string>
 
 const lines = (pins: string) =>
@@ -338,7 +338,7 @@ const lines = (pins: string) =>
     }),
   )
 
-/** The pins that are stored of an endpoint, with what is fresh in the module's. */
+/** The stored pins of an endpoint with the module's new ones. */
 function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): string {
   if (!stored) return pins
   const ours = lines(pins), all = lines(stored)
@@ -347,7 +347,7 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
     if (pin === undefined) all.delete(tool)
     else if (byUser || !all.has(tool)) all.set(tool, pin)
   }
-  // The fingerprint is that of a list with our pins.
+  // The fingerprint belongs to a list with exactly our pins.
   all.delete('')
   const print = ours.get('')
   ours.delete('')

@@ -8,10 +8,10 @@ import { typeNames } from '../shared/wire.gen.ts'
 const maxDepth = 64
 const maxSteps = 20_000
 const maxProblems = 5
-/** A list no longer than this is searched for equal items pair by pair. */
+/** Lists up to this length are searched for equal items pair by pair. */
 const comparable = 100
 
-// Checked here, or asserting nothing.
+// Keywords that are checked here, and keywords that assert nothing.
 const understood = new Set(
   ('$ref type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength ' +
     'minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items prefixItems ' +
@@ -28,7 +28,7 @@ const understood = new Set(
 export function validateArguments(schema: unknown, args: unknown): string | undefined {
   let problems: string[] = []
   let steps = 0
-  // Something was met that may hide a misfit: only what is certain is refused.
+  // Set at a keyword that may make a misfit valid. Then only certain misfits are reported.
   let unsure = false
 
   const fail = (path: string, want: string) => {
@@ -46,7 +46,7 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     if (value === null && s.nullable === true) return
     const kind = kindOf(value)
     const types = typesOf(get(s, 'type'))
-    // Every value fits an unknown type.
+    // An unknown type accepts every value.
     const fits = (t: string) => t === kind || !typeNames.includes(t) || (t === 'integer' && isWhole(value))
     if (types.length && !types.some(fits))
       return fail(path, `want ${article(types.join(' or '))}, not ${article(kind)}`)
@@ -91,7 +91,7 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
       if (schema !== undefined) check(schema, e, `${path}/${i}`, depth + 1)
     })
     if (s.uniqueItems === true) {
-      // Of numbers with that many digits, parsing may have made one of two.
+      // Parsing may have made one number of two that have so many digits.
       if (/\d{16}|e\+/.test(json(value))) unsure = true
       else if (repeats(value)) fail(path, 'want items that differ')
     }
@@ -179,7 +179,7 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
     limit(s, 'max' + what, path, 'at most', (l) => !Number.isSafeInteger(l) || n <= l, unit)
   }
 
-  /** Whether two numbers may differ although they are equal as doubles. */
+  /** Whether two numbers with equal doubles may differ. */
   function alike(a: unknown, b: unknown): boolean {
     if (a !== b || Math.abs(a as number) <= Number.MAX_SAFE_INTEGER) return false
     return (unsure = true)
@@ -200,7 +200,7 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
 
 type Schema = Record<string, unknown>
 
-/** Integers too large for a double are whole, too. */
+/** Whether a number is an integer. Doubles beyond 2^53 count. */
 const isWhole = (v: unknown) => Number.isInteger(v) || Math.abs(v as number) === Infinity
 
 function listOf(s: Schema, keyword: string): unknown[] {

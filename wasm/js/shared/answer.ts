@@ -1,15 +1,15 @@
-// A tool's result on its way from the platform to the caller.
+// The result of a tool between the platform and the caller.
 
 import { mayLoseDigits, memberText } from './json.ts'
 import { finish, type Steps } from './yield.ts'
 
 /**
- * A result, and its JSON text where parsing loses digits; or, if it is large, the bytes
- * of the message that it came in, which cross realms without being copied.
+ * A result, with its JSON text if parsing loses digits. Or, if it is large, the bytes of its message, which are
+ * transferred between realms without a copy.
  */
 export type ResultBody = { value: unknown; raw?: string } | { message: Uint8Array }
 
-/** Throws if the message is not JSON. `done` hears of it once it is decoded. */
+/** Opens a result step by step. Throws if the message is not JSON. `done` is called once the bytes are decoded. */
 export function* opening(
   answer: ResultBody,
   done?: (message: Uint8Array) => void,
@@ -24,5 +24,5 @@ export function* opening(
   return { value: result, ...(raw !== undefined && { raw }) }
 }
 
-/** The same, all at once. */
+/** Opens a result in one step. */
 export const opened = (answer: ResultBody): { value: unknown; raw?: string } => finish(opening(answer))

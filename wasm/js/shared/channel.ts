@@ -16,12 +16,12 @@ export const portChannel: typeof types.portChannel = (port) => {
   return channel
 }
 
-/** A channel; with `shares`, messages arrive as the objects that were posted. */
+/** A channel. With `shares`, messages arrive as the posted objects, without a copy. */
 export interface SharingChannel extends types.Channel {
   shares?: boolean
 }
 
-/** Two channels that are each other's other end, in one realm. Messages arrive in a later microtask, as objects. */
+/** The two ends of a channel in one realm. Messages arrive in a later microtask, without a copy. */
 export function channelPair(): [SharingChannel, SharingChannel] {
   const make = (other: () => types.Channel): SharingChannel => {
     let open = true

@@ -7,7 +7,7 @@ export const ignore: Report = () => {}
 
 type Mismatch = typeof import('./integrity.ts').mismatch
 
-/** Fetches and compiles the module at an address, or compiles what is there already. */
+/** Compiles the module from a URL, a response or bytes. */
 export async function download(
   source: string | Response | BufferSource | WebAssembly.Module,
   integrity: string | undefined,
@@ -19,7 +19,7 @@ export async function download(
   if (typeof source !== 'string') return WebAssembly.compile(source as BufferSource)
   report({ loaded: 0, phase: 'download' })
   if (source.startsWith('file:')) {
-    // Node's fetch does not read files; an import() would make bundlers look for the module.
+    // Node's fetch reads no files. Bundlers would resolve an import() of node:fs.
     const bytes = await process.getBuiltinModule('node:fs/promises').readFile(new URL(source))
     if (integrity) await check(source, integrity, checker, bytes)
     return WebAssembly.compile(bytes)
@@ -28,14 +28,14 @@ export async function download(
   try {
     response = await fetch(source, integrity ? { integrity } : {})
   } catch (e) {
-    // It does not say whether the network failed or the digest.
+    // The error does not tell a network failure from a wrong digest.
     if (integrity) await check(source, integrity, checker)
     throw e
   }
   return compileResponse(response, report)
 }
 
-/** Throws if the bytes, or those at the address, are not those of the digest. */
+/** Throws if the bytes, or those at the URL, do not match the digest. */
 async function check(
   source: string,
   integrity: string,
@@ -58,7 +58,7 @@ async function compileResponse(response: Response, report: Report): Promise<WebA
       },
     )
   }
-  // The bytes are counted on a copy: a wrapped response would lose the engine's code cache.
+  // A copy is counted, because a wrapped response would lose the engine's code cache.
   count(response, report)
   if (/^application\/wasm/i.test(response.headers.get('content-type') ?? '')) {
     return WebAssembly.compileStreaming(response)

@@ -1,6 +1,6 @@
 import { RegistryError } from './registry-error.ts'
 
-/** An error as it travels through a channel. */
+/** An error in a message of a channel. */
 export interface WireError {
   code: string
   message: string

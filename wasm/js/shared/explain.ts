@@ -1,6 +1,6 @@
 import { RegistryError } from './registry-error.ts'
 
-/** Chromium's message for a missing CSP source names the wrong one; Firefox says "blocked by CSP". */
+/** Names the missing CSP source. Chromium's message names a wrong one, and Firefox says "blocked by CSP". */
 export function explainWasm(e: unknown): RegistryError {
   if (e instanceof RegistryError) return e
   const text = e instanceof Error ? e.message : String(e)

@@ -17,10 +17,10 @@ function within(c: number, ranges: number[]): boolean {
   return false
 }
 
-/** Whether a code point shows nothing or changes how others show. */
+/** Whether a code point is invisible or changes the display of others. */
 export const isHidden = (c: number) => within(c, hidden)
 
-/** A code point in a regular expression. In a template, terser would take the escape for a broken character. */
+/** A code point in a regular expression. terser rejects the escape in a template. */
 const escaped = (c: number) => '\\u{' + c.toString(16) + '}'
 
 /** A character class of the ranges between two code points, without CR. */
@@ -42,7 +42,7 @@ export const mayHoldHidden = new RegExp(
   'u',
 )
 
-/** Whether ordinary writing needs a hidden code point between its neighbours. */
+/** Whether ordinary text needs a hidden code point between its neighbours. */
 export function isWanted(c: number, before: number, after: number): boolean {
   if (c === 0x200c) return within(before, joining) && within(after, joining)
   if (c === 0x200d) return within(before, joining) || (within(before, emoji) && within(after, emoji))
@@ -54,10 +54,10 @@ export function isWanted(c: number, before: number, after: number): boolean {
   return c >= 0xe0100 && c <= 0xe01ef && within(before, han)
 }
 
-/** The flag that {@link nations} may follow. */
+/** The flag before {@link nations}. */
 export const blackFlag = 0x1f3f4
 
-/** Tags that make the flags of England, Scotland and Wales. */
+/** The tags of the flags of England, Scotland and Wales. */
 export const nations = nationTags.map((tags) =>
   [...tags].map((t) => String.fromCodePoint(0xe0000 + t.charCodeAt(0))).join('') + '\u{e007f}'
 )

@@ -4,8 +4,8 @@ const algorithms = { sha256: 'SHA-256', sha384: 'SHA-384', sha512: 'SHA-512' } a
 type Algorithm = keyof typeof algorithms
 
 /**
- * The error, if what is at an address is other than the integrity metadata says
- * (W3C Subresource Integrity: the strongest algorithm counts). Bytes that are given are not fetched.
+ * Compares bytes, or those at a URL, with integrity metadata (W3C Subresource Integrity: the strongest algorithm
+ * counts). Returns the error if they differ.
  */
 export async function mismatch(
   metadata: string,

@@ -7,8 +7,8 @@ export function isObject(v: unknown): v is JsonObject {
 }
 
 /**
- * The size of a parsed value as JSON text, close to it: strings count their
- * UTF-16 units, numbers 4. -1 if it nests deeper than `depth`.
+ * The approximate size of a parsed value as JSON text: strings count their UTF-16 units, numbers 4. -1 if the value
+ * nests deeper than `depth`.
  */
 export function measure(v: unknown, depth: number): number {
   if (typeof v === 'string') return v.length + 2
@@ -31,14 +31,14 @@ export function measure(v: unknown, depth: number): number {
   return size
 }
 
-/** Whether a text may hold a number that a double cannot: cheap, and wrong only by saying yes. */
+/** Whether a text may have a number that a double cannot hold. It may be true without one, never false with one. */
 export function mayLoseDigits(text: string): boolean {
   return /\d{16}/.test(text)
 }
 
 /**
- * The text of the member `key` of the object that `text` is, undefined if it
- * has none. `text` has to be valid JSON. The last of several counts, as for JSON.parse.
+ * The text of the member `key` of the object in `text`, which has to be valid JSON. Undefined if there is none. The
+ * last of several counts, as for JSON.parse.
  */
 export function memberText(text: string, key: string): string | undefined {
   let found: string | undefined
@@ -58,7 +58,7 @@ export function memberText(text: string, key: string): string | undefined {
   return found
 }
 
-/** The texts of the elements of the array that `text` is. `text` has to be valid JSON. */
+/** The texts of the elements of the array in `text`, which has to be valid JSON. */
 export function elementTexts(text: string): string[] {
   const found: string[] = []
   let at = skipSpace(text, text.indexOf('[') + 1)

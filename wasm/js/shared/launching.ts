@@ -2,7 +2,7 @@ import type { WireError } from './errors.ts'
 import type { Begin, StartOptions } from './protocol.ts'
 import type { Channel, LoadProgress } from './types.ts'
 
-/** What a host is started with. */
+/** The options and servers of a new host. */
 export type HostSettings = Promise<[StartOptions, Begin]>
 
 /** A host that has been started. */
@@ -27,16 +27,15 @@ export type Launched = { launched: true; lock?: string | undefined; refused: Rec
   refused: WireError
 }
 
-/** The name by which a worker knows that it is ours. */
+/** The name of the worker that runs a host. */
 export const workerName = 'portolan-module'
 
-/** That of the second one, which the first starts when a server has sent very much; see fetch/io-worker.ts. */
-export const ioWorkerName = 'portolan-lane'
+/** The name of the IO worker; see fetch/io-worker.ts. */
+export const ioWorkerName = 'portolan-io'
 
 /**
- * A tab joins a shared worker under a lock that it holds as long as it is there.
- * The worker answers that a module is wanted, or as if the tab had launched it. A
- * module cannot be handed to a shared worker: it compiles its own.
+ * A tab joins a shared worker with the name of a lock that the tab holds for its life. The worker replies that a module
+ * is wanted, or that the host is launched. A module cannot be posted to a shared worker, which compiles its own.
  */
 export type Join = { join: string; begin: Begin }
 export interface SharedLaunch {
@@ -49,12 +48,12 @@ export interface SharedLaunch {
 export type Joined = Launched | { wanted: true } | { progress: LoadProgress }
 
 /**
- * Begins the name of a shared worker. Its own name begins that of the lock it holds
- * while it has a module, and is that of the channel on which it says so.
+ * The prefix of a shared worker's name. That name is the prefix of the lock that the worker holds while it has a
+ * module, and the name of the channel on which it announces the module.
  */
 export const sharedName = 'portolan-shared '
 
-/** Holds a lock of a fresh name until this realm ends or the signal aborts; undefined where there are no locks. */
+/** Holds a lock of a new name until this realm ends or the signal aborts. Undefined without the Web Locks API. */
 export async function holdLock(prefix: string, signal?: AbortSignal): Promise<string | undefined> {
   try {
     const name = prefix + crypto.randomUUID()

@@ -1,7 +1,7 @@
 // The parts of an endpoint's URL that identify a server. registry/endpoint returns the
 // same for the rows of testdata/endpoints.
 
-/** The scheme and the authority of an http or https URL; any other text as it is. */
+/** The origin of an http or https URL. Any other text is returned unchanged. */
 export const originOf = (url: string) => parse(url)?.origin ?? url
 
 /** The origin and the path, to which approvals are bound. */

@@ -1,6 +1,5 @@
 /**
- * Gives tools their pins. `lines` are as registry/approvals writes them: the server's name of a tool, a tab, what it
- * is approved by.
+ * Sets the pins of tools. A line, as registry/approvals writes it, has the server's name of a tool, a tab and the pin.
  */
 export function givePins(tools: Iterable<{ tool: string; pin?: string }>, lines: string): void {
   const pins = new Map(lines.split('\n').map((line) => line.split('\t') as [string, string]))

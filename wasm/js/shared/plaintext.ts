@@ -1,5 +1,5 @@
-// Text without hidden characters. registry/text has the rules; testdata/hygiene holds
-// the two together.
+// Removes hidden characters from text. registry/text does the same and explains it. testdata/hygiene holds both to one
+// output.
 
 import { blackFlag, isHidden, isWanted, mayHoldHidden, nations } from './hidden.ts'
 import { finish, type Steps } from './yield.ts'
@@ -11,22 +11,22 @@ export const mayHide = (s: string) => !ordinary.test(s) && mayHoldHidden.test(s)
 
 export interface Plain {
   text: string
-  /** Where in the original, in code points, the first hidden character stood; -1: none. */
+  /** The place of the first hidden character in the original, in code points. -1: none. */
   at: number
 }
 
 /** The text without hidden characters and terminal sequences. */
 export const plain = (s: string): Plain => finish(plainly(s))
 
-/** The length of the part of a long text that one step reads. */
+/** The characters that one step reads. */
 const piece = 64 << 10
 
-/** The same, step by step. */
+/** Removes hidden characters step by step. */
 export function* plainly(s: string): Steps<Plain> {
   let text = '', at = -1
   let i = s.charCodeAt(0) === 0xfeff ? 1 : 0
-  let from = i // what is in text came from before it
-  let last = 0 // the code point that text ends with
+  let from = i // the text up to here is done
+  let last = 0 // the last code point of the text
   while (i < s.length) {
     const end = Math.min(i + piece, s.length) - (isHigh(s, i + piece - 1) ? 1 : 0)
     if (mayHide(s.slice(i, end))) {
@@ -54,7 +54,7 @@ export function* plainly(s: string): Steps<Plain> {
         from = i
       }
       text += kept.join('')
-    } else i = end < s.length && lastOf(s, end) === blackFlag ? end - 2 : end // what follows may belong to it
+    } else i = end < s.length && lastOf(s, end) === blackFlag ? end - 2 : end // the next characters may belong to it
     yield
   }
   return { text: from ? text + s.slice(from) : s, at }
@@ -63,10 +63,10 @@ export function* plainly(s: string): Steps<Plain> {
 const isHigh = (s: string, i: number) => s.charCodeAt(i) >> 10 === 0x36
 const isPair = (s: string, i: number) => isHigh(s, i) && s.charCodeAt(i + 1) >> 10 === 0x37
 
-/** The code point that ends there. */
+/** The code point before `end`. */
 const lastOf = (s: string, end: number) => s.codePointAt(end > 1 && isPair(s, end - 2) ? end - 2 : end - 1)!
 
-/** How many code points the first `end` units are. */
+/** The number of code points in the first `end` units. */
 function points(s: string, end: number): number {
   let n = end
   for (let i = 1; i < end; i++) if (isPair(s, i - 1)) n--
@@ -78,8 +78,7 @@ const isBetween = (c: number, first: number, last: number) => c >= first && c <=
 const longestSequence = 256
 
 /**
- * The length, in units, of the terminal sequence that begins at i; `size`, that of its first character, if there is
- * none.
+ * The length, in units, of the terminal sequence at i. `size`, the length of the first character, if there is none.
  */
 function sequence(s: string, i: number, size: number): number {
   const c = s.charCodeAt(i), next = s.charCodeAt(i + 1)
@@ -108,7 +107,7 @@ function stringSequence(s: string, i: number, j: number): number {
   return 1
 }
 
-/** What stands around a place, in code points, with hidden characters as ⟨U+200B⟩. */
+/** The text around a place, in code points, with hidden characters as ⟨U+200B⟩. */
 export function excerptAt(s: string, at: number): string {
   let from = 0
   for (let n = Math.max(0, at - 16); n > 0 && from < s.length; n--) from += isPair(s, from) ? 2 : 1

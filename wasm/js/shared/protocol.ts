@@ -23,7 +23,7 @@ export type ToHost =
   | Request
   /** Ends request `cancel` early. */
   | { cancel: number }
-  /** Answers an `elicit` or `authorize` event: an ElicitationAnswer, or the address that a person came back to. */
+  /** The answer to an `elicit` or `authorize` event: an ElicitationAnswer, or the URL of the redirect. */
   | { elicited: number; answer?: unknown; error?: string }
 
 export type Request =
@@ -33,12 +33,12 @@ export type Request =
     | { method: 'addServer'; name: string; config: ServerConfig }
     | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
     | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
-    /** `resume` and the address that a person came back to complete what an earlier page began. */
+    /** `resume` and the URL of the redirect complete the sign-in of an earlier page. */
     | { method: 'signIn'; name: string; resume?: string; url?: string }
     | { method: 'approveTools'; name: string; tools?: string[] }
-    /** What is approved at an endpoint, as the storage has it now. */
+    /** The pins of an endpoint in the storage. */
     | { method: 'takePins'; key: string; pins: string }
-    /** To the owner of a registry that is served. */
+    /** These go to the realm that owns a served registry. */
     | { method: 'approvals' }
     | { method: 'forgetApprovals'; server?: string }
     | { method: 'readResult'; handle: string; range: ResultRange }
@@ -50,7 +50,7 @@ export type Request =
     | { method: 'close' }
   )
 
-/** A request before it has its number. */
+/** A request without its id. */
 export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 export type ToPage =
@@ -68,8 +68,8 @@ export type ToPage =
   | AuthorizeEvent
 
 /**
- * What is approved of the tools at an endpoint, for its store: StartOptions.pins[key]
- * of a later start. `fresh` are the tools of which that is news, `byUser` says that it replaces what is kept.
+ * The pins of an endpoint's tools, to be stored for StartOptions.pins[key] of a later start. `fresh` names the tools
+ * with new pins. `byUser`: they replace stored ones.
  */
 export interface PinsEvent {
   event: 'pins'
@@ -80,7 +80,7 @@ export interface PinsEvent {
   byUser: boolean
 }
 
-/** What is approved of a server's tools, whose list came without pins; see givePins. */
+/** The pins of a server's tools, whose list came without them; see givePins. */
 export interface PinnedEvent {
   event: 'pinned'
   server: string
@@ -119,10 +119,9 @@ export interface StateEvent {
 export type ToolsEvent = { event: 'tools'; server: string; first: boolean; last: boolean } & ToolsPart
 
 /**
- * Tools as they are, or as the text that their server sent: parsing it again
- * costs less than to clone what is parsed. Tool i has model name `names[i]` and
- * stands at `places[i]` in the text's `result.tools`; `marks` has what else is known of
- * tool i. What is in a text has no hidden characters.
+ * Tools as objects, or as the text of the server's message, because parsing costs less than cloning. Tool i has the
+ * model name `names[i]` and the place `places[i]` in the text's `result.tools`. `marks[i]` has its other properties.
+ * Such a text has no hidden characters.
  */
 export type ToolsPart = { tools: ListedTool[] } | {
   text: string
@@ -140,7 +139,7 @@ export interface ListedTool extends Marks {
 }
 
 /**
- * Why models do not see a tool: the configuration leaves it out, or nobody has approved it; and what was hidden in it.
+ * Withheld: the configuration leaves the tool out. Held: it waits for approval. Flags: for hidden text in it.
  */
 export interface Marks {
   withheld?: boolean
@@ -148,18 +147,18 @@ export interface Marks {
   flags?: Flag[]
 }
 
-/** `key` is that of PinsEvent. */
+/** The reason of a hold. `key` is that of PinsEvent. */
 export type Hold = Pick<HeldTool, 'reason' | 'renamedFrom' | 'changes' | 'before'> & { key?: string }
 
-/** What is needed to complete a sign-in that a page begins and, after a redirect, another ends. */
+/** The state of a sign-in that continues in another page after a redirect. */
 export interface AuthorizeState {
-  /** Comes back as the `state` of the redirect. */
+  /** The parameter `state` of the redirect. */
   state: string
-  /** For the `resume` of a later `signIn`. Holds secrets. */
+  /** The value of `resume` for a later `signIn`. It has secrets. */
   resume: string
 }
 
-/** A person is to see a page; without a request, the answer to `ask` is not awaited any more. */
+/** A person has to see an authorization page. Without a request, the question `ask` is withdrawn. */
 export type AuthorizeEvent = {
   event: 'authorize'
   ask: number
@@ -177,7 +176,7 @@ export interface Attached {
 }
 
 /**
- * Result of `call`: what Go says about the answer, and the answer itself; its text form, where somebody has made it.
+ * Result of `call`: properties from Go and the tool's result, with its text form if that was made already.
  */
 export type Called = ResultBody & {
   server: string
@@ -190,16 +189,16 @@ export type Called = ResultBody & {
   flags?: Flag[]
 }
 
-/** What a host begins with, or takes over from one who comes later. */
+/** The servers of a new host, or of a page that joins a host. */
 export interface Begin {
   servers: Record<string, ServerConfig>
-  /** Those of them that the caller gives, and not its storage. */
+  /** The names of those in the options of createRegistry. The others come from the storage. */
   given: string[]
-  /** They have been discovered, by a module that is no more. */
+  /** discover() was called before. */
   discovered?: boolean
 }
 
-/** What the module is configured with once, when it starts. */
+/** The options of a module. */
 export interface StartOptions {
   proxy?: string
   failureThreshold?: number
@@ -209,13 +208,13 @@ export interface StartOptions {
   idleTimeoutMs?: number
   limits?: Record<string, number>
   elicit?: boolean
-  /** The whole address that people come back to after signing in. Without it nobody can be asked to. */
+  /** The absolute URL of the redirect page. Without it there is no sign-in. */
   redirectUrl?: string | undefined
   clientMetadataUrl?: string
   clientName?: string
-  /** Tokens are kept, encrypted, beyond the module's life. */
+  /** Tokens are stored, encrypted. */
   remember?: boolean
   hints?: string
-  /** By endpoint, as PinsEvent gave them. */
+  /** The pins of earlier PinsEvents, by endpoint. */
   pins?: Record<string, string>
 }

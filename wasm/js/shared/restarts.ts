@@ -2,11 +2,11 @@ import { RegistryError } from './registry-error.ts'
 
 const most = 3, within = 60_000
 
-/** Bounds how often what has crashed is started again by itself: three times in a minute. */
+/** Bounds automatic restarts after crashes: three in a minute. */
 export class Restarts {
   #times: number[] = []
 
-  /** Whether it may be started now; `asked` by the user, it may. Counts it, if so. */
+  /** Whether a restart is allowed now, and counts it. A restart that the user requested is always allowed. */
   allow(asked = false): boolean {
     const now = performance.now()
     this.#times = this.#times.filter((t) => t > now - within)

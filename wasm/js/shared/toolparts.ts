@@ -1,16 +1,16 @@
 import type { ListedTool, Marks, ToolsEvent, ToolsPart } from './protocol.ts'
 
 /**
- * What a page of tools came as: the JSON-RPC message with where in its list each tool stands, or the tools' own texts.
+ * The source of a page of a list: the JSON-RPC message with the place of each tool, or the texts of the tools.
  */
 export type Source = { readonly text: string; readonly places: readonly number[] } | {
   readonly texts: readonly string[]
 }
 
-/** Tools a message; a part is a task of the page's main thread, and stays a short one. */
+/** The tools in one message. Each message is a task of the page's thread and has to be short. */
 const partSize = 200
 
-/** A longer text would be a long task to parse at once: 1 Mi characters take about 7 ms. */
+/** The characters in one message. Parsing 1 Mi characters takes about 7 ms. */
 const longestText = 1 << 20, longestPart = 256 << 10
 
 /** Cuts a list into parts. An empty list is one part. */
@@ -18,7 +18,7 @@ export function* toolParts(tools: ListedTool[]): Generator<ToolsPart> {
   for (let at = 0; at === 0 || at < tools.length; at += partSize) yield { tools: tools.slice(at, at + partSize) }
 }
 
-/** The same of tools that stand at `indices` in a page that came as `source`. */
+/** Cuts tools into parts of texts. They stand at `indices` in a page with that source. */
 export function* sourceParts(
   tools: ListedTool[],
   indices: readonly number[],
@@ -36,14 +36,14 @@ export function* sourceParts(
 
 function textPart(tools: ListedTool[], text: string, places: number[]): ToolsPart {
   const marks: Record<number, Marks> = {}
-  tools.forEach(({ withheld, held, flags }, i) => { // and not the definition, which may have to be parsed
+  tools.forEach(({ withheld, held, flags }, i) => { // reading the definition could parse it
     if (withheld || held || flags)
       marks[i] = { ...(withheld && { withheld }), ...(held && { held }), ...(flags && { flags }) }
   })
   return { text, names: tools.map((t) => t.name), places, pins: tools.map((t) => t.pin ?? ''), marks }
 }
 
-/** Makes messages of the parts of a server's list. */
+/** The messages for the parts of a server's list. */
 export function toolsEvents(server: string, parts: Iterable<ToolsPart>): ToolsEvent[] {
   return [...parts].map((part, i, all) => ({
     event: 'tools',

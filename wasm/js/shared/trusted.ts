@@ -1,4 +1,4 @@
-/** What the DOM's types lack of Trusted Types. */
+/** The types of the Trusted Types API that the DOM's types lack. */
 interface TrustedTypes {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): unknown }
 }
@@ -7,8 +7,7 @@ let policy: ReturnType<TrustedTypes['createPolicy']> | undefined
 let own = ''
 
 /**
- * A URL of the package's own, where scripts demand Trusted Types; the policy `portolan` trusts no other. Throws where
- * there are none.
+ * A trusted URL of this package's own scripts. The policy `portolan` trusts no other. Throws without that API.
  */
 export function trustedUrl(url: string): unknown {
   own = url

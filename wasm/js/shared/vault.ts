@@ -1,10 +1,10 @@
 const dbName = 'portolan'
 
-/** Texts that are encrypted with AES-GCM under a key that the browser keeps and never hands out. */
+/** Texts that are encrypted with AES-GCM. No script can read the key. */
 export interface Vault {
-  /** `context` is authenticated with the text, so that it opens for no other. */
+  /** Reads a text. It decrypts only with the `context` of its write. "": there is none. */
   text(name: string, context?: string): Promise<string>
-  /** "" forgets it. */
+  /** Writes a text. "" deletes it. */
   setText(name: string, text: string, context?: string): Promise<void>
   key(name: string): Promise<CryptoKeyPair | undefined>
   setKey(name: string, pair: CryptoKeyPair): Promise<void>
@@ -26,7 +26,7 @@ export async function openVault(): Promise<Vault> {
           await crypto.subtle.decrypt({ name: 'AES-GCM', iv: box.iv, additionalData: bytes(context) }, key, box.data),
         )
       } catch {
-        return '' // of another context, or damaged
+        return '' // another context, or damaged
       }
     },
     async setText(name, text, context = name) {
@@ -53,7 +53,7 @@ async function openDB(): Promise<IDBDatabase> {
   return request(open)
 }
 
-/** The key of this origin; made once, and the same for all tabs: the first to add it wins. */
+/** The key of this origin, the same for all tabs: the first tab that adds one wins. */
 async function masterKey(db: IDBDatabase): Promise<CryptoKey> {
   const found = await request<CryptoKey | undefined>(store(db, 'keys', 'readonly').get('headers'))
   if (found) return found

@@ -1,2 +1,2 @@
-/** Of the package and of the module in it, which must agree (wasm/internal/api). */
+/** The version of the package. The module in it has the same one (wasm/internal/api). */
 export const version = '0.1.0'

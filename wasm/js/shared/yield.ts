@@ -1,9 +1,9 @@
-// Long work in steps. Between them a page or a worker runs its other tasks.
+// Splits long work into steps. Between them a thread runs its other tasks.
 
 /** Work whose steps are short. */
 export type Steps<T> = Generator<void, T, void>
 
-/** A task of a page, in ms. */
+/** The longest task of a page, in ms. */
 const taskMs = 8
 
 /** Runs all steps at once. */
