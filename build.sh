@@ -19,7 +19,8 @@ usage: ./build.sh VERB
   web          the demo page, to dist/demo
   extension [--trusted-input]  the extension, to dist/extension and dist/extension.zip; with the permission to type
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
-  bench [panel|bridge|proxy [--leak]]  benchmarks in Chromium and workerd; prints tables
+  bench [--record] [panel|bridge|proxy [--leak]|farm ...]  benchmarks in Chromium and workerd; prints tables;
+               --record writes them into docs/measurements.md, too
   farm [cases|neighbours|floor|memory|deadlines] [--match REGEXP] [--in REALM] [--runs N]
                hostile servers, native, in Node and in Chromium; prints tables and fails when a case does
   bundlers [NAME]  the package in every bundler, in Chromium; prints a table and fails when a row does
@@ -70,13 +71,15 @@ extension)
 worker) worker; exec node $build/sizes.mjs proxy.wasm ;;
 bench)
 	setup tools worker chromium; package; programs
+	run=node
+	case "${1:-}" in --record) shift; run='node bench/record.ts' ;; esac
 	case "${1:-}" in
-	panel) shift; exec node bench/panel.ts "$@" ;;
-	bridge) shift; extension; exec node bench/bridge.ts "$@" ;;
-	proxy) shift; worker; node $build/stock.mjs; exec node bench/proxy.ts "$@" ;;
-	*) exec node bench/run.ts "$@" ;;
+	panel | farm) name=$1; shift; exec $run "bench/$name.ts" "$@" ;;
+	bridge) shift; extension; exec $run bench/bridge.ts "$@" ;;
+	proxy) shift; worker; node $build/stock.mjs; exec $run bench/proxy.ts "$@" ;;
+	*) exec $run bench/run.ts "$@" ;;
 	esac ;;
-farm) setup chromium; package; programs; exec node bench/farm.ts "$@" ;;
+farm) exec "$0" bench farm "$@" ;;
 bundlers) setup bundlers chromium firefox; package; exec node e2e/bundlers/run.ts "$@" ;;
 conformance) setup conformance chromium; package; programs; exec sh e2e/conformance/run.sh "$@" ;;
 size) package; worker; extension; exec node $build/sizes.mjs ;;
