@@ -161,25 +161,3 @@ func decode(b []byte, v any) error {
 	d.UseNumber()
 	return d.Decode(v)
 }
-
-// FuzzAppendCompact checks that a compact text means the same and is stable.
-func FuzzAppendCompact(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		once, err := rawjson.AppendCompact(nil, b)
-		if err != nil {
-			return
-		}
-		twice, err := rawjson.AppendCompact(nil, once)
-		if err != nil || !bytes.Equal(once, twice) {
-			t.Fatalf("%q became %q, then %q, %v", b, once, twice, err)
-		}
-		var got, want any
-		if decode(b, &want) != nil {
-			return // deeper than encoding/json goes
-		}
-		if err := decode(once, &got); err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%q became %q, %v", b, once, err)
-		}
-	})
-}

@@ -6,9 +6,10 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-func TestParseKeepsOrderAndDigits(t *testing.T) {
+func TestStringifyKeepsOrderAndDigits(t *testing.T) {
 	for in, want := range map[string]string{
-		` { "b" : 1.0 , "a" : [ 9007199254740993, "\u0041" ] } `: `{"b":1.0,"a":[9007199254740993,"\u0041"]}`,
+		` { "b" : 1.0 , "a" : [ 9007199254740993, "\u0041" ] } `: `{"b":1.0,"a":[9007199254740993,"A"]}`,
+		" { \"a\" : 2.50 , \"b c\" : \"\\u00e9\\/ \\\"\" } ":     `{"a":2.50,"b c":"é/ \""}`,
 		`{"a":1,"b":2,"\u0061":3}`:                               `{"a":3,"b":2}`,
 		"[\"\xff\"]":                                             "[\"\uFFFD\"]",
 		`null`:                                                   `null`,
@@ -18,7 +19,7 @@ func TestParseKeepsOrderAndDigits(t *testing.T) {
 			t.Errorf("Parse(%s): %v", in, err)
 			continue
 		}
-		if got := string(n.Append(nil)); got != want {
+		if got := n.Stringify(); got != want {
 			t.Errorf("Parse(%s) = %s, want %s", in, got, want)
 		}
 	}

@@ -188,20 +188,3 @@ func TestLinearTime(t *testing.T) {
 		t.Errorf("Parse of a wide object: %v", err)
 	}
 }
-
-func TestAppendCompact(t *testing.T) {
-	for in, want := range map[string]string{
-		" { \"a\" : [ 1 , 2.50 ] , \"b c\" : \"\\u00e9\\/ \\\"\" } ": `{"a":[1,2.50],"b c":"é/ \""}`,
-		"12345678901234567890": "12345678901234567890",
-		"\"\xff\"":             "\"\uFFFD\"",
-		`""`:                   `""`,
-	} {
-		got, err := rawjson.AppendCompact([]byte("x"), []byte(in))
-		if err != nil || string(got) != "x"+want {
-			t.Errorf("AppendCompact(%s) = %s, %v; want %s", in, got, err, want)
-		}
-	}
-	if _, err := rawjson.AppendCompact(nil, []byte(`{"a":1 2}`)); err == nil {
-		t.Error("a broken text passes")
-	}
-}

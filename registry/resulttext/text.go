@@ -46,11 +46,11 @@ func Of(result []byte, maxBytes int, keep func(string) string) (out string, trun
 	}
 	out, hasText := contentText(content)
 	if kind := rawjson.Kind(structured); !hasText && kind != 0 && kind != '0' {
-		compact, err := rawjson.AppendCompact(nil, structured)
+		tree, err := rawjson.Parse(structured, 0, 0)
 		if err != nil {
 			return "", false, err
 		}
-		out = string(compact)
+		out = tree.Stringify()
 	}
 	if out == "" {
 		out = "(no output)"
