@@ -198,20 +198,8 @@ func (c *converter) geminiEnum(v *view, keyword string, values *rawjson.Node, st
 }
 
 func valueType(v *rawjson.Node) string {
-	switch v.Kind {
-	case 'o':
-		return "object"
-	case 'a':
-		return "array"
-	case 's':
-		return "string"
-	case 'b':
-		return "boolean"
-	case '0':
-		return "null"
-	}
-	if _, ok := rawjson.Int(v.Raw); ok {
+	if _, whole := rawjson.Int(v.Raw); v.Kind == 'n' && whole {
 		return "integer"
 	}
-	return "number"
+	return rawjson.KindName(v.Kind)
 }

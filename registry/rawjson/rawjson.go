@@ -90,6 +90,23 @@ func Kind(raw []byte) byte {
 	return 0
 }
 
+// KindName returns the name that JSON Schema has for a kind. The name of 0 is "null".
+func KindName(kind byte) string {
+	switch kind {
+	case 'o':
+		return "object"
+	case 'a':
+		return "array"
+	case 's':
+		return "string"
+	case 'n':
+		return "number"
+	case 'b':
+		return "boolean"
+	}
+	return "null"
+}
+
 // each calls fn for each member of an object or element of an array, as open says. An
 // element has no key.
 func each(b []byte, open byte, fn func(key, value []byte) error) error {

@@ -118,7 +118,7 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int, definition bool
 		}
 	case 'o':
 		for i, key := range n.Keys {
-			at := where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+			at := rawjson.Pointer(where, key)
 			if !isWord(key) {
 				s.words(key, at)
 			}
@@ -147,7 +147,7 @@ func (s *scanner) parameters(properties *rawjson.Node, where string) {
 		plain := snake(name)
 		described, _ := properties.Values[i].Get("description").Text()
 		if parameters.MatchString(plain) || asking.MatchString(plain) && asked.MatchString(spaced(described)) {
-			s.flag("parameter", where+"/"+strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"), name, 0)
+			s.flag("parameter", rawjson.Pointer(where, name), name, 0)
 		}
 	}
 }

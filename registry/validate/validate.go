@@ -54,7 +54,7 @@ func Arguments(raw []byte) error {
 		return invalid(err.Error())
 	}
 	if rawjson.Kind(raw) != 'o' {
-		return invalid("want a JSON object, not " + article(kindName(rawjson.Kind(raw))))
+		return invalid("want a JSON object, not " + article(rawjson.KindName(rawjson.Kind(raw))))
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
 		return
 	}
 	if t := s.Get("type"); t != nil && !hasType(value, t.Texts()) {
-		v.fail(path, "want "+article(strings.Join(t.Texts(), " or "))+", not "+article(kindName(value.Kind)))
+		v.fail(path, "want "+article(strings.Join(t.Texts(), " or "))+", not "+article(rawjson.KindName(value.Kind)))
 		return // other keywords would repeat the problem
 	}
 	v.values(s, value, path)

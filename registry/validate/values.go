@@ -18,7 +18,7 @@ func hasType(value *rawjson.Node, types []string) bool {
 	}
 	for _, t := range types {
 		switch {
-		case t == kindName(value.Kind), !slices.Contains(wire.TypeNames, t):
+		case t == rawjson.KindName(value.Kind), !slices.Contains(wire.TypeNames, t):
 			return true
 		case t == "integer" && value.Kind == 'n' && isWhole(value.Raw):
 			return true
@@ -62,22 +62,6 @@ func approximate(raw []byte) float64 {
 // unlike reports that two numbers compare as equal only because doubles are too coarse.
 func unlike(a, b []byte) bool {
 	return compareNumbers(a, b) == 0 && !equalNumbers(a, b)
-}
-
-func kindName(kind byte) string {
-	switch kind {
-	case 'o':
-		return "object"
-	case 'a':
-		return "array"
-	case 's':
-		return "string"
-	case 'n':
-		return "number"
-	case 'b':
-		return "boolean"
-	}
-	return "null"
 }
 
 func article(noun string) string {

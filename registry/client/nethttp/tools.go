@@ -230,17 +230,9 @@ func (w *schemaWalk) visit(v *rawjson.Node, depth int, named bool) string {
 		if key == "enum" && child.Kind == 'a' && len(child.Values) > w.limits.EnumValues {
 			return " has an enum of more than " + strconv.Itoa(w.limits.EnumValues) + " values"
 		}
-		if excess := w.visit(child, depth, mapsSchemas(key)); excess != "" {
+		if excess := w.visit(child, depth, text.MapsSchemas(key)); excess != "" {
 			return excess
 		}
 	}
 	return ""
-}
-
-func mapsSchemas(key string) bool {
-	switch key {
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		return true
-	}
-	return false
 }
