@@ -18,8 +18,8 @@ const (
 	tokenType     = "urn:ietf:params:oauth:token-type:"
 )
 
-// identity says who the client is to an authorization server, in the order of the
-// specification: registered beforehand, a metadata document, registered now.
+// identity returns the client's registration with an authorization server. In the order
+// of the specification that is a configured one, a metadata document, or a new one.
 func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant, error) {
 	g := &grant{issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke, redirect: s.c.opts.RedirectURL}
 	if m.dpop {
@@ -33,7 +33,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	switch {
 	case a.ClientID != "":
 		g.client, g.secret = a.ClientID, a.ClientSecret
-		// A secret is for one authorization server: not for whichever the server names later.
+		// A secret belongs to one authorization server. The server may name another one later.
 		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
 			return nil, failure("the server now names another authorization server, ", g.issuer, "; set auth.issuer if that is right")
 		}
@@ -47,7 +47,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 			return nil, err
 		}
 	default:
-		return nil, failure(m.host, " takes no unknown clients; register one there and set auth.clientId")
+		return nil, failure(m.host, " accepts no unknown clients; register one there and set auth.clientId")
 	}
 	if g.method == "" {
 		g.method = s.method(m, g.secret)
@@ -55,7 +55,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	return g, nil
 }
 
-// method chooses how to authenticate at the token endpoint.
+// method returns the method of authentication at the token endpoint.
 func (s *Server) method(m *metadata, secret string) string {
 	can := func(method string) bool { return m.methods == nil || slices.Contains(m.methods, method) }
 	switch {
@@ -103,7 +103,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	return nil
 }
 
-// An oauthError is an authorization server's refusal.
+// An oauthError is a refusal of an authorization server.
 type oauthError struct {
 	_ incomparable
 
@@ -114,19 +114,22 @@ type oauthError struct {
 func (e *oauthError) Error() string { return e.err.Error() }
 func (e *oauthError) Unwrap() error { return e.err }
 
-// reason reads a refusal; all of it is a stranger's.
+// reason returns the words of a refusal, which the authorization server chose.
 func reason(res *Response) string {
-	code, said := textOf(res.Body, "error"), textOf(res.Body, "error_description")
-	switch {
-	case code != "" && said != "":
-		return code + " (" + said + ")"
-	case code != "":
-		return code
+	if code := textOf(res.Body, "error"); code != "" {
+		return described(code, textOf(res.Body, "error_description"))
 	}
 	return "http status " + strconv.Itoa(res.Status)
 }
 
-// request makes one request to a token endpoint and reads the answer into g.
+func described(code, description string) string {
+	if description == "" {
+		return code
+	}
+	return code + " (" + description + ")"
+}
+
+// request sends one request to a token endpoint and reads the response into g.
 func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	header := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json"}
 	a, secret, assertion := s.auth(), "", ""
@@ -191,13 +194,13 @@ func (g *grant) take(res *Response, now int64) error {
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
-			return failure(g.host, " gave a token that no header can carry")
+			return failure(g.host, " gave a token that cannot be a header's value")
 		}
 	}
 	switch kind := strings.ToLower(textOf(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
-			return failure(g.host, " gave a DPoP token that was not asked for")
+			return failure(g.host, " gave a DPoP token without a request for one")
 		}
 	case "bearer", "", "n_a":
 		g.key, g.jwk = "", ""
@@ -222,7 +225,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 		if a.Flow != "jwt-bearer" {
 			return nil, failure("auth.flow ", a.Flow, " needs auth.clientId")
 		}
-		m.register, m.cimd, old = "", true, nil // the assertion says who it is
+		m.register, m.cimd, old = "", true, nil // the assertion identifies the client
 	}
 	g, err := s.identity(ctx, m, old)
 	if err != nil {
@@ -235,7 +238,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 		kind, assertion = "client_credentials", ""
 	case "enterprise-managed":
 		if endpoint(a.IDPTokenURL, s.at) == nil {
-			return nil, failure("auth.idpTokenUrl is no place to send an identity token to")
+			return nil, failure("auth.idpTokenUrl is not safe for an identity token")
 		}
 		idp := &grant{token: a.IDPTokenURL, host: a.IDPTokenURL, client: a.IDPClientID}
 		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
@@ -247,9 +250,9 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 	return g, s.request(ctx, g, "grant_type", kind, "assertion", assertion, "scope", g.asked, "resource", g.resource)
 }
 
-// scope is what to ask for: what the user says, or else the challenge, or else
-// the server's metadata, with what a step-up added and offline_access where the
-// authorization server has it.
+// scope returns the scopes to ask for: the configured ones, or else those of the
+// challenge, or else those of the server's metadata. A step-up adds its scopes, and
+// offline_access is added if the authorization server has it.
 func (s *Server) scope(m *metadata, g *grant) string {
 	now := s.look()
 	list := ""
@@ -269,7 +272,8 @@ func (s *Server) scope(m *metadata, g *grant) string {
 	return list
 }
 
-// isRefused reports whether the authorization server has said no, so that the same will not work again.
+// isRefused reports whether the authorization server refused for good, so that the same
+// request would fail again.
 func isRefused(err error) bool {
 	var refused *oauthError
 	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" && refused.code != "server_error"

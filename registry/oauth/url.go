@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// parts of an absolute http or https URL. net/url would add 175 KB to the page's module.
+// parts are those of an absolute http or https URL. net/url would add 175 KB to the
+// page's module.
 type parts struct {
 	_                        incomparable
 	scheme, host, port, path string // path without query
 	tail                     string // query, with its question mark
 }
 
-// split takes a URL apart, nil if it cannot. It refuses whatever two parsers might read differently.
+// split splits a URL. It returns nil for a text that two parsers might read differently.
 func split(url string) *parts {
 	p := new(parts)
 	for i := 0; i < len(url); i++ {
@@ -62,7 +63,7 @@ func split(url string) *parts {
 	return p
 }
 
-// maxURL bounds the URLs that strangers give.
+// maxURL bounds the URLs of servers, in bytes.
 const maxURL = 8 << 10
 
 func digits(s string) bool {
@@ -84,14 +85,14 @@ func (p *parts) authority() string {
 	return p.host + ":" + p.port
 }
 
-// The places where a host may be.
+// The networks in which a host may be.
 const (
 	public = iota
 	private
 	loopback
 )
 
-// where says how far a host is away, judged by its name alone.
+// where returns the network of a host, as its name tells it.
 func (p *parts) where() int {
 	host := p.host
 	switch {
@@ -105,7 +106,7 @@ func (p *parts) where() int {
 		}
 		return public
 	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
-		return private // a bare number is an address, too
+		return private // such as a number, which is an address too
 	}
 	rest := strings.TrimSuffix(host, ".")
 	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !digits(last) && !strings.HasPrefix(last, "0x") {
@@ -117,7 +118,7 @@ func (p *parts) where() int {
 		label, rest, _ = strings.Cut(rest, ".")
 		n, err := strconv.Atoi(label)
 		if err != nil || n > 255 || !digits(label) || label[0] == '0' && label != "0" {
-			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: not to be guessed
+			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: parsers differ
 		}
 		address[i] = n
 	}
@@ -132,8 +133,8 @@ func (p *parts) where() int {
 	return public
 }
 
-// endpoint checks a URL that metadata of a server names: https, or http on this
-// machine; nothing private unless the server is.
+// endpoint splits a URL of a server's metadata, or returns nil. The URL has to be https,
+// or http on this machine. It may be private only if the server's is.
 func endpoint(url string, server *parts) *parts {
 	p := split(url)
 	if p == nil || p.scheme == "http" && p.where() != loopback || p.where() != public && server.where() == public {
@@ -157,7 +158,7 @@ func escape(dst []byte, s string) []byte {
 	return dst
 }
 
-// form writes names and values in turn, without those that have no value.
+// form encodes names and values in turn. Empty values are left out.
 func form(pairs []string) []byte {
 	var out []byte
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -172,8 +173,8 @@ func form(pairs []string) []byte {
 	return out
 }
 
-// query reads one parameter of a URL that a person came back to. A parameter that
-// is there twice is not there (RFC 6749, section 3.1).
+// query returns one parameter of a callback URL. A repeated parameter counts as missing
+// (RFC 6749, section 3.1).
 func query(url, name string) (value string) {
 	_, text, _ := strings.Cut(url, "?")
 	text, _, _ = strings.Cut(text, "#")
