@@ -32,7 +32,7 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 	header := pairs(lines[3:])
 	defer func() {
 		if recover() != nil {
-			result = refusal("internal", of(header, "origin"))
+			result = refusal("internal", proxy.Get(header, "origin"))
 		}
 	}()
 	d := policy.Decide(&proxy.Request{
@@ -134,13 +134,4 @@ func safe(id int32, result *unsafe.Pointer) {
 		origin = r.decision.Origin()
 	}
 	*result = refusal("internal", origin)
-}
-
-func of(header []proxy.Pair, name string) string {
-	for _, h := range header {
-		if h.Name == name {
-			return h.Value
-		}
-	}
-	return ""
 }

@@ -17,8 +17,8 @@ const (
 
 // admit returns the kind of a request. bound says whether a binding names its URL.
 func admit(method string, header []Pair, t target, bound bool) kind {
-	accept := get(header, "accept")
-	contentType := mediaType(get(header, "content-type"))
+	accept := Get(header, "accept")
+	contentType := mediaType(Get(header, "content-type"))
 	switch method {
 	case "POST":
 		if bound && (contentType == "application/x-www-form-urlencoded" || contentType == "application/json") {
@@ -35,7 +35,7 @@ func admit(method string, header []Pair, t target, bound bool) kind {
 			return kindStream
 		}
 	case "DELETE":
-		if get(header, "mcp-session-id") != "" {
+		if Get(header, "mcp-session-id") != "" {
 			return kindEnd
 		}
 	}

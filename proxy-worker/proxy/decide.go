@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 func (p *Policy) Decide(r *Request) *Decision {
 	path, query := pathOf(r.URL)
 	origin, refused := p.pageOf(r)
-	raw := get(r.Header, "x-portolan-target")
+	raw := Get(r.Header, "x-portolan-target")
 	fromQuery, id, problem := targetIn(query)
 	switch {
 	case problem || raw != "" && fromQuery != "" && raw != fromQuery:
@@ -46,7 +47,7 @@ func (p *Policy) Decide(r *Request) *Decision {
 
 // pageOf returns the origin of the page, and a refusal if it is not permitted.
 func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
-	value := get(r.Header, "origin")
+	value := Get(r.Header, "origin")
 	if value == "" {
 		return "", &originMissing
 	}
@@ -72,7 +73,7 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 		return refused.decision(origin)
 	}
 	bound := false
-	if token := get(r.Header, "x-portolan-binding"); token != "" {
+	if token := Get(r.Header, "x-portolan-binding"); token != "" {
 		if bound = p.binds(token, r.Method, origin, t, r.Now); !bound {
 			return bindingInvalid.decision(origin)
 		}
@@ -93,7 +94,7 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 	}
 	k := admit(r.Method, r.Header, t, bound)
 	switch {
-	case k == kindNone && r.Method == "POST" && mediaType(get(r.Header, "content-type")) == "application/x-www-form-urlencoded":
+	case k == kindNone && r.Method == "POST" && mediaType(Get(r.Header, "content-type")) == "application/x-www-form-urlencoded":
 		return unbound.decision(origin)
 	case k == kindNone:
 		return notMCP.decision(origin)
@@ -106,14 +107,14 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 			}
 		}
 	}
-	if sealed := get(r.Header, "x-portolan-sealed"); sealed != "" {
+	if sealed := Get(r.Header, "x-portolan-sealed"); sealed != "" {
 		more, ok := p.unseal(sealed, origin, t)
 		if !ok {
 			return sealInvalid.decision(origin)
 		}
 		header = replaced(header, more)
 	}
-	if length := get(r.Header, "content-length"); length != "" {
+	if length := Get(r.Header, "content-length"); length != "" {
 		if n, err := strconv.ParseInt(length, 10, 64); err != nil || n < 0 || n > p.cfg.MaxRequest {
 			return requestTooLarge.decision(origin)
 		}
@@ -125,7 +126,7 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 // callerOf returns the key under which the request is counted. For a ticket, covers has
 // the header names that the ticket adds to MCP's. Otherwise covers is nil.
 func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (caller string, covers map[string]bool, refused *refusal) {
-	if token := get(r.Header, "x-portolan-ticket"); token != "" {
+	if token := Get(r.Header, "x-portolan-ticket"); token != "" {
 		names, ok := p.ticket(token, origin, t, r.Now)
 		if !ok && !bound {
 			return "", nil, &ticketInvalid
@@ -135,7 +136,7 @@ func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (call
 		}
 	}
 	caller = r.Client
-	key := get(r.Header, "x-portolan-key")
+	key := Get(r.Header, "x-portolan-key")
 	switch {
 	case key != "":
 		if !p.isKey(key) {
@@ -163,13 +164,8 @@ var mcpHeaders = set("accept", "accept-encoding", "accept-language", "content-ty
 
 // replaced returns header with the fields of more instead of those of the same names.
 func replaced(header, more []Pair) []Pair {
-	out := make([]Pair, 0, len(header)+len(more))
-	for _, h := range header {
-		if !has(more, h.Name) {
-			out = append(out, h)
-		}
-	}
-	return append(out, more...)
+	kept := slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return has(more, h.Name) })
+	return append(kept, more...)
 }
 
 // diagnosisTime bounds each probe of a diagnosis.
@@ -180,7 +176,7 @@ const maxAsked = 4 << 10
 
 // preflight allows the headers that it asks for. The request itself is decided later.
 func preflight(r *Request, origin string) *Decision {
-	method := get(r.Header, "access-control-request-method")
+	method := Get(r.Header, "access-control-request-method")
 	if method != "GET" && method != "POST" && method != "DELETE" {
 		return methodRefused.decision(origin)
 	}
@@ -190,7 +186,7 @@ func preflight(r *Request, origin string) *Decision {
 		{"access-control-max-age", "7200"},
 		{"vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
 	}}
-	if asked := get(r.Header, "access-control-request-headers"); asked != "" {
+	if asked := Get(r.Header, "access-control-request-headers"); asked != "" {
 		for name := range strings.SplitSeq(asked, ",") {
 			if len(asked) > maxAsked || !isToken(strings.TrimSpace(name)) {
 				return headerRefused.decision(origin)
@@ -198,7 +194,7 @@ func preflight(r *Request, origin string) *Decision {
 		}
 		d.Header = append(d.Header, Pair{"access-control-allow-headers", asked})
 	}
-	if get(r.Header, "access-control-request-private-network") == "true" {
+	if Get(r.Header, "access-control-request-private-network") == "true" {
 		d.Header = append(d.Header, Pair{"access-control-allow-private-network", "true"})
 	}
 	return d

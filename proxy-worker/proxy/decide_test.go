@@ -132,10 +132,10 @@ func TestDecide(t *testing.T) {
 			if row.code == "" {
 				return
 			}
-			if d.Status < 400 || d.Status > 499 || get(d.Header, "x-proxy-error") != row.code || !strings.Contains(string(d.Body), `"code":"`+row.code+`"`) {
+			if d.Status < 400 || d.Status > 499 || Get(d.Header, "x-proxy-error") != row.code || !strings.Contains(string(d.Body), `"code":"`+row.code+`"`) {
 				t.Errorf("refused with %d %v %s", d.Status, d.Header, d.Body)
 			}
-			if origin := get(row.r.Header, "origin"); origin != "" && origin != "null" && get(d.Header, "access-control-allow-origin") != origin {
+			if origin := Get(row.r.Header, "origin"); origin != "" && origin != "null" && Get(d.Header, "access-control-allow-origin") != origin {
 				t.Errorf("the page cannot read the refusal: %v", d.Header)
 			}
 		})
@@ -223,7 +223,7 @@ func TestRespond(t *testing.T) {
 	if r := p.Decide(message(server)).Respond(&Response{Status: 200, Header: []Pair{{"content-length", "1001"}}}); r.Code != "response_too_large" || r.Status != 502 {
 		t.Errorf("too large: %+v", r)
 	}
-	if r := p.Decide(message(server)).Respond(&Response{Status: 503, Header: []Pair{{"retry-after", "3"}, {"x-proxy-error", "forged"}}}); r.Status != 503 || get(r.Header, "retry-after") != "3" || has(r.Header, "x-proxy-error") {
+	if r := p.Decide(message(server)).Respond(&Response{Status: 503, Header: []Pair{{"retry-after", "3"}, {"x-proxy-error", "forged"}}}); r.Status != 503 || Get(r.Header, "retry-after") != "3" || has(r.Header, "x-proxy-error") {
 		t.Errorf("the server's own error: %+v", r)
 	}
 }
@@ -238,11 +238,11 @@ func TestRedirects(t *testing.T) {
 		return d.Respond(&Response{Status: 302, Header: []Pair{{"location", location}}})
 	}
 	same := to(read(), "/.well-known/oauth-authorization-server/a").Follow
-	if same == nil || same.URL != "https://mcp.example.com/.well-known/oauth-authorization-server/a" || get(same.Header, "authorization") == "" {
+	if same == nil || same.URL != "https://mcp.example.com/.well-known/oauth-authorization-server/a" || Get(same.Header, "authorization") == "" {
 		t.Errorf("on the same origin: %+v", same)
 	}
 	elsewhere := to(read(), "https://b.example/.well-known/openid-configuration").Follow
-	if elsewhere == nil || get(elsewhere.Header, "authorization") != "" || get(elsewhere.Header, "accept") == "" {
+	if elsewhere == nil || Get(elsewhere.Header, "authorization") != "" || Get(elsewhere.Header, "accept") == "" {
 		t.Errorf("on another origin: %+v", elsewhere)
 	}
 	for _, location := range []string{
@@ -283,7 +283,7 @@ func TestBindings(t *testing.T) {
 			t.Fatal("the document is not read")
 		}
 		d.Bind(reply, []byte(document))
-		return get(reply.Header, "x-portolan-binding")
+		return Get(reply.Header, "x-portolan-binding")
 	}
 	const issuer = "https://auth.example/.well-known/oauth-authorization-server"
 	if d := get1(issuer); d.Code != "host_refused" {
@@ -326,7 +326,7 @@ func TestChallengesBind(t *testing.T) {
 		if d.Verdict != Send {
 			t.Fatalf("refused: %s", d.Code)
 		}
-		return get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header, "x-portolan-binding")
+		return Get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header, "x-portolan-binding")
 	}
 	if binding := bound(403, ""); binding != "" {
 		t.Error("a 403 binds")

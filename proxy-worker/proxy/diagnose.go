@@ -63,7 +63,10 @@ func (d *Decision) read(findings []Finding) diagnosis {
 	}
 	post, preflight, get1 := findings[0], findings[1], findings[2]
 	if post.Fault != "" {
-		return faults[post.Fault].or(diagnosis{"down", "the server cannot be reached", "Check that it runs, and that its address is right."})
+		if known, ok := faults[post.Fault]; ok {
+			return known
+		}
+		return diagnosis{"down", "the server cannot be reached", "Check that it runs, and that its address is right."}
 	}
 	if missing := lacks(preflight, d.origin); missing != "" {
 		return diagnosis{"cors", "the server does not let this page in: " + missing,
@@ -76,7 +79,7 @@ func (d *Decision) read(findings []Finding) diagnosis {
 	if post.Status == 404 || post.Status == 405 || post.Status >= 300 && post.Status < 400 {
 		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")", "Check the path of the URL; it is often /mcp or /sse."}
 	}
-	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 && mediaType(get(get1.Header, "content-type")) != "text/event-stream" {
+	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 && mediaType(Get(get1.Header, "content-type")) != "text/event-stream" {
 		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) + " and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
 	}
 	return diagnosis{"fine", "the server answers and lets this page in", "Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
@@ -90,13 +93,6 @@ var faults = map[string]diagnosis{
 	"address": {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
 }
 
-func (x diagnosis) or(other diagnosis) diagnosis {
-	if x.code == "" {
-		return other
-	}
-	return x
-}
-
 // lacks names what a preflight's answer lacks for a page of origin, or "".
 func lacks(f Finding, origin string) string {
 	switch {
@@ -105,7 +101,7 @@ func lacks(f Finding, origin string) string {
 	case !allowsOrigin(f.Header, origin):
 		return "the preflight's answer lacks Access-Control-Allow-Origin"
 	}
-	allowed := "," + strings.ReplaceAll(lower(get(f.Header, "access-control-allow-headers")), " ", "") + ","
+	allowed := "," + strings.ReplaceAll(lower(Get(f.Header, "access-control-allow-headers")), " ", "") + ","
 	for _, name := range needed[:3] {
 		if !strings.Contains(allowed, ","+name+",") && !strings.Contains(allowed, ",*,") {
 			return "Access-Control-Allow-Headers lacks " + name
@@ -115,6 +111,6 @@ func lacks(f Finding, origin string) string {
 }
 
 func allowsOrigin(header []Pair, origin string) bool {
-	allowed := get(header, "access-control-allow-origin")
+	allowed := Get(header, "access-control-allow-origin")
 	return allowed == "*" || allowed == origin
 }

@@ -30,7 +30,7 @@ func FuzzDecide(f *testing.F) {
 				}
 				continue
 			}
-			if d.Status == 0 || d.Code != "" && get(d.Header, "x-proxy-error") != d.Code {
+			if d.Status == 0 || d.Code != "" && Get(d.Header, "x-proxy-error") != d.Code {
 				t.Fatalf("%+v", d)
 			}
 		}
@@ -54,7 +54,7 @@ func FuzzRespond(f *testing.F) {
 				continue
 			}
 			d.Bind(reply, []byte(value2))
-			if reply.Status < 200 || reply.Status > 599 || get(reply.Header, "access-control-allow-origin") != page || has(reply.Header, "set-cookie") {
+			if reply.Status < 200 || reply.Status > 599 || Get(reply.Header, "access-control-allow-origin") != page || has(reply.Header, "set-cookie") {
 				t.Fatalf("%+v", reply)
 			}
 		}

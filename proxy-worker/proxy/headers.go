@@ -1,6 +1,9 @@
 package proxy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The fields of one connection (RFC 9110, 7.6.1), with those that browsers and
 // old proxies send for it.
@@ -27,16 +30,12 @@ func set(names ...string) map[string]bool {
 
 // named returns the fields that Connection makes hop-by-hop.
 func named(header []Pair) map[string]bool {
-	var m map[string]bool
+	m := map[string]bool{}
 	for _, h := range header {
-		if h.Name != "connection" {
-			continue
-		}
-		for name := range strings.SplitSeq(h.Value, ",") {
-			if m == nil {
-				m = map[string]bool{}
+		if h.Name == "connection" {
+			for name := range strings.SplitSeq(h.Value, ",") {
+				m[lower(strings.TrimSpace(name))] = true
 			}
-			m[lower(strings.TrimSpace(name))] = true
 		}
 	}
 	return m
@@ -44,14 +43,10 @@ func named(header []Pair) map[string]bool {
 
 // upstreamHeader returns the fields of a request that go to the server.
 func upstreamHeader(header []Pair) []Pair {
-	out := make([]Pair, 0, len(header))
 	hop := named(header)
-	for _, h := range header {
-		if !hopByHop[h.Name] && !hop[h.Name] && sendable(h.Name) {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool {
+		return hopByHop[h.Name] || hop[h.Name] || !sendable(h.Name)
+	})
 }
 
 func sendable(name string) bool {
@@ -67,13 +62,7 @@ func sendable(name string) bool {
 var safeElsewhere = set("accept", "accept-language", "user-agent", "mcp-protocol-version")
 
 func elsewhere(header []Pair) []Pair {
-	var out []Pair
-	for _, h := range header {
-		if safeElsewhere[h.Name] {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return !safeElsewhere[h.Name] })
 }
 
 // cors lets origin read an answer. "" adds nothing.

@@ -10,6 +10,7 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,8 +18,8 @@ import (
 // A Pair is one header field. Names are in lower case; values are byte-exact.
 type Pair struct{ Name, Value string }
 
-// Get returns the first value of a header, by its name in lower case.
-func get(header []Pair, name string) string {
+// Get returns the first value of a header, by its name in lower case, or "".
+func Get(header []Pair, name string) string {
 	for _, h := range header {
 		if h.Name == name {
 			return h.Value
@@ -28,12 +29,7 @@ func get(header []Pair, name string) string {
 }
 
 func has(header []Pair, name string) bool {
-	for _, h := range header {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(header, func(h Pair) bool { return h.Name == name })
 }
 
 // A Request is a page's request, as the policy sees it.

@@ -125,10 +125,11 @@ func (t target) authority() string {
 func Seal(key, origin, host string, header []Pair, random io.Reader) (string, error) {
 	var plain strings.Builder
 	for _, h := range header {
-		if name := lower(h.Name); !isToken(name) || !isValue(h.Value) || !sendable(name) || hopByHop[name] {
+		name := lower(h.Name)
+		if !isSealable(name, h.Value) {
 			return "", errors.New("the header " + h.Name + " cannot be sent")
 		}
-		plain.WriteString(lower(h.Name) + "\n" + h.Value + "\n")
+		plain.WriteString(name + "\n" + h.Value + "\n")
 	}
 	box, err := sealer(derive(key, "portolan seal"))
 	if err != nil {
@@ -139,6 +140,10 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 		return "", err
 	}
 	return "v1." + encoding.EncodeToString(box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))), nil
+}
+
+func isSealable(name, value string) bool {
+	return isToken(name) && isValue(value) && sendable(name) && !hopByHop[name]
 }
 
 func sealer(key []byte) (cipher.AEAD, error) {
@@ -172,7 +177,7 @@ func (p *Policy) unseal(sealed, origin string, t target) ([]Pair, bool) {
 		lines := strings.Split(string(plain), "\n")
 		var header []Pair
 		for i := 0; i+1 < len(lines); i += 2 {
-			if !isToken(lines[i]) || !isValue(lines[i+1]) || !sendable(lines[i]) || hopByHop[lines[i]] {
+			if !isSealable(lines[i], lines[i+1]) {
 				return nil, false
 			}
 			header = append(header, Pair{lines[i], lines[i+1]})
