@@ -15,16 +15,13 @@ import (
 // bridgePair pairs one browser profile through the running bridge. If none runs, it
 // runs one until the profile is paired.
 func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge pair", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge pair"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	local, err := bridge.Dial(ctx, &s.Options)
+	local, err := bridge.Dial(ctx, opts)
 	if errors.Is(err, bridge.ErrNoBridge) {
-		b, err := listen(ctx, &s.Options)
+		b, err := listen(ctx, opts)
 		if err != nil {
 			return err
 		}
@@ -33,8 +30,8 @@ func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 		served := make(chan error, 1)
 		go func() { served <- b.Serve(ctx) }()
 		defer func() { cancel(); <-served }()
-		s.Address = b.Addr() // if the port was 0
-		local, err = bridge.Dial(ctx, &s.Options)
+		opts.Address = b.Addr() // if the port was 0
+		local, err = bridge.Dial(ctx, opts)
 		if err != nil {
 			return err
 		}
@@ -96,14 +93,11 @@ func (t *terminal) Accepted(who bridge.Pairing) bool {
 
 // bridgeClients lists the paired browser profiles.
 func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge clients", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge clients"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	paired, connected, err := clientsOf(ctx, &s.Options)
+	paired, connected, err := clientsOf(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -137,20 +131,17 @@ func clientsOf(ctx context.Context, opts *bridge.Options) ([]bridge.Pairing, map
 
 // bridgeRevoke forgets a paired profile; a running bridge ends its connection.
 func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge revoke", args, nil)
-	switch {
-	case err != nil:
+	opts, rest, err := bridgeFlags(newFlags("bridge revoke"), args, 1)
+	if err != nil {
 		return err
-	case len(rest) != 1:
-		return fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
 	}
-	local, err := bridge.Dial(ctx, &s.Options)
+	local, err := bridge.Dial(ctx, opts)
 	if err == nil {
 		defer local.Close()
 		err = local.Revoke(ctx, rest[0])
 	} else {
 		var b *bridge.Bridge
-		if b, err = bridge.New(&s.Options); err == nil {
+		if b, err = bridge.New(opts); err == nil {
 			err = b.Revoke(rest[0])
 		}
 	}
@@ -163,14 +154,11 @@ func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
 
 // bridgeToken prints the bearer token of HTTP clients.
 func bridgeToken(args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge token", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge token"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	b, err := bridge.New(&s.Options)
+	b, err := bridge.New(opts)
 	if err != nil {
 		return err
 	}

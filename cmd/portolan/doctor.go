@@ -38,11 +38,10 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 	flags := newFlags("doctor")
 	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
 	origin, key := flags.String("origin", "", ""), flags.String("key", "", "")
-	rest, err := parse(flags, args)
-	switch {
-	case err != nil:
+	if err := parseAll(flags, args); err != nil {
 		return err
-	case len(rest) > 0 || *proxyURL == "" && *server == "":
+	}
+	if *proxyURL == "" && *server == "" {
 		return fmt.Errorf("%w: want --proxy or --server, or both", errUsage)
 	}
 	for _, u := range []string{*proxyURL, *server} {
