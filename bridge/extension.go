@@ -48,10 +48,9 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 		write(w, d)
 		return
 	}
-	s, err := b.store.load()
-	if err != nil {
-		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+	s, d := b.secrets()
+	if d != nil {
+		write(w, d)
 		return
 	}
 	// While no profile is paired, any extension may connect to read how to pair.
@@ -70,6 +69,16 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 			c.CloseWith(websocket.StatusPolicyViolation, "Authentication timeout")
 		}
 	})
+}
+
+// secrets returns the pairings and the token. It logs why they cannot be read.
+func (b *Bridge) secrets() (*secrets, *denial) {
+	s, err := b.store.load()
+	if err != nil {
+		b.opts.Logger.Error("the pairings cannot be read", "error", err)
+		return nil, deny(http.StatusInternalServerError, "the bridge cannot read its pairings")
+	}
+	return s, nil
 }
 
 // authenticate pairs or connects an extension, as its first message asks.
@@ -132,14 +141,14 @@ func (b *Bridge) key(who *Pairing) []byte {
 	}
 	if b.opts.Ephemeral {
 		who.Label = "browser"
-		return EphemeralKey(s.Token)
+		return ephemeralKey(s.Token)
 	}
-	p := s.client(who.InstallID)
-	if p == nil || p.Origin != who.Origin {
+	i := s.client(who.InstallID)
+	if i < 0 || s.Clients[i].Origin != who.Origin {
 		return nil
 	}
-	who.Label, who.PairedAt = p.Label, p.PairedAt
-	return p.Key
+	*who = s.Clients[i].Pairing
+	return s.Clients[i].Key
 }
 
 // serveLink relays to an extension that proved itself, until its connection ends.

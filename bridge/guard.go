@@ -4,9 +4,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -38,14 +38,9 @@ func ownAddress(host string, local net.Addr) bool {
 	if !ok || !tcp.IP.IsLoopback() {
 		return false
 	}
-	port := tcp.AddrPort().Port()
-	for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
-		if host == netip.AddrPortFrom(ip, port).String() {
-			return true
-		}
-	}
-	name, ok := strings.CutPrefix(netip.AddrPortFrom(netip.IPv4Unspecified(), port).String(), "0.0.0.0")
-	return ok && host == "localhost"+name
+	name, port, err := net.SplitHostPort(host)
+	return err == nil && port == strconv.Itoa(tcp.Port) && host == net.JoinHostPort(name, port) &&
+		(name == "127.0.0.1" || name == "::1" || name == "localhost")
 }
 
 // singleHeader returns the value of a header, if there is one. A header that occurs

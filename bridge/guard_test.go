@@ -78,7 +78,7 @@ func TestPagesAreRefused(t *testing.T) {
 		mcp("empty token", 401, host, "Authorization: Bearer ", kind),
 		mcp("wrong token", 401, host, auth+"x", kind),
 		mcp("shorter token", 401, host, auth[:len(auth)-1], kind),
-		mcp("other case", 401, host, "Authorization: Bearer "+strings.ToUpper(token), kind),
+		mcp("other case", 401, host, "Authorization: Bearer "+strings.ToLower(token), kind),
 		mcp("another scheme", 401, host, "Authorization: Basic "+token, kind),
 		mcp("the token alone", 401, host, "Authorization: "+token, kind),
 		mcp("two tokens", 400, host, auth, auth, kind),

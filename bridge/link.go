@@ -16,6 +16,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 // Errors of requests to an extension.
 var (
 	errBusy = errors.New("too many calls are under way in this browser")
@@ -91,6 +93,14 @@ func (l *link) run(ctx context.Context) error {
 	return errGone
 }
 
+// requestLogs asks the extension for all log messages. go-sdk applies each client's
+// own level when it sends them on.
+func requestLogs(ctx context.Context, session *mcp.ClientSession) {
+	if r := session.InitializeResult(); r != nil && r.Capabilities != nil && r.Capabilities.Logging != nil {
+		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "debug"})
+	}
+}
+
 func (l *link) spawn(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,7 +168,10 @@ func (l *link) begin(method string) (*pendingRequest, error) {
 	}
 	l.next++
 	// The method in the id lets the extension answer a ping without its module.
-	f := newPendingRequest(method + "#" + strconv.Itoa(l.next))
+	f := &pendingRequest{
+		id: method + "#" + strconv.Itoa(l.next), events: make(chan func(context.Context, caller), eventQueue),
+		done: make(chan *jsonrpc.Response, 1),
+	}
 	l.pending[f.id] = f
 	return f, nil
 }

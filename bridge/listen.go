@@ -54,11 +54,12 @@ type cappedListener struct {
 	net.Listener
 	slots chan struct{}
 	done  chan struct{}
-	once  sync.Once
+	end   func() // closes done, once
 }
 
 func capped(l net.Listener) net.Listener {
-	return &cappedListener{Listener: l, slots: make(chan struct{}, maxSockets), done: make(chan struct{})}
+	done := make(chan struct{})
+	return &cappedListener{l, make(chan struct{}, maxSockets), done, sync.OnceFunc(func() { close(done) })}
 }
 
 func (l *cappedListener) Accept() (net.Conn, error) {
@@ -72,22 +73,20 @@ func (l *cappedListener) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	return &cappedConn{Conn: c, free: func() { <-l.slots }}, nil
+	return &cappedConn{c, sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 func (l *cappedListener) Close() error {
-	l.once.Do(func() { close(l.done) })
+	l.end()
 	return l.Listener.Close()
 }
 
 type cappedConn struct {
 	net.Conn
-	once sync.Once
 	free func()
 }
 
 func (c *cappedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(c.free)
-	return err
+	defer c.free()
+	return c.Conn.Close()
 }

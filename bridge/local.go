@@ -111,7 +111,7 @@ func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (l
 		paired, err := b.Clients()
 		answer := localMessage{Type: "clients"}
 		for _, p := range paired {
-			answer.Clients = append(answer.Clients, localClient{p, b.Connected(p.InstallID)})
+			answer.Clients = append(answer.Clients, localClient{p, b.connected(p.InstallID)})
 		}
 		return answer, err
 	case "revoke":

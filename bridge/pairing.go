@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,16 +104,17 @@ func (b *Bridge) pairing() bool {
 
 // pair runs one attempt of an extension to be paired.
 func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Message, origin string) error {
+	closed := &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
 	w := b.currentWindow()
-	if w == nil || !w.open() {
-		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+	if w == nil {
+		return closed
 	}
 	if !w.busy.TryLock() {
 		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "another browser is being paired"}
 	}
 	defer w.busy.Unlock()
 	if !w.open() {
-		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+		return closed
 	}
 	ctx, cancel := context.WithTimeout(ctx, windowTime)
 	defer cancel()
@@ -144,9 +146,9 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 // keep stores a pairing. It replaces an older one of the same profile.
 func (b *Bridge) keep(who Pairing, key []byte) error {
 	return b.store.change(func(s *secrets) error {
-		fresh := pairedClient{InstallID: who.InstallID, Origin: who.Origin, Label: who.Label, PairedAt: who.PairedAt, Key: key}
-		if old := s.client(who.InstallID); old != nil {
-			*old = fresh
+		fresh := pairedClient{who, key}
+		if i := s.client(who.InstallID); i >= 0 {
+			s.Clients[i] = fresh
 		} else {
 			s.Clients = append(s.Clients, fresh)
 		}
@@ -162,13 +164,12 @@ func (b *Bridge) Clients() ([]Pairing, error) {
 	}
 	var all []Pairing
 	for _, c := range s.Clients {
-		all = append(all, Pairing{c.InstallID, c.Origin, c.Label, c.PairedAt})
+		all = append(all, c.Pairing)
 	}
 	return all, nil
 }
 
-// Connected reports whether a profile is connected.
-func (b *Bridge) Connected(installID string) bool {
+func (b *Bridge) connected(installID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.links[installID] != nil
@@ -177,13 +178,12 @@ func (b *Bridge) Connected(installID string) bool {
 // Revoke forgets a pairing and ends its connection.
 func (b *Bridge) Revoke(installID string) error {
 	err := b.store.change(func(s *secrets) error {
-		for i, c := range s.Clients {
-			if c.InstallID == installID {
-				s.Clients = append(s.Clients[:i], s.Clients[i+1:]...)
-				return nil
-			}
+		i := s.client(installID)
+		if i < 0 {
+			return errors.New("no such browser profile is paired")
 		}
-		return errors.New("no such browser profile is paired")
+		s.Clients = slices.Delete(s.Clients, i, i+1)
+		return nil
 	})
 	if err != nil {
 		return err

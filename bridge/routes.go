@@ -14,22 +14,18 @@ import (
 
 // routes returns the handler of the bridge's port.
 func (b *Bridge) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", b.serveMCP)
-	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
-	mux.HandleFunc("/extension", b.serveExtension)
-	mux.HandleFunc("/local", b.serveLocal)
-	return guarded(mux)
+	return guarded(map[string]http.HandlerFunc{
+		"/mcp": b.serveMCP, "/mcp-discovery": b.serveDiscovery, "/extension": b.serveExtension, "/local": b.serveLocal,
+	})
 }
 
-func (b *Bridge) discoveryOnly() http.Handler {
+// guarded returns a handler that sets the headers of all responses, and refuses foreign
+// Host headers.
+func guarded(routes map[string]http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
-	return guarded(mux)
-}
-
-// guarded sets the headers of all responses, and refuses foreign Host headers.
-func guarded(next http.Handler) http.Handler {
+	for path, serve := range routes {
+		mux.HandleFunc(path, serve)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -38,7 +34,7 @@ func guarded(next http.Handler) http.Handler {
 			write(w, d)
 			return
 		}
-		next.ServeHTTP(w, req)
+		mux.ServeHTTP(w, req)
 	})
 }
 
@@ -73,10 +69,9 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
 		return
 	}
-	s, err := b.store.load()
-	if err != nil {
-		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+	s, d := b.secrets()
+	if d != nil {
+		write(w, d)
 		return
 	}
 	page, d := mcpOnly(req, s.Token, b.approved)

@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -258,11 +259,15 @@ func TestEphemeral(t *testing.T) {
 		t.Errorf("it stored %v", left)
 	}
 	e := newExtension("browser")
-	e.key = bridge.EphemeralKey(token)
+	key := func(token string) []byte { // as the extension computes it
+		sum := sha256.Sum256([]byte("portolan-ephemeral-1\x00" + token))
+		return sum[:]
+	}
+	e.key = key(token)
 	e.connect(t, b)
 	d := newDesktop(t, overHTTP(t, b, ""), nil)
 	d.names(t, true)
-	e.key = bridge.EphemeralKey(token + "x")
+	e.key = key(token + "x")
 	if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()), e.client(b.Addr()))); got != handshake.CodeBadProof {
 		t.Error(got)
 	}

@@ -87,7 +87,10 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
 	case "notifications/portolan/event":
-		l.queueEvent(m.Params)
+		select {
+		case l.events <- m.Params:
+		default: // too many wait for the clients
+		}
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
