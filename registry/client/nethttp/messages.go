@@ -11,15 +11,15 @@ import (
 // maxBatch bounds the messages of one batch (MCP 2025-03-26).
 const maxBatch = 1000
 
-// maxMessage bounds a message that the client reads itself, in bytes.
+// maxMessage bounds the messages that are passed to the client as text, in bytes.
 const maxMessage = 1 << 20
 
-// maxErrorText bounds the message of an error that is longer, in bytes. It is more than
-// anybody is shown, because secrets are taken out before the client cuts it.
+// maxErrorText bounds the message of a JSON-RPC error, in bytes. The client removes
+// secrets from it before it cuts the message further.
 const maxErrorText = 64 << 10
 
-// messages emits what one body or event holds: a message, or a batch of them. The
-// answer that ends the exchange comes last. The error is errNotJSON or nil.
+// messages emits the message or the batch of messages of one body or event. The response
+// that ends the exchange comes last. The error is errNotJSON or nil.
 func (x *exchange) messages(text []byte) error {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if rawjson.Kind(text) != 'a' {
@@ -53,14 +53,14 @@ func (x *exchange) messages(text []byte) error {
 	return nil
 }
 
-// A message is a JSON-RPC message split into its members, nil where it has none.
+// A message is a JSON-RPC message, split into its members. A missing member is nil.
 type message struct {
 	text                              []byte
 	id, method, params, result, fault []byte
 }
 
-// open splits a message. The error says that it is not valid JSON; a value that is no
-// object has no members.
+// open splits a message. A value that is not an object has no members. The error means
+// that the text is not valid JSON.
 func open(text []byte) (m message, err error) {
 	m.text = text
 	if rawjson.Kind(text) != 'o' {
@@ -100,7 +100,7 @@ func (x *exchange) message(m message) {
 	}
 }
 
-// unasked emits a request or notification of the server.
+// unasked emits a request or notification of the server, within the rate limits.
 func (x *exchange) unasked(m message, method string) {
 	asks := m.id != nil
 	if !x.p.ratesOf(x.Group).admit(asks) {
@@ -147,7 +147,7 @@ func (x *exchange) progress(params []byte) {
 // response emits the response to a request.
 func (x *exchange) response(m message) {
 	if (m.id == nil || rawjson.Kind(m.id) == '0') && x.Awaits != 0 && rawjson.Kind(m.fault) == 'o' {
-		// A server that could not read the request cannot name it either.
+		// A server that could not read the request does not know its id.
 		m.id, m.text = strconv.AppendInt(nil, x.Awaits, 10), nil
 	}
 	id, ok := rawjson.Int(m.id)
@@ -169,7 +169,7 @@ func (x *exchange) response(m message) {
 				break
 			}
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
-				m.result, m.text = nil, nil // the client reads it as no result at all
+				m.result, m.text = nil, nil // the client then finds no result
 				break
 			}
 			isError, _ := rawjson.Get(m.result, "isError")
@@ -189,13 +189,13 @@ func complete(result []byte) bool {
 	return !ok || string(kind) == "null" || string(kind) == `"complete"`
 }
 
-// emitText emits a message that the client reads itself, within its bounds of depth and
-// length. Of a larger response only the id remains, and of its error the code and the
-// start of the message.
+// emitText passes a message to the client as text, within the limits of depth and length.
+// A larger response keeps only its id, and its error the code and the start of the
+// message.
 func (x *exchange) emitText(m message, last bool) {
 	text := m.text
 	if text == nil {
-		text = m.join()
+		text = m.response()
 	}
 	if len(text) <= maxMessage && rawjson.Valid(text, x.p.limits.Depth) == nil {
 		x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(text)})
@@ -213,11 +213,11 @@ func (x *exchange) emitText(m message, last bool) {
 		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)
 		cut.fault = append(rawjson.AppendString(append(cut.fault, `,"message":`...), text[:min(len(text), maxErrorText)]), '}')
 	}
-	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.join())})
+	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.response())})
 }
 
-// join writes the message of its members.
-func (m *message) join() []byte {
+// response returns the text of a response with the id, result and error of m.
+func (m *message) response() []byte {
 	b := append([]byte(`{"id":`), m.id...)
 	if m.result != nil {
 		b = append(append(b, `,"result":`...), m.result...)
