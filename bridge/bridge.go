@@ -65,8 +65,11 @@ type Bridge struct {
 
 // New returns a bridge with the pairings that are kept; opts may be nil.
 func New(opts *Options) (*Bridge, error) {
-	b := &Bridge{opts: opts.withDefaults(), started: time.Now(),
-		arrival: make(chan struct{}), links: make(map[string]*link), stops: make(map[string]func() bool), shared: make(map[string]*relay), single: make(map[*relay]bool)}
+	b := &Bridge{
+		opts: opts.withDefaults(), started: time.Now(), arrival: make(chan struct{}),
+		links: make(map[string]*link), stops: make(map[string]func() bool),
+		shared: make(map[string]*relay), single: make(map[*relay]bool),
+	}
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)

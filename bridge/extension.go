@@ -24,7 +24,9 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 	b.sockets.Add(1)
 	defer b.sockets.Done()
 	// The caller compared the origin already, so the library need not.
-	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+	})
 	if err != nil {
 		return
 	}
@@ -88,20 +90,22 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 		return err
 	}
 	if !dialled(first.Address, req) {
-		return &handshake.Refusal{Code: handshake.CodeWrongTarget, Message: "the address that was dialled is not this bridge's"}
+		return refuse(handshake.CodeWrongTarget, "the address that was dialled is not this bridge's")
 	}
 	if first.Type == "pair" {
 		return b.pair(ctx, c, first, origin)
 	}
 	who := Pairing{InstallID: first.InstallID, Origin: origin}
 	if first.Type != "hello" || first.Role != handshake.RoleExtension || who.InstallID == "" {
-		return &handshake.Refusal{Code: handshake.CodeBadMessage, Message: "Authentication required"}
+		return refuse(handshake.CodeBadMessage, "Authentication required")
 	}
 	if wait := b.attempts.wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
-		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "too many wrong proofs; try again in " + wait.Round(time.Second).String()}
+		return refuse(handshake.CodeTooMany, "too many wrong proofs; try again in "+wait.Round(time.Second).String())
 	}
 	key := b.key(&who)
-	err = b.prove(ctx, c, first, handshake.Client{Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key})
+	err = b.prove(ctx, c, first, handshake.Client{
+		Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key,
+	})
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,8 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	b.serveLink(ctx, c, who)
 	return nil
 }
+
+func refuse(code, message string) error { return &handshake.Refusal{Code: code, Message: message} }
 
 func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)

@@ -126,7 +126,8 @@ func authorized(req *http.Request, token string) *denial {
 // pageOrigin reports whether text is an http or https origin as browsers write it.
 func pageOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == text && strings.ToLower(text) == text
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == text &&
+		strings.ToLower(text) == text
 }
 
 func write(w http.ResponseWriter, d *denial) {
@@ -145,8 +146,9 @@ func allowPage(h http.Header, page string) {
 	h.Set("Access-Control-Allow-Origin", page)
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", strings.Join(pageHeaders, ", "))
+	h.Set("Access-Control-Allow-Headers", pageHeaders)
 	h.Set("Access-Control-Max-Age", "600")
 }
 
-var pageHeaders = []string{"Authorization", "Content-Type", "Accept", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID"}
+const pageHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, " +
+	"Mcp-Name, Last-Event-ID"

@@ -93,16 +93,18 @@ func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *so
 		return err
 	}
 	if first.Role != handshake.RoleLocal || !dialled(first.Address, req) {
-		return &handshake.Refusal{Code: handshake.CodeWrongTarget, Message: "this is for local processes of the bridge's user"}
+		return refuse(handshake.CodeWrongTarget, "this is for local processes of the bridge's user")
 	}
 	s, err := b.store.load()
 	if err != nil {
 		return err
 	}
 	if b.opts.Ephemeral {
-		return &handshake.Refusal{Code: handshake.CodeNotPaired, Message: "an ephemeral bridge admits no other process"}
+		return refuse(handshake.CodeNotPaired, "an ephemeral bridge admits no other process")
 	}
-	return b.prove(ctx, c, first, handshake.Client{Role: handshake.RoleLocal, InstallID: first.InstallID, Address: first.Address, Key: s.Local})
+	return b.prove(ctx, c, first, handshake.Client{
+		Role: handshake.RoleLocal, InstallID: first.InstallID, Address: first.Address, Key: s.Local,
+	})
 }
 
 func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (localMessage, error) {

@@ -16,9 +16,13 @@ const (
 	windowAttempts = 3 // each is one guess of six digits
 )
 
+// An askFunc shows the digits to the person. It returns nil once the person says that the
+// extension accepted them. confirmed is closed when the extension has confirmed.
+type askFunc = func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
+
 // A window is one pairing window: the time in which a browser may be paired.
 type window struct {
-	ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
+	ask askFunc
 
 	busy sync.Mutex // held by the attempt under way
 
@@ -60,10 +64,7 @@ func (w *window) failed() {
 
 // Pair opens the pairing window and waits until a browser was paired. It gives up when
 // ctx ends, after three minutes, or after three failed attempts.
-//
-// ask shows the digits to the person. It returns nil once the person says that the
-// extension accepted them. confirmed is closed when the extension has confirmed.
-func (b *Bridge) Pair(ctx context.Context, ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error) (Pairing, error) {
+func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
 	if b.opts.Ephemeral {
 		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
 	}
@@ -104,13 +105,13 @@ func (b *Bridge) pairing() bool {
 
 // pair runs one attempt of an extension to be paired.
 func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Message, origin string) error {
-	closed := &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+	closed := refuse(handshake.CodeNotPairing, "run portolan bridge pair first")
 	w := b.currentWindow()
 	if w == nil {
 		return closed
 	}
 	if !w.busy.TryLock() {
-		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "another browser is being paired"}
+		return refuse(handshake.CodeTooMany, "another browser is being paired")
 	}
 	defer w.busy.Unlock()
 	if !w.open() {
@@ -118,7 +119,8 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 	}
 	ctx, cancel := context.WithTimeout(ctx, windowTime)
 	defer cancel()
-	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: time.Now().UTC().Truncate(time.Second)}
+	now := time.Now().UTC().Truncate(time.Second)
+	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: now}
 	if who.Label == "" {
 		who.Label = "browser"
 	}
@@ -129,7 +131,7 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 		},
 		func(key []byte) error {
 			if !w.open() { // the command or the time ended
-				return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "the pairing was ended"}
+				return refuse(handshake.CodeNotPairing, "the pairing was ended")
 			}
 			return b.keep(who, key)
 		})

@@ -76,7 +76,8 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 
 // toolError answers a call that the bridge could not complete, as a tool error.
 func toolError(format string, args ...any) (mcp.Result, error) {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
+	text := &mcp.TextContent{Text: fmt.Sprintf(format, args...)}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{text}}, nil
 }
 
 // stoppedError answers a call that the person stopped. The mark (STOPPED) tells the
@@ -125,15 +126,18 @@ func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result,
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, socket.ErrStopped):
-		return stoppedError("The person stopped everything in the browser extension while %q was under way: it may have run.", req.Params.Name)
+		return stoppedError("The person stopped everything in the browser extension while %q was under way: "+
+			"it may have run.", req.Params.Name)
 	case errors.Is(err, errGone):
 		reason := "The browser extension disconnected while %q was under way: it may have run. Look before you call it again."
 		if errors.Is(err, socket.ErrTooLarge) {
-			reason = "The browser extension sent a message larger than 2 MiB while %q was under way, and was disconnected. The call may have run; ask for less."
+			reason = "The browser extension sent a message larger than 2 MiB while %q was under way, and was disconnected. " +
+				"The call may have run; ask for less."
 		}
 		return toolError(reason, req.Params.Name)
 	case errors.Is(err, socket.ErrTooLarge):
-		return toolError("The arguments of %q are larger than the 2 MiB that the browser extension takes; the call was not sent.", req.Params.Name)
+		return toolError("The arguments of %q are larger than the 2 MiB that the browser extension takes; "+
+			"the call was not sent.", req.Params.Name)
 	}
 	if l.stopped() {
 		return stoppedError("%v.", errStopped)
@@ -173,7 +177,9 @@ type client struct {
 
 func (c *client) progress(ctx context.Context, p progress) {
 	if c.token != nil {
-		_ = c.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: c.token, Progress: p.Progress, Total: p.Total, Message: p.Message})
+		_ = c.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: c.token, Progress: p.Progress, Total: p.Total, Message: p.Message,
+		})
 	}
 }
 

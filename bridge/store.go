@@ -92,11 +92,13 @@ func (s *store) load() (*secrets, error) {
 		return nil, fmt.Errorf("read pairings: %w", err)
 	}
 	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it if that was you", s.path, stat.Mode().Perm())
+		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it if that was you",
+			s.path, stat.Mode().Perm())
 	}
 	var out secrets
 	// The decoder's errors could quote the file.
-	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 || len(out.Local) != handshake.Size {
+	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 ||
+		len(out.Local) != handshake.Size {
 		return nil, fmt.Errorf("%s is not a file of this version of the bridge", s.path)
 	}
 	return &out, nil

@@ -122,7 +122,9 @@ func (l *link) handleQuestion(m *jsonrpc.Request) {
 	f := l.pendingRequest(tag(m.Params))
 	if f == nil {
 		l.spawn(func() {
-			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + rawmsg.MetaCall + "\"] names no call under way"})
+			l.answer(m.ID, nil, &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidParams, Message: `_meta["` + rawmsg.MetaCall + `"] names no call under way`,
+			})
 		})
 		return
 	}

@@ -109,5 +109,6 @@ func diagnose(id int32, d *proxy.Decision) unsafe.Pointer {
 }
 
 func pass(r *proxy.Reply) unsafe.Pointer {
-	return give(first("pass", int64(r.Status), flag(r.Stream), flag(r.Prime), int64(r.Bind), r.MaxBody), nil, r.Header, nil)
+	line := first("pass", int64(r.Status), flag(r.Stream), flag(r.Prime), int64(r.Bind), r.MaxBody)
+	return give(line, nil, r.Header, nil)
 }

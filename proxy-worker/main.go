@@ -56,7 +56,8 @@ func variable(name string) string {
 // ownAnswers serves what needs no server, such as GET /healthz, where a host's
 // glue calls syumai's handleRequest instead of worker.mjs.
 func ownAnswers(w http.ResponseWriter, r *http.Request) {
-	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: []proxy.Pair{{Name: "origin", Value: r.Header.Get("Origin")}}})
+	origin := []proxy.Pair{{Name: "origin", Value: r.Header.Get("Origin")}}
+	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: origin})
 	if d.Verdict != proxy.Answer {
 		d = proxy.Refuse("internal", d.Origin())
 	}

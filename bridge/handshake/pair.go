@@ -27,12 +27,16 @@ type agreement struct {
 }
 
 // agree computes the digits and the key; own is this side's private key.
-func agree(own *ecdh.PrivateKey, other *ecdh.PublicKey, extensionKey, bridgeKey, extensionNonce, bridgeNonce []byte, who Profile) (agreement, error) {
+func agree(
+	own *ecdh.PrivateKey, other *ecdh.PublicKey, extensionKey, bridgeKey, extensionNonce, bridgeNonce []byte, who Profile,
+) (agreement, error) {
 	secret, err := own.ECDH(other)
 	if err != nil {
 		return agreement{}, refuse(CodeBadMessage, "the public key is not one")
 	}
-	fields := [][]byte{extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID)}
+	fields := [][]byte{
+		extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID),
+	}
 	a := agreement{transcript: joined("", fields...)[4:]} // the label stands before it
 	number := binary.BigEndian.Uint64(digest("portolan-pair-1 code", fields...)) % 1_000_000
 	a.code = fmt.Sprintf("%06d", number)
@@ -76,7 +80,10 @@ func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) 
 		return nil, err
 	}
 	extensionKey := own.PublicKey().Bytes()
-	err = send(ctx, p, Message{Type: "pair", Version: Version, InstallID: who.InstallID, Label: who.Label, Address: who.Address, PublicKey: extensionKey})
+	err = send(ctx, p, Message{
+		Type: "pair", Version: Version, InstallID: who.InstallID, Label: who.Label, Address: who.Address,
+		PublicKey: extensionKey,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +103,8 @@ func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) 
 	if err != nil {
 		return nil, err
 	}
-	if len(reveal.Nonce) != Size || !hmac.Equal(commit.Commitment, commitment(commit.PublicKey, extensionKey, reveal.Nonce)) {
+	committed := commitment(commit.PublicKey, extensionKey, reveal.Nonce)
+	if len(reveal.Nonce) != Size || !hmac.Equal(commit.Commitment, committed) {
 		return nil, refuse(CodeBadProof, "the bridge's nonce is not the one it committed to")
 	}
 	a, err := agree(own, other, extensionKey, commit.PublicKey, nonce, reveal.Nonce, who)
@@ -142,7 +150,8 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 		return err
 	}
 	bridgeKey, nonce := own.PublicKey().Bytes(), Random()
-	err = send(ctx, p, Message{Type: "pair-commit", PublicKey: bridgeKey, Commitment: commitment(bridgeKey, first.PublicKey, nonce)})
+	committed := commitment(bridgeKey, first.PublicKey, nonce)
+	err = send(ctx, p, Message{Type: "pair-commit", PublicKey: bridgeKey, Commitment: committed})
 	if err != nil {
 		return err
 	}
@@ -172,7 +181,8 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 // bothConfirm waits for the extension's MAC and for the person's confirmation at the
 // same time, because the person reads the digits in the terminal. A wrong MAC or a
 // closed connection ends the question. A person's no ends the wait for the MAC.
-func bothConfirm(ctx context.Context, p Pipe, a agreement, confirm func(context.Context, string, <-chan struct{}) error) error {
+func bothConfirm(ctx context.Context, p Pipe, a agreement,
+	confirm func(context.Context, string, <-chan struct{}) error) error {
 	asking, stopAsking := context.WithCancel(ctx)
 	defer stopAsking()
 	receiving, stopReceiving := context.WithCancel(ctx)

@@ -24,7 +24,8 @@ type Client struct {
 
 func (c Client) mac(side string, client, bridge Bytes) []byte {
 	h := hmac.New(sha256.New, c.Key)
-	h.Write(joined("portolan-connect-1 "+side, []byte(c.Role), []byte(c.Origin), []byte(c.Address), []byte(c.InstallID), client, bridge))
+	h.Write(joined("portolan-connect-1 "+side, []byte(c.Role), []byte(c.Origin), []byte(c.Address), []byte(c.InstallID),
+		client, bridge))
 	return h.Sum(nil)
 }
 
@@ -38,7 +39,9 @@ func Connect(ctx context.Context, p Pipe, c Client) error {
 
 func connect(ctx context.Context, p Pipe, c Client) error {
 	nonce := Random()
-	hello := Message{Type: "hello", Version: Version, Role: c.Role, InstallID: c.InstallID, Address: c.Address, Nonce: nonce}
+	hello := Message{
+		Type: "hello", Version: Version, Role: c.Role, InstallID: c.InstallID, Address: c.Address, Nonce: nonce,
+	}
 	if err := send(ctx, p, hello); err != nil {
 		return err
 	}
@@ -66,7 +69,8 @@ func Accept(ctx context.Context, p Pipe, hello Message, c Client) error {
 		return refuse(CodeNotPaired, "this browser profile is not paired with the bridge")
 	}
 	nonce := Random()
-	if err := send(ctx, p, Message{Type: "challenge", Nonce: nonce, MAC: c.mac("bridge", hello.Nonce, nonce)}); err != nil {
+	err := send(ctx, p, Message{Type: "challenge", Nonce: nonce, MAC: c.mac("bridge", hello.Nonce, nonce)})
+	if err != nil {
 		return err
 	}
 	m, err := receive(ctx, p, "proof")

@@ -67,7 +67,8 @@ func (t *terminal) Ready() {
 }
 
 func (t *terminal) Code(who bridge.Pairing, code string) {
-	fmt.Fprintf(t.out, "%q (%s) wants to be paired. Type these digits there:\n\n    %s %s\n\n", who.Label, who.Origin, code[:3], code[3:])
+	fmt.Fprintf(t.out, "%q (%s) wants to be paired. Type these digits there:\n\n    %s %s\n\n",
+		who.Label, who.Origin, code[:3], code[3:])
 }
 
 func (t *terminal) Left() { fmt.Fprintln(t.out, "That attempt ended without pairing.") }
@@ -109,7 +110,8 @@ func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
 		if connected[p.InstallID] {
 			state = "connected"
 		}
-		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, p.PairedAt.Format(time.DateOnly), state)
+		day := p.PairedAt.Format(time.DateOnly)
+		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, day, state)
 	}
 	return nil
 }

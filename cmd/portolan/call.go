@@ -79,7 +79,9 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-func dispatch(ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer) (*registry.Result, error) {
+func dispatch(
+	ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer,
+) (*registry.Result, error) {
 	if err := r.Discover(ctx); err != nil {
 		return nil, err
 	}

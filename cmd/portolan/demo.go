@@ -29,7 +29,8 @@ func demoServer() *mcp.Server {
 		}) (*mcp.CallToolResult, any, error) {
 			return text(fmt.Sprint(in.A + in.B)), nil, nil
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: "reverse", Description: "Reverses a text and counts its letters; the answer is structured."},
+	mcp.AddTool(s, &mcp.Tool{Name: "reverse",
+		Description: "Reverses a text and counts its letters; the answer is structured."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 			Text string `json:"text"`
 		}) (*mcp.CallToolResult, reversed, error) {

@@ -77,7 +77,8 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 }
 
 // initialize is the first request of an MCP client (2025-11-25, lifecycle).
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
 
 // An answer is a response, with its body unless that is a stream.
 type answer struct {
@@ -118,7 +119,8 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")
-	if !r.note(err == nil && a.status == 200, "the proxy answers", reason("Check the address, and that it is deployed", a, err)) {
+	if !r.note(err == nil && a.status == 200, "the proxy answers",
+		reason("Check the address, and that it is deployed", a, err)) {
 		return
 	}
 	a, _ = r.do(ctx, "GET", at, "", "Origin", r.origin)
@@ -126,16 +128,20 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 		Open bool `json:"open"`
 	}
 	_ = json.Unmarshal([]byte(a.body), &policy)
-	if !r.note(policy.Open, "it is configured", "Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
+	if !r.note(policy.Open, "it is configured",
+		"Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
 		return
 	}
 	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key"
-	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked)
-	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin, "pages of "+r.origin+" may use it",
+	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", asked)
+	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin,
+		"pages of "+r.origin+" may use it",
 		"Add the origin to ALLOWED_ORIGINS, or name another with --origin.") {
 		return
 	}
-	evil := "https://not-" + strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(r.origin), "-") + ".example"
+	name := strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(r.origin), "-")
+	evil := "https://not-" + name + ".example"
 	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
 	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
@@ -146,13 +152,16 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	}
 	const both = "application/json, text/event-stream"
 	a = post("https://169.254.169.254/latest/meta-data", both)
-	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")", "Unset ALLOW_PRIVATE: it is for local development.")
-	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page", "Something in front of the proxy removes CORS headers.")
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")",
+		"Unset ALLOW_PRIVATE: it is for local development.")
+	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page",
+		"Something in front of the proxy removes CORS headers.")
 	if server == "" {
 		return
 	}
 	a = post(server, "text/html")
-	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")", "Is this Portolan's proxy?")
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")",
+		"Is this Portolan's proxy?")
 	a = post(server, both)
 	r.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
 	if a.code() == "" {
@@ -168,18 +177,22 @@ func (r *report) checkServer(ctx context.Context, server string) {
 	if !r.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
 		return
 	}
-	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status), "Check the path of the URL: "+http.StatusText(a.status))
+	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status),
+		"Check the path of the URL: "+http.StatusText(a.status))
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
 	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
 	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
 	if a.header.Get("Mcp-Session-Id") != "" {
-		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read", "Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
+		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read",
+			"Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
 	}
 	if a.status == 401 {
-		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read", "Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
+		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read",
+			"Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
 	}
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
-	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
+	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", strings.Join(asked, ","))
 	r.note(pre.status >= 200 && pre.status < 300 && allows(pre, r.origin), "it allows the preflight of a POST", viaProxy)
 	allowed := "," + strings.ReplaceAll(strings.ToLower(pre.header.Get("Access-Control-Allow-Headers")), " ", "") + ","
 	for _, name := range asked {
@@ -187,8 +200,10 @@ func (r *report) checkServer(ctx context.Context, server string) {
 		r.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
 	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
-	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") || get.status == 400 || get.status == 401
-	r.note(ok, "it answers a GET with a stream, or with 405", fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
+	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") ||
+		get.status == 400 || get.status == 401
+	r.note(ok, "it answers a GET with a stream, or with 405",
+		fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
 }
 
 func allows(a answer, origin string) bool {

@@ -54,7 +54,9 @@ var errUsage = errors.New("wrong usage")
 // stderr.
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand}
+var commands = map[string]command{
+	"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand,
+}
 
 // An exitCode is the code of another program that ends this one.
 type exitCode int

@@ -47,7 +47,9 @@ func page(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src *; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; object-src 'none'")
+		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "+
+			"worker-src 'self' blob:; connect-src *; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
+			"base-uri 'none'; object-src 'none'")
 		if strings.HasSuffix(req.URL.Path, ".wasm") {
 			h.Set("Content-Type", "application/wasm") // compileStreaming insists
 		}

@@ -56,7 +56,9 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	settings := pageSettings{Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp"}
+	settings := pageSettings{
+		Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp",
+	}
 	served := make(chan error, 3)
 	stop := []func() error{
 		serve(ctx, main, site(os.DirFS(*root), settings), served),
@@ -64,7 +66,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
 	}
 	url := "http://" + main.Addr().String() + "/"
-	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n", url, settings.Plain, through.Addr())
+	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n",
+		url, settings.Plain, through.Addr())
 
 	if *check {
 		err = runCheck(ctx, url, stdout, stderr)

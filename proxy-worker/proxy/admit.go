@@ -7,12 +7,14 @@ import "strings"
 type kind int
 
 const (
-	kindNone      kind = iota
-	kindMessage        // POST of a JSON-RPC message
-	kindStream         // GET of an event stream
-	kindEnd            // DELETE of a session
-	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of the URL that a 401 names for it
-	kindOAuth          // POST to an endpoint that metadata has named
+	kindNone    kind = iota
+	kindMessage      // POST of a JSON-RPC message
+	kindStream       // GET of an event stream
+	kindEnd          // DELETE of a session
+	// GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of the URL
+	// that a 401 names for it.
+	kindDiscovery
+	kindOAuth // POST to an endpoint that metadata has named
 )
 
 // admit returns the kind of a request. bound says whether a binding names its URL.

@@ -57,7 +57,8 @@ func (d *Decision) challenge(header []Pair) (Pair, bool) {
 	}
 	_, named, _ := strings.Cut(Get(header, "www-authenticate"), `resource_metadata="`)
 	named, _, _ = strings.Cut(named, `"`)
-	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme && t.authority() == d.target.authority() {
+	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme &&
+		t.authority() == d.target.authority() {
 		fields = append(fields, "get "+t.url)
 	}
 	return d.binding(fields), true

@@ -142,7 +142,8 @@ func New(cfg Config) (*Policy, error) {
 	}{{"caller", cfg.Keys}, {"ticket", cfg.TicketKeys}, {"seal", cfg.SealKeys}} {
 		for _, k := range keys.list {
 			if len(k) < minKey {
-				problems = append(problems, errors.New("a "+keys.name+" key is shorter than 22 characters; make one with: openssl rand -base64 32"))
+				problems = append(problems,
+					errors.New("a "+keys.name+" key is shorter than 22 characters; make one with: openssl rand -base64 32"))
 			}
 		}
 	}

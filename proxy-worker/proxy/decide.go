@@ -93,10 +93,10 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 		return p.diagnose(d, id)
 	}
 	k := admit(r.Method, r.Header, t, bound)
-	switch {
-	case k == kindNone && r.Method == "POST" && mediaType(Get(r.Header, "content-type")) == "application/x-www-form-urlencoded":
-		return unbound.decision(origin)
-	case k == kindNone:
+	if k == kindNone {
+		if r.Method == "POST" && mediaType(Get(r.Header, "content-type")) == "application/x-www-form-urlencoded" {
+			return unbound.decision(origin)
+		}
 		return notMCP.decision(origin)
 	}
 	header := upstreamHeader(r.Header)
@@ -125,7 +125,9 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 
 // callerOf returns the key under which the request is counted. For a ticket, covers has
 // the header names that the ticket adds to MCP's. Otherwise covers is nil.
-func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (caller string, covers map[string]bool, refused *refusal) {
+func (p *Policy) callerOf(
+	r *Request, origin string, t target, bound bool,
+) (caller string, covers map[string]bool, refused *refusal) {
 	if token := Get(r.Header, "x-portolan-ticket"); token != "" {
 		names, ok := p.ticket(token, origin, t, r.Now)
 		if !ok && !bound {

@@ -24,6 +24,10 @@ type Finding struct {
 // needed are the headers that a server's preflight must allow to a page.
 var needed = []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
 
+// initialize is the first request of an MCP client (2025-11-25, lifecycle).
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"portolan-diagnosis","version":"1"}}}`
+
 // diagnose decides POST /diagnose?url=…&id=…. A diagnosis finds faults that a browser
 // hides from pages. Only callers that may use the proxy for the server may ask for it.
 func (p *Policy) diagnose(d *Decision, id string) *Decision {
@@ -38,8 +42,9 @@ func (p *Policy) diagnose(d *Decision, id string) *Decision {
 	d.Verdict, d.id = Diagnose, n
 	d.Probes = []Probe{
 		{"POST", d.URL, []Pair{from, {"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}},
-			[]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-diagnosis","version":"1"}}}`)},
-		{"OPTIONS", d.URL, []Pair{from, {"access-control-request-method", "POST"}, {"access-control-request-headers", strings.Join(needed, ",")}}, nil},
+			[]byte(initialize)},
+		{"OPTIONS", d.URL, []Pair{from, {"access-control-request-method", "POST"},
+			{"access-control-request-headers", strings.Join(needed, ",")}}, nil},
 		{"GET", d.URL, []Pair{from, {"accept", "text/event-stream"}}, nil},
 	}
 	return d
@@ -74,15 +79,20 @@ func (d *Decision) read(findings []Finding) diagnosis {
 	}
 	if !allowsOrigin(post.Header, d.origin) {
 		return diagnosis{"cors", "the server's answers lack Access-Control-Allow-Origin",
-			"Let the server send CORS headers for " + d.origin + " with every answer, or reach it through the proxy: proxy: true."}
+			"Let the server send CORS headers for " + d.origin +
+				" with every answer, or reach it through the proxy: proxy: true."}
 	}
 	if post.Status == 404 || post.Status == 405 || post.Status >= 300 && post.Status < 400 {
-		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")", "Check the path of the URL; it is often /mcp or /sse."}
+		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")",
+			"Check the path of the URL; it is often /mcp or /sse."}
 	}
-	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 && mediaType(Get(get1.Header, "content-type")) != "text/event-stream" {
-		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) + " and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
+	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 &&
+		mediaType(Get(get1.Header, "content-type")) != "text/event-stream" {
+		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) +
+			" and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
 	}
-	return diagnosis{"fine", "the server answers and lets this page in", "Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
+	return diagnosis{"fine", "the server answers and lets this page in",
+		"Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
 }
 
 var faults = map[string]diagnosis{

@@ -73,7 +73,8 @@ func cors(origin string) []Pair {
 	return []Pair{{"access-control-allow-origin", origin}, {"vary", "Origin"}}
 }
 
-const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding"
+const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, " +
+	"X-Portolan-Binding"
 
 // pageHeader returns the fields of a response that go back to a page of origin.
 func pageHeader(header []Pair, origin string) []Pair {

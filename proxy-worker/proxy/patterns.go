@@ -54,7 +54,8 @@ func parseOriginPattern(text string) (originPattern, error) {
 		p.exact = origin
 	}
 	if !ok {
-		return originPattern{}, errors.New(`"` + text + `" is not an origin that can be allowed: write https://ide.example, https://*.example.com, ` +
+		return originPattern{}, errors.New(`"` + text +
+			`" is not an origin that can be allowed: write https://ide.example, https://*.example.com, ` +
 			`http://localhost:* or chrome-extension://…, without a path, a final slash or the scheme's own port`)
 	}
 	return p, nil
@@ -85,7 +86,8 @@ func parseHostPattern(text string) (hostPattern, error) {
 	name, subdomains := strings.CutPrefix(text, "*.")
 	t, refused := parseTarget("https://" + name)
 	if refused != nil || strings.ContainsAny(name, "/?#") || subdomains && !isDomain(t) {
-		return hostPattern{}, errors.New(`"` + text + `" is not a host that can be allowed: write mcp.example.com, mcp.example.com:8443, *.example.com or *`)
+		return hostPattern{}, errors.New(`"` + text +
+			`" is not a host that can be allowed: write mcp.example.com, mcp.example.com:8443, *.example.com or *`)
 	}
 	p := hostPattern{subdomains: subdomains, host: t.host}
 	if strings.HasSuffix(name, ":"+strconv.Itoa(t.port)) {

@@ -36,7 +36,8 @@ func (d *Decision) Respond(r *Response) *Reply {
 	if length, err := strconv.ParseInt(Get(r.Header, "content-length"), 10, 64); err == nil && length > d.MaxResponse {
 		return d.refuse(responseTooLarge)
 	}
-	if d.kind == kindDiscovery && r.Status == 200 && len(d.policy.bindings) > 0 && Get(r.Header, "content-encoding") == "" {
+	if d.kind == kindDiscovery && r.Status == 200 && len(d.policy.bindings) > 0 &&
+		Get(r.Header, "content-encoding") == "" {
 		reply.Bind = maxMetadata
 	}
 	return reply

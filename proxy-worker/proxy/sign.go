@@ -95,7 +95,8 @@ type Ticket struct {
 // Sign returns the ticket's text, for the X-Portolan-Ticket header. key is one of
 // Config.TicketKeys.
 func (t Ticket) Sign(key string) string {
-	return signed(derive(key, "portolan ticket"), forTicket, t.Expires, []string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
+	return signed(derive(key, "portolan ticket"), forTicket, t.Expires,
+		[]string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
 }
 
 // ticket returns the header names that a ticket for this origin and target adds.
@@ -139,7 +140,8 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return "", err
 	}
-	return "v1." + encoding.EncodeToString(box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))), nil
+	sealed := box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))
+	return "v1." + encoding.EncodeToString(sealed), nil
 }
 
 func isSealable(name, value string) bool {

@@ -133,7 +133,8 @@ func isPlainPath(path string) bool {
 	return isASCII(path)
 }
 
-var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/", "%5c", "/", "%5C", "/", "%3b", ";", "%3B", ";")
+var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/",
+	"%5c", "/", "%5C", "/", "%3b", ";", "%3B", ";")
 
 // escape writes the characters of odd as %XX.
 func escape(s, odd string) string {

@@ -112,7 +112,9 @@ func Tool(d Dialect, name, server string, def []byte) (tool []byte, losses []Los
 
 // describe returns the best words that the definition has for its tool.
 func describe(def *rawjson.Node, name string) string {
-	for _, n := range []*rawjson.Node{def.Get("description"), def.Get("title"), def.Get("annotations").Get("title"), def.Get("name")} {
+	for _, n := range []*rawjson.Node{
+		def.Get("description"), def.Get("title"), def.Get("annotations").Get("title"), def.Get("name"),
+	} {
 		if s, ok := n.Text(); ok && s != "" {
 			return s
 		}

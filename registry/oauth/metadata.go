@@ -174,8 +174,8 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		return failure(m.host, " publishes no metadata of an authorization server")
 	}
 	origin, same := "", true
-	for i, name := range [...]string{"token_endpoint", "registration_endpoint", "revocation_endpoint", "authorization_endpoint"} {
-		url := textOf(doc, name)
+	for i, name := range [...]string{"token", "registration", "revocation", "authorization"} {
+		url := textOf(doc, name+"_endpoint")
 		if url == "" {
 			continue
 		}
@@ -201,7 +201,8 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		}
 		m.issuer = named
 	}
-	if pkce, said := texts(doc, "code_challenge_methods_supported"); !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
+	pkce, said := texts(doc, "code_challenge_methods_supported")
+	if !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
 		return failure(m.host, " does not support PKCE with S256")
 	}
 	m.methods, _ = texts(doc, "token_endpoint_auth_methods_supported")

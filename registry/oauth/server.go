@@ -104,7 +104,8 @@ func (s *Server) configure(auth *registry.Auth, fetch Fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = nil
-	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID || next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
+	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID ||
+		next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
 		s.grant = nil
 	}
 }
@@ -324,7 +325,8 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.
-		if err = s.request(ctx, &next, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource); err == nil {
+		err = s.request(ctx, &next, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource)
+		if err == nil {
 			s.keep(ctx, &next)
 			return nil
 		}

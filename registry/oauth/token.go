@@ -21,7 +21,10 @@ const (
 // identity returns the client's registration with an authorization server. In the order
 // of the specification that is a configured one, a metadata document, or a new one.
 func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant, error) {
-	g := &grant{issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke, redirect: s.c.opts.RedirectURL}
+	g := &grant{
+		issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke,
+		redirect: s.c.opts.RedirectURL,
+	}
 	if m.dpop {
 		g.dpop = "1"
 	}
@@ -34,12 +37,15 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	case a.ClientID != "":
 		g.client, g.secret = a.ClientID, a.ClientSecret
 		// A secret belongs to one authorization server. The server may name another one later.
-		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
-			return nil, failure("the server now names another authorization server, ", g.issuer, "; set auth.issuer if that is right")
+		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") &&
+			old != nil && old.client == g.client && old.issuer != g.issuer {
+			return nil, failure("the server now names another authorization server, ", g.issuer,
+				"; set auth.issuer if that is right")
 		}
 	case m.cimd && document != "":
 		g.client = document
-	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect && !strings.HasPrefix(old.client, "https://"):
+	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect &&
+		!strings.HasPrefix(old.client, "https://"):
 		g.client, g.secret, g.method = old.client, old.secret, old.method
 		return g, nil
 	case m.register != "":
@@ -83,7 +89,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 			method = "client_secret_post"
 		}
 	}
-	body := object("client_name", s.c.opts.ClientName, "redirect_uris", "\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
+	body := object("client_name", s.c.opts.ClientName, "redirect_uris",
+		"\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
 		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
 		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
 	res, err := s.do(ctx, &Request{
@@ -93,7 +100,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	if err != nil {
 		return err
 	}
-	g.client, g.secret, g.method = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret"), textOf(res.Body, "token_endpoint_auth_method")
+	g.client, g.secret = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret")
+	g.method = textOf(res.Body, "token_endpoint_auth_method")
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
 		return failure(m.host, " did not register the client: ", reason(res))
 	}
@@ -145,7 +153,8 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		now := s.c.now()
 		var err error
 		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
-			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(), "iat", number(now), "exp", number(now+300)))
+			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(),
+				"iat", number(now), "exp", number(now+300)))
 		if err != nil {
 			return failure("auth.privateKey cannot sign: ", err.Error())
 		}
@@ -241,7 +250,8 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 			return nil, failure("auth.idpTokenUrl is not safe for an identity token")
 		}
 		idp := &grant{token: a.IDPTokenURL, host: a.IDPTokenURL, client: a.IDPClientID}
-		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
+		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange,
+			"requested_token_type", tokenType+"id-jag",
 			"audience", g.issuer, "subject_token", a.IDToken, "subject_token_type", tokenType+"id_token"); err != nil {
 			return nil, err
 		}
@@ -276,5 +286,6 @@ func (s *Server) scope(m *metadata, g *grant) string {
 // request would fail again.
 func isRefused(err error) bool {
 	var refused *oauthError
-	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" && refused.code != "server_error"
+	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" &&
+		refused.code != "server_error"
 }

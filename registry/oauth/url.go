@@ -53,7 +53,8 @@ func split(url string) *parts {
 	}
 	for i := 0; i < len(name); i++ {
 		b := name[i]
-		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '.' || !isV6 && (b == '-' || b == '_') || isV6 && b == ':') {
+		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '.' ||
+			!isV6 && (b == '-' || b == '_') || isV6 && b == ':') {
 			return nil
 		}
 	}
@@ -127,7 +128,8 @@ func (p *parts) where() int {
 		return private
 	case first == 127:
 		return loopback
-	case first == 10, first == 192 && second == 168, first == 169 && second == 254, first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
+	case first == 10, first == 192 && second == 168, first == 169 && second == 254,
+		first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
 		return private
 	}
 	return public

@@ -67,7 +67,8 @@ func Of(def []byte) (string, error) {
 }
 
 func isUI(key string) bool {
-	return key == "ui" || strings.HasPrefix(key, "ui/") || strings.HasPrefix(key, "openai/") || strings.HasPrefix(key, "io.modelcontextprotocol/ui")
+	return key == "ui" || strings.HasPrefix(key, "ui/") || strings.HasPrefix(key, "openai/") ||
+		strings.HasPrefix(key, "io.modelcontextprotocol/ui")
 }
 
 func sum(b []byte) string {

@@ -225,7 +225,8 @@ func isIdentifier(name string) bool {
 
 // isBlob reports whether s is encoded bytes, and not a long word.
 func isBlob(s string) bool {
-	if !strings.ContainsAny(s[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") || strings.ContainsRune(s, ' ') {
+	if !strings.ContainsAny(s[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") ||
+		strings.ContainsRune(s, ' ') {
 		return true
 	}
 	return strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz")
@@ -236,7 +237,8 @@ func spaced(s string) string {
 	var out strings.Builder
 	gap := false
 	for _, c := range s {
-		if c == ' ' || '\t' <= c && c <= '\r' || c == 0xa0 || 0x2000 <= c && c <= 0x200a || c == 0x202f || c == 0x205f || c == 0x3000 {
+		if c == ' ' || '\t' <= c && c <= '\r' || c == 0xa0 || 0x2000 <= c && c <= 0x200a || c == 0x202f || c == 0x205f ||
+			c == 0x3000 {
 			gap = out.Len() > 0
 			continue
 		}

@@ -120,7 +120,8 @@ const blackFlag = 0x1f3f4
 func isNation(tags []rune) bool {
 	for _, nation := range wire.Nations {
 		n := nation + "\x7f" // the tag that ends the sequence
-		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n), func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
+		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n),
+			func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
 			return true
 		}
 	}

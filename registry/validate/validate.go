@@ -265,8 +265,8 @@ func (v *validator) number(s, value *rawjson.Node, path string) {
 	}{
 		{"minimum", "at least ", func(n, limit []byte) bool { return compareNumbers(n, limit) >= 0 }},
 		{"maximum", "at most ", func(n, limit []byte) bool { return compareNumbers(n, limit) <= 0 }},
-		{"exclusiveMinimum", "more than ", func(n, limit []byte) bool { return compareNumbers(n, limit) > 0 || unlike(n, limit) }},
-		{"exclusiveMaximum", "less than ", func(n, limit []byte) bool { return compareNumbers(n, limit) < 0 || unlike(n, limit) }},
+		{"exclusiveMinimum", "more than ", isMore},
+		{"exclusiveMaximum", "less than ", func(n, limit []byte) bool { return isMore(limit, n) }},
 		{"multipleOf", "a multiple of ", v.isMultiple},
 	} {
 		limit := s.Get(row.keyword)
@@ -307,7 +307,8 @@ func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	}
 	if list := s.Get("oneOf"); list.Is('a') && len(list.Values) > 0 {
 		if maybe, surely := v.fitting(list, value, depth); maybe == 0 || surely > 1 {
-			v.fail(path, "fits "+strconv.Itoa(max(maybe, surely))+" of the "+strconv.Itoa(len(list.Values))+" alternatives (oneOf), want 1")
+			of := strconv.Itoa(max(maybe, surely)) + " of the " + strconv.Itoa(len(list.Values))
+			v.fail(path, "fits "+of+" alternatives (oneOf), want 1")
 		}
 	}
 	if not := s.Get("not"); not != nil && isSchema(not) {

@@ -59,9 +59,11 @@ func approximate(raw []byte) float64 {
 	return math.Inf(1 - 2*strings.Count(string(raw[:1]), "-"))
 }
 
-// unlike reports that two numbers compare as equal only because doubles are too coarse.
-func unlike(a, b []byte) bool {
-	return compareNumbers(a, b) == 0 && !equalNumbers(a, b)
+// isMore reports whether a is more than b. Different numbers that are equal as doubles
+// count as more, because doubles cannot tell.
+func isMore(a, b []byte) bool {
+	order := compareNumbers(a, b)
+	return order > 0 || order == 0 && !equalNumbers(a, b)
 }
 
 func article(noun string) string {

@@ -21,7 +21,9 @@ func (x *exchange) readEvents(body io.Reader) {
 	notJSON := false
 	end := func(why client.Reason, text string) {
 		x.reportDropped(rates, true)
-		x.emit(&client.Event{Kind: client.End, Last: true, Why: why, Text: text, LastID: sendable(events.lastID), Retry: events.retry})
+		x.emit(&client.Event{
+			Kind: client.End, Last: true, Why: why, Text: text, LastID: sendable(events.lastID), Retry: events.retry,
+		})
 	}
 	for !x.over {
 		before := counted.n

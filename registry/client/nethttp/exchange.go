@@ -194,13 +194,15 @@ func (x *exchange) broken(err error) {
 // refusal returns the event for a response that is not a success.
 func refusal(res *http.Response, text []byte) *client.Event {
 	return &client.Event{
-		Kind: client.Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: strings.ToValidUTF8(string(text), "\ufffd"),
+		Kind: client.Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header),
+		Text: strings.ToValidUTF8(string(text), "\ufffd"),
 	}
 }
 
 // readable are the response headers that the client reads.
 var readable = []string{
-	"mcp-session-id", "content-type", "retry-after", "www-authenticate", "dpop-nonce", "location", "x-proxy-error", "x-portolan-binding",
+	"mcp-session-id", "content-type", "retry-after", "www-authenticate", "dpop-nonce", "location", "x-proxy-error",
+	"x-portolan-binding",
 }
 
 // maxHeader bounds the value of a header field, in bytes.

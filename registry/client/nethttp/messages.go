@@ -211,7 +211,8 @@ func (x *exchange) emitText(m message, last bool) {
 		text, _ := rawjson.String(words)
 		n, _ := rawjson.Int(code)
 		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)
-		cut.fault = append(rawjson.AppendString(append(cut.fault, `,"message":`...), text[:min(len(text), maxErrorText)]), '}')
+		cut.fault = append(cut.fault, `,"message":`...)
+		cut.fault = append(rawjson.AppendString(cut.fault, text[:min(len(text), maxErrorText)]), '}')
 	}
 	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.response())})
 }
