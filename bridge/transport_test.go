@@ -52,7 +52,8 @@ func TestASlowClientLosesProgressOnly(t *testing.T) {
 		t.Errorf("a second call: %v", err)
 	}
 	for i := range 10 * eventQueue {
-		l.handleRequest(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
+		l.handleRequest(&jsonrpc.Request{Method: "notifications/progress",
+			Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
 	}
 	id, _ := jsonrpc.MakeID(f.id)
 	for range 2 { // the second is ignored

@@ -80,18 +80,19 @@ func (m meeting) run(t *testing.T) (extensionKey, bridgeKey []byte, extensionErr
 		defer close(ext.done)
 		first, err := receive(t.Context(), br, "pair")
 		if err == nil {
-			err = AcceptPair(t.Context(), br, first, profile, func(ctx context.Context, code string, confirmed <-chan struct{}) error {
-				shown <- code
-				if m.declines {
-					return errors.New("no")
-				}
-				select {
-				case <-confirmed:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}, func(key []byte) error { bridgeKey = key; return nil })
+			err = AcceptPair(t.Context(), br, first, profile,
+				func(ctx context.Context, code string, confirmed <-chan struct{}) error {
+					shown <- code
+					if m.declines {
+						return errors.New("no")
+					}
+					select {
+					case <-confirmed:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}, func(key []byte) error { bridgeKey = key; return nil })
 		}
 		Refuse(t.Context(), br, err)
 		bridgeErr = err
@@ -239,7 +240,8 @@ func TestTheAddressIsProved(t *testing.T) {
 		_ = Accept(t.Context(), br, hello, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:2", Key: key})
 		close(ext.done)
 	}()
-	if err := Connect(t.Context(), ext, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:1", Key: key}); err == nil {
+	if err := Connect(t.Context(), ext, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:1",
+		Key: key}); err == nil {
 		t.Error("relayed")
 	}
 }
@@ -292,7 +294,8 @@ func FuzzParse(f *testing.F) {
 
 // FuzzAccept sends the bridge two messages of anybody: it never says ready.
 func FuzzAccept(f *testing.F) {
-	f.Add([]byte(`{"type":"hello","version":1,"role":"extension","installId":"i","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`), []byte(`{"type":"proof","mac":"AAAA"}`))
+	f.Add([]byte(`{"type":"hello","version":1,"role":"extension","installId":"i",`+
+		`"nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`), []byte(`{"type":"proof","mac":"AAAA"}`))
 	f.Add([]byte(`{"type":"pair","version":1,"installId":"i","publicKey":"AAAA"}`), []byte(`{"type":"pair-nonce"}`))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		ext, br := pipes()
@@ -303,10 +306,11 @@ func FuzzAccept(f *testing.F) {
 		ext.out <- two
 		close(ext.done)
 		if first.Type == "pair" {
-			err = AcceptPair(context.Background(), br, first, profile, func(ctx context.Context, _ string, confirmed <-chan struct{}) error {
-				<-ctx.Done()
-				return ctx.Err()
-			}, func([]byte) error { t.Error("kept"); return nil })
+			err = AcceptPair(context.Background(), br, first, profile,
+				func(ctx context.Context, _ string, confirmed <-chan struct{}) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}, func([]byte) error { t.Error("kept"); return nil })
 		} else {
 			err = Accept(context.Background(), br, first, Client{Key: Random()})
 		}

@@ -77,7 +77,8 @@ const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
 func (p program) socket(t *testing.T) *socket.Conn {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+p.addr+"/extension", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+p.addr+"/extension",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,11 +141,13 @@ func (p program) pair(t *testing.T) []byte {
 func (p program) extend(t *testing.T, key []byte) {
 	t.Helper()
 	c := p.socket(t)
-	if err := handshake.Connect(t.Context(), c, handshake.Client{Role: "extension", InstallID: "i-1", Origin: origin, Address: p.addr, Key: key}); err != nil {
+	if err := handshake.Connect(t.Context(), c, handshake.Client{Role: "extension", InstallID: "i-1", Origin: origin,
+		Address: p.addr, Key: key}); err != nil {
 		t.Fatal(err)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult,
+		any, error) {
 		return text("from the browser"), nil, nil
 	})
 	session, err := s.Connect(context.Background(), c, nil)
@@ -268,7 +271,8 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		err := cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(errs.String(), "another program has the port") {
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 ||
+			!strings.Contains(errs.String(), "another program has the port") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
 		}
 	}
@@ -280,12 +284,15 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 }
 
 func TestBridgeUsage(t *testing.T) {
-	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"}, {"revoke"}, {"token", "x"}} {
-		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
+	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"},
+		{"revoke"}, {"token", "x"}} {
+		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" ||
+			!strings.Contains(errs, "usage:") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
-	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen", "127.0.0.1:1"); code != 1 || out != "" {
+	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen",
+		"127.0.0.1:1"); code != 1 || out != "" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }

@@ -19,7 +19,8 @@ import (
 func start(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "portolan/portolan.wasm": {Data: []byte("\x00asm")}}, pageSettings{})
+	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")},
+		"portolan/portolan.wasm": {Data: []byte("\x00asm")}}, pageSettings{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		merged, stop := context.WithCancel(req.Context())
 		defer stop()
@@ -116,7 +117,8 @@ func TestCall(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"}, {"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
+	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
+		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
 		if code, out, errs := portolan(t, args...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
@@ -173,7 +175,8 @@ func TestSiteHeaders(t *testing.T) {
 		t.Errorf("page: policy %q", got)
 	}
 	preflight := get("OPTIONS", "/mcp")
-	if preflight.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
+	if preflight.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
 		t.Errorf("preflight: %v", preflight)
 	}
 }

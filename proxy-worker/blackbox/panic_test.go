@@ -105,7 +105,8 @@ func panicking(t *testing.T) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "proxy.wasm")
-	cmd := exec.Command("go", "build", "-overlay="+written(t, string(text)), "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out, "..")
+	cmd := exec.Command("go", "build", "-overlay="+written(t, string(text)), "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", out, "..")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=nogreenteagc")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

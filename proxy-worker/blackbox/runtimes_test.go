@@ -25,7 +25,8 @@ var configs = map[string]map[string]string{
 	"open":   local(nil),
 	"closed": {},
 	"tight": local(map[string]string{
-		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2", "FIRST_BYTE_SECONDS": "1",
+		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2",
+		"FIRST_BYTE_SECONDS": "1",
 	}),
 }
 

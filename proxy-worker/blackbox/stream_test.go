@@ -154,7 +154,8 @@ func streams(t *testing.T, r running, u *upstream) {
 	defer two.Body.Close()
 	three := open(ctx, "three")
 	three.Body.Close()
-	if one.StatusCode != 200 || two.StatusCode != 200 || three.StatusCode != 429 || three.Header.Get("X-Proxy-Error") != "too_many_streams" || three.Header.Get("Retry-After") == "" {
+	if one.StatusCode != 200 || two.StatusCode != 200 || three.StatusCode != 429 ||
+		three.Header.Get("X-Proxy-Error") != "too_many_streams" || three.Header.Get("Retry-After") == "" {
 		t.Fatalf("%d, %d, %d %s", one.StatusCode, two.StatusCode, three.StatusCode, three.Header)
 	}
 	if r.deaf {

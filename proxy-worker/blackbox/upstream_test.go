@@ -28,7 +28,8 @@ type upstream struct {
 }
 
 func newUpstream(t *testing.T) *upstream {
-	u := &upstream{next: make(chan struct{}), sent: make(chan time.Time), seen: map[string]*http.Request{}, moves: map[string]chan struct{}{}}
+	u := &upstream{next: make(chan struct{}), sent: make(chan time.Time), seen: map[string]*http.Request{},
+		moves: map[string]chan struct{}{}}
 	u.Server = httptest.NewUnstartedServer(u)
 	u.Server.Config.ErrorLog = nil
 	u.Start()
@@ -83,7 +84,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/headers":
 		json()
 		h := w.Header()
-		h.Set("Www-Authenticate", `Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`)
+		h.Set("Www-Authenticate",
+			`Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`)
 		h["Set-Cookie"] = []string{"a=b; Path=/", "c=d"}
 		h["Mcp-Session-Id"] = []string{"0, 0, 1"}
 		h["X-Quoted"] = []string{`"a, b", 'c', "d\"e,f"`}

@@ -57,7 +57,9 @@ func workerdOf(t *testing.T, modules []string) running {
 	for _, name := range names {
 		fmt.Fprintf(&services, "(name = %q, worker = .%s), ", name, name)
 		fmt.Fprintf(&sockets, "(name = %q, address = \"127.0.0.1:0\", http = (), service = %q), ", name, name)
-		fmt.Fprintf(&workers, "const %s :Workerd.Worker = (modules = .modules, compatibilityDate = %q, compatibilityFlags = %s, bindings = [", name, setting(t, "compatibility_date"), setting(t, "compatibility_flags"))
+		fmt.Fprintf(&workers,
+			"const %s :Workerd.Worker = (modules = .modules, compatibilityDate = %q, compatibilityFlags = %s, bindings = [",
+			name, setting(t, "compatibility_date"), setting(t, "compatibility_flags"))
 		for _, key := range slices.Sorted(maps.Keys(configs[name])) {
 			fmt.Fprintf(&workers, "(name = %q, text = %q), ", key, configs[name][key])
 		}

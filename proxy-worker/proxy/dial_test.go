@@ -42,7 +42,8 @@ func TestDialChecksEachAddress(t *testing.T) {
 		"[2606:4700::1]:443":  "",
 	} {
 		var refused *AddressError
-		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" && refused.Code != want {
+		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" &&
+			refused.Code != want {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}

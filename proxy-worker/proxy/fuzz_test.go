@@ -9,11 +9,13 @@ import (
 // FuzzDecide asks whether any header can do harm: what is sent has legal names
 // and none that is the proxy's, and every refusal is a whole one.
 func FuzzDecide(f *testing.F) {
-	f.Add("POST", "https://proxy.example/?url=https%3A%2F%2Fmcp.example.com", "x-portolan-target", "https://mcp.example.com/mcp", "connection", "x, y")
+	f.Add("POST", "https://proxy.example/?url=https%3A%2F%2Fmcp.example.com", "x-portolan-target",
+		"https://mcp.example.com/mcp", "connection", "x, y")
 	f.Add("GET", "https://proxy.example", "x-portolan-ticket", "v1.a.b", "x-portolan-sealed", "v1.AAAA")
 	f.Add("OPTIONS", "/", "access-control-request-method", "POST", "access-control-request-headers", "a,,b")
 	f.Add("DELETE", "https://proxy.example/?url=%zz", "mcp-session-id", "\x00", "x-portolan-binding", "v1..")
-	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, Keys: []string{key}, TicketKeys: []string{signer}, SealKeys: []string{sealed}})
+	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, Keys: []string{key},
+		TicketKeys: []string{signer}, SealKeys: []string{sealed}})
 	f.Fuzz(func(t *testing.T, method, url, name1, value1, name2, value2 string) {
 		for _, keyed := range []string{"", key} {
 			d := p.Decide(&Request{Method: method, URL: url, Now: noon, Header: []Pair{
@@ -44,9 +46,11 @@ func FuzzRespond(f *testing.F) {
 	f.Add(99, "connection", ",", "content-length", "-1")
 	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, TicketKeys: []string{signer}})
 	f.Fuzz(func(t *testing.T, status int, name1, value1, name2, value2 string) {
-		for _, r := range []*Request{message(server), method("GET", message("https://mcp.example.com/.well-known/openid-configuration", "accept", "*/*"))} {
+		for _, r := range []*Request{message(server),
+			method("GET", message("https://mcp.example.com/.well-known/openid-configuration", "accept", "*/*"))} {
 			d := p.Decide(r)
-			reply := d.Respond(&Response{Status: status, Header: []Pair{{strings.ToLower(name1), value1}, {strings.ToLower(name2), value2}}})
+			reply := d.Respond(&Response{Status: status,
+				Header: []Pair{{strings.ToLower(name1), value1}, {strings.ToLower(name2), value2}}})
 			if reply.Follow != nil {
 				if reply.Follow.target.host != "mcp.example.com" {
 					t.Fatalf("followed to %q", reply.Follow.URL)
@@ -54,7 +58,8 @@ func FuzzRespond(f *testing.F) {
 				continue
 			}
 			d.Bind(reply, []byte(value2))
-			if reply.Status < 200 || reply.Status > 599 || Get(reply.Header, "access-control-allow-origin") != page || has(reply.Header, "set-cookie") {
+			if reply.Status < 200 || reply.Status > 599 || Get(reply.Header, "access-control-allow-origin") != page ||
+				has(reply.Header, "set-cookie") {
 				t.Fatalf("%+v", reply)
 			}
 		}

@@ -9,9 +9,11 @@ import (
 // FuzzMetadata compares the reader with encoding/json.
 func FuzzMetadata(f *testing.F) {
 	for _, text := range []string{
-		`{"issuer":"https://a.example","token_endpoint":"https:\/\/a.example\/token","registration_endpoint":"https://a.example/r","x":[1,{"y":null}]}`,
+		`{"issuer":"https://a.example","token_endpoint":"https:\/\/a.example\/token",` +
+			`"registration_endpoint":"https://a.example/r","x":[1,{"y":null}]}`,
 		`{"authorization_servers":["https://a.example",1,["x"],"https://b.example"],"token_endpoint":7}`,
-		`{"token_endpoint":"\u0068ttps://a.example/\u00fc\n"}`, `{}`, `[]`, `{"a":}`, `{"token_endpoint":"x"`, `{"token_endpoint":"x"} x`, "{\"token_endpoint\":\"\x01\"}",
+		`{"token_endpoint":"\u0068ttps://a.example/\u00fc\n"}`, `{}`, `[]`, `{"a":}`, `{"token_endpoint":"x"`,
+		`{"token_endpoint":"x"} x`, "{\"token_endpoint\":\"\x01\"}",
 	} {
 		f.Add([]byte(text))
 	}
@@ -39,9 +41,11 @@ func FuzzMetadata(f *testing.F) {
 }
 
 func TestMetadata(t *testing.T) {
-	m, ok := readMetadata([]byte(` {"authorization_servers" : [ "https://a.example" , 1, "https:\/\/b.example"], "x":{"token_endpoint":"no"},
+	m, ok := readMetadata([]byte(` {"authorization_servers" : [ "https://a.example" , 1, "https:\/\/b.example"],
+		"x":{"token_endpoint":"no"},
 		"token_endpoint":"https://a.example/t\u00e9", "revocation_endpoint":null, "device_authorization_endpoint":"d"} `))
-	if !ok || !slices.Equal(m.servers, []string{"https://a.example", "https://b.example"}) || !slices.Equal(m.endpoints, []string{"https://a.example/té", "d"}) {
+	if !ok || !slices.Equal(m.servers, []string{"https://a.example", "https://b.example"}) ||
+		!slices.Equal(m.endpoints, []string{"https://a.example/té", "d"}) {
 		t.Errorf("%v %q", ok, m)
 	}
 	for _, text := range []string{``, `[]`, `{`, `{"a"}`, `{"a":1,}`, `{"a":1} x`, `{"a":[1}`} {

@@ -65,7 +65,8 @@ func mutants(t *testing.T, n int) (urls []string) {
 			urls = append(urls, row.URL)
 		}
 	}
-	pieces := strings.Split(`/|//|:|::|.|..|@|?|#|[|]|%|%2e|%2F|-|_|0|1|127|0x7f|255|443|:80|:8443|a|Z|xn--|localhost|'|"|<|>|{|}|^|~|;|&|=|*|!|$|,|\|é`, "|")
+	pieces := strings.Split(`/|//|:|::|.|..|@|?|#|[|]|%|%2e|%2F|-|_|0|1|127|0x7f|255|443|:80|:8443|a|Z|xn--|localhost|`+
+		`'|"|<|>|{|}|^|~|;|&|=|*|!|$|,|\|é`, "|")
 	pieces = append(pieces, "|", "\t", "\x7f", "\u3002", "\uff11", "\u00ad")
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := len(urls)

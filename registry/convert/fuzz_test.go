@@ -52,7 +52,8 @@ func TestConvertBoundsReferences(t *testing.T) {
 	var fan, wide strings.Builder
 	for i := range 40 {
 		next := `{"$ref":"#/$defs/d` + strconv.Itoa(i+1) + `"}`
-		fan.WriteString(`"d` + strconv.Itoa(i) + `":{"allOf":[` + next + `,` + next + `],"anyOf":[` + next + `,` + next + `]},`)
+		fan.WriteString(`"d` + strconv.Itoa(i) + `":{"allOf":[` + next + `,` + next + `],"anyOf":[` + next + `,` + next +
+			`]},`)
 	}
 	for i := range 1000 {
 		wide.WriteString(`"p` + strconv.Itoa(i) + `":{"$ref":"#/$defs/big"},`)
@@ -130,7 +131,8 @@ func checkJSONSchema(t *testing.T, c *converter, v any) {
 		}
 		return
 	}
-	if types, ok := s["type"].([]any); s["items"] == nil && (s["type"] == "array" || ok && slices.Contains(types, any("array"))) {
+	if types, ok := s["type"].([]any); s["items"] == nil &&
+		(s["type"] == "array" || ok && slices.Contains(types, any("array"))) {
 		t.Fatalf("array without items: %v", s)
 	}
 	for key, v := range s {
@@ -156,7 +158,8 @@ func checkJSONSchema(t *testing.T, c *converter, v any) {
 	}
 }
 
-var geminiFields = strings.Fields("type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern anyOf default items minimum maximum")
+var geminiFields = strings.Fields("type format title description nullable enum maxItems minItems properties " +
+	"required minProperties maxProperties minLength maxLength pattern anyOf default items minimum maximum")
 
 // checkGemini is what the API says about schemas, as code.
 func checkGemini(t *testing.T, v any, root bool) {

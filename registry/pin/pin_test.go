@@ -89,7 +89,8 @@ func TestPinOfWhatIsNoJSON(t *testing.T) {
 }
 
 func BenchmarkOf(b *testing.B) {
-	text := []byte(`{"name":"t","description":"` + strings.Repeat("d", 300) + `","inputSchema":{"type":"object","properties":{` +
+	text := []byte(`{"name":"t","description":"` + strings.Repeat("d", 300) +
+		`","inputSchema":{"type":"object","properties":{` +
 		strings.TrimSuffix(strings.Repeat(`"p":{"type":"string","description":"a parameter of the tool"},`, 10), ",") + `}}}`)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -31,7 +31,8 @@ func TestParseBounds(t *testing.T) {
 		depth, nodes int
 		ok           bool
 	}{
-		{`[1,2,3]`, 0, 4, true}, {`[1,2,3]`, 0, 3, false}, {`{"a":{"b":1}}`, 2, 3, true}, {`{"a":{"b":1}}`, 1, 3, false}, {`1 2`, 0, 0, false},
+		{`[1,2,3]`, 0, 4, true}, {`[1,2,3]`, 0, 3, false}, {`{"a":{"b":1}}`, 2, 3, true}, {`{"a":{"b":1}}`, 1, 3,
+			false}, {`1 2`, 0, 0, false},
 	} {
 		if _, err := rawjson.Parse([]byte(row.text), row.depth, row.nodes); (err == nil) != row.ok {
 			t.Errorf("Parse(%s, %d, %d): %v", row.text, row.depth, row.nodes, err)

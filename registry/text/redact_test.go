@@ -30,7 +30,8 @@ func FuzzRedact(f *testing.F) {
 	f.Add("aaaa aaaaa", "aaaaa", 3)
 	f.Fuzz(func(t *testing.T, s, value string, cut int) {
 		_, credential, _ := strings.Cut(value, " ")
-		if strings.Contains("[redacted]", credential) || len(credential) < 4 || strings.Contains("[redacted]", credential[:4]) {
+		if strings.Contains("[redacted]", credential) || len(credential) < 4 ||
+			strings.Contains("[redacted]", credential[:4]) {
 			return // what stands for a secret would hold it
 		}
 		got := text.Redact(s[:min(max(cut, 0), len(s))], value)

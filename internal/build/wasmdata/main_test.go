@@ -81,7 +81,8 @@ func TestRewritingTwiceChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := p.join()
-	if want := header + "\x0b\x0f\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y" + "\x00\x01z"; string(once) != want {
+	if want := header + "\x0b\x0f\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y" +
+		"\x00\x01z"; string(once) != want {
 		t.Errorf("joined: %q, want %q", once, want)
 	}
 	again, err := split(once)

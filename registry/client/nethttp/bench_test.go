@@ -13,7 +13,8 @@ import (
 func session(b *testing.B, server *registrytest.Server) registry.Session {
 	net := registrytest.NewNet(b)
 	net.Handle("https://server.example", server)
-	s, err := client.New(nethttp.New(&nethttp.Options{RoundTripper: net}), nil).Connect(b.Context(), "a", registry.ServerConfig{URL: "https://server.example/mcp"}, nil)
+	s, err := client.New(nethttp.New(&nethttp.Options{RoundTripper: net}), nil).Connect(b.Context(), "a",
+		registry.ServerConfig{URL: "https://server.example/mcp"}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

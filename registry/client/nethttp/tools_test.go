@@ -46,7 +46,9 @@ func FuzzTools(f *testing.F) {
 }
 
 func BenchmarkTools(b *testing.B) {
-	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["path"]}}`
+	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says ` +
+		`so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},` +
+		`"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["path"]}}`
 	text := []byte(`{"tools":[` + strings.Repeat(def+",", 999) + def + "]}")
 	x := reading(registry.Limits{})
 	b.SetBytes(int64(len(text)))
