@@ -48,7 +48,7 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, errors.New("the other process said something else")
+		return m, errors.New("the other process sent an unknown message")
 	}
 	if m.Type == "failed" {
 		return m, errors.New(m.Message)
@@ -121,7 +121,7 @@ func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (l
 	case "pair":
 		return b.pairThrough(ctx, c)
 	}
-	return localMessage{}, errors.New("the bridge that runs does not know this; it may be older")
+	return localMessage{}, errors.New("the running bridge does not know this command; it may be older")
 }
 
 // pairThrough pairs a browser. The person confirms it in another process's terminal.

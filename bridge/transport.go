@@ -184,7 +184,7 @@ type noCaller struct{}
 func (noCaller) progress(context.Context, progress)   {}
 func (noCaller) log(context.Context, json.RawMessage) {}
 func (noCaller) elicit(context.Context, json.RawMessage) (json.RawMessage, error) {
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nobody is there to be asked"}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no client is there to answer"}
 }
 
 // setApproved sets the origins of the pages that the person approved in the extension.

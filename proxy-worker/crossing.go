@@ -10,12 +10,12 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// Texts cross in the module's memory: worker.mjs writes one where portolan_room
-// says and calls an export with its length; the export returns where a result
-// stands. Both are valid until the next export. Header fields are lines, name
-// and value in turn, so that no value is ever split at a comma.
+// Texts cross in the module's memory. policy.mjs writes a text at the address that
+// portolan_room returns, and calls an export with its length. The export returns the
+// address of a result. Both are valid until the next export. Header fields are lines, name
+// and value in turn, so that no value is split at a comma.
 
-// usual is the size of the room that is kept, in bytes.
+// usual is the size of the room that stays allocated, in bytes.
 const usual = 64 << 10
 
 var (
@@ -32,7 +32,7 @@ func portolanRoom(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(room))
 }
 
-// take copies what was written.
+// take copies the text in the room.
 func take(n int32) string { return string(room[:n]) }
 
 func pairs(lines []string) []proxy.Pair {
@@ -43,11 +43,11 @@ func pairs(lines []string) []proxy.Pair {
 	return header
 }
 
-// out is where a result's text and body stand: an address and a length each.
+// out has the address and the length of a result's text, and of its body.
 var (
 	out  [4]uint32
 	text []byte
-	rest []byte // the body, kept until it was read
+	rest []byte // the body, which the collector must not free before it was read
 )
 
 // give writes a result: its kind and numbers in the first line, other lines, header fields.

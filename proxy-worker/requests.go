@@ -11,7 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// A request is what is known of one between its exports.
+// A request is the state of a request between its exports.
 type request struct {
 	decision *proxy.Decision
 	reply    *proxy.Reply
@@ -23,8 +23,8 @@ var (
 	last     int32
 )
 
-// portolan_decide reads a method, a URL, a client and header fields, and writes
-// an answer or what to send.
+// portolan_decide reads a method, a URL, a client and header fields. It writes an answer,
+// or the request to send.
 //
 //go:wasmexport portolan_decide
 func decide(n int32, now float64) (result unsafe.Pointer) {
@@ -49,8 +49,8 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 	return send(last, d)
 }
 
-// portolan_respond reads the header fields of a response, and writes an answer,
-// what to send next, or what to pass on.
+// portolan_respond reads the header fields of a response. It writes an answer, the next
+// request to send, or the header to pass on.
 //
 //go:wasmexport portolan_respond
 func respond(id, status, n int32) (result unsafe.Pointer) {
@@ -72,7 +72,7 @@ func respond(id, status, n int32) (result unsafe.Pointer) {
 	return pass(reply)
 }
 
-// portolan_bind reads the metadata document that a reply has asked for.
+// portolan_bind reads the metadata document for which a reply asked.
 //
 //go:wasmexport portolan_bind
 func bind(id, n int32) (result unsafe.Pointer) {
@@ -102,7 +102,7 @@ func diagnosis(id, n int32) (result unsafe.Pointer) {
 	return answer(d.Status, d.Header, d.Body)
 }
 
-// portolan_refuse reads the code of what went wrong.
+// portolan_refuse reads the code of a refusal and writes the answer.
 //
 //go:wasmexport portolan_refuse
 func refuse(id, n int32) (result unsafe.Pointer) {
@@ -111,8 +111,7 @@ func refuse(id, n int32) (result unsafe.Pointer) {
 	return refusal(code, requests[id].decision.Origin())
 }
 
-// portolan_done forgets a request, when its response, if that is an event
-// stream, has ended.
+// portolan_done forgets a request. An event stream has ended by then.
 //
 //go:wasmexport portolan_done
 func done(id int32) {
@@ -124,7 +123,7 @@ func done(id int32) {
 	}
 }
 
-// safe makes a panic an answer, and the program goes on.
+// safe turns a panic into an answer, so that the program goes on.
 func safe(id int32, result *unsafe.Pointer) {
 	if recover() == nil {
 		return

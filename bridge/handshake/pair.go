@@ -32,12 +32,12 @@ func agree(
 ) (agreement, error) {
 	secret, err := own.ECDH(other)
 	if err != nil {
-		return agreement{}, refuse(CodeBadMessage, "the public key is not one")
+		return agreement{}, refuse(CodeBadMessage, "the public key is malformed")
 	}
 	fields := [][]byte{
 		extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID),
 	}
-	a := agreement{transcript: joined("", fields...)[4:]} // the label stands before it
+	a := agreement{transcript: joined("", fields...)[4:]} // mac writes the label first
 	number := binary.BigEndian.Uint64(digest("portolan-pair-1 code", fields...)) % 1_000_000
 	a.code = fmt.Sprintf("%06d", number)
 	salt := append(append([]byte(nil), extensionNonce...), bridgeNonce...)
@@ -60,7 +60,7 @@ func commitment(bridgeKey, extensionKey, bridgeNonce []byte) []byte {
 func publicKey(raw []byte) (*ecdh.PublicKey, error) {
 	key, err := ecdh.P256().NewPublicKey(raw)
 	if err != nil {
-		return nil, refuse(CodeBadMessage, "the public key is not one")
+		return nil, refuse(CodeBadMessage, "the public key is malformed")
 	}
 	return key, nil
 }
@@ -160,7 +160,7 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 		return err
 	}
 	if len(theirs.Nonce) != Size {
-		return refuse(CodeBadMessage, "the nonce is not one")
+		return refuse(CodeBadMessage, "the nonce is malformed")
 	}
 	if err := send(ctx, p, Message{Type: "pair-reveal", Nonce: nonce}); err != nil {
 		return err

@@ -50,7 +50,7 @@ func connect(ctx context.Context, p Pipe, c Client) error {
 		return err
 	}
 	if len(m.Nonce) != Size || bytes.Equal(m.Nonce, nonce) || !hmac.Equal(m.MAC, c.mac("bridge", nonce, m.Nonce)) {
-		return refuse(CodeBadProof, "what answers on "+c.Address+" does not hold the key: it is not the paired bridge")
+		return refuse(CodeBadProof, "the program on "+c.Address+" does not have the key: it is not the paired bridge")
 	}
 	if err := send(ctx, p, Message{Type: "proof", MAC: c.mac("client", nonce, m.Nonce)}); err != nil {
 		return err

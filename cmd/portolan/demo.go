@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// demoServer is an MCP server to try things with: each tool shows one thing that a
-// result or a call can be.
+// demoServer returns an MCP server for trials. Each tool shows one feature of calls or
+// results.
 func demoServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "portolan-demo", Version: "1"}, &mcp.ServerOptions{
 		Instructions: "A server to try Portolan with. Nothing here has an effect.",

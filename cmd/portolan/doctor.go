@@ -32,8 +32,8 @@ func (r *report) note(ok bool, what, fix string) bool {
 	return ok
 }
 
-// doctor checks a deployed proxy, an MCP server, or a server through a proxy, as
-// a page of --origin would meet them, and prints a line for each finding.
+// doctor checks a deployed proxy, an MCP server, or a server through a proxy. It sends the
+// requests of a page of --origin, and prints a line for each finding.
 func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("doctor")
 	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
@@ -109,13 +109,13 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	}
 	defer res.Body.Close()
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return answer{status: res.StatusCode, header: res.Header}, nil // it may stay open
+		return answer{status: res.StatusCode, header: res.Header}, nil // a stream may stay open
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	return answer{res.StatusCode, res.Header, string(bytes.TrimSpace(text))}, nil
 }
 
-// checkProxy checks that a proxy works for the origin, and for nobody else.
+// checkProxy checks that a proxy works for the origin, and for no other one.
 func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")

@@ -88,14 +88,14 @@ var addressClasses = []addressClass{
 	class("benchmarking", "for benchmarks only", "198.18.0.0/15", "2001:2::/48"),
 	class("unique_local", "unique local", "fc00::/7"),
 	class("site_local", "site-local", "fec0::/10"),
-	// These carry an IPv4 address, which may be any of the above.
+	// These contain an IPv4 address, which may be in any class above.
 	class("nat64", "a NAT64 address", "64:ff9b::/96", "64:ff9b:1::/48"),
 	class("6to4", "a 6to4 address", "2002::/16", "192.88.99.0/24"),
 	class("teredo", "a Teredo address", "2001::/32"),
 	class("mapped", "an IPv4 address written as IPv6", "::ffff:0:0/96"),
 	class("translated", "an IPv4 address translated to IPv6", "::ffff:0:0:0/96"),
 	class("compatible", "an IPv4 address in an old IPv6 form", "::/96"),
-	// The rest of what is set aside; of IPv6 only 2000::/3 is given out.
+	// The other reserved blocks. IANA only allocates 2000::/3 of IPv6.
 	class("reserved", "reserved", "192.0.0.0/24", "240.0.0.0/4", "2001::/23", "::/3", "4000::/2", "8000::/1"),
 }
 

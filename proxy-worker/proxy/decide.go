@@ -156,7 +156,7 @@ func (p *Policy) callerOf(
 	return caller, nil, nil
 }
 
-// ofMCP reports whether a header needs no mention in a ticket.
+// ofMCP reports whether a ticket covers a header without naming it.
 func ofMCP(name string) bool {
 	return strings.HasPrefix(name, "mcp-") || mcpHeaders[name]
 }
@@ -202,7 +202,7 @@ func preflight(r *Request, origin string) *Decision {
 	return d
 }
 
-// pathOf takes path and query out of the request's own URL.
+// pathOf returns path and query of the request's own URL.
 func pathOf(raw string) (path, query string) {
 	_, rest, _ := strings.Cut(raw, "://")
 	slash := strings.IndexAny(rest, "/?#")
@@ -217,8 +217,8 @@ func pathOf(raw string) (path, query string) {
 	return path, query
 }
 
-// targetIn reads ?url=, and the &id= of a diagnosis. More than one URL, or one
-// that cannot be decoded, is a problem.
+// targetIn reads ?url=, and the &id= of a diagnosis. A second URL, or a URL that cannot be
+// decoded, is a problem.
 func targetIn(query string) (raw, id string, problem bool) {
 	if query == "" {
 		return "", "", false

@@ -53,9 +53,9 @@ func (p *Policy) diagnose(d *Decision, id string) *Decision {
 // A diagnosis is a code with a message and a hint.
 type diagnosis struct{ code, message, hint string }
 
-// Diagnosis says what the findings mean, one for each probe and in their order,
-// as the result of a JSON-RPC response: {"code","message","hint"}. The codes are
-// down, dns, tls, timeout, address, path, cors, get and fine.
+// Diagnosis answers with the meaning of the findings, which are in the order of the
+// probes. The answer is a JSON-RPC response with the result {"code","message","hint"}. The
+// codes are down, dns, tls, timeout, address, path, cors, get and fine.
 func (d *Decision) Diagnosis(findings []Finding) *Decision {
 	x := d.read(findings)
 	return answer(d.origin, `{"jsonrpc":"2.0","id":`+strconv.FormatUint(d.id, 10)+`,"result":{"code":"`+x.code+
@@ -64,7 +64,7 @@ func (d *Decision) Diagnosis(findings []Finding) *Decision {
 
 func (d *Decision) read(findings []Finding) diagnosis {
 	if len(findings) != len(d.Probes) {
-		return diagnosis{"down", "the server could not be asked", "Try again."}
+		return diagnosis{"down", "the probes of the server failed", "Try again."}
 	}
 	post, preflight, get1 := findings[0], findings[1], findings[2]
 	if post.Fault != "" {
@@ -103,7 +103,7 @@ var faults = map[string]diagnosis{
 	"address": {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
 }
 
-// lacks names what a preflight's answer lacks for a page of origin, or "".
+// lacks returns the fault of a preflight's answer for a page of origin, in words, or "".
 func lacks(f Finding, origin string) string {
 	switch {
 	case f.Fault != "" || f.Status < 200 || f.Status > 299:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The fields of one connection (RFC 9110, 7.6.1), with those that browsers and
-// old proxies send for it.
+// hopByHop are the fields of one connection (RFC 9110, 7.6.1), and those that browsers and
+// old proxies send about it.
 var hopByHop = set("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
 	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings")
 
@@ -65,7 +65,7 @@ func elsewhere(header []Pair) []Pair {
 	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return !safeElsewhere[h.Name] })
 }
 
-// cors lets origin read an answer. "" adds nothing.
+// cors returns the fields that let origin read an answer.
 func cors(origin string) []Pair {
 	if origin == "" {
 		return []Pair{{"vary", "Origin"}}

@@ -10,8 +10,7 @@ type metadata struct{ endpoints, servers []string }
 var endpointNames = set("token_endpoint", "registration_endpoint", "revocation_endpoint", "introspection_endpoint",
 	"device_authorization_endpoint", "pushed_authorization_request_endpoint")
 
-// readMetadata reads a document. encoding/json would make the Worker a tenth larger for
-// these few members.
+// readMetadata reads a document. encoding/json would make the Worker a tenth larger.
 func readMetadata(text []byte) (m metadata, ok bool) {
 	ok = rawjson.Valid(text, 32) == nil
 	err := rawjson.Members(text, func(name string, value []byte) error {

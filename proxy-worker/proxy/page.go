@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// page shows the policy as it is in effect, without secrets.
+// page answers with the policy in effect, without secrets.
 func (p *Policy) page(origin string) *Decision {
 	var b strings.Builder
 	b.WriteString(`{"portolan":"CORS proxy for MCP","open":` + strconv.FormatBool(p.configured()))

@@ -60,19 +60,19 @@ const (
 type Decision struct {
 	Verdict Verdict
 
-	// Of an answer. Code is "" or that of a refusal.
+	// Fields of an answer. Code is "", or the code of a refusal.
 	Status int
 	Code   string
 	Body   []byte
 
-	// Of what is sent.
+	// Fields of a request to send.
 	Method string
 	URL    string
 
-	// Of either.
+	// Header is that of the answer or of the request.
 	Header []Pair
 
-	// Of a diagnosis.
+	// Probes are the requests of a diagnosis.
 	Probes []Probe
 
 	// RateKey is the key of the rate limit, "" if there is none.
@@ -113,10 +113,10 @@ type Reply struct {
 	Header []Pair
 	// Body, if not nil, replaces the response's body, which is dropped.
 	Body []byte
-	// Code is "" or that of a refusal.
+	// Code is "", or the code of a refusal.
 	Code string
-	// Prime asks for the bytes ":\n\n" before the body: an event stream, which some
-	// browsers do not show before its first byte.
+	// Prime asks for the bytes ":\n\n" before the body of an event stream. Some browsers
+	// do not deliver the response before its first byte.
 	Prime bool
 	// Stream says that the body may stay open.
 	Stream bool

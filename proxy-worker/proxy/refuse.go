@@ -61,7 +61,7 @@ var (
 	internalError   = refusal{500, "internal", "a fault of the proxy", "Please report it."}
 )
 
-// body writes the refusal. All its words are ours: nothing needs escaping.
+// body returns the refusal as JSON. Its words are constants that need no escapes.
 func (r refusal) body() []byte {
 	return []byte(`{"error":{"code":"` + r.code + `","message":"` + r.message + `","hint":"` + r.hint + `"}}`)
 }
@@ -79,10 +79,9 @@ func (r refusal) header(origin string) []Pair {
 		Pair{"access-control-expose-headers", "X-Proxy-Error, Retry-After"})
 }
 
-// Refuse returns the answer to a request that failed after it was decided. The
-// codes are rate_limited, too_many_streams, request_too_large,
-// response_too_large, upstream_unreachable, upstream_timeout and internal; any
-// other counts as internal.
+// Refuse returns the answer to a request that failed after it was decided. The codes are
+// rate_limited, too_many_streams, request_too_large, response_too_large,
+// upstream_unreachable, upstream_timeout and internal. Any other code counts as internal.
 func Refuse(code, origin string) *Decision {
 	for _, r := range []refusal{rateLimited, tooManyStreams, requestTooLarge, responseTooLarge, unreachable,
 		upstreamTimeout} {

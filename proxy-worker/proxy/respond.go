@@ -47,8 +47,8 @@ func (d *Decision) refuse(r refusal) *Reply {
 	return &Reply{Status: r.status, Header: r.header(d.origin), Body: r.body(), Code: r.code}
 }
 
-// redirect follows a GET, checking each step as a request of its own. A POST is
-// never redirected: it may have been executed, and its body is meant for one server.
+// redirect follows a GET, and checks each step as a request of its own. A POST is never
+// redirected: it may have run, and its body is for one server.
 func (d *Decision) redirect(location string) *Reply {
 	base, err := url.Parse(d.URL)
 	if err != nil || d.Method != "GET" || d.hops >= maxHops || strings.IndexByte(location, '\\') >= 0 {
