@@ -47,17 +47,17 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	origin, d := extensionOnly(req)
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	s, d := b.secrets()
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	// While no profile is paired, any extension may connect to read how to pair.
 	if !b.opts.Ephemeral && len(s.Clients) > 0 && !s.knowsOrigin(origin) && !b.pairing() {
-		write(w, deny(http.StatusForbidden, "this extension is not the paired one"))
+		writeDenial(w, deny(http.StatusForbidden, "this extension is not the paired one"))
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
@@ -89,7 +89,7 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	if err != nil {
 		return err
 	}
-	if !dialled(first.Address, req) {
+	if !isDialled(first.Address, req) {
 		return refuse(handshake.CodeWrongTarget, "the address that was dialled is not this bridge's")
 	}
 	if first.Type == "pair" {

@@ -130,7 +130,7 @@ func pageOrigin(text string) bool {
 		strings.ToLower(text) == text
 }
 
-func write(w http.ResponseWriter, d *denial) {
+func writeDenial(w http.ResponseWriter, d *denial) {
 	if d.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}

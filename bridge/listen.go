@@ -24,21 +24,21 @@ func listenLoopback(address string) ([]net.Listener, error) {
 	}
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
-		return nil, taken(address, err)
+		return nil, portError(address, err)
 	}
 	port = strconv.Itoa(four.Addr().(*net.TCPAddr).Port) // if it was 0
 	six, err := net.Listen("tcp6", net.JoinHostPort("::1", port))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE): // a client that dials localhost could reach that process
 		_ = four.Close()
-		return nil, taken(address, err)
+		return nil, portError(address, err)
 	case err != nil:
 		return []net.Listener{four}, nil
 	}
 	return []net.Listener{four, six}, nil
 }
 
-func taken(address string, err error) error {
+func portError(address string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("listen on %s: %w", address, ErrPortTaken)
 	}

@@ -49,11 +49,11 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
-		return nil, ambiguousError("Several browser profiles are connected: " + names(fit) +
+		return nil, ambiguousError("Several browser profiles are connected: " + profileNames(fit) +
 			". Choose one with portolan bridge --profile, or with ?profile= in the URL")
 	case len(all) > 0:
 		return nil, notConnectedError(
-			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, names(all)))
+			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, profileNames(all)))
 	}
 	for _, paired := range b.stops {
 		if paired() {
@@ -63,8 +63,8 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	return nil, errNotConnected
 }
 
-// names lists profiles as a person tells them apart.
-func names(links []*link) string {
+// profileNames lists profiles as a person tells them apart.
+func profileNames(links []*link) string {
 	var out []string
 	for _, l := range links {
 		out = append(out, fmt.Sprintf("%q (%s)", l.Label, l.InstallID))

@@ -31,7 +31,7 @@ func guarded(routes map[string]http.HandlerFunc) http.Handler {
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		w.Header().Set("Cache-Control", "no-store")
 		if d := ownHost(req); d != nil {
-			write(w, d)
+			writeDenial(w, d)
 			return
 		}
 		mux.ServeHTTP(w, req)
@@ -53,7 +53,7 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		d = deny(http.StatusForbidden, "pages may not look for the bridge")
 	}
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -66,12 +66,12 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	if !b.rate.Allow() {
-		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
+		writeDenial(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
 		return
 	}
 	s, d := b.secrets()
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	page, d := mcpOnly(req, s.Token, b.approved)
@@ -80,7 +80,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	allowPage(w.Header(), page)
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	if req.Method == http.MethodOptions {
@@ -95,12 +95,12 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		var large *http.MaxBytesError
 		switch {
 		case errors.As(err, &large):
-			write(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
+			writeDenial(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
 			return
 		case err != nil:
 			return // the client left
 		case socket.TooDeep(body, 64):
-			write(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
+			writeDenial(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
@@ -108,9 +108,9 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	b.handler.ServeHTTP(w, req)
 }
 
-// dialled reports whether the address that a client dialled is that of its connection.
+// isDialled reports whether the address that a client dialled is that of its connection.
 // If not, another process may have passed the messages on.
-func dialled(address string, req *http.Request) bool {
+func isDialled(address string, req *http.Request) bool {
 	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	// localhost means either loopback address. This process has both.
 	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())

@@ -70,7 +70,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 			}
 		}
 	case "notifications/message":
-		if f := l.pendingRequest(tag(m.Params)); f != nil {
+		if f := l.pendingRequest(callTag(m.Params)); f != nil {
 			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
 		}
 	case "elicitation/create":
@@ -104,8 +104,8 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	return true
 }
 
-// tag returns the call that a message of the extension belongs to.
-func tag(params json.RawMessage) string {
+// callTag returns the call that a message of the extension belongs to.
+func callTag(params json.RawMessage) string {
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
@@ -119,7 +119,7 @@ func tag(params json.RawMessage) string {
 // handleQuestion queues a question for the client of the call that its tag names. A
 // question without a tag is refused: it could belong to any of several clients.
 func (l *link) handleQuestion(m *jsonrpc.Request) {
-	f := l.pendingRequest(tag(m.Params))
+	f := l.pendingRequest(callTag(m.Params))
 	if f == nil {
 		l.spawn(func() {
 			l.answer(m.ID, nil, &jsonrpc.Error{

@@ -30,7 +30,7 @@ func FuzzHandleRequest(f *testing.F) {
 		l.handleRequest(&jsonrpc.Request{Method: method, Params: params})
 		var p progress
 		_ = json.Unmarshal(params, &p)
-		if len(call.events) > 0 && p.Token != call.id && tag(params) != call.id {
+		if len(call.events) > 0 && p.Token != call.id && callTag(params) != call.id {
 			t.Errorf("%s %s reached a call that it is not about", method, params)
 		}
 		for _, o := range l.approvedPages() {

@@ -28,8 +28,8 @@ var (
 //
 //go:wasmexport portolan_decide
 func decide(n int32, now float64) (result unsafe.Pointer) {
-	lines := strings.Split(take(n), "\n")
-	header := pairs(lines[3:])
+	lines := strings.Split(readRoom(n), "\n")
+	header := pairsOf(lines[3:])
 	defer func() {
 		if recover() != nil {
 			result = refusal("internal", proxy.Get(header, "origin"))
@@ -54,7 +54,7 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_respond
 func respond(id, status, n int32) (result unsafe.Pointer) {
-	header := pairs(strings.Split(take(n), "\n"))
+	header := pairsOf(strings.Split(readRoom(n), "\n"))
 	r := requests[id]
 	defer safe(id, &result)
 	reply := r.decision.Respond(&proxy.Response{Status: int(status), Header: header})
@@ -76,7 +76,7 @@ func respond(id, status, n int32) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_bind
 func bind(id, n int32) (result unsafe.Pointer) {
-	body := take(n)
+	body := readRoom(n)
 	r := requests[id]
 	defer safe(id, &result)
 	r.decision.Bind(r.reply, []byte(body))
@@ -88,14 +88,14 @@ func bind(id, n int32) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_diagnosis
 func diagnosis(id, n int32) (result unsafe.Pointer) {
-	lines := strings.Split(take(n), "\n")
+	lines := strings.Split(readRoom(n), "\n")
 	r := requests[id]
 	defer safe(id, &result)
 	var findings []proxy.Finding
 	for len(lines) > 1 {
 		n, _ := strconv.Atoi(lines[0])
 		status, _ := strconv.Atoi(lines[1])
-		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairs(lines[3 : 1+n])})
+		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairsOf(lines[3 : 1+n])})
 		lines = lines[1+n:]
 	}
 	d := r.decision.Diagnosis(findings)
@@ -106,7 +106,7 @@ func diagnosis(id, n int32) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_refuse
 func refuse(id, n int32) (result unsafe.Pointer) {
-	code := take(n)
+	code := readRoom(n)
 	defer safe(id, &result)
 	return refusal(code, requests[id].decision.Origin())
 }

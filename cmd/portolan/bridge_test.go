@@ -148,7 +148,7 @@ func (p program) extend(t *testing.T, key []byte) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult,
 		any, error) {
-		return text("from the browser"), nil, nil
+		return textResult("from the browser"), nil, nil
 	})
 	session, err := s.Connect(context.Background(), c, nil)
 	if err != nil {

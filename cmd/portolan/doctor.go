@@ -120,7 +120,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")
 	if !r.note(err == nil && a.status == 200, "the proxy answers",
-		reason("Check the address, and that it is deployed", a, err)) {
+		advice("Check the address, and that it is deployed", a, err)) {
 		return
 	}
 	a, _ = r.do(ctx, "GET", at, "", "Origin", r.origin)
@@ -174,7 +174,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 func (r *report) checkServer(ctx context.Context, server string) {
 	const both = "application/json, text/event-stream"
 	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", both)
-	if !r.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
+	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
 	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status),
@@ -211,7 +211,7 @@ func allows(a answer, origin string) bool {
 	return allowed == "*" || allowed == origin
 }
 
-func reason(advice string, a answer, err error) string {
+func advice(advice string, a answer, err error) string {
 	if err != nil {
 		return advice + ": " + err.Error()
 	}

@@ -134,7 +134,7 @@ func (p *Policy) callerOf(
 			return "", nil, &ticketInvalid
 		}
 		if ok {
-			return "ticket:" + token[len(token)-8:], set(names...), nil
+			return "ticket:" + token[len(token)-8:], setOf(names...), nil
 		}
 	}
 	caller = r.Client
@@ -161,7 +161,7 @@ func ofMCP(name string) bool {
 	return strings.HasPrefix(name, "mcp-") || mcpHeaders[name]
 }
 
-var mcpHeaders = set("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
+var mcpHeaders = setOf("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
 	"last-event-id", "cache-control", "pragma", "priority", "dnt", "authorization")
 
 // replaced returns header with the fields of more instead of those of the same names.

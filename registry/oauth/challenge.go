@@ -97,8 +97,8 @@ func (s *scanner) value() string {
 	return string(out)
 }
 
-// scopes joins two lists of scopes. It drops repetitions and malformed scopes.
-func scopes(a, b string) string {
+// joinScopes joins two lists of scopes. It drops repetitions and malformed scopes.
+func joinScopes(a, b string) string {
 	out := ""
 	rest := a + " " + b
 	for n := 0; rest != "" && n < maxScopes; n++ {

@@ -94,7 +94,7 @@ func New(opts Options) *Client {
 // Server returns the sign-in of the server name at href, an absolute URL. For the same
 // name and href it returns the same sign-in, which takes over auth and fetch.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
-	at := split(href)
+	at := splitURL(href)
 	if at == nil {
 		at = &parts{host: "."}
 	}

@@ -34,7 +34,7 @@ func FuzzChallenge(f *testing.F) {
 		if c.scheme == "" && c.scope+c.code+c.resourceMetadata != "" {
 			t.Error("parameters of another scheme")
 		}
-		for _, scope := range strings.Split(scopes(c.scope, ""), " ") {
+		for _, scope := range strings.Split(joinScopes(c.scope, ""), " ") {
 			if scope != "" && !isScope(scope) {
 				t.Errorf("scope %q", scope)
 			}
@@ -52,7 +52,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p := split(text)
+		p := splitURL(text)
 		if p == nil {
 			return
 		}
@@ -113,7 +113,7 @@ func FuzzCallback(f *testing.F) {
 		if err := s.finish(t.Context(), g, came); err == nil {
 			t.Error("a token without a token")
 		}
-		if sent > 0 && (query(came, "state") != "s" || query(came, "iss") != "https://b.example") {
+		if sent > 0 && (queryParameter(came, "state") != "s" || queryParameter(came, "iss") != "https://b.example") {
 			t.Errorf("the code of %q was sent", came)
 		}
 	})
@@ -142,7 +142,7 @@ func FuzzToken(f *testing.F) {
 }
 
 func TestCovers(t *testing.T) {
-	home := split("https://a.example/team/mcp")
+	home := splitURL("https://a.example/team/mcp")
 	for resource, want := range map[string]bool{
 		"https://a.example/team/mcp": true, "https://a.example": true, "https://a.example/": true,
 		"https://a.example/team":         true,
@@ -157,7 +157,7 @@ func TestCovers(t *testing.T) {
 }
 
 func TestEndpoint(t *testing.T) {
-	outside, inside := split("https://a.example"), split("http://localhost:3000")
+	outside, inside := splitURL("https://a.example"), splitURL("http://localhost:3000")
 	for url, want := range map[string][2]bool{ // for a server on the web, and one on this machine
 		"https://login.example/token": {true, true}, "http://login.example/token": {false,
 			false}, "http://localhost:1/token": {false, true},

@@ -23,9 +23,9 @@ type Crypto interface {
 	JWT(ctx context.Context, key, alg, header, claims string) (string, error)
 }
 
-// object writes names and values in turn as a JSON object. A value is a text, or JSON
+// jsonObject writes names and values in turn as a JSON object. A value is a text, or JSON
 // behind the byte 0. Members with an empty value are left out.
-func object(pairs ...string) string {
+func jsonObject(pairs ...string) string {
 	out := []byte{'{'}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
@@ -46,7 +46,7 @@ func object(pairs ...string) string {
 
 func (c *Client) now() int64 { return c.opts.Clock().Unix() }
 
-func number(n int64) string { return "\x00" + strconv.FormatInt(n, 10) }
+func jsonNumber(n int64) string { return "\x00" + strconv.FormatInt(n, 10) }
 
 // proof writes a DPoP proof (RFC 9449, section 4.2).
 func (c *Client) proof(ctx context.Context, g *grant, method, url, nonce, access string) (string, error) {
@@ -58,6 +58,7 @@ func (c *Client) proof(ctx context.Context, g *grant, method, url, nonce, access
 		}
 	}
 	url, _, _ = strings.Cut(url, "?")
-	return c.opts.Crypto.JWT(ctx, g.key, "ES256", object("typ", "dpop+jwt", "alg", "ES256", "jwk", "\x00"+g.jwk),
-		object("jti", c.opts.Crypto.Random(), "htm", method, "htu", url, "iat", number(c.now()), "ath", ath, "nonce", nonce))
+	return c.opts.Crypto.JWT(ctx, g.key, "ES256", jsonObject("typ", "dpop+jwt", "alg", "ES256", "jwk", "\x00"+g.jwk),
+		jsonObject("jti", c.opts.Crypto.Random(), "htm", method, "htu", url, "iat", jsonNumber(c.now()),
+			"ath", ath, "nonce", nonce))
 }

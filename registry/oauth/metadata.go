@@ -47,7 +47,7 @@ func textOf(json []byte, key string) string {
 	return s
 }
 
-func texts(json []byte, key string) (list []string, ok bool) {
+func textsOf(json []byte, key string) (list []string, ok bool) {
 	raw, _ := rawjson.Get(json, key)
 	if rawjson.Kind(raw) != 'a' {
 		return nil, false
@@ -103,7 +103,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	home := s.at
 	named := s.look().challenge.resourceMetadata
 	var places []string
-	if p := split(named); p != nil && p.origin() == home.origin() {
+	if p := splitURL(named); p != nil && p.origin() == home.origin() {
 		places = append(places, named)
 	}
 	const wellKnown = "/.well-known/oauth-protected-resource"
@@ -122,11 +122,11 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	if !covers(m.resource, home) {
 		return nil, failure("the server's metadata is about another resource: ", m.resource)
 	}
-	names, _ := texts(doc, "scopes_supported")
+	names, _ := textsOf(doc, "scopes_supported")
 	for _, name := range names {
-		m.scopes = scopes(m.scopes, name)
+		m.scopes = joinScopes(m.scopes, name)
 	}
-	servers, _ := texts(doc, "authorization_servers")
+	servers, _ := textsOf(doc, "authorization_servers")
 	if len(servers) == 0 {
 		return m, s.authorizationServer(ctx, m, home.origin(), true)
 	}
@@ -141,7 +141,7 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 
 // covers reports whether a resource identifier is the server's URL or lies above it.
 func covers(resource string, home *parts) bool {
-	p := split(resource)
+	p := splitURL(resource)
 	if p == nil || p.origin() != home.origin() {
 		return false
 	}
@@ -201,14 +201,14 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		}
 		m.issuer = named
 	}
-	pkce, said := texts(doc, "code_challenge_methods_supported")
+	pkce, said := textsOf(doc, "code_challenge_methods_supported")
 	if !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
 		return failure(m.host, " does not support PKCE with S256")
 	}
-	m.methods, _ = texts(doc, "token_endpoint_auth_methods_supported")
-	offered, _ := texts(doc, "scopes_supported")
+	m.methods, _ = textsOf(doc, "token_endpoint_auth_methods_supported")
+	offered, _ := textsOf(doc, "scopes_supported")
 	m.offline = slices.Contains(offered, "offline_access")
-	signed, _ := texts(doc, "dpop_signing_alg_values_supported")
+	signed, _ := textsOf(doc, "dpop_signing_alg_values_supported")
 	m.dpop = slices.Contains(signed, "ES256")
 	m.cimd = isTrue(doc, "client_id_metadata_document_supported")
 	m.iss = isTrue(doc, "authorization_response_iss_parameter_supported")

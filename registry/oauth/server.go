@@ -246,11 +246,11 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 	case g != nil && g.access != "" && g.access != sent:
 		return true, nil // renewed meanwhile
 	case r.Status == 403:
-		if said.code != "insufficient_scope" || g == nil || scopes(g.asked, said.scope) == scopes(g.asked, "") {
+		if said.code != "insufficient_scope" || g == nil || joinScopes(g.asked, said.scope) == joinScopes(g.asked, "") {
 			return false, nil // the refusal names no further scope
 		}
 		s.mu.Lock()
-		s.wanted = scopes(g.asked, said.scope)
+		s.wanted = joinScopes(g.asked, said.scope)
 		s.mu.Unlock()
 		if !s.isSilent() {
 			return false, s.need(g.host, "it wants more rights: "+said.scope)
@@ -321,7 +321,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	same := g != nil && g.issuer == m.issuer
-	if same && g.refresh != "" && scopes(g.asked, now.wanted) == scopes(g.asked, "") {
+	if same && g.refresh != "" && joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "") {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.

@@ -46,7 +46,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	}
 	old := s.reload(ctx)
 	now := s.look()
-	if old != nil && old.access != "" && !now.needed && scopes(old.asked, now.wanted) == scopes(old.asked, "") {
+	if old != nil && old.access != "" && !now.needed && joinScopes(old.asked, now.wanted) == joinScopes(old.asked, "") {
 		return nil // another program signed in meanwhile
 	}
 	if s.isSilent() {
@@ -92,7 +92,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	}
 	callback, err := s.c.opts.Ask(ctx, &Prompt{
 		Server: s.name, Host: m.host, State: g.state, Resume: g.text(),
-		URL: m.authorize + separator + string(form([]string{
+		URL: m.authorize + separator + string(encodeForm([]string{
 			"response_type", "code", "client_id", g.client, "redirect_uri", g.redirect, "state", g.state,
 			"code_challenge", hash, "code_challenge_method", "S256", "scope", g.asked, "resource", g.resource,
 		})),
@@ -105,17 +105,17 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 
 // finish exchanges the code of the callback URL for tokens.
 func (s *Server) finish(ctx context.Context, g *grant, callback string) error {
-	if g.state == "" || query(callback, "state") != g.state {
+	if g.state == "" || queryParameter(callback, "state") != g.state {
 		return failure("the answer belongs to another sign-in")
 	}
 	// RFC 9207: the issuer must match exactly. Otherwise the code of one server could be sent to another.
-	if iss := query(callback, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
+	if iss := queryParameter(callback, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
 		return failure("the answer is not by ", g.issuer, ", but by ", iss)
 	}
-	if code := query(callback, "error"); code != "" {
-		return failure(g.host, " answered ", described(code, query(callback, "error_description")))
+	if code := queryParameter(callback, "error"); code != "" {
+		return failure(g.host, " answered ", refusalText(code, queryParameter(callback, "error_description")))
 	}
-	code := query(callback, "code")
+	code := queryParameter(callback, "code")
 	if code == "" {
 		return failure(g.host, " answered without a code")
 	}

@@ -80,7 +80,7 @@ func (s *Server) method(m *metadata, secret string) string {
 // enroll registers the client (RFC 7591).
 func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	kind := "web"
-	if at := split(g.redirect); at == nil || at.where() == loopback {
+	if at := splitURL(g.redirect); at == nil || at.where() == loopback {
 		kind = "native"
 	}
 	method := "none"
@@ -89,7 +89,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 			method = "client_secret_post"
 		}
 	}
-	body := object("client_name", s.c.opts.ClientName, "redirect_uris",
+	body := jsonObject("client_name", s.c.opts.ClientName, "redirect_uris",
 		"\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
 		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
 		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
@@ -103,7 +103,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	g.client, g.secret = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret")
 	g.method = textOf(res.Body, "token_endpoint_auth_method")
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
-		return failure(m.host, " did not register the client: ", reason(res))
+		return failure(m.host, " did not register the client: ", refusalWords(res))
 	}
 	if m.methods != nil && !slices.Contains(m.methods, g.method) || g.method == "private_key_jwt" {
 		g.method = ""
@@ -122,15 +122,15 @@ type oauthError struct {
 func (e *oauthError) Error() string { return e.err.Error() }
 func (e *oauthError) Unwrap() error { return e.err }
 
-// reason returns the words of a refusal, which the authorization server chose.
-func reason(res *Response) string {
+// refusalWords returns the words of a refusal, which the authorization server chose.
+func refusalWords(res *Response) string {
 	if code := textOf(res.Body, "error"); code != "" {
-		return described(code, textOf(res.Body, "error_description"))
+		return refusalText(code, textOf(res.Body, "error_description"))
 	}
 	return "http status " + strconv.Itoa(res.Status)
 }
 
-func described(code, description string) string {
+func refusalText(code, description string) string {
 	if description == "" {
 		return code
 	}
@@ -152,9 +152,9 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		}
 		now := s.c.now()
 		var err error
-		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
-			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(),
-				"iat", number(now), "exp", number(now+300)))
+		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, jsonObject("alg", alg, "typ", "JWT"),
+			jsonObject("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(),
+				"iat", jsonNumber(now), "exp", jsonNumber(now+300)))
 		if err != nil {
 			return failure("auth.privateKey cannot sign: ", err.Error())
 		}
@@ -184,7 +184,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 			sent = append(header[:len(header):len(header)], "DPoP", proof)
 		}
 		var err error
-		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
+		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: encodeForm(pairs)}); err != nil {
 			return err
 		}
 		if nonce != "" || res.Nonce == "" || textOf(res.Body, "error") != "use_dpop_nonce" {
@@ -199,7 +199,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 func (g *grant) take(res *Response, now int64) error {
 	access := textOf(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", reason(res))}
+		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
@@ -275,9 +275,9 @@ func (s *Server) scope(m *metadata, g *grant) string {
 	if list == "" {
 		list = m.scopes
 	}
-	list = scopes(now.wanted, list)
+	list = joinScopes(now.wanted, list)
 	if list != "" && m.offline && !s.isSilent() {
-		list = scopes(list, "offline_access")
+		list = joinScopes(list, "offline_access")
 	}
 	return list
 }

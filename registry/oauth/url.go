@@ -13,8 +13,8 @@ type parts struct {
 	tail                     string // query, with its question mark
 }
 
-// split splits a URL. It returns nil for a text that two parsers might read differently.
-func split(url string) *parts {
+// splitURL splits a URL. It returns nil for a text that two parsers might read differently.
+func splitURL(url string) *parts {
 	p := new(parts)
 	for i := 0; i < len(url); i++ {
 		if b := url[i]; b <= ' ' || b > '~' || b == '\\' || b == '"' || b == '<' || b == '>' || b == '#' {
@@ -58,7 +58,7 @@ func split(url string) *parts {
 			return nil
 		}
 	}
-	if name == "" || name[0] == '.' || strings.Contains(name, "..") || !digits(p.port) {
+	if name == "" || name[0] == '.' || strings.Contains(name, "..") || !isDigits(p.port) {
 		return nil
 	}
 	return p
@@ -67,7 +67,7 @@ func split(url string) *parts {
 // maxURL bounds the URLs of servers, in bytes.
 const maxURL = 8 << 10
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -110,7 +110,7 @@ func (p *parts) where() int {
 		return private // such as a number, which is an address too
 	}
 	rest := strings.TrimSuffix(host, ".")
-	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !digits(last) && !strings.HasPrefix(last, "0x") {
+	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !isDigits(last) && !strings.HasPrefix(last, "0x") {
 		return public
 	}
 	var address [4]int
@@ -118,7 +118,7 @@ func (p *parts) where() int {
 		var label string
 		label, rest, _ = strings.Cut(rest, ".")
 		n, err := strconv.Atoi(label)
-		if err != nil || n > 255 || !digits(label) || label[0] == '0' && label != "0" {
+		if err != nil || n > 255 || !isDigits(label) || label[0] == '0' && label != "0" {
 			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: parsers differ
 		}
 		address[i] = n
@@ -138,7 +138,7 @@ func (p *parts) where() int {
 // endpoint splits a URL of a server's metadata, or returns nil. The URL has to be https,
 // or http on this machine. It may be private only if the server's is.
 func endpoint(url string, server *parts) *parts {
-	p := split(url)
+	p := splitURL(url)
 	if p == nil || p.scheme == "http" && p.where() != loopback || p.where() != public && server.where() == public {
 		return nil
 	}
@@ -160,8 +160,8 @@ func escape(dst []byte, s string) []byte {
 	return dst
 }
 
-// form encodes names and values in turn. Empty values are left out.
-func form(pairs []string) []byte {
+// encodeForm encodes names and values in turn. Empty values are left out.
+func encodeForm(pairs []string) []byte {
 	var out []byte
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
@@ -175,9 +175,9 @@ func form(pairs []string) []byte {
 	return out
 }
 
-// query returns one parameter of a callback URL. A repeated parameter counts as missing
+// queryParameter returns one parameter of a callback URL. A repeated parameter counts as missing
 // (RFC 6749, section 3.1).
-func query(url, name string) (value string) {
+func queryParameter(url, name string) (value string) {
 	_, text, _ := strings.Cut(url, "?")
 	text, _, _ = strings.Cut(text, "#")
 	seen := false

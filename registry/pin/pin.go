@@ -41,7 +41,7 @@ func Of(def []byte) (string, error) {
 	add := func(v *rawjson.Node) {
 		digest := ""
 		if v != nil {
-			digest = sum(canonical(v).Append(nil))
+			digest = digestOf(makeCanonical(v).Append(nil))
 		}
 		all.WriteString(digest)
 		all.WriteByte('\n')
@@ -63,7 +63,7 @@ func Of(def []byte) (string, error) {
 		ui = nil
 	}
 	add(ui)
-	return sum([]byte(all.String())) + parts.String(), nil
+	return digestOf([]byte(all.String())) + parts.String(), nil
 }
 
 func isUI(key string) bool {
@@ -71,15 +71,15 @@ func isUI(key string) bool {
 		strings.HasPrefix(key, "io.modelcontextprotocol/ui")
 }
 
-func sum(b []byte) string {
+func digestOf(b []byte) string {
 	digest := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(digest[:])
 }
 
-// canonical makes n canonical: its text is then that of RFC 8785.
-func canonical(n *rawjson.Node) *rawjson.Node {
+// makeCanonical makes n canonical: its text is then that of RFC 8785.
+func makeCanonical(n *rawjson.Node) *rawjson.Node {
 	for _, v := range n.Values {
-		canonical(v)
+		makeCanonical(v)
 	}
 	switch n.Kind {
 	case 'o':
@@ -87,7 +87,7 @@ func canonical(n *rawjson.Node) *rawjson.Node {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { return compare(n.Keys[a], n.Keys[b]) })
+		slices.SortFunc(order, func(a, b int) int { return compareUTF16(n.Keys[a], n.Keys[b]) })
 		sorted := rawjson.NewObject()
 		for _, i := range order {
 			sorted.Keys, sorted.Values = append(sorted.Keys, n.Keys[i]), append(sorted.Values, n.Values[i])
@@ -99,8 +99,8 @@ func canonical(n *rawjson.Node) *rawjson.Node {
 	return n
 }
 
-// compare orders strings by their UTF-16 units.
-func compare(a, b string) int {
+// compareUTF16 orders strings by their UTF-16 units.
+func compareUTF16(a, b string) int {
 	for i, r := range a {
 		if len(b) <= i || !strings.HasPrefix(b[i:], string(r)) {
 			return slices.Compare(utf16.Encode([]rune(a[i:])), utf16.Encode([]rune(b[i:])))

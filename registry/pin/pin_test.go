@@ -44,7 +44,7 @@ func TestPins(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", r.Name, err)
 		}
-		text := canonical(tree).Append(nil)
+		text := makeCanonical(tree).Append(nil)
 		pin, err := Of([]byte(r.Text))
 		if err != nil {
 			t.Fatalf("%s: %v", r.Name, err)

@@ -141,16 +141,16 @@ func isWord(key string) bool {
 // parameters flags names of parameters that ask for the model's instructions or secrets.
 func (s *scanner) parameters(properties *rawjson.Node, where string) {
 	for i, name := range properties.Keys {
-		plain := snake(name)
+		plain := snakeCase(name)
 		described, _ := properties.Values[i].Get("description").Text()
-		if parameters.MatchString(plain) || asking.MatchString(plain) && asked.MatchString(spaced(described)) {
+		if parameters.MatchString(plain) || asking.MatchString(plain) && asked.MatchString(collapseSpace(described)) {
 			s.flag("parameter", rawjson.Pointer(where, name), name, 0)
 		}
 	}
 }
 
-// snake writes sideNote and side-note as side_note.
-func snake(name string) string {
+// snakeCase writes sideNote and side-note as side_note.
+func snakeCase(name string) string {
 	var out strings.Builder
 	before := rune(0)
 	for _, c := range name {
@@ -182,8 +182,8 @@ func (s *scanner) words(found, where string) {
 	if at >= 0 {
 		s.flag("hidden_text", where, found, at)
 	}
-	plain = spaced(plain)
-	folded, at := fold(plain)
+	plain = collapseSpace(plain)
+	folded, at := foldLookalikes(plain)
 	if at >= 0 {
 		s.flag("lookalike", where, plain, at)
 	}
@@ -232,8 +232,8 @@ func isBlob(s string) bool {
 	return strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz")
 }
 
-// spaced returns s with one space for each run of space, and none at the ends.
-func spaced(s string) string {
+// collapseSpace returns s with one space for each run of space, and none at the ends.
+func collapseSpace(s string) string {
 	var out strings.Builder
 	gap := false
 	for _, c := range s {
@@ -251,9 +251,9 @@ func spaced(s string) string {
 	return out.String()
 }
 
-// fold replaces lookalikes of Latin letters in words that also have Latin letters. It
+// foldLookalikes replaces lookalikes of Latin letters in words that also have Latin letters. It
 // returns the index of the first such word, in characters, or -1.
-func fold(s string) (string, int) {
+func foldLookalikes(s string) (string, int) {
 	first := -1
 	chars := []rune(s)
 	for i := 0; i < len(chars); {
@@ -264,7 +264,7 @@ func fold(s string) (string, int) {
 		from, plain, alike := i, false, false
 		for i < len(chars) && unicode.IsLetter(chars[i]) {
 			c := chars[i]
-			if wide := unwide(c); wide != c {
+			if wide := narrow(c); wide != c {
 				chars[i], plain, alike = wide, true, true
 			} else if c < 0x80 {
 				plain = true
@@ -291,9 +291,9 @@ func fold(s string) (string, int) {
 	return string(chars), first
 }
 
-// unwide returns the ASCII letter for a wide or mathematical letter, and any other
+// narrow returns the ASCII letter for a wide or mathematical letter, and any other
 // character as it is.
-func unwide(c rune) rune {
+func narrow(c rune) rune {
 	switch {
 	case 0xff21 <= c && c <= 0xff5a:
 		return c - 0xfee0

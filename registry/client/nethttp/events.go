@@ -58,7 +58,7 @@ func (x *exchange) readEvents(body io.Reader) {
 		}
 		x.reportDropped(rates, false)
 		if d := rates.excess(1, counted.n-before); d > 0 {
-			pause(x.ctx, d)
+			sleep(x.ctx, d)
 			if x.Head { // an optional stream ends, and the client opens it again
 				end(client.EOF, "")
 			}

@@ -23,7 +23,7 @@ const maxErrorText = 64 << 10
 func (x *exchange) messages(text []byte) error {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if rawjson.Kind(text) != 'a' {
-		m, err := open(text)
+		m, err := splitMessage(text)
 		if err != nil {
 			return errNotJSON
 		}
@@ -33,7 +33,7 @@ func (x *exchange) messages(text []byte) error {
 	var answers []message
 	n := 0
 	err := rawjson.Elements(text, func(element []byte) error {
-		m, err := open(element)
+		m, err := splitMessage(element)
 		switch {
 		case err != nil:
 		case m.awaited(x.Awaits):
@@ -59,9 +59,9 @@ type message struct {
 	id, method, params, result, fault []byte
 }
 
-// open splits a message. A value that is not an object has no members. The error means
+// splitMessage splits a message. A value that is not an object has no members. The error means
 // that the text is not valid JSON.
-func open(text []byte) (m message, err error) {
+func splitMessage(text []byte) (m message, err error) {
 	m.text = text
 	if rawjson.Kind(text) != 'o' {
 		return m, rawjson.Valid(text, 0)
@@ -165,7 +165,7 @@ func (x *exchange) response(m message) {
 			}
 			m.result, m.text = []byte("{}"), nil
 		case client.OpCall:
-			if !complete(m.result) {
+			if !isComplete(m.result) {
 				break
 			}
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
@@ -183,8 +183,8 @@ func (x *exchange) response(m message) {
 	x.emitText(m, last)
 }
 
-// complete reports whether a result is a final one (resultType, 2026-07-28).
-func complete(result []byte) bool {
+// isComplete reports whether a result is a final one (resultType, 2026-07-28).
+func isComplete(result []byte) bool {
 	kind, ok := rawjson.Get(result, "resultType")
 	return !ok || string(kind) == "null" || string(kind) == `"complete"`
 }

@@ -173,8 +173,8 @@ func (p *Platform) add(t *table) uint32 {
 	return p.last
 }
 
-// at returns the payload at index, or nil.
-func at(payloads [][]byte, index uint32) []byte {
+// payloadAt returns the payload at index, or nil.
+func payloadAt(payloads [][]byte, index uint32) []byte {
 	if int(index) >= len(payloads) {
 		return nil
 	}
@@ -194,7 +194,7 @@ var errReleased = errors.New("the value was released")
 
 // Text implements [client.Platform].
 func (p *Platform) Text(table, index uint32) ([]byte, error) {
-	if text := at(p.table(table).shown, index); text != nil {
+	if text := payloadAt(p.table(table).shown, index); text != nil {
 		return text, nil
 	}
 	return nil, errReleased
@@ -202,7 +202,7 @@ func (p *Platform) Text(table, index uint32) ([]byte, error) {
 
 // Pin implements [client.Platform].
 func (p *Platform) Pin(table, index uint32) string {
-	sent := at(p.table(table).sent, index)
+	sent := payloadAt(p.table(table).sent, index)
 	if sent == nil {
 		return ""
 	}

@@ -85,7 +85,7 @@ func (r *rates) excess(messages, bytes int) time.Duration {
 	return wait
 }
 
-func pause(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
