@@ -92,7 +92,7 @@ func (s *store) load() (*secrets, error) {
 		return nil, fmt.Errorf("read pairings: %w", err)
 	}
 	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it if that was you",
+		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
 			s.path, stat.Mode().Perm())
 	}
 	var out secrets

@@ -68,13 +68,10 @@ func publicKey(raw []byte) (*ecdh.PublicKey, error) {
 // Pair is the extension's side. typed returns the digits that the person read in the
 // terminal. It is called once, and wrong digits end the attempt. Pair returns the key
 // after the confirmation in the terminal.
-func Pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
-	key, err := pair(ctx, p, who, typed)
-	Refuse(ctx, p, err)
-	return key, err
-}
-
-func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
+func Pair(
+	ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error),
+) (key []byte, err error) {
+	defer func() { Refuse(ctx, p, err) }()
 	own, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err

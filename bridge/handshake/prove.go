@@ -31,13 +31,8 @@ func (c Client) mac(side string, client, bridge Bytes) []byte {
 
 // Connect is the client's side. It returns nil once both sides have proved the key. It
 // sends its proof only after the bridge's proof was right.
-func Connect(ctx context.Context, p Pipe, c Client) error {
-	err := connect(ctx, p, c)
-	Refuse(ctx, p, err)
-	return err
-}
-
-func connect(ctx context.Context, p Pipe, c Client) error {
+func Connect(ctx context.Context, p Pipe, c Client) (err error) {
+	defer func() { Refuse(ctx, p, err) }()
 	nonce := Random()
 	hello := Message{
 		Type: "hello", Version: Version, Role: c.Role, InstallID: c.InstallID, Address: c.Address, Nonce: nonce,

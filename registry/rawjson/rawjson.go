@@ -55,14 +55,29 @@ func Elements(b []byte, fn func(value []byte) error) error {
 func Get(b []byte, key string) (value []byte, ok bool) {
 	err := each(b, '{', func(name, v []byte) error {
 		if isString(name, key) {
-			value, ok = v, true
+			value = v
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, false
 	}
-	return value, ok
+	return value, value != nil
+}
+
+// Pick returns the values of the members names of the object b, in the order of names. A
+// missing member has a nil value.
+func Pick(b []byte, names ...string) ([][]byte, error) {
+	values := make([][]byte, len(names))
+	err := each(b, '{', func(key, value []byte) error {
+		for i, name := range names {
+			if isString(key, name) {
+				values[i] = value
+			}
+		}
+		return nil
+	})
+	return values, err
 }
 
 // Kind returns the kind of the JSON value raw by its first byte: 'o' object, 'a' array,

@@ -129,6 +129,16 @@ func TestGetTakesTheLastMember(t *testing.T) {
 	}
 }
 
+func TestPick(t *testing.T) {
+	values, err := rawjson.Pick([]byte(`{"a":1,"b":{"c":2},"\u0061": 3 }`), "b", "a", "none")
+	if err != nil || string(values[0]) != `{"c":2}` || string(values[1]) != "3" || values[2] != nil {
+		t.Errorf("%q, %v", values, err)
+	}
+	if values, err := rawjson.Pick([]byte(`[]`), "a"); err == nil || len(values) != 1 {
+		t.Errorf("an array gives %q, %v", values, err)
+	}
+}
+
 func TestScalars(t *testing.T) {
 	for _, row := range []struct {
 		raw string

@@ -66,21 +66,8 @@ func splitMessage(text []byte) (m message, err error) {
 	if rawjson.Kind(text) != 'o' {
 		return m, rawjson.Valid(text, 0)
 	}
-	err = rawjson.Members(text, func(key string, value []byte) error {
-		switch key {
-		case "id":
-			m.id = value
-		case "method":
-			m.method = value
-		case "params":
-			m.params = value
-		case "result":
-			m.result = value
-		case "error":
-			m.fault = value
-		}
-		return nil
-	})
+	v, err := rawjson.Pick(text, "id", "method", "params", "result", "error")
+	m.id, m.method, m.params, m.result, m.fault = v[0], v[1], v[2], v[3], v[4]
 	return m, err
 }
 
@@ -123,24 +110,16 @@ func (x *exchange) unasked(m message, method string) {
 const maxProgressText = 1000
 
 func (x *exchange) progress(params []byte) {
-	e := &client.Event{Kind: client.Progress}
-	hasToken, hasProgress := false, false
-	_ = rawjson.Members(params, func(key string, value []byte) error {
-		switch key {
-		case "progressToken":
-			e.RPC, hasToken = rawjson.Int(value)
-		case "progress":
-			e.Progress, hasProgress = rawjson.Float(value)
-		case "total":
-			e.Total, _ = rawjson.Float(value)
-		case "message":
-			e.Text, _ = rawjson.String(value)
-		}
-		return nil
-	})
+	v, _ := rawjson.Pick(params, "progressToken", "progress", "total", "message")
+	token, hasToken := rawjson.Int(v[0])
+	progress, hasProgress := rawjson.Float(v[1])
+	total, _ := rawjson.Float(v[2])
+	words, _ := rawjson.String(v[3])
 	if hasToken && hasProgress {
-		e.Text = e.Text[:min(len(e.Text), maxProgressText)]
-		x.emit(e)
+		x.emit(&client.Event{
+			Kind: client.Progress, RPC: token, Progress: progress, Total: total,
+			Text: words[:min(len(words), maxProgressText)],
+		})
 	}
 }
 

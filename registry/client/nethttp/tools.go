@@ -35,18 +35,8 @@ type list struct {
 // tools. A tool that cannot be offered is dropped with a reason.
 func (x *exchange) tools(result []byte) *client.Event {
 	limits := &x.p.limits
-	var tools, next, ttl []byte
-	err := rawjson.Members(result, func(key string, value []byte) error {
-		switch key {
-		case "tools":
-			tools = value
-		case "nextCursor":
-			next = value
-		case "ttlMs":
-			ttl = value
-		}
-		return nil
-	})
+	v, err := rawjson.Pick(result, "tools", "nextCursor", "ttlMs")
+	tools, next, ttl := v[0], v[1], v[2]
 	if err != nil || rawjson.Kind(tools) != 'a' {
 		return nil
 	}
@@ -137,23 +127,12 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	if rawjson.Kind(def) != 'o' {
 		return "", "the tool is not an object"
 	}
-	var rawName, description, input, output []byte
-	if err := rawjson.Members(def, func(key string, value []byte) error {
-		switch key {
-		case "name":
-			rawName = value
-		case "description":
-			description = value
-		case "inputSchema":
-			input = value
-		case "outputSchema":
-			output = value
-		}
-		return nil
-	}); err != nil {
+	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema")
+	if err != nil {
 		return "", "the tool is not valid JSON"
 	}
-	name, ok := rawjson.String(rawName)
+	description, input, output := v[1], v[2], v[3]
+	name, ok := rawjson.String(v[0])
 	words, isText := rawjson.String(description)
 	switch kind := rawjson.Kind(description); {
 	case !ok || name == "":
