@@ -19,7 +19,7 @@ import (
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// ask sends a request as it is written, headers and all.
+// ask sends a request with exactly these headers.
 func ask(t *testing.T, addr, method, path, body string, headers ...string) *http.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -37,8 +37,8 @@ func ask(t *testing.T, addr, method, path, body string, headers ...string) *http
 	return res
 }
 
-// TestPagesAreRefused tries the endpoints with the headers that pages, other
-// extensions, rebound names and strangers could send.
+// TestPagesAreRefused sends the headers of pages, other extensions, rebound names and
+// other programs to the endpoints.
 func TestPagesAreRefused(t *testing.T) {
 	const page = "https://app.example"
 	b := start(t, &bridge.Options{Origins: []string{page}})
@@ -189,7 +189,7 @@ func TestPagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestPagesCannotPair: not before anything is paired, nor while a person pairs.
+// TestPagesCannotPair checks the time before the first pairing and an open pairing window.
 func TestPagesCannotPair(t *testing.T) {
 	b := start(t, nil)
 	try := func(origin string) int {
@@ -234,7 +234,7 @@ func TestPagesCannotPair(t *testing.T) {
 	}
 }
 
-// TestTheWindowClosesAfterThreeAttempts, each of which is one guess.
+// TestTheWindowClosesAfterThreeAttempts checks the limit of guesses.
 func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 	b := start(t, nil)
 	result := make(chan error, 1)
@@ -252,7 +252,7 @@ func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 		switch c := code(err); {
 		case c == handshake.CodeDeclined:
 			tried++
-		// Not open yet; the last attempt is ending.
+		// The window is not open yet, or the last attempt is ending.
 		case c == handshake.CodeNotPairing && tried == 0, c == handshake.CodeTooMany:
 		case c == handshake.CodeNotPairing && tried == 3:
 			if err := <-result; err == nil || !strings.Contains(err.Error(), "three attempts") {
@@ -265,8 +265,8 @@ func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 	}
 }
 
-// TestPagesThatTheExtensionApproves are admitted while it is connected, with the
-// token.
+// TestPagesThatTheExtensionApproves checks that these pages are admitted with the token,
+// while the extension is connected.
 func TestPagesThatTheExtensionApproves(t *testing.T) {
 	b, e, _ := paired(t, nil)
 	token, _ := b.Token()

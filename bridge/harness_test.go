@@ -22,7 +22,7 @@ import (
 
 const extensionID = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
-// patience is how long a test waits for what must come.
+// patience bounds the waits of tests.
 const patience = 30 * time.Second
 
 // start runs a bridge until the test ends, and fails if goroutines are left.
@@ -75,8 +75,8 @@ func run(t testing.TB, opts *bridge.Options) (b *bridge.Bridge, stop func()) {
 	}
 }
 
-// checkLeaks fails the test if it leaves goroutines of ours, or of the libraries
-// that we give connections to.
+// checkLeaks fails the test if it leaves goroutines of the bridge, or of the libraries
+// that use its connections.
 func checkLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		var left string
@@ -100,8 +100,8 @@ func checkLeaks(t testing.TB) {
 	})
 }
 
-// An extension stands in for the browser's: it speaks the real handshake, and runs
-// a real MCP server on the socket.
+// An extension plays the browser's extension, with the real handshake and a real MCP
+// server on the socket.
 type extension struct {
 	installID, label, origin string
 	key                      []byte
@@ -141,7 +141,7 @@ func text(format string, args ...any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
 }
 
-// oddSchema has what a decoder into maps would change: order and digits.
+// oddSchema has an order and digits that a decoder into maps would change.
 const oddSchema = `{"type":"object","x-z":1,"properties":{"text":{"type":"string"},` +
 	`"n":{"const":12345678901234567890}},"x-a":1.0}`
 
@@ -214,7 +214,7 @@ func (e *extension) tools() {
 	})
 }
 
-// dial opens the socket as the browser would for the extension.
+// dial opens the socket with the headers of a browser.
 func (e *extension) dial(t testing.TB, addr string) *socket.Conn {
 	t.Helper()
 	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr+"/extension",
@@ -232,7 +232,7 @@ func (e *extension) profile(addr string) handshake.Profile {
 	return handshake.Profile{InstallID: e.installID, Label: e.label, Origin: e.origin, Address: addr}
 }
 
-// pair pairs with a bridge, with a person who does it right.
+// pair pairs with a bridge. The person confirms the right digits.
 func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 	t.Helper()
 	code := make(chan string, 1)
@@ -273,14 +273,14 @@ func (e *extension) client(addr string) handshake.Client {
 		Key: e.key}
 }
 
-// connect proves itself and serves MCP, until the connection or the test ends.
+// connect proves the key and serves MCP, until the connection or the test ends.
 func (e *extension) connect(t testing.TB, b *bridge.Bridge) *mcp.ServerSession {
 	t.Helper()
 	session, _ := e.open(t, b)
 	return session
 }
 
-// open is connect, with the socket below the session.
+// open does what connect does, and returns the socket below the session.
 func (e *extension) open(t testing.TB, b *bridge.Bridge) (*mcp.ServerSession, *socket.Conn) {
 	t.Helper()
 	c := e.dial(t, b.Addr())
@@ -295,7 +295,7 @@ func (e *extension) open(t testing.TB, b *bridge.Bridge) (*mcp.ServerSession, *s
 	return session, c
 }
 
-// A desktop is a desktop MCP client: go-sdk's, over HTTP.
+// A desktop is a desktop MCP client: the client of go-sdk.
 type desktop struct {
 	*mcp.ClientSession
 	changed chan struct{}
@@ -337,7 +337,7 @@ func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) 
 	return d
 }
 
-// names waits until the client sees tools, or none.
+// names waits until the client sees tools, or with want false no tools.
 func (d *desktop) names(t testing.TB, want bool) []string {
 	t.Helper()
 	for deadline := time.After(patience); ; {

@@ -34,7 +34,7 @@ func TestToolsOfTheExtension(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("unknown tool: %v", err)
 	}
-	// A tool that comes, and one that goes.
+	// One tool is added, and one is removed.
 	for len(d.changed) > 0 {
 		<-d.changed
 	}
@@ -60,7 +60,7 @@ func TestWithoutExtension(t *testing.T) {
 	e := newExtension("Work")
 	e.pair(t, b)
 	session := e.connect(t, b)
-	<-d.changed // told, not only found
+	<-d.changed // by a notification
 	d.names(t, true)
 	session.Close()
 	d.names(t, false)
@@ -148,7 +148,7 @@ func TestCancellationReachesTheExtension(t *testing.T) {
 		ended <- err
 	}()
 	<-e.waiting
-	// Another client's call goes on.
+	// The call of another client continues.
 	other := newDesktop(t, overHTTP(t, b, ""), nil)
 	otherCtx, otherCancel := context.WithCancel(t.Context())
 	defer otherCancel()
@@ -177,7 +177,7 @@ func TestCancellationReachesTheExtension(t *testing.T) {
 	}
 }
 
-// TestAClientThatLeaves checks that its calls do not go on in the browser.
+// TestAClientThatLeaves checks that its calls are cancelled in the browser.
 func TestAClientThatLeaves(t *testing.T) {
 	b, e, _ := paired(t, nil)
 	gone := func(how string) {
@@ -247,7 +247,7 @@ func TestProfilesAreAddressed(t *testing.T) {
 		}
 	}
 	session.Close()
-	named["Home"].names(t, false) // its list is empty once it is told; never Work's
+	named["Home"].names(t, false) // its list becomes empty, and never that of Work
 	if got, isError := named["Home"].call(t, "echo", nil); !isError || !strings.Contains(got, `"Home" is not connected`) {
 		t.Errorf("after it left: %q", got)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
-// approve connects again with a socket that it can write to, and sends origins.
+// approve connects again, and sends origins over the socket.
 func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 	t.Helper()
 	_, c := e.open(t, b)
@@ -39,7 +39,7 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestProofs checks who is not let in.
+// TestProofs checks that wrong proofs are refused.
 func TestProofs(t *testing.T) {
 	b := start(t, nil)
 	e := newExtension("Work")
@@ -71,7 +71,7 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// raw opens a socket and exchanges messages as they are.
+// raw opens a socket and sends frames without a session.
 func (e *extension) raw(t *testing.T, b *bridge.Bridge, frames ...string) (last handshake.Message,
 	closed websocket.CloseError) {
 	t.Helper()
@@ -146,7 +146,7 @@ func TestMissingReplayedAndReflectedProofs(t *testing.T) {
 	if m, _ := handshake.Parse(text); m.Code != handshake.CodeBadProof {
 		t.Errorf("reflected: %s", text)
 	}
-	// What was recorded of a good connection, sent again.
+	// The recorded messages of a good connection, sent again.
 	rec := &recorder{Pipe: e.dial(t, b.Addr())}
 	if err := handshake.Connect(t.Context(), rec, e.client(b.Addr())); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestWrongProofsWait(t *testing.T) {
 	e.pair(t, b)
 	c := e.client(b.Addr())
 	c.Key = handshake.Random()
-	// The bridge proves itself first: a client with a wrong key stops there, so
+	// The bridge proves itself first, and a client with a wrong key stops there. So
 	// wrong proofs are sent by hand.
 	wrong := func() string {
 		nonce, _ := json.Marshal(handshake.Random())
@@ -284,7 +284,7 @@ func TestEphemeral(t *testing.T) {
 	}
 }
 
-// TestCutMidCall checks that no call is left without an answer.
+// TestCutMidCall checks that each call gets an answer.
 func TestCutMidCall(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		t.Run(fmt.Sprint("large=", large), func(t *testing.T) {
@@ -326,8 +326,7 @@ func TestCutMidCall(t *testing.T) {
 	}
 }
 
-// TestStoppedByThePerson: clients are told that nobody is to go on, at once and as
-// long as it lasts.
+// TestStoppedByThePerson checks that calls get STOPPED until the extension connects again.
 func TestStoppedByThePerson(t *testing.T) {
 	b, e, d := paired(t, &bridge.Options{Settle: time.Hour})
 	for range 2 {
@@ -351,7 +350,7 @@ func TestStoppedByThePerson(t *testing.T) {
 			"it may have run. (STOPPED)" {
 			t.Errorf("under way: %q", got)
 		}
-		for range 3 { // before and after the bridge has taken leave
+		for range 3 { // before and after the bridge closed the connection
 			got, isError := d.call(t, "echo", nil)
 			if !isError || !strings.HasPrefix(got, "No browser extension connected: the person stopped") ||
 				!strings.HasSuffix(got, "(STOPPED)") {
@@ -377,8 +376,8 @@ func TestStoppedByThePerson(t *testing.T) {
 	}
 }
 
-// TestRestart: pairings outlast the bridge, which frees its port, and calls under
-// way end with it.
+// TestRestart checks that pairings outlast the bridge, that the bridge frees its port, and
+// that calls under way end with it.
 func TestRestart(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
@@ -419,7 +418,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestListsAndResultsAreNotDecoded: order and digits are the extension's.
+// TestListsAndResultsAreNotDecoded checks that order and digits stay.
 func TestListsAndResultsAreNotDecoded(t *testing.T) {
 	b, _, d := paired(t, nil)
 	token, _ := b.Token()

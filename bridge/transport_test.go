@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzHandleRequest gives a link what an extension may send about a call: what is not
-// tagged with that call does not reach its client.
+// FuzzHandleRequest sends messages of an extension to a link. A message without the tag
+// of a call must not reach the client of that call.
 func FuzzHandleRequest(f *testing.F) {
 	f.Add("notifications/progress", []byte(`{"progressToken":"tools/call#1","progress":1}`))
 	f.Add("notifications/message", []byte(`{"level":"info","data":1,"_meta":{"portolan/call":"tools/call#1"}}`))
@@ -41,7 +41,7 @@ func FuzzHandleRequest(f *testing.F) {
 	})
 }
 
-// TestASlowClientLosesProgressOnly: its queue is bounded, and the answer comes.
+// TestASlowClientLosesProgressOnly checks that the queue is bounded and the response arrives.
 func TestASlowClientLosesProgressOnly(t *testing.T) {
 	l := newLink(Pairing{}, nil, 1, nil)
 	f, err := l.begin("tools/call")

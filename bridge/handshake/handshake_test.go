@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A pipe is one end of an exchange in memory; what passes can be changed.
+// A pipe is one end of an exchange in memory. Tests can change the messages.
 type pipe struct {
 	in, out chan []byte
 	done    chan struct{}
@@ -61,8 +61,8 @@ func (p *pipe) Receive(ctx context.Context) ([]byte, error) {
 
 var profile = Profile{InstallID: "i", Label: "Work", Origin: "chrome-extension://x", Address: "127.0.0.1:55156"}
 
-// A meeting is a pairing with people at both ends. The fields are how it differs
-// from one that goes well.
+// A meeting is a pairing with people at both ends. The fields are its deviations from a
+// successful one.
 type meeting struct {
 	toBridge, toExtension func(Message) Message
 	typed                 func(shown string) string
@@ -170,10 +170,10 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// TestManInTheMiddle runs two honest pairings at once, as an attacker between them
-// has to, who cannot know one side's nonce when he is bound to the other's: the
-// digits are not the same, and a person who types what the terminal shows is
-// refused. (What he could change within one pairing is in TestPairing.)
+// TestManInTheMiddle runs two honest pairings at once. An attacker between two sides has
+// to do so, because he commits to one side before he knows the other side's nonce. The
+// digits of the two differ, and the digits of the terminal are refused. TestPairing has
+// changes within one pairing.
 func TestManInTheMiddle(t *testing.T) {
 	same := 0
 	for range 20 {
@@ -192,8 +192,8 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestASquatterLearnsNothing lets an extension talk to a process that never knew
-// anything, and looks at all that it was sent.
+// TestASquatterLearnsNothing connects an extension to a process without the key, and
+// checks all bytes that the process received.
 func TestASquatterLearnsNothing(t *testing.T) {
 	key := Random()
 	client := Client{Role: RoleExtension, InstallID: "i", Origin: "o", Address: "127.0.0.1:1", Key: key}
@@ -230,8 +230,8 @@ func TestASquatterLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestTheAddressIsProved: a squatter that passes everything on to a bridge on
-// another port gets nowhere, for the two sides name different addresses.
+// TestTheAddressIsProved checks that a squatter cannot pass an exchange on to a bridge on
+// another port, because the two sides hash different addresses.
 func TestTheAddressIsProved(t *testing.T) {
 	key := Random()
 	ext, br := pipes()
@@ -246,7 +246,7 @@ func TestTheAddressIsProved(t *testing.T) {
 	}
 }
 
-// TestVectors holds the encoding still, for implementations in other languages.
+// TestVectors pins the encoding for implementations in other languages.
 func TestVectors(t *testing.T) {
 	seq := func(from, n int) Bytes {
 		out := make(Bytes, n)
@@ -292,7 +292,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzAccept sends the bridge two messages of anybody: it never says ready.
+// FuzzAccept sends the bridge two messages without the key. It must never send ready.
 func FuzzAccept(f *testing.F) {
 	f.Add([]byte(`{"type":"hello","version":1,"role":"extension","installId":"i",`+
 		`"nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`), []byte(`{"type":"proof","mac":"AAAA"}`))

@@ -132,7 +132,7 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// FuzzFrame reads what anybody may send, as the bridge does after the proof.
+// FuzzFrame reads any frame, as the bridge does after the proof.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`))
 	f.Add([]byte(`{"a":"\"[[[["}`))

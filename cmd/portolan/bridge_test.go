@@ -86,8 +86,8 @@ func (p program) socket(t *testing.T) *socket.Conn {
 	return socket.New(ws, nil, socket.Limits{})
 }
 
-// pair runs portolan bridge pair with a person who types the digits into the
-// extension and y into the terminal, and returns the key.
+// pair runs portolan bridge pair and returns the key. The person types the digits into the
+// extension and y into the terminal.
 func (p program) pair(t *testing.T) []byte {
 	t.Helper()
 	cmd := p.command("pair")
@@ -137,7 +137,7 @@ func (p program) pair(t *testing.T) []byte {
 	return key
 }
 
-// extend connects a browser extension with one tool.
+// extend connects an extension with one tool.
 func (p program) extend(t *testing.T, key []byte) {
 	t.Helper()
 	c := p.socket(t)
@@ -194,7 +194,7 @@ func TestBridgeStdio(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `i-1  "Work"`) || !strings.Contains(string(out), "  connected") {
 		t.Errorf("clients: %s, %v", out, err)
 	}
-	// Each ends with its stdin, and the second does not take the first with it.
+	// Each ends with its stdin. The end of the second does not end the first.
 	two.Close()
 	if second.ProcessState == nil || second.ProcessState.ExitCode() != 0 {
 		t.Errorf("second: %v", second.ProcessState)
@@ -214,11 +214,11 @@ func TestBridgeStdio(t *testing.T) {
 	}
 }
 
-// TestBridgeEnds: with a client, an extension and a stream open.
+// TestBridgeEnds ends the bridge with a client, an extension and a stream open.
 func TestBridgeEnds(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		p := newProgram(t)
-		key := p.pair(t) // without a bridge that runs
+		key := p.pair(t) // no bridge runs
 		cmd := p.command()
 		stdout, err := cmd.StdoutPipe()
 		if err != nil {
@@ -235,7 +235,7 @@ func TestBridgeEnds(t *testing.T) {
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Process.Signal(sig) // again: it is ending, or ends at once
+		_ = cmd.Process.Signal(sig) // a second signal ends the process at once
 		go func() { ended <- cmd.Wait() }()
 		select {
 		case <-ended:

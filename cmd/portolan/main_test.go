@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// start serves what up serves.
+// start serves the site and the demo server, as up does.
 func start(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -142,7 +142,7 @@ func TestUpServesUntilItIsInterrupted(t *testing.T) {
 	if err != nil || !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	// An open stream must not keep it from ending.
+	// An open stream must not delay the end.
 	res, err := http.Get(url + "sse")
 	if err != nil || res.StatusCode != 200 {
 		t.Fatal(res, err)

@@ -38,7 +38,7 @@ func runProxy(t *testing.T, args ...string) string {
 	return url
 }
 
-// plainServer is an MCP server without CORS, which notes the last headers it got.
+// plainServer is an MCP server without CORS, which keeps the last headers it received.
 func plainServer(t *testing.T) (url string, header func() http.Header) {
 	var last http.Header
 	handler := demoHandler()
@@ -84,8 +84,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestTicketAndSeal uses what the commands make: a page that holds neither the
-// proxy's key nor the server's.
+// TestTicketAndSeal uses a ticket and a seal of the commands, as a page without the keys
+// of the proxy and the server.
 func TestTicketAndSeal(t *testing.T) {
 	server, header := plainServer(t)
 	t.Setenv("TICKET_KEYS", "a-ticket-key-that-is-long-enough")

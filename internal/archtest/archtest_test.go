@@ -1,4 +1,4 @@
-// Package archtest holds DESIGN.md's table of rooms and imports as a test.
+// Package archtest tests DESIGN.md's table of rooms and imports.
 package archtest
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/portolan-mcp/portolan/"
 
-// A rule says what the packages below a folder may import directly, beside the
-// standard library and their own room.
+// A rule names the packages that a room may import directly, beside the standard library
+// and its own packages.
 type rule struct {
 	room   string   // path below the module; the longest that matches counts
 	may    []string // rooms and modules
@@ -305,8 +305,8 @@ func TestDefaultModuleStaysLean(t *testing.T) {
 		t.Fatalf("%d packages", len(pkgs))
 	}
 	for _, dep := range pkgs[0].Deps {
-		// log/slog is imported for the type in registry.Options; the linker drops
-		// it, as the size budget shows, since no method of it is used.
+		// log/slog is imported for the type in registry.Options. The linker drops it, because
+		// no method of it is used. The size budget shows that.
 		if dep == "net/http" || strings.HasPrefix(dep, "github.com/modelcontextprotocol/") ||
 			strings.HasPrefix(dep, "github.com/hack-pad/") {
 			t.Errorf("the default module links %s", dep)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDependenciesHaveReasons holds the files that name direct dependencies to
-// docs/dependencies.md, which says what each is for.
+// TestDependenciesHaveReasons compares the files that name direct dependencies with
+// docs/dependencies.md, which has the reason for each.
 func TestDependenciesHaveReasons(t *testing.T) {
 	text, err := os.ReadFile("../../docs/dependencies.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// diagnosis asks what is wrong with servers, and that nobody's credentials travel.
+// diagnosis checks the codes for servers with faults, and that no credentials are sent.
 func diagnosis(t *testing.T, r running, _ *upstream) {
 	server := func(handle http.HandlerFunc) string {
 		s := httptest.NewServer(handle)

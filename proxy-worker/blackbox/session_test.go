@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// session has an MCP client talk with an MCP server through the proxy, in each transport.
+// session connects an MCP client with an MCP server through the proxy, over each transport.
 func session(t *testing.T, r running, _ *upstream) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "upstream", Version: "1"}, nil)
 	type args struct {

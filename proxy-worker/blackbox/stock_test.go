@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestStockGlue serves the policy with syumai's own glue instead of worker.mjs. It
-// hands requests to the http.Handler, which answers what needs no server.
+// TestStockGlue serves the policy with syumai's own glue instead of worker.mjs. The glue
+// passes requests to the http.Handler, which answers requests that need no server.
 func TestStockGlue(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build")
 	if out, err := exec.Command("go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o",

@@ -15,15 +15,14 @@ import (
 	"time"
 )
 
-// client is a page's: it follows nothing, decodes nothing, and keeps no cookies.
+// client follows no redirects, decodes no bodies and keeps no cookies.
 var client = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8, DialContext: dial},
 }
 
-// dial makes connections that end with a reset. workerd takes a plain end for a
-// client that has no more to send, as HTTP/1.1 lets it, and notices when it next
-// writes.
+// dial makes connections that end with a reset. After a plain end workerd assumes that the
+// client still reads, as HTTP/1.1 allows, until its next write fails.
 func dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err == nil {
@@ -46,7 +45,7 @@ type call struct {
 	bare bool
 }
 
-// do sends a call; the response ends with the context.
+// do sends a call. The response ends with the context.
 func (c call) do(ctx context.Context, r running, name string) (*http.Response, error) {
 	method := cmp.Or(c.method, "POST")
 	if c.body == nil && method == "POST" {
@@ -79,7 +78,7 @@ func (c call) do(ctx context.Context, r running, name string) (*http.Response, e
 	return client.Do(req)
 }
 
-// closedPort is the URL of a server that is not there.
+// closedPort returns a URL at which no server listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,7 +89,7 @@ func closedPort(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-// table asks one thing a row.
+// table checks one call in each row.
 func table(t *testing.T, r running, u *upstream) {
 	other := newUpstream(t) // another origin
 	const exact = ` "a, b",, c; q="d\"e", a, a,  f`
@@ -197,7 +196,7 @@ func table(t *testing.T, r running, u *upstream) {
 		{"GET redirected elsewhere", call{method: "GET", target: u.URL + "/redirect?to=" + other.URL + "/events",
 			header: map[string]string{"Authorization": "Bearer secret",
 				"X-Api-Key": "secret"}}, 200, "", func(t *testing.T, _ *http.Response, _ string) {
-			got := other.saw("") // X-Case stays behind as well
+			got := other.saw("") // X-Case is removed as well
 			if got == nil || got.Header.Get("Authorization") != "" || got.Header.Get("X-Api-Key") != "" ||
 				got.Header.Get("Accept") == "" {
 				t.Errorf("arrived as %v", got)
@@ -254,7 +253,7 @@ func table(t *testing.T, r running, u *upstream) {
 	}
 }
 
-// refusal checks what every refusal has.
+// refusal checks the parts that every refusal has.
 func refusal(t *testing.T, res *http.Response, body, code string, c call) {
 	var e struct {
 		Error struct{ Code, Message, Hint string }
@@ -306,7 +305,7 @@ func headers(want map[string]string) check {
 	}
 }
 
-// binding signs in: metadata names the token endpoint, and what came with it opens that.
+// binding reads metadata, and uses its binding for the token endpoint.
 func binding(t *testing.T, r running, u *upstream) {
 	res, err := call{config: "tight", method: "GET", target: u.URL + "/.well-known/oauth-authorization-server",
 		header: map[string]string{"Accept": "application/json"}}.do(t.Context(), r, "metadata")
@@ -335,7 +334,7 @@ func binding(t *testing.T, r running, u *upstream) {
 	}
 }
 
-// rateLimit asks more often than one page may ask one server.
+// rateLimit sends more requests than one page may send to one server.
 func rateLimit(t *testing.T, r running, u *upstream) {
 	for n := 0; n < 1300; n++ { // of 600 in each minute, and the minute may turn once
 		c := call{target: u.URL + "/events", header: map[string]string{"Origin": "http://localhost:1"}}

@@ -28,7 +28,7 @@ func policy(t testing.TB, cfg Config) *Policy {
 	return p
 }
 
-// message is a POST of an MCP client; more replaces or adds headers, names and values in turn.
+// message returns a POST of an MCP client. more has headers to replace or add, names and values in turn.
 func message(target string, more ...string) *Request {
 	return with(&Request{
 		Method: "POST", URL: "https://proxy.example/", Client: "192.0.2.1", Now: noon,
@@ -346,8 +346,8 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// What a 401 names can be read, on its host alone, and a server that names nothing
-// can be its own authorization server (2025-03-26).
+// The metadata URL of a 401 can be read, on the same host only. A server whose 401 has no
+// URL can be its own authorization server (2025-03-26).
 func TestChallengesBind(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, BindingKeys: []string{signer}})
 	const server = "https://mcp.example.com/mcp"

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestDiagnose asks a real proxy about real servers, each with another fault.
+// TestDiagnose diagnoses real servers, each with another fault, with a real proxy.
 func TestDiagnose(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"*"}, HTTP: true, Private: true})
 	proxy := httptest.NewServer(p.Handler(Transport(true)))

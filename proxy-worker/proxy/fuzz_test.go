@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzDecide asks whether any header can do harm: what is sent has legal names
-// and none that is the proxy's, and every refusal is a whole one.
+// FuzzDecide checks that the fields of a request to a server have legal names, none of
+// them the proxy's own, and that every refusal is complete.
 func FuzzDecide(f *testing.F) {
 	f.Add("POST", "https://proxy.example/?url=https%3A%2F%2Fmcp.example.com", "x-portolan-target",
 		"https://mcp.example.com/mcp", "connection", "x, y")
@@ -39,7 +39,7 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// FuzzRespond asks the same of what goes back.
+// FuzzRespond checks the same for responses.
 func FuzzRespond(f *testing.F) {
 	f.Add(200, "content-type", "text/event-stream", "set-cookie", "a")
 	f.Add(302, "location", "//evil.example", "access-control-expose-headers", "*, a b")
@@ -66,7 +66,7 @@ func FuzzRespond(f *testing.F) {
 	})
 }
 
-// FuzzSigned asks whether anything but what was signed verifies or opens.
+// FuzzSigned checks that only signed tokens verify and only sealed headers open.
 func FuzzSigned(f *testing.F) {
 	good := Ticket{Origin: page, Host: "mcp.example.com", Expires: noon.Add(time.Hour)}.Sign(signer)
 	box, err := Seal(sealed, page, "mcp.example.com", []Pair{{"authorization", "x"}}, zero{})

@@ -18,7 +18,7 @@ func patternsOf(t testing.TB, texts ...string) (patterns []originPattern) {
 	return patterns
 }
 
-// originCode is what a policy of these patterns says to an origin.
+// originCode returns the code with which a policy of these patterns answers an origin.
 func originCode(patterns []originPattern, header string) string {
 	origin, ok := originOf(header)
 	if ok && slices.ContainsFunc(patterns, func(p originPattern) bool { return p.matches(origin) }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// stub is cryptography without any, for parsers.
+// stub returns constants in place of cryptography, for tests of parsers.
 type stub struct{}
 
 func (stub) Hash(context.Context, string) (string, error)                        { return "hash", nil }
@@ -42,7 +42,7 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-// Whatever is taken for a URL, net/url reads in the same way.
+// FuzzSplit checks that net/url reads accepted URLs in the same way.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
 		"https://a.example", "HTTP://A.example:80/p?q", "https://[::1]:8080/", "https://a@b/", "https://a:/x",

@@ -16,7 +16,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzValid holds the scanner against encoding/json, whose own bound is 10,000 levels.
+// FuzzValid compares the scanner with encoding/json, whose own limit is 10,000 levels.
 func FuzzValid(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -132,7 +132,7 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// FuzzParse checks that a tree prints as a text that means the same.
+// FuzzParse checks that the text of a tree has the same meaning.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -11,7 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// texts are valid and broken on purpose; every one also seeds the fuzz targets.
+// texts are valid and broken texts, which also seed the fuzz targets.
 var texts = []string{
 	``, ` `, `null`, ` true `, `false`, `nul`, `truee`, `0`, `-0`, `01`, `-`, `1.`, `1.5e`, `1.5e+3`, `1e999`, `.5`, `+1`,
 	`9007199254740993`, `-12345678901234567890123`, `0x10`, `NaN`, `1_000`,
@@ -100,7 +100,7 @@ func TestSplittersStopAtTheCallersError(t *testing.T) {
 	}
 }
 
-// A caller that appends to a value must not write into its neighbour.
+// An append to a value must not overwrite the text behind it.
 func TestValuesCannotGrowIntoTheText(t *testing.T) {
 	text := []byte(`{"a":1,"b":2}`)
 	v, _ := rawjson.Get(text, "a")
@@ -175,7 +175,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// The wanted texts are what JSON.stringify prints in Node 22.
+// The wanted texts are those of JSON.stringify in Node 22.
 func TestAppendStringIsJSONStringify(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                  `""`,

@@ -40,8 +40,8 @@ func suite(t testing.TB) map[string][]suiteGroup {
 	return files
 }
 
-// What is valid must pass. What is not must be refused, unless the schema has
-// something that Validate says it does not understand.
+// Valid arguments must pass. Invalid ones must be refused, unless the schema has a keyword
+// that Validate does not know.
 func TestSuite(t *testing.T) {
 	for file, groups := range suite(t) {
 		for _, g := range groups {
@@ -96,7 +96,7 @@ func TestValidateNamesThePlaces(t *testing.T) {
 	}
 }
 
-// A value may be a secret: it stays out of the error.
+// Values may be secrets, so errors do not contain them.
 func TestValidateDoesNotQuoteValues(t *testing.T) {
 	const schema = `{"properties":{"token":{"type":"integer"},"key":{"enum":["a"]},"pin":{"maxLength":1},` +
 		`"id":{"not":{"type":"string"}}}}`
@@ -136,8 +136,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// FuzzValidate checks that nothing a server or a model writes hangs or panics,
-// and that every refusal is one that callers can tell.
+// FuzzValidate checks that no schema and no arguments cause a hang or a panic, and that
+// every refusal wraps ErrArguments.
 func FuzzSchema(f *testing.F) {
 	for _, groups := range suite(f) {
 		for _, g := range groups {

@@ -22,7 +22,7 @@ func session(b *testing.B, server *registrytest.Server) registry.Session {
 	return s
 }
 
-// The server's own work is in these figures: it runs in the same process.
+// The figures include the work of the server, which runs in the same process.
 
 func BenchmarkCall(b *testing.B) {
 	for _, tool := range []string{"echo", "big"} {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scan reads all events of a stream in which at most max bytes make one event.
+// scan reads all events of a stream, with at most max bytes for each event.
 func scan(r io.Reader, max int) (all []seen, err error) {
 	s := newScanner(r, max)
 	for {
@@ -24,7 +24,7 @@ func scan(r io.Reader, max int) (all []seen, err error) {
 	}
 }
 
-// seen is an event, and what the stream has said up to it.
+// seen is an event with the state of the stream behind it.
 type seen struct {
 	name, data, lastID string
 	retry              time.Duration
@@ -94,7 +94,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzEvents checks that a stream means the same however it is cut into reads.
+// FuzzEvents checks that the sizes of reads do not change the events.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{"data: a\n\n", "\xef\xbb\xbfid: 1\r\ndata: {}\r\n\r\n", "data\rdata\r\r",
 		"event: x\nretry: 1\n\n: c\n", "data: a\r\n\ndata: b"} {

@@ -10,14 +10,14 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// reading is an exchange that reads one list.
+// reading returns an exchange that reads one list.
 func reading(limits registry.Limits) *exchange {
 	p := New(nil)
 	p.Bound(limits.WithDefaults())
 	return &exchange{p: p, Exchange: new(client.Exchange)}
 }
 
-// FuzzTools checks that whatever a server lists becomes tools that a registry can hold.
+// FuzzTools checks that a registry can hold the tools of any list.
 func FuzzTools(f *testing.F) {
 	for _, s := range []string{
 		`{"tools":[]}`, `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":"","ttlMs":1e99}`,
