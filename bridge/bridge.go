@@ -25,8 +25,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -185,14 +187,7 @@ func (b *Bridge) relayFor(profile string) *relay {
 func (b *Bridge) relays() []*relay {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all []*relay
-	for _, r := range b.shared {
-		all = append(all, r)
-	}
-	for r := range b.single {
-		all = append(all, r)
-	}
-	return all
+	return slices.AppendSeq(slices.Collect(maps.Values(b.shared)), maps.Keys(b.single))
 }
 
 // notify tells all clients that their list of tools may have changed.

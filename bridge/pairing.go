@@ -23,44 +23,20 @@ type askFunc = func(ctx context.Context, who Pairing, code string, confirmed <-c
 // A window is one pairing window: the time in which a browser may be paired.
 type window struct {
 	ask askFunc
+	ctx context.Context // of the window
+	end context.CancelCauseFunc
 
-	busy sync.Mutex // held by the attempt under way
-
-	mu       sync.Mutex
-	failures int
-	ended    bool
-	result   chan error // receives once: nil, or why no browser was paired
-	paired   Pairing
+	busy     sync.Mutex // held by the attempt under way
+	failures int        // of attempts; guarded by busy
+	paired   Pairing    // read after the window ended with errPaired
 }
 
-var errWindowClosed = errors.New("three attempts failed; something else may be trying to be paired")
+var (
+	errPaired       = errors.New("a browser was paired")
+	errWindowClosed = errors.New("three attempts failed; something else may be trying to be paired")
+)
 
-// end closes the window, once.
-func (w *window) end(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ended {
-		w.ended = true
-		w.result <- err
-	}
-}
-
-func (w *window) open() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.ended
-}
-
-// failed counts a failed attempt. The last one closes the window.
-func (w *window) failed() {
-	w.mu.Lock()
-	w.failures++
-	last := w.failures >= windowAttempts
-	w.mu.Unlock()
-	if last {
-		w.end(errWindowClosed)
-	}
-}
+func (w *window) open() bool { return w.ctx.Err() == nil }
 
 // Pair opens the pairing window and waits until a browser was paired. It gives up when
 // ctx ends, after three minutes, or after three failed attempts.
@@ -68,7 +44,11 @@ func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
 	if b.opts.Ephemeral {
 		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
 	}
-	w := &window{ask: ask, result: make(chan error, 1)}
+	ctx, cancel := context.WithTimeoutCause(ctx, windowTime, errors.New("nobody paired within three minutes"))
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w := &window{ask: ask, ctx: ctx, end: end}
 	b.mu.Lock()
 	if b.window != nil {
 		b.mu.Unlock()
@@ -76,20 +56,14 @@ func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
 	}
 	b.window = w
 	b.mu.Unlock()
-	defer func() {
-		w.end(context.Canceled)
-		b.mu.Lock()
-		b.window = nil
-		b.mu.Unlock()
-	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, windowTime, errors.New("nobody paired within three minutes"))
-	defer cancel()
-	select {
-	case err := <-w.result:
-		return w.paired, err
-	case <-ctx.Done():
-		return Pairing{}, context.Cause(ctx)
+	<-ctx.Done()
+	b.mu.Lock()
+	b.window = nil
+	b.mu.Unlock()
+	if err := context.Cause(ctx); err != errPaired {
+		return Pairing{}, err
 	}
+	return w.paired, nil
 }
 
 func (b *Bridge) currentWindow() *window {
@@ -136,11 +110,13 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 			return b.keep(who, key)
 		})
 	if err != nil {
-		w.failed()
+		if w.failures++; w.failures >= windowAttempts {
+			w.end(errWindowClosed)
+		}
 		return err
 	}
-	w.paired = who // read after end
-	w.end(nil)
+	w.paired = who
+	w.end(errPaired)
 	c.CloseWith(1000, "paired")
 	return nil
 }
