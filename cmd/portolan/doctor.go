@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,22 +14,22 @@ import (
 	"time"
 )
 
-// A finding is the outcome of one check: one line of the report.
-type finding struct {
-	ok   bool
-	what string
-	fix  string // if not ok
-}
-
-// A report collects the findings of the checks.
+// A report prints a line for each check, and counts them.
 type report struct {
-	client   *http.Client
-	origin   string
-	findings []finding
+	client         *http.Client
+	origin         string
+	out            io.Writer
+	checks, failed int
 }
 
 func (r *report) note(ok bool, what, fix string) bool {
-	r.findings = append(r.findings, finding{ok, what, fix})
+	r.checks++
+	if ok {
+		fmt.Fprintf(r.out, "pass  %s\n", what)
+	} else {
+		r.failed++
+		fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", what, fix)
+	}
 	return ok
 }
 
@@ -49,32 +50,23 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 			return fmt.Errorf("%w: %q is not an absolute URL", errUsage, u)
 		}
 	}
-	r := &report{origin: *origin, client: &http.Client{
+	r := &report{origin: cmp.Or(*origin, "http://localhost:3000"), out: stdout, client: &http.Client{
 		Timeout:       15 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if r.origin == "" {
-		r.origin = "http://localhost:3000"
-	}
 	if *proxyURL != "" {
 		r.checkProxy(ctx, *proxyURL, *server, *key)
 	} else {
 		r.checkServer(ctx, *server)
 	}
-	bad := 0
-	for _, f := range r.findings {
-		if f.ok {
-			fmt.Fprintf(stdout, "pass  %s\n", f.what)
-		} else {
-			bad++
-			fmt.Fprintf(stdout, "FAIL  %s\n      %s\n", f.what, f.fix)
-		}
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d checks failed", bad, len(r.findings))
+	if r.failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", r.failed, r.checks)
 	}
 	return nil
 }
+
+// acceptBoth is the Accept header of a POST (2025-11-25, transports).
+const acceptBoth = "application/json, text/event-stream"
 
 // initialize is the first request of an MCP client (2025-11-25, lifecycle).
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
@@ -150,8 +142,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 			"Content-Type", "application/json", "Accept", accept)
 		return a
 	}
-	const both = "application/json, text/event-stream"
-	a = post("https://169.254.169.254/latest/meta-data", both)
+	a = post("https://169.254.169.254/latest/meta-data", acceptBoth)
 	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")",
 		"Unset ALLOW_PRIVATE: it is for local development.")
 	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page",
@@ -162,7 +153,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	a = post(server, "text/html")
 	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")",
 		"Is this Portolan's proxy?")
-	a = post(server, both)
+	a = post(server, acceptBoth)
 	r.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
 	if a.code() == "" {
 		r.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
@@ -172,8 +163,7 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 
 // checkServer checks whether a page can use a server directly.
 func (r *report) checkServer(ctx context.Context, server string) {
-	const both = "application/json, text/event-stream"
-	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", both)
+	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", acceptBoth)
 	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}

@@ -121,7 +121,7 @@ var hostLocal = refusal{403, "host_local", "the server's name is one of a local 
 var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "private", "corp",
 	"home", "lan", "home.arpa", "test", "metadata.goog"}
 
-// isLocal reports whether a name is that of a local machine. DialContext checks the
+// isLocal reports whether a name is that of a local machine. Transport checks the
 // addresses of public names.
 func isLocal(host string) bool {
 	if !strings.Contains(host, ".") {
