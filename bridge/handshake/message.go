@@ -43,7 +43,7 @@ const (
 	CodeNotPaired   = "NOT_PAIRED"   // the install id is unknown, or was revoked
 	CodeNotPairing  = "NOT_PAIRING"  // no pairing window is open
 	CodeBadProof    = "BAD_PROOF"    // a MAC or a commitment is wrong
-	CodeBadMessage  = "BAD_MESSAGE"  // not what is expected here
+	CodeBadMessage  = "BAD_MESSAGE"  // malformed, or not expected now
 	CodeDeclined    = "DECLINED"     // a person said no, or did not answer
 	CodeTooMany     = "TOO_MANY"     // try again later
 	CodeWrongTarget = "WRONG_TARGET" // the dialled address is not this bridge's

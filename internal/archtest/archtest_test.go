@@ -298,7 +298,7 @@ func check(r *rule, path, imp string) string {
 	return ""
 }
 
-// TestDefaultModuleStaysLean checks what the page's module links, all the way down.
+// TestDefaultModuleStaysLean checks all packages that the page's module links.
 func TestDefaultModuleStaysLean(t *testing.T) {
 	pkgs := list(t, "js", "wasm", "./wasm")
 	if len(pkgs) != 1 {

@@ -87,7 +87,7 @@ func directDependencies(t *testing.T) map[string][]string {
 	for file := range strings.Lines(string(out)) {
 		file = strings.TrimSpace(file)
 		if strings.HasPrefix(file, "web/examples/") {
-			continue // what apps use that take the package
+			continue // peer dependencies of apps
 		}
 		text, err := os.ReadFile(filepath.Join("../..", file))
 		if err != nil {

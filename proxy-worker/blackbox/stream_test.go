@@ -188,7 +188,7 @@ func manyBytes(t *testing.T, r running, u *upstream) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			peak(t, r.pid)
-			before := peak(t, r.pid) // what it has now
+			before := peak(t, r.pid) // the memory at rest
 			begun := time.Now()
 			res, err := row.call.do(t.Context(), r, "")
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 
 func workerd(t *testing.T) running { return workerdWith(t, nil) }
 
-// ours are the modules of the Worker and their files. The first one is the entry.
+// ours has the modules of the Worker and their files. The first one is the entry.
 var ours = []string{"worker.mjs", "policy.mjs", "wasm_exec.js", "proxy.wasm"}
 
 // workerdWith serves all configurations from one process. instead has files that replace

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Config is what an operator sets. The zero Config is closed: it refuses everything.
+// A Config has the settings of an operator. The zero Config is closed: it refuses everything.
 type Config struct {
 	// Origins are the origins that may use the proxy: exact ones ("https://ide.example",
 	// "chrome-extension://…"), "https://*.example.com" for subdomains, and

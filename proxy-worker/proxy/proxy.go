@@ -43,7 +43,7 @@ type Request struct {
 	Now    time.Time
 }
 
-// A Verdict says what the caller of Decide does next.
+// A Verdict is the next step of the caller of Decide.
 type Verdict int
 
 const (

@@ -81,7 +81,7 @@ func isScheme(s string) bool {
 	return s != "" && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }
 
-// cutBefore is strings.Cut that keeps the separator, any of chars, with what follows.
+// cutBefore cuts s before the first of chars. Unlike strings.Cut it keeps the separator.
 func cutBefore(s, chars string) (before, rest string) {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return s[:i], s[i:]

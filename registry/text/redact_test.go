@@ -32,7 +32,7 @@ func FuzzRedact(f *testing.F) {
 		_, credential, _ := strings.Cut(value, " ")
 		if strings.Contains("[redacted]", credential) || len(credential) < 4 ||
 			strings.Contains("[redacted]", credential[:4]) {
-			return // what stands for a secret would hold it
+			return // the replacement would contain the secret
 		}
 		got := text.Redact(s[:min(max(cut, 0), len(s))], value)
 		if strings.Contains(got, credential) {

@@ -3,7 +3,7 @@
 // [Schema] knows of JSON Schema 2020-12: type, enum, const, the limits of numbers,
 // strings, arrays and objects, required, properties, additionalProperties, items,
 // prefixItems, allOf, anyOf, oneOf, not, and references within the schema. It
-// accepts what other keywords would refuse, pattern and format among them. It
+// ignores all other keywords, pattern and format among them. It
 // fetches nothing, and a broken schema accepts every value.
 //
 // Servers choose the schemas. Depth and steps are bounded; past a bound a value is
@@ -60,7 +60,7 @@ func Arguments(raw []byte) error {
 }
 
 // Schema checks args against the inputSchema of a tool. The error names up to five
-// places, each by its path, and what the schema wants there.
+// places, each by its path, and the demand of the schema there.
 func Schema(schema, args []byte) error {
 	s, err := rawjson.Parse(schema, 0, 0)
 	if err != nil {

@@ -40,8 +40,8 @@ func isIntegerText(raw []byte) bool {
 	return !slices.ContainsFunc(raw, func(b byte) bool { return b == '.' || b == 'e' || b == 'E' })
 }
 
-// compareNumbers returns the sign of a-b: exactly for what fits 64 bits, and
-// otherwise as doubles.
+// compareNumbers returns the sign of a-b. It is exact for integers of 64 bits, and
+// compares other numbers as doubles.
 func compareNumbers(a, b []byte) int {
 	x, okX := rawjson.Int(a)
 	y, okY := rawjson.Int(b)
