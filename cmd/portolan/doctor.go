@@ -163,7 +163,8 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 
 // checkServer checks whether a page can use a server directly.
 func (r *report) checkServer(ctx context.Context, server string) {
-	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", acceptBoth)
+	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept",
+		acceptBoth)
 	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
