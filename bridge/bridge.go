@@ -1,3 +1,22 @@
+// Package bridge lets desktop MCP clients use the tools of a browser extension.
+//
+// The extension dials the bridge over a loopback WebSocket. Both sides prove that
+// they are paired ([github.com/portolan-mcp/portolan/bridge/handshake]). The
+// extension then runs an MCP server on that socket, and the bridge is its client.
+// For desktop clients the bridge is an MCP server: over stdio, and as streamable HTTP
+// at /mcp.
+//
+//	b, err := bridge.New(nil)
+//	if err == nil {
+//		err = b.Listen()
+//	}
+//	if err == nil {
+//		err = b.Serve(ctx) // until ctx ends
+//	}
+//
+// Tools are defined in the extension. The bridge passes their list and their results
+// on unchanged. Progress, log messages, questions and cancellation of a call go to and
+// from the one client that made the call.
 package bridge
 
 import (
@@ -6,8 +25,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,8 +67,11 @@ type Bridge struct {
 
 // New returns a bridge with the pairings that are kept; opts may be nil.
 func New(opts *Options) (*Bridge, error) {
-	b := &Bridge{opts: opts.withDefaults(), started: time.Now(),
-		arrival: make(chan struct{}), links: make(map[string]*link), stops: make(map[string]func() bool), shared: make(map[string]*relay), single: make(map[*relay]bool)}
+	b := &Bridge{
+		opts: opts.withDefaults(), started: time.Now(), arrival: make(chan struct{}),
+		links: make(map[string]*link), stops: make(map[string]func() bool),
+		shared: make(map[string]*relay), single: make(map[*relay]bool),
+	}
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {
 			return nil, fmt.Errorf("%q is not an origin of a page", o)
@@ -109,7 +133,7 @@ func (b *Bridge) Serve(ctx context.Context) error {
 		serving.Go(func() { failed <- main.Serve(capped(l)) })
 	}
 	if b.discovery != nil {
-		second := b.server(ctx, b.discoveryOnly())
+		second := b.server(ctx, guarded(map[string]http.HandlerFunc{"/mcp-discovery": b.serveDiscovery}))
 		servers = append(servers, second)
 		serving.Go(func() { failed <- second.Serve(capped(b.discovery)) })
 	}
@@ -163,14 +187,7 @@ func (b *Bridge) relayFor(profile string) *relay {
 func (b *Bridge) relays() []*relay {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var all []*relay
-	for _, r := range b.shared {
-		all = append(all, r)
-	}
-	for r := range b.single {
-		all = append(all, r)
-	}
-	return all
+	return slices.AppendSeq(slices.Collect(maps.Values(b.shared)), maps.Keys(b.single))
 }
 
 // notify tells all clients that their list of tools may have changed.

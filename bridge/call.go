@@ -37,10 +37,6 @@ type pendingRequest struct {
 	done   chan *jsonrpc.Response             // receives once
 }
 
-func newPendingRequest(id string) *pendingRequest {
-	return &pendingRequest{id: id, events: make(chan func(context.Context, caller), eventQueue), done: make(chan *jsonrpc.Response, 1)}
-}
-
 // event queues an event, or drops it if the client is too slow.
 func (f *pendingRequest) event(e func(context.Context, caller)) {
 	select {

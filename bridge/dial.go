@@ -44,8 +44,12 @@ func Dial(ctx context.Context, opts *Options) (*Local, error) {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
 	// The connection is direct: without a proxy, and without redirects.
-	straight := &http.Client{Transport: &http.Transport{Proxy: nil}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	ws, res, err := websocket.Dial(ctx, "ws://"+o.Address+"/local", &websocket.DialOptions{HTTPClient: straight, CompressionMode: websocket.CompressionDisabled})
+	direct := &http.Client{
+		Transport:     &http.Transport{Proxy: nil},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	ws, res, err := websocket.Dial(ctx, "ws://"+o.Address+"/local",
+		&websocket.DialOptions{HTTPClient: direct, CompressionMode: websocket.CompressionDisabled})
 	if err != nil {
 		if res == nil && ctx.Err() == nil {
 			return nil, fmt.Errorf("%w at %s", ErrNoBridge, o.Address)
@@ -208,7 +212,8 @@ func (w *lineWriter) tooLarge(line []byte) {
 	if err != nil || !ok || !req.IsCall() {
 		return
 	}
-	answer, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}})
+	tooLarge := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}
+	answer, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Error: tooLarge})
 	if err == nil {
 		_ = w.line(answer)
 	}

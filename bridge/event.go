@@ -17,14 +17,6 @@ const eventLogger = "portolan/event"
 // eventTimeout limits how long the clients may take to receive one event.
 const eventTimeout = 5 * time.Second
 
-// queueEvent queues an event, or drops it if the queue is full.
-func (l *link) queueEvent(data json.RawMessage) {
-	select {
-	case l.events <- data:
-	default:
-	}
-}
-
 // forwardEvents sends queued events to clients until the connection or ctx ends.
 func (l *link) forwardEvents(ctx context.Context) {
 	for {

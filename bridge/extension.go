@@ -24,7 +24,9 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 	b.sockets.Add(1)
 	defer b.sockets.Done()
 	// The caller compared the origin already, so the library need not.
-	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	ws, err := websocket.Accept(w, req, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+	})
 	if err != nil {
 		return
 	}
@@ -45,18 +47,17 @@ func (b *Bridge) accept(w http.ResponseWriter, req *http.Request, serve func(ctx
 func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	origin, d := extensionOnly(req)
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
-	s, err := b.store.load()
-	if err != nil {
-		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+	s, d := b.secrets()
+	if d != nil {
+		writeDenial(w, d)
 		return
 	}
 	// While no profile is paired, any extension may connect to read how to pair.
 	if !b.opts.Ephemeral && len(s.Clients) > 0 && !s.knowsOrigin(origin) && !b.pairing() {
-		write(w, deny(http.StatusForbidden, "this extension is not the paired one"))
+		writeDenial(w, deny(http.StatusForbidden, "this extension is not the paired one"))
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
@@ -72,27 +73,39 @@ func (b *Bridge) serveExtension(w http.ResponseWriter, req *http.Request) {
 	})
 }
 
+// secrets returns the pairings and the token. It logs why they cannot be read.
+func (b *Bridge) secrets() (*secrets, *denial) {
+	s, err := b.store.load()
+	if err != nil {
+		b.opts.Logger.Error("the pairings cannot be read", "error", err)
+		return nil, deny(http.StatusInternalServerError, "the bridge cannot read its pairings")
+	}
+	return s, nil
+}
+
 // authenticate pairs or connects an extension, as its first message asks.
 func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.Conn, origin string) error {
 	first, err := receiveFirst(ctx, c)
 	if err != nil {
 		return err
 	}
-	if !dialled(first.Address, req) {
-		return &handshake.Refusal{Code: handshake.CodeWrongTarget, Message: "the address that was dialled is not this bridge's"}
+	if !isDialled(first.Address, req) {
+		return refuse(handshake.CodeWrongTarget, "the address that was dialled is not this bridge's")
 	}
 	if first.Type == "pair" {
 		return b.pair(ctx, c, first, origin)
 	}
 	who := Pairing{InstallID: first.InstallID, Origin: origin}
 	if first.Type != "hello" || first.Role != handshake.RoleExtension || who.InstallID == "" {
-		return &handshake.Refusal{Code: handshake.CodeBadMessage, Message: "Authentication required"}
+		return refuse(handshake.CodeBadMessage, "Authentication required")
 	}
 	if wait := b.attempts.wait(origin+" "+who.InstallID, time.Now()); wait > 0 {
-		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "too many wrong proofs; try again in " + wait.Round(time.Second).String()}
+		return refuse(handshake.CodeTooMany, "too many wrong proofs; try again in "+wait.Round(time.Second).String())
 	}
 	key := b.key(&who)
-	err = b.prove(ctx, c, first, handshake.Client{Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key})
+	err = b.prove(ctx, c, first, handshake.Client{
+		Role: handshake.RoleExtension, InstallID: who.InstallID, Origin: origin, Address: first.Address, Key: key,
+	})
 	if err != nil {
 		return err
 	}
@@ -100,6 +113,8 @@ func (b *Bridge) authenticate(ctx context.Context, req *http.Request, c *socket.
 	b.serveLink(ctx, c, who)
 	return nil
 }
+
+func refuse(code, message string) error { return &handshake.Refusal{Code: code, Message: message} }
 
 func receiveFirst(ctx context.Context, c *socket.Conn) (handshake.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
@@ -132,14 +147,14 @@ func (b *Bridge) key(who *Pairing) []byte {
 	}
 	if b.opts.Ephemeral {
 		who.Label = "browser"
-		return EphemeralKey(s.Token)
+		return ephemeralKey(s.Token)
 	}
-	p := s.client(who.InstallID)
-	if p == nil || p.Origin != who.Origin {
+	i := s.client(who.InstallID)
+	if i < 0 || s.Clients[i].Origin != who.Origin {
 		return nil
 	}
-	who.Label, who.PairedAt = p.Label, p.PairedAt
-	return p.Key
+	*who = s.Clients[i].Pairing
+	return s.Clients[i].Key
 }
 
 // serveLink relays to an extension that proved itself, until its connection ends.

@@ -4,9 +4,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -38,14 +38,9 @@ func ownAddress(host string, local net.Addr) bool {
 	if !ok || !tcp.IP.IsLoopback() {
 		return false
 	}
-	port := tcp.AddrPort().Port()
-	for _, ip := range []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()} {
-		if host == netip.AddrPortFrom(ip, port).String() {
-			return true
-		}
-	}
-	name, ok := strings.CutPrefix(netip.AddrPortFrom(netip.IPv4Unspecified(), port).String(), "0.0.0.0")
-	return ok && host == "localhost"+name
+	name, port, err := net.SplitHostPort(host)
+	return err == nil && port == strconv.Itoa(tcp.Port) && host == net.JoinHostPort(name, port) &&
+		(name == "127.0.0.1" || name == "::1" || name == "localhost")
 }
 
 // singleHeader returns the value of a header, if there is one. A header that occurs
@@ -131,10 +126,11 @@ func authorized(req *http.Request, token string) *denial {
 // pageOrigin reports whether text is an http or https origin as browsers write it.
 func pageOrigin(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == text && strings.ToLower(text) == text
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Scheme+"://"+u.Host == text &&
+		strings.ToLower(text) == text
 }
 
-func write(w http.ResponseWriter, d *denial) {
+func writeDenial(w http.ResponseWriter, d *denial) {
 	if d.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -150,8 +146,9 @@ func allowPage(h http.Header, page string) {
 	h.Set("Access-Control-Allow-Origin", page)
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", strings.Join(pageHeaders, ", "))
+	h.Set("Access-Control-Allow-Headers", pageHeaders)
 	h.Set("Access-Control-Max-Age", "600")
 }
 
-var pageHeaders = []string{"Authorization", "Content-Type", "Accept", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID"}
+const pageHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, " +
+	"Mcp-Name, Last-Event-ID"

@@ -16,9 +16,10 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
 
-// ask sends a request as it is written, headers and all.
+// ask sends a request with exactly these headers.
 func ask(t *testing.T, addr, method, path, body string, headers ...string) *http.Response {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -27,7 +28,8 @@ func ask(t *testing.T, addr, method, path, body string, headers ...string) *http
 	}
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(patience))
-	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\nContent-Length: %d\r\n\r\n%s", method, path, strings.Join(headers, "\r\n"), len(body), body)
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\n%s\r\nContent-Length: %d\r\n\r\n%s", method, path, strings.Join(headers, "\r\n"),
+		len(body), body)
 	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +37,8 @@ func ask(t *testing.T, addr, method, path, body string, headers ...string) *http
 	return res
 }
 
-// TestPagesAreRefused tries the endpoints with the headers that pages, other
-// extensions, rebound names and strangers could send.
+// TestPagesAreRefused sends the headers of pages, other extensions, rebound names and
+// other programs to the endpoints.
 func TestPagesAreRefused(t *testing.T) {
 	const page = "https://app.example"
 	b := start(t, &bridge.Options{Origins: []string{page}})
@@ -51,7 +53,8 @@ func TestPagesAreRefused(t *testing.T) {
 	host := "Host: " + addr
 	auth, kind := "Authorization: Bearer "+token, "Content-Type: application/json"
 	accept := "Accept: application/json, text/event-stream"
-	upgrade := "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+	upgrade := "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " +
+		"dGhlIHNhbXBsZSBub25jZQ=="
 	own := "Origin: " + extensionID
 
 	type row struct {
@@ -78,7 +81,7 @@ func TestPagesAreRefused(t *testing.T) {
 		mcp("empty token", 401, host, "Authorization: Bearer ", kind),
 		mcp("wrong token", 401, host, auth+"x", kind),
 		mcp("shorter token", 401, host, auth[:len(auth)-1], kind),
-		mcp("other case", 401, host, "Authorization: Bearer "+strings.ToUpper(token), kind),
+		mcp("other case", 401, host, "Authorization: Bearer "+strings.ToLower(token), kind),
 		mcp("another scheme", 401, host, "Authorization: Basic "+token, kind),
 		mcp("the token alone", 401, host, "Authorization: "+token, kind),
 		mcp("two tokens", 400, host, auth, auth, kind),
@@ -118,8 +121,10 @@ func TestPagesAreRefused(t *testing.T) {
 		mcp("forwarded", 421, "Host: evil.example", "X-Forwarded-Host: "+addr, auth, kind),
 		{"mcp: an absolute target", "POST", "http://evil.example:" + port + "/mcp", []string{host, auth, kind}, 421},
 		{"mcp: PUT", "PUT", "/mcp", []string{host, auth, kind}, 405},
-		{"mcp: preflight of an approved page", "OPTIONS", "/mcp", []string{host, "Origin: " + page, "Access-Control-Request-Method: POST"}, 204},
-		{"mcp: preflight of another page", "OPTIONS", "/mcp", []string{host, "Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403},
+		{"mcp: preflight of an approved page", "OPTIONS", "/mcp",
+			[]string{host, "Origin: " + page, "Access-Control-Request-Method: POST"}, 204},
+		{"mcp: preflight of another page", "OPTIONS", "/mcp",
+			[]string{host, "Origin: https://evil.example", "Access-Control-Request-Method: POST"}, 403},
 		{"mcp: preflight without origin", "OPTIONS", "/mcp", []string{host}, 401},
 
 		socket("the paired extension", 101, host, own),
@@ -149,8 +154,10 @@ func TestPagesAreRefused(t *testing.T) {
 		{"local: a rebound name", "GET", "/local", []string{"Host: evil.example:" + port, upgrade}, 421},
 
 		{"discovery: the extension", "GET", "/mcp-discovery", []string{host, "Sec-Fetch-Site: none"}, 200},
-		{"discovery: the extension, without permission", "GET", "/mcp-discovery", []string{host, own, "Sec-Fetch-Site: cross-site"}, 200},
-		{"discovery: a page", "GET", "/mcp-discovery", []string{host, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, 403},
+		{"discovery: the extension, without permission", "GET", "/mcp-discovery",
+			[]string{host, own, "Sec-Fetch-Site: cross-site"}, 200},
+		{"discovery: a page", "GET", "/mcp-discovery",
+			[]string{host, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"}, 403},
 		{"discovery: an image of a page", "GET", "/mcp-discovery", []string{host, "Sec-Fetch-Site: cross-site"}, 403},
 		{"discovery: a rebound name", "GET", "/mcp-discovery", []string{"Host: evil.example:" + port}, 421},
 		{"discovery: a post", "POST", "/mcp-discovery", []string{host}, 405},
@@ -182,15 +189,17 @@ func TestPagesAreRefused(t *testing.T) {
 	}
 }
 
-// TestPagesCannotPair: not before anything is paired, nor while a person pairs.
+// TestPagesCannotPair checks the time before the first pairing and an open pairing window.
 func TestPagesCannotPair(t *testing.T) {
 	b := start(t, nil)
 	try := func(origin string) int {
 		return ask(t, b.Addr(), "GET", "/extension", "", "Host: "+b.Addr(), "Origin: "+origin,
-			"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==").StatusCode
+			"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+			"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==").StatusCode
 	}
 	all := func(when string) {
-		for _, page := range []string{"https://evil.example", "null", "http://127.0.0.1:3000", "file://", "moz-extension://abcdefghijklmnopabcdefghijklmnop", "chrome-extension://short"} {
+		for _, page := range []string{"https://evil.example", "null", "http://127.0.0.1:3000", "file://",
+			"moz-extension://abcdefghijklmnopabcdefghijklmnop", "chrome-extension://short"} {
 			if got := try(page); got != 403 {
 				t.Errorf("%s, %s: %d", when, page, got)
 			}
@@ -225,7 +234,7 @@ func TestPagesCannotPair(t *testing.T) {
 	}
 }
 
-// TestTheWindowClosesAfterThreeAttempts, each of which is one guess.
+// TestTheWindowClosesAfterThreeAttempts checks the limit of guesses.
 func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 	b := start(t, nil)
 	result := make(chan error, 1)
@@ -238,11 +247,13 @@ func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 	}()
 	e := newExtension("Work")
 	for tried := 0; ; {
-		_, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()), func(context.Context) (string, error) { return "wrong!", nil })
+		_, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()),
+			func(context.Context) (string, error) { return "wrong!", nil })
 		switch c := code(err); {
 		case c == handshake.CodeDeclined:
 			tried++
-		case c == handshake.CodeNotPairing && tried == 0, c == handshake.CodeTooMany: // not open yet; the last attempt is ending
+		// The window is not open yet, or the last attempt is ending.
+		case c == handshake.CodeNotPairing && tried == 0, c == handshake.CodeTooMany:
 		case c == handshake.CodeNotPairing && tried == 3:
 			if err := <-result; err == nil || !strings.Contains(err.Error(), "three attempts") {
 				t.Error(err)
@@ -254,13 +265,15 @@ func TestTheWindowClosesAfterThreeAttempts(t *testing.T) {
 	}
 }
 
-// TestPagesThatTheExtensionApproves are admitted while it is connected, with the
-// token.
+// TestPagesThatTheExtensionApproves checks that these pages are admitted with the token,
+// while the extension is connected.
 func TestPagesThatTheExtensionApproves(t *testing.T) {
 	b, e, _ := paired(t, nil)
 	token, _ := b.Token()
 	try := func() int {
-		return ask(t, b.Addr(), "POST", "/mcp", initialize, "Host: "+b.Addr(), "Origin: https://ide.example", "Authorization: Bearer "+token, "Content-Type: application/json", "Accept: application/json, text/event-stream").StatusCode
+		return ask(t, b.Addr(), "POST", "/mcp", initialize, "Host: "+b.Addr(), "Origin: https://ide.example",
+			"Authorization: Bearer "+token, "Content-Type: application/json",
+			"Accept: application/json, text/event-stream").StatusCode
 	}
 	if got := try(); got != 403 {
 		t.Errorf("before: %d", got)
@@ -309,7 +322,8 @@ func TestDiscoveryHoldsNoSecret(t *testing.T) {
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	if got["wsUrl"] != "ws://"+b.Addr()+"/extension" || got["mcpUrl"] != "http://"+b.Addr()+"/mcp" || got["startedAt"] == nil || len(got) != 5 {
+	if got["wsUrl"] != "ws://"+b.Addr()+"/extension" || got["mcpUrl"] != "http://"+b.Addr()+"/mcp" ||
+		got["startedAt"] == nil || len(got) != 5 {
 		t.Errorf("%v", got)
 	}
 }
@@ -318,14 +332,16 @@ func TestBodiesAreBounded(t *testing.T) {
 	b := start(t, nil)
 	token, _ := b.Token()
 	post := func(body string) int {
-		return ask(t, b.Addr(), "POST", "/mcp", body, "Host: "+b.Addr(), "Authorization: Bearer "+token, "Content-Type: application/json", "Accept: application/json, text/event-stream").StatusCode
+		return ask(t, b.Addr(), "POST", "/mcp", body, "Host: "+b.Addr(), "Authorization: Bearer "+token,
+			"Content-Type: application/json", "Accept: application/json, text/event-stream").StatusCode
 	}
 	if got := post(`{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`); got != 400 {
 		t.Errorf("deep: %d", got)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "POST", "http://"+b.Addr()+"/mcp", strings.NewReader(`"`+strings.Repeat("x", 2<<20)+`"`))
+	req, err := http.NewRequestWithContext(ctx, "POST", "http://"+b.Addr()+"/mcp",
+		strings.NewReader(`"`+strings.Repeat("x", 2<<20)+`"`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 const extensionID = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
-// patience is how long a test waits for what must come.
+// patience bounds the waits of tests.
 const patience = 30 * time.Second
 
 // start runs a bridge until the test ends, and fails if goroutines are left.
@@ -75,8 +75,8 @@ func run(t testing.TB, opts *bridge.Options) (b *bridge.Bridge, stop func()) {
 	}
 }
 
-// checkLeaks fails the test if it leaves goroutines of ours, or of the libraries
-// that we give connections to.
+// checkLeaks fails the test if it leaves goroutines of the bridge, or of the libraries
+// that use its connections.
 func checkLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		var left string
@@ -85,7 +85,8 @@ func checkLeaks(t testing.TB) {
 			stacks = stacks[:runtime.Stack(stacks, true)]
 			left = ""
 			for _, s := range strings.Split(string(stacks), "\n\n") {
-				if strings.Contains(s, "portolan/bridge.") || strings.Contains(s, "portolan/bridge/socket.") || strings.Contains(s, "coder/websocket.") {
+				if strings.Contains(s, "portolan/bridge.") || strings.Contains(s, "portolan/bridge/socket.") ||
+					strings.Contains(s, "coder/websocket.") {
 					if !strings.Contains(s, "checkLeaks") && !strings.Contains(s, "testing.tRunner") {
 						left += s + "\n\n"
 					}
@@ -99,8 +100,8 @@ func checkLeaks(t testing.TB) {
 	})
 }
 
-// An extension stands in for the browser's: it speaks the real handshake, and runs
-// a real MCP server on the socket.
+// An extension plays the browser's extension, with the real handshake and a real MCP
+// server on the socket.
 type extension struct {
 	installID, label, origin string
 	key                      []byte
@@ -112,7 +113,8 @@ type extension struct {
 type callKey struct{}
 
 func newExtension(name string) *extension {
-	e := &extension{installID: "install-" + name, label: name, origin: extensionID, waiting: make(chan string, 100), cancelled: make(chan string, 100)}
+	e := &extension{installID: "install-" + name, label: name, origin: extensionID, waiting: make(chan string, 100),
+		cancelled: make(chan string, 100)}
 	e.server = mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -124,7 +126,8 @@ func newExtension(name string) *extension {
 	})
 	e.server.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if call := ctx.Value(callKey{}); call != nil && (method == "elicitation/create" || method == "notifications/message") {
+			if call := ctx.Value(callKey{}); call != nil &&
+				(method == "elicitation/create" || method == "notifications/message") {
 				req.GetParams().SetMeta(map[string]any{rawmsg.MetaCall: call})
 			}
 			return next(ctx, method, req)
@@ -138,11 +141,13 @@ func text(format string, args ...any) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf(format, args...)}}}, nil
 }
 
-// oddSchema has what a decoder into maps would change: order and digits.
-const oddSchema = `{"type":"object","x-z":1,"properties":{"text":{"type":"string"},"n":{"const":12345678901234567890}},"x-a":1.0}`
+// oddSchema has an order and digits that a decoder into maps would change.
+const oddSchema = `{"type":"object","x-z":1,"properties":{"text":{"type":"string"},` +
+	`"n":{"const":12345678901234567890}},"x-a":1.0}`
 
 func (e *extension) tools() {
-	add := func(name string, h func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error)) {
+	add := func(name string, h func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult,
+		error)) {
 		e.server.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name, InputSchema: json.RawMessage(oddSchema)},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				in := make(map[string]any)
@@ -166,7 +171,9 @@ func (e *extension) tools() {
 	})
 	add("count", func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
 		for i := range 3 {
-			if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: fmt.Sprint(in["text"])}); err != nil {
+			if err := req.Session.NotifyProgress(ctx,
+				&mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3,
+					Message: fmt.Sprint(in["text"])}); err != nil {
 				return nil, err
 			}
 		}
@@ -176,14 +183,16 @@ func (e *extension) tools() {
 		return logged(ctx, req, in["text"])
 	})
 	add("happen", func(ctx context.Context, _ *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
-		event, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/event", "params": map[string]any{"source": "bookmarks", "type": in["text"]}})
+		event, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/event",
+			"params": map[string]any{"source": "bookmarks", "type": in["text"]}})
 		if err != nil {
 			return nil, err
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{}}, e.ws.Write(ctx, websocket.MessageText, event)
 	})
 	add("ask", func(ctx context.Context, req *mcp.CallToolRequest, in map[string]any) (*mcp.CallToolResult, error) {
-		answer, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: fmt.Sprint(in["text"]), RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
+		answer, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: fmt.Sprint(in["text"]),
+			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
 		if err != nil {
 			return nil, err
 		}
@@ -200,14 +209,16 @@ func (e *extension) tools() {
 		return text("%s", strings.Repeat("x", int(n)))
 	})
 	add("exact", func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: json.RawMessage(`{"z":1,"id":12345678901234567890,"a":[]}`)}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{},
+			StructuredContent: json.RawMessage(`{"z":1,"id":12345678901234567890,"a":[]}`)}, nil
 	})
 }
 
-// dial opens the socket as the browser would for the extension.
+// dial opens the socket with the headers of a browser.
 func (e *extension) dial(t testing.TB, addr string) *socket.Conn {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr+"/extension", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {e.origin}}})
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+addr+"/extension",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {e.origin}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,13 +232,14 @@ func (e *extension) profile(addr string) handshake.Profile {
 	return handshake.Profile{InstallID: e.installID, Label: e.label, Origin: e.origin, Address: addr}
 }
 
-// pair pairs with a bridge, with a person who does it right.
+// pair pairs with a bridge. The person confirms the right digits.
 func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 	t.Helper()
 	code := make(chan string, 1)
 	paired := make(chan error, 1)
 	go func() {
-		_, err := b.Pair(t.Context(), func(ctx context.Context, _ bridge.Pairing, digits string, confirmed <-chan struct{}) error {
+		_, err := b.Pair(t.Context(), func(ctx context.Context, _ bridge.Pairing, digits string,
+			confirmed <-chan struct{}) error {
 			code <- digits
 			select {
 			case <-confirmed:
@@ -239,7 +251,8 @@ func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 		paired <- err
 	}()
 	for { // until the window is open
-		key, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()), func(context.Context) (string, error) { return <-code, nil })
+		key, err := handshake.Pair(t.Context(), e.dial(t, b.Addr()), e.profile(b.Addr()),
+			func(context.Context) (string, error) { return <-code, nil })
 		var r *handshake.Refusal
 		if errors.As(err, &r) && r.Code == handshake.CodeNotPairing {
 			continue
@@ -256,17 +269,18 @@ func (e *extension) pair(t testing.TB, b *bridge.Bridge) {
 }
 
 func (e *extension) client(addr string) handshake.Client {
-	return handshake.Client{Role: handshake.RoleExtension, InstallID: e.installID, Origin: e.origin, Address: addr, Key: e.key}
+	return handshake.Client{Role: handshake.RoleExtension, InstallID: e.installID, Origin: e.origin, Address: addr,
+		Key: e.key}
 }
 
-// connect proves itself and serves MCP, until the connection or the test ends.
+// connect proves the key and serves MCP, until the connection or the test ends.
 func (e *extension) connect(t testing.TB, b *bridge.Bridge) *mcp.ServerSession {
 	t.Helper()
 	session, _ := e.open(t, b)
 	return session
 }
 
-// open is connect, with the socket below the session.
+// open does what connect does, and returns the socket below the session.
 func (e *extension) open(t testing.TB, b *bridge.Bridge) (*mcp.ServerSession, *socket.Conn) {
 	t.Helper()
 	c := e.dial(t, b.Addr())
@@ -281,7 +295,7 @@ func (e *extension) open(t testing.TB, b *bridge.Bridge) (*mcp.ServerSession, *s
 	return session, c
 }
 
-// A desktop is a desktop MCP client: go-sdk's, over HTTP.
+// A desktop is a desktop MCP client: the client of go-sdk.
 type desktop struct {
 	*mcp.ClientSession
 	changed chan struct{}
@@ -302,7 +316,8 @@ func overHTTP(t testing.TB, b *bridge.Bridge, query string) mcp.Transport {
 		t.Fatal(err)
 	}
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
-	return &mcp.StreamableClientTransport{Endpoint: "http://" + b.Addr() + "/mcp" + query, HTTPClient: &http.Client{Transport: bearer{token}}, MaxRetries: -1}
+	return &mcp.StreamableClientTransport{Endpoint: "http://" + b.Addr() + "/mcp" + query,
+		HTTPClient: &http.Client{Transport: bearer{token}}, MaxRetries: -1}
 }
 
 func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) *desktop {
@@ -312,7 +327,8 @@ func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) 
 	}
 	d := &desktop{changed: make(chan struct{}, 100)}
 	opts.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { d.changed <- struct{}{} }
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop-" + t.Name(), Version: "7"}, opts).Connect(context.Background(), transport, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "desktop-" + t.Name(), Version: "7"},
+		opts).Connect(context.Background(), transport, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +337,7 @@ func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) 
 	return d
 }
 
-// names waits until the client sees tools, or none.
+// names waits until the client sees tools, or with want false no tools.
 func (d *desktop) names(t testing.TB, want bool) []string {
 	t.Helper()
 	for deadline := time.After(patience); ; {

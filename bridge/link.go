@@ -16,6 +16,8 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/socket"
 )
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 // Errors of requests to an extension.
 var (
 	errBusy = errors.New("too many calls are under way in this browser")
@@ -69,11 +71,14 @@ func (l *link) run(ctx context.Context) error {
 	defer l.work.Wait()
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "portolan-bridge", Version: "1"}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}},
+		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{
+			Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{},
+		}},
 	})
 	opening, opened := context.WithTimeout(ctx, 30*time.Second)
 	defer opened()
-	session, err := client.Connect(opening, &linkTransport{Conn: l.conn, link: l}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	session, err := client.Connect(opening, &linkTransport{Conn: l.conn, link: l},
+		&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		l.end()
 		return fmt.Errorf("open the session: %w", errors.Join(l.conn.Why(), err))
@@ -89,6 +94,14 @@ func (l *link) run(ctx context.Context) error {
 		return why
 	}
 	return errGone
+}
+
+// requestLogs asks the extension for all log messages. go-sdk applies each client's
+// own level when it sends them on.
+func requestLogs(ctx context.Context, session *mcp.ClientSession) {
+	if r := session.InitializeResult(); r != nil && r.Capabilities != nil && r.Capabilities.Logging != nil {
+		_ = session.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: "debug"})
+	}
 }
 
 func (l *link) spawn(f func()) {
@@ -158,7 +171,10 @@ func (l *link) begin(method string) (*pendingRequest, error) {
 	}
 	l.next++
 	// The method in the id lets the extension answer a ping without its module.
-	f := newPendingRequest(method + "#" + strconv.Itoa(l.next))
+	f := &pendingRequest{
+		id: method + "#" + strconv.Itoa(l.next), events: make(chan func(context.Context, caller), eventQueue),
+		done: make(chan *jsonrpc.Response, 1),
+	}
 	l.pending[f.id] = f
 	return f, nil
 }
@@ -189,7 +205,8 @@ func (l *link) request(ctx context.Context, method string, params json.RawMessag
 
 // exchange sends a registered request and waits for its response. If ctx ends first,
 // it sends notifications/cancelled to the extension.
-func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, params json.RawMessage, to caller) (json.RawMessage, error) {
+func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, params json.RawMessage,
+	to caller) (json.RawMessage, error) {
 	id, err := jsonrpc.MakeID(f.id)
 	if err != nil {
 		return nil, err
@@ -212,8 +229,9 @@ func (l *link) exchange(ctx context.Context, f *pendingRequest, method string, p
 	if l.stopped() {
 		return nil, fmt.Errorf("%w: %w", errGone, socket.ErrStopped)
 	}
-	if why := l.conn.Why(); errors.Is(why, socket.ErrTooLarge) || errors.Is(why, socket.ErrTooDeep) || errors.Is(why, socket.ErrTooFast) || errors.Is(why, socket.ErrNotText) {
-		return nil, fmt.Errorf("%w: it sent what the bridge does not take: %w", errGone, why)
+	switch why := l.conn.Why(); why {
+	case socket.ErrTooLarge, socket.ErrTooDeep, socket.ErrTooFast, socket.ErrNotText:
+		return nil, fmt.Errorf("%w: it sent a message beyond a limit: %w", errGone, why)
 	}
 	return nil, errGone
 }

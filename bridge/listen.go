@@ -24,21 +24,21 @@ func listenLoopback(address string) ([]net.Listener, error) {
 	}
 	four, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", port))
 	if err != nil {
-		return nil, taken(address, err)
+		return nil, portError(address, err)
 	}
 	port = strconv.Itoa(four.Addr().(*net.TCPAddr).Port) // if it was 0
 	six, err := net.Listen("tcp6", net.JoinHostPort("::1", port))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE): // a client that dials localhost could reach that process
 		_ = four.Close()
-		return nil, taken(address, err)
+		return nil, portError(address, err)
 	case err != nil:
 		return []net.Listener{four}, nil
 	}
 	return []net.Listener{four, six}, nil
 }
 
-func taken(address string, err error) error {
+func portError(address string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("listen on %s: %w", address, ErrPortTaken)
 	}
@@ -54,11 +54,12 @@ type cappedListener struct {
 	net.Listener
 	slots chan struct{}
 	done  chan struct{}
-	once  sync.Once
+	end   func() // closes done, once
 }
 
 func capped(l net.Listener) net.Listener {
-	return &cappedListener{Listener: l, slots: make(chan struct{}, maxSockets), done: make(chan struct{})}
+	done := make(chan struct{})
+	return &cappedListener{l, make(chan struct{}, maxSockets), done, sync.OnceFunc(func() { close(done) })}
 }
 
 func (l *cappedListener) Accept() (net.Conn, error) {
@@ -72,22 +73,20 @@ func (l *cappedListener) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	return &cappedConn{Conn: c, free: func() { <-l.slots }}, nil
+	return &cappedConn{c, sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 func (l *cappedListener) Close() error {
-	l.once.Do(func() { close(l.done) })
+	l.end()
 	return l.Listener.Close()
 }
 
 type cappedConn struct {
 	net.Conn
-	once sync.Once
 	free func()
 }
 
 func (c *cappedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(c.free)
-	return err
+	defer c.free()
+	return c.Conn.Close()
 }

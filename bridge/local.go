@@ -48,7 +48,7 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 		return m, err
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
-		return m, errors.New("the other process said something else")
+		return m, errors.New("the other process sent an unknown message")
 	}
 	if m.Type == "failed" {
 		return m, errors.New(m.Message)
@@ -59,7 +59,7 @@ func receiveLocal(ctx context.Context, c *socket.Conn) (localMessage, error) {
 // serveLocal is the endpoint of this user's other processes. It refuses browsers.
 func (b *Bridge) serveLocal(w http.ResponseWriter, req *http.Request) {
 	if d := refuseBrowser(req); d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	b.accept(w, req, func(ctx context.Context, c *socket.Conn) {
@@ -92,17 +92,19 @@ func (b *Bridge) authenticateLocal(ctx context.Context, req *http.Request, c *so
 	if err != nil {
 		return err
 	}
-	if first.Role != handshake.RoleLocal || !dialled(first.Address, req) {
-		return &handshake.Refusal{Code: handshake.CodeWrongTarget, Message: "this is for local processes of the bridge's user"}
+	if first.Role != handshake.RoleLocal || !isDialled(first.Address, req) {
+		return refuse(handshake.CodeWrongTarget, "this is for local processes of the bridge's user")
 	}
 	s, err := b.store.load()
 	if err != nil {
 		return err
 	}
 	if b.opts.Ephemeral {
-		return &handshake.Refusal{Code: handshake.CodeNotPaired, Message: "an ephemeral bridge admits no other process"}
+		return refuse(handshake.CodeNotPaired, "an ephemeral bridge admits no other process")
 	}
-	return b.prove(ctx, c, first, handshake.Client{Role: handshake.RoleLocal, InstallID: first.InstallID, Address: first.Address, Key: s.Local})
+	return b.prove(ctx, c, first, handshake.Client{
+		Role: handshake.RoleLocal, InstallID: first.InstallID, Address: first.Address, Key: s.Local,
+	})
 }
 
 func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (localMessage, error) {
@@ -111,7 +113,7 @@ func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (l
 		paired, err := b.Clients()
 		answer := localMessage{Type: "clients"}
 		for _, p := range paired {
-			answer.Clients = append(answer.Clients, localClient{p, b.Connected(p.InstallID)})
+			answer.Clients = append(answer.Clients, localClient{p, b.connected(p.InstallID)})
 		}
 		return answer, err
 	case "revoke":
@@ -119,7 +121,7 @@ func (b *Bridge) command(ctx context.Context, c *socket.Conn, m localMessage) (l
 	case "pair":
 		return b.pairThrough(ctx, c)
 	}
-	return localMessage{}, errors.New("the bridge that runs does not know this; it may be older")
+	return localMessage{}, errors.New("the running bridge does not know this command; it may be older")
 }
 
 // pairThrough pairs a browser. The person confirms it in another process's terminal.

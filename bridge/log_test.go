@@ -26,7 +26,8 @@ func TestLogMessagesGoToTheirCaller(t *testing.T) {
 	var ds [2]*desktop
 	for i := range ds {
 		heard[i] = make(chan string, 100)
-		ds[i] = newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+		ds[i] = newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context,
+			req *mcp.LoggingMessageRequest) {
 			heard[i] <- fmt.Sprint(req.Params.Data)
 		}})
 		if err := ds[i].SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
@@ -51,13 +52,14 @@ func TestLogMessagesGoToTheirCaller(t *testing.T) {
 func TestEventsReachTheClientsThatWantThem(t *testing.T) {
 	b, _, d := paired(t, nil)
 	heard := make(chan string, 100)
-	listener := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
-		data, err := json.Marshal(req.Params.Data)
-		if err != nil {
-			t.Error(err)
-		}
-		heard <- req.Params.Logger + " " + string(data)
-	}})
+	listener := newDesktop(t, overHTTP(t, b, ""),
+		&mcp.ClientOptions{LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			data, err := json.Marshal(req.Params.Data)
+			if err != nil {
+				t.Error(err)
+			}
+			heard <- req.Params.Logger + " " + string(data)
+		}})
 	if err := listener.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 package bridge
 
 import (
-	"io"
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -43,23 +43,11 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	if out.Address == "" {
-		out.Address = DefaultAddress
-	}
-	if out.Discovery == "" {
-		out.Discovery = DiscoveryAddress
-	}
-	if out.Connections == 0 {
-		out.Connections = 10
-	}
-	if out.Calls == 0 {
-		out.Calls = 64
-	}
-	if out.Settle == 0 {
-		out.Settle = startupWait
-	}
-	if out.Logger == nil {
-		out.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
+	out.Address = cmp.Or(out.Address, DefaultAddress)
+	out.Discovery = cmp.Or(out.Discovery, DiscoveryAddress)
+	out.Connections = cmp.Or(out.Connections, 10)
+	out.Calls = cmp.Or(out.Calls, 64)
+	out.Settle = cmp.Or(out.Settle, startupWait)
+	out.Logger = cmp.Or(out.Logger, slog.New(slog.DiscardHandler))
 	return out
 }

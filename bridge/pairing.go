@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,58 +16,39 @@ const (
 	windowAttempts = 3 // each is one guess of six digits
 )
 
+// An askFunc shows the digits to the person. It returns nil once the person says that the
+// extension accepted them. confirmed is closed when the extension has confirmed.
+type askFunc = func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
+
 // A window is one pairing window: the time in which a browser may be paired.
 type window struct {
-	ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error
+	ask askFunc
+	ctx context.Context // of the window
+	end context.CancelCauseFunc
 
-	busy sync.Mutex // held by the attempt under way
-
-	mu       sync.Mutex
-	failures int
-	ended    bool
-	result   chan error // receives once: nil, or why no browser was paired
-	paired   Pairing
+	busy     sync.Mutex // held by the attempt under way
+	failures int        // of attempts; guarded by busy
+	paired   Pairing    // read after the window ended with errPaired
 }
 
-var errWindowClosed = errors.New("three attempts failed; something else may be trying to be paired")
+var (
+	errPaired       = errors.New("a browser was paired")
+	errWindowClosed = errors.New("three attempts failed; something else may be trying to be paired")
+)
 
-// end closes the window, once.
-func (w *window) end(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.ended {
-		w.ended = true
-		w.result <- err
-	}
-}
-
-func (w *window) open() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.ended
-}
-
-// failed counts a failed attempt. The last one closes the window.
-func (w *window) failed() {
-	w.mu.Lock()
-	w.failures++
-	last := w.failures >= windowAttempts
-	w.mu.Unlock()
-	if last {
-		w.end(errWindowClosed)
-	}
-}
+func (w *window) open() bool { return w.ctx.Err() == nil }
 
 // Pair opens the pairing window and waits until a browser was paired. It gives up when
 // ctx ends, after three minutes, or after three failed attempts.
-//
-// ask shows the digits to the person. It returns nil once the person says that the
-// extension accepted them. confirmed is closed when the extension has confirmed.
-func (b *Bridge) Pair(ctx context.Context, ask func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error) (Pairing, error) {
+func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
 	if b.opts.Ephemeral {
 		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
 	}
-	w := &window{ask: ask, result: make(chan error, 1)}
+	ctx, cancel := context.WithTimeoutCause(ctx, windowTime, errors.New("nobody paired within three minutes"))
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	w := &window{ask: ask, ctx: ctx, end: end}
 	b.mu.Lock()
 	if b.window != nil {
 		b.mu.Unlock()
@@ -74,20 +56,14 @@ func (b *Bridge) Pair(ctx context.Context, ask func(ctx context.Context, who Pai
 	}
 	b.window = w
 	b.mu.Unlock()
-	defer func() {
-		w.end(context.Canceled)
-		b.mu.Lock()
-		b.window = nil
-		b.mu.Unlock()
-	}()
-	ctx, cancel := context.WithTimeoutCause(ctx, windowTime, errors.New("nobody paired within three minutes"))
-	defer cancel()
-	select {
-	case err := <-w.result:
-		return w.paired, err
-	case <-ctx.Done():
-		return Pairing{}, context.Cause(ctx)
+	<-ctx.Done()
+	b.mu.Lock()
+	b.window = nil
+	b.mu.Unlock()
+	if err := context.Cause(ctx); err != errPaired {
+		return Pairing{}, err
 	}
+	return w.paired, nil
 }
 
 func (b *Bridge) currentWindow() *window {
@@ -103,20 +79,22 @@ func (b *Bridge) pairing() bool {
 
 // pair runs one attempt of an extension to be paired.
 func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Message, origin string) error {
+	closed := refuse(handshake.CodeNotPairing, "run portolan bridge pair first")
 	w := b.currentWindow()
-	if w == nil || !w.open() {
-		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+	if w == nil {
+		return closed
 	}
 	if !w.busy.TryLock() {
-		return &handshake.Refusal{Code: handshake.CodeTooMany, Message: "another browser is being paired"}
+		return refuse(handshake.CodeTooMany, "another browser is being paired")
 	}
 	defer w.busy.Unlock()
 	if !w.open() {
-		return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "run portolan bridge pair first"}
+		return closed
 	}
 	ctx, cancel := context.WithTimeout(ctx, windowTime)
 	defer cancel()
-	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: time.Now().UTC().Truncate(time.Second)}
+	now := time.Now().UTC().Truncate(time.Second)
+	who := Pairing{InstallID: first.InstallID, Origin: origin, Label: first.Label, PairedAt: now}
 	if who.Label == "" {
 		who.Label = "browser"
 	}
@@ -127,16 +105,18 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 		},
 		func(key []byte) error {
 			if !w.open() { // the command or the time ended
-				return &handshake.Refusal{Code: handshake.CodeNotPairing, Message: "the pairing was ended"}
+				return refuse(handshake.CodeNotPairing, "the pairing was ended")
 			}
 			return b.keep(who, key)
 		})
 	if err != nil {
-		w.failed()
+		if w.failures++; w.failures >= windowAttempts {
+			w.end(errWindowClosed)
+		}
 		return err
 	}
-	w.paired = who // read after end
-	w.end(nil)
+	w.paired = who
+	w.end(errPaired)
 	c.CloseWith(1000, "paired")
 	return nil
 }
@@ -144,9 +124,9 @@ func (b *Bridge) pair(ctx context.Context, c *socket.Conn, first handshake.Messa
 // keep stores a pairing. It replaces an older one of the same profile.
 func (b *Bridge) keep(who Pairing, key []byte) error {
 	return b.store.change(func(s *secrets) error {
-		fresh := pairedClient{InstallID: who.InstallID, Origin: who.Origin, Label: who.Label, PairedAt: who.PairedAt, Key: key}
-		if old := s.client(who.InstallID); old != nil {
-			*old = fresh
+		fresh := pairedClient{who, key}
+		if i := s.client(who.InstallID); i >= 0 {
+			s.Clients[i] = fresh
 		} else {
 			s.Clients = append(s.Clients, fresh)
 		}
@@ -162,13 +142,12 @@ func (b *Bridge) Clients() ([]Pairing, error) {
 	}
 	var all []Pairing
 	for _, c := range s.Clients {
-		all = append(all, Pairing{c.InstallID, c.Origin, c.Label, c.PairedAt})
+		all = append(all, c.Pairing)
 	}
 	return all, nil
 }
 
-// Connected reports whether a profile is connected.
-func (b *Bridge) Connected(installID string) bool {
+func (b *Bridge) connected(installID string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.links[installID] != nil
@@ -177,13 +156,12 @@ func (b *Bridge) Connected(installID string) bool {
 // Revoke forgets a pairing and ends its connection.
 func (b *Bridge) Revoke(installID string) error {
 	err := b.store.change(func(s *secrets) error {
-		for i, c := range s.Clients {
-			if c.InstallID == installID {
-				s.Clients = append(s.Clients[:i], s.Clients[i+1:]...)
-				return nil
-			}
+		i := s.client(installID)
+		if i < 0 {
+			return errors.New("no such browser profile is paired")
 		}
-		return errors.New("no such browser profile is paired")
+		s.Clients = slices.Delete(s.Clients, i, i+1)
+		return nil
 	})
 	if err != nil {
 		return err

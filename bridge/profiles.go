@@ -17,10 +17,13 @@ type ambiguousError string
 func (e ambiguousError) Error() string { return string(e) }
 
 // errNotConnected answers a call while no browser is connected (T6).
-const errNotConnected = notConnectedError("No browser extension connected. Start the browser in which the Portolan extension is installed; if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")
+const errNotConnected = notConnectedError("No browser extension connected. " +
+	"Start the browser in which the Portolan extension is installed; " +
+	"if it was never paired with this computer's bridge, run \"portolan bridge pair\" and open the extension's side panel")
 
 // errStopped answers a call while the person has stopped everything in the extension.
-const errStopped = notConnectedError("No browser extension connected: the person stopped everything in it. They can go on in its side panel; leave that to them")
+const errStopped = notConnectedError("No browser extension connected: the person stopped everything in it. " +
+	"They can go on in its side panel; leave that to them")
 
 // choose returns the connected profile that a client names. The name is a label, an
 // install id, or the first four or more characters of one. Without a name, the only
@@ -37,7 +40,8 @@ func (b *Bridge) choose(profile string) (*link, error) {
 			continue // its list of tools has not arrived
 		}
 		all = append(all, l)
-		if profile == "" || l.Label == profile || l.InstallID == profile || len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile) {
+		if profile == "" || l.Label == profile || l.InstallID == profile ||
+			len(profile) >= 4 && strings.HasPrefix(l.InstallID, profile) {
 			fit = append(fit, l)
 		}
 	}
@@ -45,9 +49,11 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	case len(fit) == 1:
 		return fit[0], nil
 	case len(fit) > 1:
-		return nil, ambiguousError(fmt.Sprintf("Several browser profiles are connected: %s. Choose one with portolan bridge --profile, or with ?profile= in the URL", names(fit)))
+		return nil, ambiguousError("Several browser profiles are connected: " + profileNames(fit) +
+			". Choose one with portolan bridge --profile, or with ?profile= in the URL")
 	case len(all) > 0:
-		return nil, notConnectedError(fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, names(all)))
+		return nil, notConnectedError(
+			fmt.Sprintf("The browser profile %q is not connected; connected: %s", profile, profileNames(all)))
 	}
 	for _, paired := range b.stops {
 		if paired() {
@@ -57,8 +63,8 @@ func (b *Bridge) choose(profile string) (*link, error) {
 	return nil, errNotConnected
 }
 
-// names lists profiles as a person tells them apart.
-func names(links []*link) string {
+// profileNames lists profiles as a person tells them apart.
+func profileNames(links []*link) string {
 	var out []string
 	for _, l := range links {
 		out = append(out, fmt.Sprintf("%q (%s)", l.Label, l.InstallID))

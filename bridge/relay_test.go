@@ -19,20 +19,22 @@ import (
 
 func TestToolsOfTheExtension(t *testing.T) {
 	_, e, d := paired(t, nil)
-	if got := d.names(t, true); !slices.Equal(got, []string{"ask", "big", "count", "echo", "exact", "happen", "log", "wait", "who"}) {
+	if got := d.names(t, true); !slices.Equal(got,
+		[]string{"ask", "big", "count", "echo", "exact", "happen", "log", "wait", "who"}) {
 		t.Errorf("tools %v", got)
 	}
 	if got, isError := d.call(t, "echo", map[string]any{"text": "hé"}); got != `Work: {"text":"hé"}` || isError {
 		t.Errorf("echo said %q, %v", got, isError)
 	}
-	if got, _ := d.call(t, "who", nil); !strings.Contains(got, `"name":"desktop-TestToolsOfTheExtension"`) || !strings.Contains(got, `"version":"7"`) {
+	if got, _ := d.call(t, "who", nil); !strings.Contains(got, `"name":"desktop-TestToolsOfTheExtension"`) ||
+		!strings.Contains(got, `"version":"7"`) {
 		t.Errorf("the extension was told of %s", got)
 	}
 	_, err := d.CallTool(t.Context(), &mcp.CallToolParams{Name: "none"})
 	if err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("unknown tool: %v", err)
 	}
-	// A tool that comes, and one that goes.
+	// One tool is added, and one is removed.
 	for len(d.changed) > 0 {
 		<-d.changed
 	}
@@ -51,13 +53,14 @@ func TestWithoutExtension(t *testing.T) {
 	d := newDesktop(t, overHTTP(t, b, ""), nil)
 	d.names(t, false)
 	got, isError := d.call(t, "chat_chatgpt", map[string]any{"prompt": "x"})
-	if !isError || !strings.HasPrefix(got, "No browser extension connected") || !strings.Contains(got, "portolan bridge pair") {
+	if !isError || !strings.HasPrefix(got, "No browser extension connected") ||
+		!strings.Contains(got, "portolan bridge pair") {
 		t.Errorf("%v %q", isError, got)
 	}
 	e := newExtension("Work")
 	e.pair(t, b)
 	session := e.connect(t, b)
-	<-d.changed // told, not only found
+	<-d.changed // by a notification
 	d.names(t, true)
 	session.Close()
 	d.names(t, false)
@@ -76,8 +79,10 @@ func TestProgressGoesToItsCaller(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		heard := make(chan string, 100)
-		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
-			heard <- fmt.Sprintf("%v %v/%v %s", req.Params.ProgressToken, req.Params.Progress, req.Params.Total, req.Params.Message)
+		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+			req *mcp.ProgressNotificationClientRequest) {
+			heard <- fmt.Sprintf("%v %v/%v %s", req.Params.ProgressToken, req.Params.Progress, req.Params.Total,
+				req.Params.Message)
 		}})
 		all.Go(func() {
 			for n := range 5 {
@@ -107,8 +112,10 @@ func TestQuestionsGoToTheirCaller(t *testing.T) {
 	b, _, _ := paired(t, nil)
 	var all sync.WaitGroup
 	for i := range 4 {
-		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": fmt.Sprintf("%d heard %s", i, req.Params.Message)}}, nil
+		d := newDesktop(t, overHTTP(t, b, ""), &mcp.ClientOptions{ElicitationHandler: func(_ context.Context,
+			req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept",
+				Content: map[string]any{"name": fmt.Sprintf("%d heard %s", i, req.Params.Message)}}, nil
 		}})
 		all.Go(func() {
 			for n := range 5 {
@@ -141,7 +148,7 @@ func TestCancellationReachesTheExtension(t *testing.T) {
 		ended <- err
 	}()
 	<-e.waiting
-	// Another client's call goes on.
+	// The call of another client continues.
 	other := newDesktop(t, overHTTP(t, b, ""), nil)
 	otherCtx, otherCancel := context.WithCancel(t.Context())
 	defer otherCancel()
@@ -170,7 +177,7 @@ func TestCancellationReachesTheExtension(t *testing.T) {
 	}
 }
 
-// TestAClientThatLeaves checks that its calls do not go on in the browser.
+// TestAClientThatLeaves checks that its calls are cancelled in the browser.
 func TestAClientThatLeaves(t *testing.T) {
 	b, e, _ := paired(t, nil)
 	gone := func(how string) {
@@ -227,7 +234,8 @@ func TestProfilesAreAddressed(t *testing.T) {
 		named[name].names(t, true)
 	}
 	got, isError := d.call(t, "echo", nil)
-	if !isError || !strings.Contains(got, `"Home" (install-Home), "Work" (install-Work)`) || !strings.Contains(got, "--profile") {
+	if !isError || !strings.Contains(got, `"Home" (install-Home), "Work" (install-Work)`) ||
+		!strings.Contains(got, "--profile") {
 		t.Errorf("with two profiles: %q", got)
 	}
 	if _, err := d.ListTools(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "install-Home") {
@@ -239,7 +247,7 @@ func TestProfilesAreAddressed(t *testing.T) {
 		}
 	}
 	session.Close()
-	named["Home"].names(t, false) // its list is empty once it is told; never Work's
+	named["Home"].names(t, false) // its list becomes empty, and never that of Work
 	if got, isError := named["Home"].call(t, "echo", nil); !isError || !strings.Contains(got, `"Home" is not connected`) {
 		t.Errorf("after it left: %q", got)
 	}
@@ -278,7 +286,8 @@ func TestRequestsOfTheFirstMomentWaitForTheBrowser(t *testing.T) {
 	defer stopNobody()
 	d = newDesktop(t, overHTTP(t, nobody, ""), nil)
 	begun := time.Now()
-	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") || !strings.HasSuffix(got, "(NOT_PAIRED)") || time.Since(begun) > patience/2 {
+	if got, isError := d.call(t, "echo", nil); !isError || !strings.HasPrefix(got, "No browser extension connected") ||
+		!strings.HasSuffix(got, "(NOT_PAIRED)") || time.Since(begun) > patience/2 {
 		t.Errorf("with nobody paired: %q after %v", got, time.Since(begun))
 	}
 }

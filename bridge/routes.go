@@ -14,31 +14,27 @@ import (
 
 // routes returns the handler of the bridge's port.
 func (b *Bridge) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", b.serveMCP)
-	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
-	mux.HandleFunc("/extension", b.serveExtension)
-	mux.HandleFunc("/local", b.serveLocal)
-	return guarded(mux)
+	return guarded(map[string]http.HandlerFunc{
+		"/mcp": b.serveMCP, "/mcp-discovery": b.serveDiscovery, "/extension": b.serveExtension, "/local": b.serveLocal,
+	})
 }
 
-func (b *Bridge) discoveryOnly() http.Handler {
+// guarded returns a handler that sets the headers of all responses, and refuses foreign
+// Host headers.
+func guarded(routes map[string]http.HandlerFunc) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp-discovery", b.serveDiscovery)
-	return guarded(mux)
-}
-
-// guarded sets the headers of all responses, and refuses foreign Host headers.
-func guarded(next http.Handler) http.Handler {
+	for path, serve := range routes {
+		mux.HandleFunc(path, serve)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		w.Header().Set("Cache-Control", "no-store")
 		if d := ownHost(req); d != nil {
-			write(w, d)
+			writeDenial(w, d)
 			return
 		}
-		next.ServeHTTP(w, req)
+		mux.ServeHTTP(w, req)
 	})
 }
 
@@ -57,7 +53,7 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 		d = deny(http.StatusForbidden, "pages may not look for the bridge")
 	}
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -70,13 +66,12 @@ func (b *Bridge) serveDiscovery(w http.ResponseWriter, req *http.Request) {
 // serveMCP is the endpoint of HTTP clients.
 func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	if !b.rate.Allow() {
-		write(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
+		writeDenial(w, deny(http.StatusTooManyRequests, "too many requests in a second"))
 		return
 	}
-	s, err := b.store.load()
-	if err != nil {
-		b.opts.Logger.Error("the pairings cannot be read", "error", err)
-		write(w, deny(http.StatusInternalServerError, "the bridge cannot read its pairings"))
+	s, d := b.secrets()
+	if d != nil {
+		writeDenial(w, d)
 		return
 	}
 	page, d := mcpOnly(req, s.Token, b.approved)
@@ -85,7 +80,7 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	}
 	allowPage(w.Header(), page)
 	if d != nil {
-		write(w, d)
+		writeDenial(w, d)
 		return
 	}
 	if req.Method == http.MethodOptions {
@@ -100,12 +95,12 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 		var large *http.MaxBytesError
 		switch {
 		case errors.As(err, &large):
-			write(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
+			writeDenial(w, deny(http.StatusRequestEntityTooLarge, "the message is larger than 2 MiB"))
 			return
 		case err != nil:
 			return // the client left
 		case socket.TooDeep(body, 64):
-			write(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
+			writeDenial(w, deny(http.StatusBadRequest, "the message is nested too deeply"))
 			return
 		}
 		req.Body = io.NopCloser(bytes.NewReader(body))
@@ -113,9 +108,9 @@ func (b *Bridge) serveMCP(w http.ResponseWriter, req *http.Request) {
 	b.handler.ServeHTTP(w, req)
 }
 
-// dialled reports whether the address that a client dialled is that of its connection.
+// isDialled reports whether the address that a client dialled is that of its connection.
 // If not, another process may have passed the messages on.
-func dialled(address string, req *http.Request) bool {
+func isDialled(address string, req *http.Request) bool {
 	local, ok := req.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	// localhost means either loopback address. This process has both.
 	return ok && ownAddress(address, local) && (strings.HasPrefix(address, "localhost:") || address == local.String())

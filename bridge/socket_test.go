@@ -2,6 +2,7 @@ package bridge_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,11 +20,12 @@ import (
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 )
 
-// approve connects again with a socket that it can write to, and sends origins.
+// approve connects again, and sends origins over the socket.
 func (e *extension) approve(t *testing.T, b *bridge.Bridge, origins ...string) {
 	t.Helper()
 	_, c := e.open(t, b)
-	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/origins", "params": map[string]any{"origins": origins}})
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "notifications/portolan/origins",
+		"params": map[string]any{"origins": origins}})
 	if err := c.Send(t.Context(), text); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func code(err error) string {
 	return fmt.Sprint(err)
 }
 
-// TestProofs checks who is not let in.
+// TestProofs checks that wrong proofs are refused.
 func TestProofs(t *testing.T) {
 	b := start(t, nil)
 	e := newExtension("Work")
@@ -54,8 +56,10 @@ func TestProofs(t *testing.T) {
 		{"no profile", func(c *handshake.Client) { c.InstallID = "" }, handshake.CodeBadMessage},
 		{"another role", func(c *handshake.Client) { c.Role = handshake.RoleLocal }, handshake.CodeBadMessage},
 		{"another port", func(c *handshake.Client) { c.Address = "127.0.0.1:1" }, handshake.CodeWrongTarget},
-		{"another family", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "[::1]", 1) }, handshake.CodeWrongTarget},
-		{"another host", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "evil.example", 1) }, handshake.CodeWrongTarget},
+		{"another family", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "[::1]", 1) },
+			handshake.CodeWrongTarget},
+		{"another host", func(c *handshake.Client) { c.Address = strings.Replace(c.Address, "127.0.0.1", "evil.example", 1) },
+			handshake.CodeWrongTarget},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := good
@@ -67,10 +71,12 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// raw opens a socket and exchanges messages as they are.
-func (e *extension) raw(t *testing.T, b *bridge.Bridge, frames ...string) (last handshake.Message, closed websocket.CloseError) {
+// raw opens a socket and sends frames without a session.
+func (e *extension) raw(t *testing.T, b *bridge.Bridge, frames ...string) (last handshake.Message,
+	closed websocket.CloseError) {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+b.Addr()+"/extension", &websocket.DialOptions{HTTPHeader: map[string][]string{"Origin": {e.origin}}})
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+b.Addr()+"/extension",
+		&websocket.DialOptions{HTTPHeader: map[string][]string{"Origin": {e.origin}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +103,8 @@ func TestMissingReplayedAndReflectedProofs(t *testing.T) {
 	e := newExtension("Work")
 	e.pair(t, b)
 	hello := func(nonce handshake.Bytes) string {
-		text, _ := json.Marshal(handshake.Message{Type: "hello", Version: 1, Role: "extension", InstallID: e.installID, Address: b.Addr(), Nonce: nonce})
+		text, _ := json.Marshal(handshake.Message{Type: "hello", Version: 1, Role: "extension", InstallID: e.installID,
+			Address: b.Addr(), Nonce: nonce})
 		return string(text)
 	}
 	proof := func(mac handshake.Bytes) string {
@@ -121,7 +128,8 @@ func TestMissingReplayedAndReflectedProofs(t *testing.T) {
 		"a proof before nonces": {proof(nonce), hello(nonce)},
 	} {
 		last, closed := e.raw(t, b, frames...)
-		if last.Type == "ready" || closed.Code != websocket.StatusPolicyViolation && closed.Code != websocket.StatusMessageTooBig {
+		if last.Type == "ready" || closed.Code != websocket.StatusPolicyViolation &&
+			closed.Code != websocket.StatusMessageTooBig {
 			t.Errorf("%s: %+v, %v", name, last, closed)
 		}
 	}
@@ -138,7 +146,7 @@ func TestMissingReplayedAndReflectedProofs(t *testing.T) {
 	if m, _ := handshake.Parse(text); m.Code != handshake.CodeBadProof {
 		t.Errorf("reflected: %s", text)
 	}
-	// What was recorded of a good connection, sent again.
+	// The recorded messages of a good connection, sent again.
 	rec := &recorder{Pipe: e.dial(t, b.Addr())}
 	if err := handshake.Connect(t.Context(), rec, e.client(b.Addr())); err != nil {
 		t.Fatal(err)
@@ -173,11 +181,13 @@ func TestWrongProofsWait(t *testing.T) {
 	e.pair(t, b)
 	c := e.client(b.Addr())
 	c.Key = handshake.Random()
-	// The bridge proves itself first: a client with a wrong key stops there, so
+	// The bridge proves itself first, and a client with a wrong key stops there. So
 	// wrong proofs are sent by hand.
 	wrong := func() string {
 		nonce, _ := json.Marshal(handshake.Random())
-		last, _ := e.raw(t, b, fmt.Sprintf(`{"type":"hello","version":1,"role":"extension","installId":%q,"address":%q,"nonce":%s}`, e.installID, b.Addr(), nonce), fmt.Sprintf(`{"type":"proof","mac":%s}`, nonce))
+		last, _ := e.raw(t, b,
+			fmt.Sprintf(`{"type":"hello","version":1,"role":"extension","installId":%q,"address":%q,"nonce":%s}`, e.installID,
+				b.Addr(), nonce), fmt.Sprintf(`{"type":"proof","mac":%s}`, nonce))
 		return last.Code
 	}
 	for i := range 5 {
@@ -251,24 +261,30 @@ func TestEphemeral(t *testing.T) {
 	dir := t.TempDir()
 	b := start(t, &bridge.Options{Ephemeral: true, Dir: dir})
 	token, err := b.Token()
-	if err != nil || len(token) != 32 || strings.Trim(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") != "" {
+	if err != nil || len(token) != 32 || strings.Trim(token,
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		t.Errorf("token of %d characters, %v", len(token), err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("it stored %v", left)
 	}
 	e := newExtension("browser")
-	e.key = bridge.EphemeralKey(token)
+	key := func(token string) []byte { // as the extension computes it
+		sum := sha256.Sum256([]byte("portolan-ephemeral-1\x00" + token))
+		return sum[:]
+	}
+	e.key = key(token)
 	e.connect(t, b)
 	d := newDesktop(t, overHTTP(t, b, ""), nil)
 	d.names(t, true)
-	e.key = bridge.EphemeralKey(token + "x")
-	if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()), e.client(b.Addr()))); got != handshake.CodeBadProof {
+	e.key = key(token + "x")
+	if got := code(handshake.Connect(t.Context(), e.dial(t, b.Addr()),
+		e.client(b.Addr()))); got != handshake.CodeBadProof {
 		t.Error(got)
 	}
 }
 
-// TestCutMidCall checks that no call is left without an answer.
+// TestCutMidCall checks that each call gets an answer.
 func TestCutMidCall(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		t.Run(fmt.Sprint("large=", large), func(t *testing.T) {
@@ -285,7 +301,8 @@ func TestCutMidCall(t *testing.T) {
 			want := "disconnected while \"wait\" was under way"
 			if large {
 				other := newDesktop(t, overHTTP(t, b, ""), nil)
-				if got, isError := other.call(t, "big", map[string]any{"n": 2 << 20}); !isError || !strings.Contains(got, "larger than 2 MiB") {
+				if got, isError := other.call(t, "big", map[string]any{"n": 2 << 20}); !isError ||
+					!strings.Contains(got, "larger than 2 MiB") {
 					t.Errorf("%.200q", got)
 				}
 				want = "larger than 2 MiB"
@@ -309,8 +326,7 @@ func TestCutMidCall(t *testing.T) {
 	}
 }
 
-// TestStoppedByThePerson: clients are told that nobody is to go on, at once and as
-// long as it lasts.
+// TestStoppedByThePerson checks that calls get STOPPED until the extension connects again.
 func TestStoppedByThePerson(t *testing.T) {
 	b, e, d := paired(t, &bridge.Options{Settle: time.Hour})
 	for range 2 {
@@ -330,12 +346,14 @@ func TestStoppedByThePerson(t *testing.T) {
 		if err := e.ws.Close(websocket.StatusNormalClosure, "stopped by the person"); err != nil {
 			t.Fatal(err)
 		}
-		if got := <-answer; got != "The person stopped everything in the browser extension while \"wait\" was under way: it may have run. (STOPPED)" {
+		if got := <-answer; got != "The person stopped everything in the browser extension while \"wait\" was under way: "+
+			"it may have run. (STOPPED)" {
 			t.Errorf("under way: %q", got)
 		}
-		for range 3 { // before and after the bridge has taken leave
+		for range 3 { // before and after the bridge closed the connection
 			got, isError := d.call(t, "echo", nil)
-			if !isError || !strings.HasPrefix(got, "No browser extension connected: the person stopped") || !strings.HasSuffix(got, "(STOPPED)") {
+			if !isError || !strings.HasPrefix(got, "No browser extension connected: the person stopped") ||
+				!strings.HasSuffix(got, "(STOPPED)") {
 				t.Errorf("afterwards: %q", got)
 			}
 			d.names(t, false)
@@ -358,8 +376,8 @@ func TestStoppedByThePerson(t *testing.T) {
 	}
 }
 
-// TestRestart: pairings outlast the bridge, which frees its port, and calls under
-// way end with it.
+// TestRestart checks that pairings outlast the bridge, that the bridge frees its port, and
+// that calls under way end with it.
 func TestRestart(t *testing.T) {
 	checkLeaks(t)
 	dir := t.TempDir()
@@ -400,23 +418,27 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestListsAndResultsAreNotDecoded: order and digits are the extension's.
+// TestListsAndResultsAreNotDecoded checks that order and digits stay.
 func TestListsAndResultsAreNotDecoded(t *testing.T) {
 	b, _, d := paired(t, nil)
 	token, _ := b.Token()
 	post := func(body string) string {
-		res := ask(t, b.Addr(), "POST", "/mcp", body, "Host: "+b.Addr(), "Authorization: Bearer "+token, "Content-Type: application/json",
-			"Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID(), "Mcp-Protocol-Version: 2025-11-25", "Connection: close")
+		res := ask(t, b.Addr(), "POST", "/mcp", body, "Host: "+b.Addr(), "Authorization: Bearer "+token,
+			"Content-Type: application/json",
+			"Accept: application/json, text/event-stream", "Mcp-Session-Id: "+d.ID(), "Mcp-Protocol-Version: 2025-11-25",
+			"Connection: close")
 		text, _ := io.ReadAll(res.Body)
 		return string(text)
 	}
 	if got := post(`{"jsonrpc":"2.0","id":"l","method":"tools/list"}`); !strings.Contains(got, oddSchema) {
 		t.Errorf("list: %s", got)
 	}
-	if got := post(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"exact"}}`); !strings.Contains(got, `{"z":1,"id":12345678901234567890,"a":[]}`) {
+	if got := post(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"exact"}}`); !strings.Contains(got,
+		`{"z":1,"id":12345678901234567890,"a":[]}`) {
 		t.Errorf("result: %s", got)
 	}
-	if got := post(`{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"echo","arguments":{"z":1.0,"n":12345678901234567890}}}`); !strings.Contains(got, `{\"z\":1.0,\"n\":12345678901234567890}`) {
+	if got := post(`{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"echo","arguments":{"z":1.0,` +
+		`"n":12345678901234567890}}}`); !strings.Contains(got, `{\"z\":1.0,\"n\":12345678901234567890}`) {
 		t.Errorf("arguments: %s", got)
 	}
 }

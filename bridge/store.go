@@ -1,6 +1,9 @@
 package bridge
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,18 +19,15 @@ import (
 
 // A Pairing is a browser profile that is paired with the bridge.
 type Pairing struct {
-	InstallID string
-	Origin    string
-	Label     string
-	PairedAt  time.Time
+	InstallID string    `json:"installId"`
+	Origin    string    `json:"origin"`
+	Label     string    `json:"label"`
+	PairedAt  time.Time `json:"pairedAt"`
 }
 
 type pairedClient struct {
-	InstallID string          `json:"installId"`
-	Origin    string          `json:"origin"`
-	Label     string          `json:"label"`
-	PairedAt  time.Time       `json:"pairedAt"`
-	Key       handshake.Bytes `json:"key"`
+	Pairing
+	Key handshake.Bytes `json:"key"`
 }
 
 // secrets is the content of the bridge's file, kept between runs.
@@ -39,16 +39,13 @@ type secrets struct {
 }
 
 func newSecrets() secrets {
-	return secrets{Version: 1, Token: randomToken(), Local: handshake.Random()}
+	// The token is 32 letters and digits: 160 random bits.
+	return secrets{Version: 1, Token: (rand.Text() + rand.Text())[:32], Local: handshake.Random()}
 }
 
-func (s *secrets) client(installID string) *pairedClient {
-	for i := range s.Clients {
-		if s.Clients[i].InstallID == installID {
-			return &s.Clients[i]
-		}
-	}
-	return nil
+// client returns the index of a paired profile, or -1.
+func (s *secrets) client(installID string) int {
+	return slices.IndexFunc(s.Clients, func(c pairedClient) bool { return c.InstallID == installID })
 }
 
 func (s *secrets) knowsOrigin(origin string) bool {
@@ -95,11 +92,13 @@ func (s *store) load() (*secrets, error) {
 		return nil, fmt.Errorf("read pairings: %w", err)
 	}
 	if runtime.GOOS != "windows" && stat.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it if that was you", s.path, stat.Mode().Perm())
+		return nil, fmt.Errorf("%s may be read by others (mode %04o): remove it and pair again, or chmod 600 it",
+			s.path, stat.Mode().Perm())
 	}
 	var out secrets
 	// The decoder's errors could quote the file.
-	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 || len(out.Local) != handshake.Size {
+	if json.NewDecoder(f).Decode(&out) != nil || out.Version != 1 || len(out.Token) < 32 ||
+		len(out.Local) != handshake.Size {
 		return nil, fmt.Errorf("%s is not a file of this version of the bridge", s.path)
 	}
 	return &out, nil
@@ -170,4 +169,17 @@ func lock(path string) (unlock func(), err error) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	return nil, fmt.Errorf("%s is held by another process", path)
+}
+
+// ephemeralKey returns the key that an extension proves to an ephemeral bridge:
+// SHA-256("portolan-ephemeral-1" ‖ 0 ‖ token).
+func ephemeralKey(token string) []byte {
+	sum := sha256.Sum256([]byte("portolan-ephemeral-1\x00" + token))
+	return sum[:]
+}
+
+// equalSecrets compares in constant time. The lengths do not change the time.
+func equalSecrets(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

@@ -52,37 +52,33 @@ func (l *link) refresh(ctx context.Context) {
 func (l *link) list(ctx context.Context) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	all, params := bytes.NewBufferString(`{"tools":[`), json.RawMessage(`{}`)
-	for page, first := 0, true; ; page++ {
+	var all [][]byte
+	size, params := 0, json.RawMessage(`{}`)
+	for page := 0; ; page++ {
 		raw, err := l.request(ctx, "tools/list", params)
 		if err != nil {
 			return nil, err
 		}
 		var result struct {
 			Tools      []json.RawMessage `json:"tools"`
-			NextCursor *string           `json:"nextCursor"`
+			NextCursor string            `json:"nextCursor"`
 		}
 		if err := json.Unmarshal(raw, &result); err != nil {
 			return nil, fmt.Errorf("read the list: %w", err)
 		}
 		for _, tool := range result.Tools {
-			if all.Len()+len(tool) > maxListBytes {
+			if size += len(tool) + 1; size > maxListBytes {
 				return nil, fmt.Errorf("the list is larger than %d MiB", maxListBytes>>20)
 			}
-			if !first {
-				all.WriteByte(',')
-			}
-			all.Write(tool)
-			first = false
+			all = append(all, tool)
 		}
-		if result.NextCursor == nil || *result.NextCursor == "" {
-			all.WriteString("]}")
-			return all.Bytes(), nil
+		if result.NextCursor == "" {
+			return fmt.Appendf(nil, `{"tools":[%s]}`, bytes.Join(all, []byte{','})), nil
 		}
 		if page == maxPages {
 			return nil, fmt.Errorf("the list has more than %d pages", maxPages)
 		}
-		if params, err = json.Marshal(map[string]string{"cursor": *result.NextCursor}); err != nil {
+		if params, err = json.Marshal(map[string]string{"cursor": result.NextCursor}); err != nil {
 			return nil, err
 		}
 	}

@@ -70,7 +70,7 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 			}
 		}
 	case "notifications/message":
-		if f := l.pendingRequest(tag(m.Params)); f != nil {
+		if f := l.pendingRequest(callTag(m.Params)); f != nil {
 			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
 		}
 	case "elicitation/create":
@@ -87,7 +87,10 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
 	case "notifications/portolan/event":
-		l.queueEvent(m.Params)
+		select {
+		case l.events <- m.Params:
+		default: // too many wait for the clients
+		}
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
@@ -101,8 +104,8 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	return true
 }
 
-// tag returns the call that a message of the extension belongs to.
-func tag(params json.RawMessage) string {
+// callTag returns the call that a message of the extension belongs to.
+func callTag(params json.RawMessage) string {
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
@@ -116,10 +119,12 @@ func tag(params json.RawMessage) string {
 // handleQuestion queues a question for the client of the call that its tag names. A
 // question without a tag is refused: it could belong to any of several clients.
 func (l *link) handleQuestion(m *jsonrpc.Request) {
-	f := l.pendingRequest(tag(m.Params))
+	f := l.pendingRequest(callTag(m.Params))
 	if f == nil {
 		l.spawn(func() {
-			l.answer(m.ID, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "_meta[\"" + rawmsg.MetaCall + "\"] names no call under way"})
+			l.answer(m.ID, nil, &jsonrpc.Error{
+				Code: jsonrpc.CodeInvalidParams, Message: `_meta["` + rawmsg.MetaCall + `"] names no call under way`,
+			})
 		})
 		return
 	}
@@ -179,7 +184,7 @@ type noCaller struct{}
 func (noCaller) progress(context.Context, progress)   {}
 func (noCaller) log(context.Context, json.RawMessage) {}
 func (noCaller) elicit(context.Context, json.RawMessage) (json.RawMessage, error) {
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "nobody is there to be asked"}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no client is there to answer"}
 }
 
 // setApproved sets the origins of the pages that the person approved in the extension.

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// FuzzHandleRequest gives a link what an extension may send about a call: what is not
-// tagged with that call does not reach its client.
+// FuzzHandleRequest sends messages of an extension to a link. A message without the tag
+// of a call must not reach the client of that call.
 func FuzzHandleRequest(f *testing.F) {
 	f.Add("notifications/progress", []byte(`{"progressToken":"tools/call#1","progress":1}`))
 	f.Add("notifications/message", []byte(`{"level":"info","data":1,"_meta":{"portolan/call":"tools/call#1"}}`))
@@ -30,7 +30,7 @@ func FuzzHandleRequest(f *testing.F) {
 		l.handleRequest(&jsonrpc.Request{Method: method, Params: params})
 		var p progress
 		_ = json.Unmarshal(params, &p)
-		if len(call.events) > 0 && p.Token != call.id && tag(params) != call.id {
+		if len(call.events) > 0 && p.Token != call.id && callTag(params) != call.id {
 			t.Errorf("%s %s reached a call that it is not about", method, params)
 		}
 		for _, o := range l.approvedPages() {
@@ -41,7 +41,7 @@ func FuzzHandleRequest(f *testing.F) {
 	})
 }
 
-// TestASlowClientLosesProgressOnly: its queue is bounded, and the answer comes.
+// TestASlowClientLosesProgressOnly checks that the queue is bounded and the response arrives.
 func TestASlowClientLosesProgressOnly(t *testing.T) {
 	l := newLink(Pairing{}, nil, 1, nil)
 	f, err := l.begin("tools/call")
@@ -52,7 +52,8 @@ func TestASlowClientLosesProgressOnly(t *testing.T) {
 		t.Errorf("a second call: %v", err)
 	}
 	for i := range 10 * eventQueue {
-		l.handleRequest(&jsonrpc.Request{Method: "notifications/progress", Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
+		l.handleRequest(&jsonrpc.Request{Method: "notifications/progress",
+			Params: json.RawMessage(`{"progressToken":"` + f.id + `","progress":` + strconv.Itoa(i) + `}`)})
 	}
 	id, _ := jsonrpc.MakeID(f.id)
 	for range 2 { // the second is ignored

@@ -10,12 +10,12 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// Texts cross in the module's memory: worker.mjs writes one where portolan_room
-// says and calls an export with its length; the export returns where a result
-// stands. Both are valid until the next export. Header fields are lines, name
-// and value in turn, so that no value is ever split at a comma.
+// Texts cross in the module's memory. policy.mjs writes a text at the address that
+// portolan_room returns, and calls an export with its length. The export returns the
+// address of a result. Both are valid until the next export. Header fields are lines, name
+// and value in turn, so that no value is split at a comma.
 
-// usual is the size of the room that is kept, in bytes.
+// usual is the size of the room that stays allocated, in bytes.
 const usual = 64 << 10
 
 var (
@@ -32,10 +32,10 @@ func portolanRoom(n int32) unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(room))
 }
 
-// take copies what was written.
-func take(n int32) string { return string(room[:n]) }
+// readRoom copies the text in the room.
+func readRoom(n int32) string { return string(room[:n]) }
 
-func pairs(lines []string) []proxy.Pair {
+func pairsOf(lines []string) []proxy.Pair {
 	header := make([]proxy.Pair, 0, len(lines)/2)
 	for ; len(lines) > 1; lines = lines[2:] {
 		header = append(header, proxy.Pair{Name: lines[0], Value: lines[1]})
@@ -43,15 +43,15 @@ func pairs(lines []string) []proxy.Pair {
 	return header
 }
 
-// out is where a result's text and body stand: an address and a length each.
+// out has the address and the length of a result's text, and of its body.
 var (
 	out  [4]uint32
 	text []byte
-	rest []byte // the body, kept until it was read
+	rest []byte // the body, which the collector must not free before it was read
 )
 
-// give writes a result: its kind and numbers in the first line, other lines, header fields.
-func give(first string, lines []string, header []proxy.Pair, body []byte) unsafe.Pointer {
+// writeResult writes a result: its kind and numbers in the first line, other lines, header fields.
+func writeResult(first string, lines []string, header []proxy.Pair, body []byte) unsafe.Pointer {
 	text = append(text[:0], first...)
 	for _, line := range lines {
 		text = append(append(text, '\n'), line...)
@@ -66,7 +66,7 @@ func give(first string, lines []string, header []proxy.Pair, body []byte) unsafe
 
 func address(b []byte) uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-func first(kind string, numbers ...int64) string {
+func firstLine(kind string, numbers ...int64) string {
 	var b strings.Builder
 	b.WriteString(kind)
 	for _, n := range numbers {
@@ -75,7 +75,7 @@ func first(kind string, numbers ...int64) string {
 	return b.String()
 }
 
-func flag(b bool) int64 {
+func bit(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -83,7 +83,7 @@ func flag(b bool) int64 {
 }
 
 func answer(status int, header []proxy.Pair, body []byte) unsafe.Pointer {
-	return give(first("answer", int64(status)), nil, header, body)
+	return writeResult(firstLine("answer", int64(status)), nil, header, body)
 }
 
 func refusal(code, origin string) unsafe.Pointer {
@@ -92,7 +92,7 @@ func refusal(code, origin string) unsafe.Pointer {
 }
 
 func send(id int32, d *proxy.Decision) unsafe.Pointer {
-	return give(first("send", int64(id), d.MaxRequest, d.FirstByte.Milliseconds()),
+	return writeResult(firstLine("send", int64(id), d.MaxRequest, d.FirstByte.Milliseconds()),
 		[]string{d.Method, d.URL, d.RateKey}, d.Header, nil)
 }
 
@@ -105,9 +105,10 @@ func diagnose(id int32, d *proxy.Decision) unsafe.Pointer {
 			lines = append(lines, h.Name, h.Value)
 		}
 	}
-	return give(first("diagnose", int64(id), d.FirstByte.Milliseconds()), lines, nil, nil)
+	return writeResult(firstLine("diagnose", int64(id), d.FirstByte.Milliseconds()), lines, nil, nil)
 }
 
 func pass(r *proxy.Reply) unsafe.Pointer {
-	return give(first("pass", int64(r.Status), flag(r.Stream), flag(r.Prime), int64(r.Bind), r.MaxBody), nil, r.Header, nil)
+	line := firstLine("pass", int64(r.Status), bit(r.Stream), bit(r.Prime), int64(r.Bind), r.MaxBody)
+	return writeResult(line, nil, r.Header, nil)
 }

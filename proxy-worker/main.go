@@ -1,14 +1,13 @@
 //go:build js
 
-// The policy as a Cloudflare Worker runs it: one Go program for all requests of
-// an isolate, asked through synchronous functions. worker.mjs fetches and
-// streams. Nothing here starts a goroutine or waits: what Go does after an export
-// has returned would run in another request's context.
+// The policy in a Cloudflare Worker: one Go program for all requests of an isolate.
+// worker.mjs calls its synchronous exports, fetches and streams. No code here starts a
+// goroutine or waits, because it would run on in the context of another request.
 //
-// syumai/workers gives what is there before any request: the environment and
-// bindings, the import that says when main is ready, and the handler of hosts
-// that bring its stock glue. Its way of serving, a program and several
-// goroutines for each request, takes nine times the CPU of this one.
+// syumai/workers provides the environment and the bindings, the import by which main
+// reports that it is ready, and the handler for hosts with its stock glue. Its own way to
+// serve starts a program and several goroutines for each request. That takes nine times
+// the CPU of this program.
 package main
 
 import (
@@ -33,7 +32,7 @@ func main() {
 	select {}
 }
 
-// configured makes the policy; one with mistakes is closed.
+// configured returns the policy. A policy with mistakes in its configuration is closed.
 func configured() (*proxy.Policy, error) {
 	cfg, problem := proxy.Env(variable)
 	p, err := proxy.New(cfg)
@@ -43,8 +42,8 @@ func configured() (*proxy.Policy, error) {
 	return p, problem
 }
 
-// variable reads a variable or secret of the Worker: text, or what JSON
-// wrangler.jsonc has it as, lists with commas.
+// variable returns a variable or secret of the Worker as text. wrangler.jsonc may also
+// have numbers, booleans and lists, which become text with commas.
 func variable(name string) string {
 	v := cloudflare.GetBinding(name)
 	if v.IsUndefined() || v.IsNull() {
@@ -53,10 +52,11 @@ func variable(name string) string {
 	return js.Global().Call("String", v).String()
 }
 
-// ownAnswers serves what needs no server, such as GET /healthz, where a host's
+// ownAnswers serves requests that need no server, such as GET /healthz, for hosts whose
 // glue calls syumai's handleRequest instead of worker.mjs.
 func ownAnswers(w http.ResponseWriter, r *http.Request) {
-	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: []proxy.Pair{{Name: "origin", Value: r.Header.Get("Origin")}}})
+	origin := []proxy.Pair{{Name: "origin", Value: r.Header.Get("Origin")}}
+	d := policy.Decide(&proxy.Request{Method: r.Method, URL: r.URL.String(), Header: origin})
 	if d.Verdict != proxy.Answer {
 		d = proxy.Refuse("internal", d.Origin())
 	}

@@ -8,10 +8,10 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Starts the program. In a Worker's global scope there are neither entropy nor a
- * clock, and Go has no start without: shims stand in for the time of it. What Go
- * draws then seeds its hash tables only; the secrets among the variables make it
- * hard to guess.
+ * Starts the program. A Worker's global scope has neither entropy nor a clock, and Go
+ * cannot start without them. Shims replace both during the start. The random numbers of
+ * that time only seed Go's hash tables. Secrets among the variables make them hard to
+ * guess.
  */
 export function start(global) {
   if (!global) return new Policy()
@@ -53,7 +53,7 @@ function replace(name, value) {
 }
 
 class Policy {
-  /** Go ends by what it does not recover from: memory, mostly. */
+  /** Whether the Go program ended, usually because memory ran out. */
   ended = false
   #exports
   #memory = new Uint8Array(0)
@@ -61,7 +61,7 @@ class Policy {
   constructor() {
     const go = new Go()
     let ready = false
-    globalThis.context = { env: variables, binding: {} } // where syumai/workers looks for them
+    globalThis.context = { env: variables, binding: {} } // syumai/workers reads them here
     const instance = new WebAssembly.Instance(module, {
       ...go.importObject,
       workers: {
@@ -76,8 +76,8 @@ class Policy {
   }
 
   /**
-   * An answer {status}, what to send {id, maxRequest, firstByteMs, method, url,
-   * rateKey}, or what to probe {id, firstByteMs, rateKey, probes}.
+   * Returns an answer {status}, a request to send {id, maxRequest, firstByteMs, method,
+   * url, rateKey}, or a diagnosis {id, firstByteMs, rateKey, probes}.
    */
   decide(request) {
     const client = request.headers.get('cf-connecting-ip') ?? ''
@@ -89,17 +89,17 @@ class Policy {
     )
   }
 
-  /** An answer, what to send next, or what to pass on {status, stream, prime, bind, maxBody}. */
+  /** Returns an answer, the next request, or a response to pass on {status, stream, prime, bind, maxBody}. */
   respond(id, response) {
     return this.#call('portolan_respond', lines(response.headers).join('\n'), [id, response.status])
   }
 
-  /** What to pass on, once up to bind bytes of a body were read. */
+  /** Returns the response to pass on, after up to bind bytes of the body were read. */
   bind(id, body) {
     return this.#call('portolan_bind', body, [id])
   }
 
-  /** The answer to what came of the probes, {status, headers} or {fault} each. */
+  /** Returns the answer to the findings of the probes, {status, headers} or {fault} each. */
   diagnosis(id, findings) {
     const text = findings.flatMap(({ status = 0, fault = '', headers = [] }) => {
       const fields = lines(headers)
@@ -108,7 +108,7 @@ class Policy {
     return this.#call('portolan_diagnosis', text.join('\n'), [id])
   }
 
-  /** The answer for a code of proxy.Refuse. */
+  /** Returns the answer for a code of proxy.Refuse. */
   refuse(id, code) {
     return this.#call('portolan_refuse', code, [id])
   }
@@ -117,7 +117,7 @@ class Policy {
     this.#guarded(() => this.#exports.portolan_done(id))
   }
 
-  // Leaves a text for an export, and reads what it returns; crossing.go is the other side.
+  // Writes a text for an export, and reads its result. crossing.go is the other side.
   #call(name, text, numbers, ...more) {
     const at = this.#guarded(() => {
       const { portolan_room: room, [name]: ask } = this.#exports
@@ -159,7 +159,7 @@ class Policy {
     }
   }
 
-  // A view of memory is void once the memory has grown.
+  // A view of memory is detached once the memory has grown.
   #bytes(at, n) {
     if (this.#memory.length === 0) this.#memory = new Uint8Array(this.#exports.mem.buffer)
     return this.#memory.subarray(at >>> 0, (at >>> 0) + n)

@@ -11,7 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// A request is what is known of one between its exports.
+// A request is the state of a request between its exports.
 type request struct {
 	decision *proxy.Decision
 	reply    *proxy.Reply
@@ -23,16 +23,16 @@ var (
 	last     int32
 )
 
-// portolan_decide reads a method, a URL, a client and header fields, and writes
-// an answer or what to send.
+// portolan_decide reads a method, a URL, a client and header fields. It writes an answer,
+// or the request to send.
 //
 //go:wasmexport portolan_decide
 func decide(n int32, now float64) (result unsafe.Pointer) {
-	lines := strings.Split(take(n), "\n")
-	header := pairs(lines[3:])
+	lines := strings.Split(readRoom(n), "\n")
+	header := pairsOf(lines[3:])
 	defer func() {
 		if recover() != nil {
-			result = refusal("internal", of(header, "origin"))
+			result = refusal("internal", proxy.Get(header, "origin"))
 		}
 	}()
 	d := policy.Decide(&proxy.Request{
@@ -49,12 +49,12 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 	return send(last, d)
 }
 
-// portolan_respond reads the header fields of a response, and writes an answer,
-// what to send next, or what to pass on.
+// portolan_respond reads the header fields of a response. It writes an answer, the next
+// request to send, or the header to pass on.
 //
 //go:wasmexport portolan_respond
 func respond(id, status, n int32) (result unsafe.Pointer) {
-	header := pairs(strings.Split(take(n), "\n"))
+	header := pairsOf(strings.Split(readRoom(n), "\n"))
 	r := requests[id]
 	defer safe(id, &result)
 	reply := r.decision.Respond(&proxy.Response{Status: int(status), Header: header})
@@ -72,11 +72,11 @@ func respond(id, status, n int32) (result unsafe.Pointer) {
 	return pass(reply)
 }
 
-// portolan_bind reads the metadata document that a reply has asked for.
+// portolan_bind reads the metadata document for which a reply asked.
 //
 //go:wasmexport portolan_bind
 func bind(id, n int32) (result unsafe.Pointer) {
-	body := take(n)
+	body := readRoom(n)
 	r := requests[id]
 	defer safe(id, &result)
 	r.decision.Bind(r.reply, []byte(body))
@@ -88,31 +88,30 @@ func bind(id, n int32) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_diagnosis
 func diagnosis(id, n int32) (result unsafe.Pointer) {
-	lines := strings.Split(take(n), "\n")
+	lines := strings.Split(readRoom(n), "\n")
 	r := requests[id]
 	defer safe(id, &result)
 	var findings []proxy.Finding
 	for len(lines) > 1 {
 		n, _ := strconv.Atoi(lines[0])
 		status, _ := strconv.Atoi(lines[1])
-		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairs(lines[3 : 1+n])})
+		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairsOf(lines[3 : 1+n])})
 		lines = lines[1+n:]
 	}
 	d := r.decision.Diagnosis(findings)
 	return answer(d.Status, d.Header, d.Body)
 }
 
-// portolan_refuse reads the code of what went wrong.
+// portolan_refuse reads the code of a refusal and writes the answer.
 //
 //go:wasmexport portolan_refuse
 func refuse(id, n int32) (result unsafe.Pointer) {
-	code := take(n)
+	code := readRoom(n)
 	defer safe(id, &result)
 	return refusal(code, requests[id].decision.Origin())
 }
 
-// portolan_done forgets a request, when its response, if that is an event
-// stream, has ended.
+// portolan_done forgets a request. An event stream has ended by then.
 //
 //go:wasmexport portolan_done
 func done(id int32) {
@@ -124,7 +123,7 @@ func done(id int32) {
 	}
 }
 
-// safe makes a panic an answer, and the program goes on.
+// safe turns a panic into an answer, so that the program goes on.
 func safe(id int32, result *unsafe.Pointer) {
 	if recover() == nil {
 		return
@@ -134,13 +133,4 @@ func safe(id int32, result *unsafe.Pointer) {
 		origin = r.decision.Origin()
 	}
 	*result = refusal("internal", origin)
-}
-
-func of(header []proxy.Pair, name string) string {
-	for _, h := range header {
-		if h.Name == name {
-			return h.Value
-		}
-	}
-	return ""
 }

@@ -1,4 +1,4 @@
-// The Worker: asks the policy what becomes of a request, and moves the bytes.
+// The Worker: asks the policy for a decision about each request, and moves the bytes.
 
 import { start } from './policy.mjs'
 
@@ -29,7 +29,7 @@ export default {
 /** Sends a request, follows redirects, and passes the response on. */
 async function exchange(policy, decision, request, env, ctx) {
   const { id, rateKey } = decision
-  let lasting = false // the response goes on after this function
+  let lasting = false // the response continues after this function
   const refuse = (code) => answer(policy.refuse(id, code))
   try {
     if (rateKey && env.RATE_LIMITER && !(await env.RATE_LIMITER.limit({ key: rateKey })).success)
@@ -55,7 +55,7 @@ async function exchange(policy, decision, request, env, ctx) {
   }
 }
 
-/** Fetches; code says why there is no response. */
+/** Sends a request. Without a response, code is the code of the refusal. */
 async function send({ method, url, headers, maxRequest, firstByteMs }, body, request) {
   const aborter = new AbortController()
   let code = 'upstream_unreachable'
@@ -65,7 +65,7 @@ async function send({ method, url, headers, maxRequest, firstByteMs }, body, req
   }
   if (body && !request.headers.has('content-length')) body = bounded(body, maxRequest, () => abort('request_too_large'))
   const timer = setTimeout(abort, firstByteMs, 'upstream_timeout')
-  request.signal.addEventListener('abort', () => aborter.abort()) // the client has left
+  request.signal.addEventListener('abort', () => aborter.abort()) // the page cancelled
   try {
     return {
       response: await fetch(url, {
@@ -84,7 +84,7 @@ async function send({ method, url, headers, maxRequest, firstByteMs }, body, req
   }
 }
 
-/** Sends one probe of a diagnosis. The platform does not tell why a server cannot be reached. */
+/** Sends one probe of a diagnosis. The platform does not say why a server cannot be reached. */
 async function probe({ method, url, headers, body }, timeoutMs) {
   try {
     const response = await fetch(url, {
@@ -101,7 +101,7 @@ async function probe({ method, url, headers, body }, timeoutMs) {
   }
 }
 
-/** Passes a response on, its body unread where its length is known. */
+/** Passes a response on. A body of known length is not read. */
 async function pass(policy, id, response, reply) {
   let { body } = response
   if (reply.bind > 0 && body) {
@@ -114,7 +114,7 @@ async function pass(policy, id, response, reply) {
   return passed(noBody.has(reply.status) ? null : body, reply)
 }
 
-/** Passes an event stream on; done is called when it has ended. */
+/** Passes an event stream on, and calls done when it has ended. */
 function stream(response, reply, ctx, done) {
   const { readable, writable } = new IdentityTransformStream()
   if (reply.prime) {
@@ -126,13 +126,13 @@ function stream(response, reply, ctx, done) {
   return passed(readable, reply)
 }
 
-// Compressed bytes stay as they are: fetch has not decoded them either.
+// Compressed bytes stay as they are, because fetch did not decode them.
 const passed = (body, { status, headers }) => new Response(body, { status, headers, encodeBody: 'manual' })
 const answer = ({ status, headers, body }) => new Response(noBody.has(status) ? null : body, { status, headers })
 
 /**
- * A body that ends with an error past max bytes. A TransformStream would take ten times the time, and ignore a
- * slow reader.
+ * Returns a body that ends with an error past max bytes. A TransformStream would take ten times the time, and
+ * ignore a slow reader.
  */
 function bounded(body, max, exceeded = () => {}) {
   const { readable, writable } = new IdentityTransformStream()
@@ -141,8 +141,7 @@ function bounded(body, max, exceeded = () => {}) {
   const pump = async () => {
     let room = new Uint8Array(piece)
     for (let n = 0;; room = new Uint8Array(room.buffer)) {
-      // Each turn leaves 7 KB of garbage, and who sends much sends it in small pieces:
-      // a long body waits for larger ones.
+      // Each turn leaves 7 KB of garbage. Past the first piece of a body, read large pieces.
       const { done, value } = await (n < piece ? from.read(room) : from.readAtLeast(piece, room))
       if (done) return to.close()
       if ((n += value.byteLength) > max) {
@@ -157,7 +156,7 @@ function bounded(body, max, exceeded = () => {}) {
   return readable
 }
 
-/** The body, or if that is longer than max, its beginning and a little more. */
+/** Returns the body, or of a body longer than max its beginning. */
 async function begin(body, max) {
   const chunks = []
   let n = 0
@@ -168,7 +167,7 @@ async function begin(body, max) {
   return new Uint8Array(await new Blob(chunks).arrayBuffer())
 }
 
-/** The answer where there is no policy to ask: as proxy.Refuse("internal") writes it. */
+/** Returns the answer without a policy, as proxy.Refuse("internal") writes it. */
 function fault(request) {
   const headers = {
     'content-type': 'application/json',

@@ -37,19 +37,20 @@
 //
 // Messages are JSON objects in text frames of at most [MaxMessage] bytes. Bytes
 // are base64url without padding: nonces, commitments and MACs of 32, public keys
-// of 65 (uncompressed points). What is hashed is a label and fields, each as its
-// length (32 bits, big endian) and its bytes:
+// of 65 (uncompressed points). The functions get a label and fields, each as its length
+// (32 bits, big endian) and its bytes:
 //
 //	commitment  SHA-256("portolan-pair-1 commitment", bridge key, extension key, bridge nonce)
 //	digits      SHA-256("portolan-pair-1 code", T), the first 64 bits modulo 1,000,000
-//	key         HKDF-SHA-256(secret: ECDH, salt: extension nonce ‖ bridge nonce, info: "portolan-pair-1 key", T), 32 bytes
+//	key         HKDF-SHA-256(secret: ECDH, salt: extension nonce ‖ bridge nonce,
+//	              info: "portolan-pair-1 key", T), 32 bytes
 //	pair MACs   HMAC-SHA-256(key, "portolan-pair-1 confirm extension" or "… confirm bridge", T)
 //	T           extension key, bridge key, extension nonce, bridge nonce, origin, address, install id
 //
-//	proof MACs  HMAC-SHA-256(key, "portolan-connect-1 bridge" or "… client", role, origin, address, install id, client nonce, bridge nonce)
+//	proof MACs  HMAC-SHA-256(key, "portolan-connect-1 bridge" or "… client",
+//	              role, origin, address, install id, client nonce, bridge nonce)
 //
-// The origin is the extension's ("chrome-extension://…", nothing for a local
-// process); the address is the host and port that was dialled ("127.0.0.1:55156").
-// It is hashed so that a squatter cannot pass the whole exchange on to a bridge
-// on another port.
+// The origin is the extension's ("chrome-extension://…"), and empty for a local process.
+// The address is the dialled host and port ("127.0.0.1:55156"). Because of the address, a
+// process that squats one port cannot pass the exchange on to a bridge on another port.
 package handshake

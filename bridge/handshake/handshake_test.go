@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A pipe is one end of an exchange in memory; what passes can be changed.
+// A pipe is one end of an exchange in memory. Tests can change the messages.
 type pipe struct {
 	in, out chan []byte
 	done    chan struct{}
@@ -61,8 +61,8 @@ func (p *pipe) Receive(ctx context.Context) ([]byte, error) {
 
 var profile = Profile{InstallID: "i", Label: "Work", Origin: "chrome-extension://x", Address: "127.0.0.1:55156"}
 
-// A meeting is a pairing with people at both ends. The fields are how it differs
-// from one that goes well.
+// A meeting is a pairing with people at both ends. The fields are its deviations from a
+// successful one.
 type meeting struct {
 	toBridge, toExtension func(Message) Message
 	typed                 func(shown string) string
@@ -80,18 +80,19 @@ func (m meeting) run(t *testing.T) (extensionKey, bridgeKey []byte, extensionErr
 		defer close(ext.done)
 		first, err := receive(t.Context(), br, "pair")
 		if err == nil {
-			err = AcceptPair(t.Context(), br, first, profile, func(ctx context.Context, code string, confirmed <-chan struct{}) error {
-				shown <- code
-				if m.declines {
-					return errors.New("no")
-				}
-				select {
-				case <-confirmed:
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}, func(key []byte) error { bridgeKey = key; return nil })
+			err = AcceptPair(t.Context(), br, first, profile,
+				func(ctx context.Context, code string, confirmed <-chan struct{}) error {
+					shown <- code
+					if m.declines {
+						return errors.New("no")
+					}
+					select {
+					case <-confirmed:
+						return nil
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}, func(key []byte) error { bridgeKey = key; return nil })
 		}
 		Refuse(t.Context(), br, err)
 		bridgeErr = err
@@ -169,10 +170,10 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// TestManInTheMiddle runs two honest pairings at once, as an attacker between them
-// has to, who cannot know one side's nonce when he is bound to the other's: the
-// digits are not the same, and a person who types what the terminal shows is
-// refused. (What he could change within one pairing is in TestPairing.)
+// TestManInTheMiddle runs two honest pairings at once. An attacker between two sides has
+// to do so, because he commits to one side before he knows the other side's nonce. The
+// digits of the two differ, and the digits of the terminal are refused. TestPairing has
+// changes within one pairing.
 func TestManInTheMiddle(t *testing.T) {
 	same := 0
 	for range 20 {
@@ -191,8 +192,8 @@ func TestManInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestASquatterLearnsNothing lets an extension talk to a process that never knew
-// anything, and looks at all that it was sent.
+// TestASquatterLearnsNothing connects an extension to a process without the key, and
+// checks all bytes that the process received.
 func TestASquatterLearnsNothing(t *testing.T) {
 	key := Random()
 	client := Client{Role: RoleExtension, InstallID: "i", Origin: "o", Address: "127.0.0.1:1", Key: key}
@@ -229,8 +230,8 @@ func TestASquatterLearnsNothing(t *testing.T) {
 	}
 }
 
-// TestTheAddressIsProved: a squatter that passes everything on to a bridge on
-// another port gets nowhere, for the two sides name different addresses.
+// TestTheAddressIsProved checks that a squatter cannot pass an exchange on to a bridge on
+// another port, because the two sides hash different addresses.
 func TestTheAddressIsProved(t *testing.T) {
 	key := Random()
 	ext, br := pipes()
@@ -239,12 +240,13 @@ func TestTheAddressIsProved(t *testing.T) {
 		_ = Accept(t.Context(), br, hello, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:2", Key: key})
 		close(ext.done)
 	}()
-	if err := Connect(t.Context(), ext, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:1", Key: key}); err == nil {
+	if err := Connect(t.Context(), ext, Client{Role: RoleExtension, InstallID: "i", Address: "127.0.0.1:1",
+		Key: key}); err == nil {
 		t.Error("relayed")
 	}
 }
 
-// TestVectors holds the encoding still, for implementations in other languages.
+// TestVectors pins the encoding for implementations in other languages.
 func TestVectors(t *testing.T) {
 	seq := func(from, n int) Bytes {
 		out := make(Bytes, n)
@@ -290,9 +292,10 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzAccept sends the bridge two messages of anybody: it never says ready.
+// FuzzAccept sends the bridge two messages without the key. It must never send ready.
 func FuzzAccept(f *testing.F) {
-	f.Add([]byte(`{"type":"hello","version":1,"role":"extension","installId":"i","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`), []byte(`{"type":"proof","mac":"AAAA"}`))
+	f.Add([]byte(`{"type":"hello","version":1,"role":"extension","installId":"i",`+
+		`"nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`), []byte(`{"type":"proof","mac":"AAAA"}`))
 	f.Add([]byte(`{"type":"pair","version":1,"installId":"i","publicKey":"AAAA"}`), []byte(`{"type":"pair-nonce"}`))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		ext, br := pipes()
@@ -303,10 +306,11 @@ func FuzzAccept(f *testing.F) {
 		ext.out <- two
 		close(ext.done)
 		if first.Type == "pair" {
-			err = AcceptPair(context.Background(), br, first, profile, func(ctx context.Context, _ string, confirmed <-chan struct{}) error {
-				<-ctx.Done()
-				return ctx.Err()
-			}, func([]byte) error { t.Error("kept"); return nil })
+			err = AcceptPair(context.Background(), br, first, profile,
+				func(ctx context.Context, _ string, confirmed <-chan struct{}) error {
+					<-ctx.Done()
+					return ctx.Err()
+				}, func([]byte) error { t.Error("kept"); return nil })
 		} else {
 			err = Accept(context.Background(), br, first, Client{Key: Random()})
 		}

@@ -43,7 +43,7 @@ const (
 	CodeNotPaired   = "NOT_PAIRED"   // the install id is unknown, or was revoked
 	CodeNotPairing  = "NOT_PAIRING"  // no pairing window is open
 	CodeBadProof    = "BAD_PROOF"    // a MAC or a commitment is wrong
-	CodeBadMessage  = "BAD_MESSAGE"  // not what is expected here
+	CodeBadMessage  = "BAD_MESSAGE"  // malformed, or not expected now
 	CodeDeclined    = "DECLINED"     // a person said no, or did not answer
 	CodeTooMany     = "TOO_MANY"     // try again later
 	CodeWrongTarget = "WRONG_TARGET" // the dialled address is not this bridge's
@@ -89,9 +89,9 @@ func Parse(text []byte) (Message, error) {
 	if len(text) > MaxMessage {
 		return m, refuse(CodeBadMessage, "the message is too long")
 	}
-	// The decoder's errors quote their input: they are not passed on.
+	// The decoder's errors quote their input, so they are dropped.
 	if json.Unmarshal(text, &m) != nil || m.Type == "" {
-		return Message{}, refuse(CodeBadMessage, "the message is not one of the handshake's")
+		return Message{}, refuse(CodeBadMessage, "the message does not belong to the handshake")
 	}
 	if (m.Type == "hello" || m.Type == "pair") && m.Version != Version {
 		return m, refuse(CodeBadMessage, fmt.Sprintf("handshake version %d is wanted; update the older side", Version))
@@ -99,7 +99,7 @@ func Parse(text []byte) (Message, error) {
 	if len(m.InstallID) > 64 || strings.ContainsFunc(m.InstallID, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
 	}) {
-		return m, refuse(CodeBadMessage, "the install id is not one")
+		return m, refuse(CodeBadMessage, "the install id is malformed")
 	}
 	m.Label = printable(m.Label, 64)
 	m.Code, m.Message = printable(m.Code, 32), printable(m.Message, 300)

@@ -27,13 +27,17 @@ type agreement struct {
 }
 
 // agree computes the digits and the key; own is this side's private key.
-func agree(own *ecdh.PrivateKey, other *ecdh.PublicKey, extensionKey, bridgeKey, extensionNonce, bridgeNonce []byte, who Profile) (agreement, error) {
+func agree(
+	own *ecdh.PrivateKey, other *ecdh.PublicKey, extensionKey, bridgeKey, extensionNonce, bridgeNonce []byte, who Profile,
+) (agreement, error) {
 	secret, err := own.ECDH(other)
 	if err != nil {
-		return agreement{}, refuse(CodeBadMessage, "the public key is not one")
+		return agreement{}, refuse(CodeBadMessage, "the public key is malformed")
 	}
-	fields := [][]byte{extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID)}
-	a := agreement{transcript: joined("", fields...)[4:]} // the label stands before it
+	fields := [][]byte{
+		extensionKey, bridgeKey, extensionNonce, bridgeNonce, []byte(who.Origin), []byte(who.Address), []byte(who.InstallID),
+	}
+	a := agreement{transcript: joined("", fields...)[4:]} // mac writes the label first
 	number := binary.BigEndian.Uint64(digest("portolan-pair-1 code", fields...)) % 1_000_000
 	a.code = fmt.Sprintf("%06d", number)
 	salt := append(append([]byte(nil), extensionNonce...), bridgeNonce...)
@@ -56,7 +60,7 @@ func commitment(bridgeKey, extensionKey, bridgeNonce []byte) []byte {
 func publicKey(raw []byte) (*ecdh.PublicKey, error) {
 	key, err := ecdh.P256().NewPublicKey(raw)
 	if err != nil {
-		return nil, refuse(CodeBadMessage, "the public key is not one")
+		return nil, refuse(CodeBadMessage, "the public key is malformed")
 	}
 	return key, nil
 }
@@ -64,19 +68,19 @@ func publicKey(raw []byte) (*ecdh.PublicKey, error) {
 // Pair is the extension's side. typed returns the digits that the person read in the
 // terminal. It is called once, and wrong digits end the attempt. Pair returns the key
 // after the confirmation in the terminal.
-func Pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
-	key, err := pair(ctx, p, who, typed)
-	Refuse(ctx, p, err)
-	return key, err
-}
-
-func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error)) ([]byte, error) {
+func Pair(
+	ctx context.Context, p Pipe, who Profile, typed func(context.Context) (string, error),
+) (key []byte, err error) {
+	defer func() { Refuse(ctx, p, err) }()
 	own, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	extensionKey := own.PublicKey().Bytes()
-	err = send(ctx, p, Message{Type: "pair", Version: Version, InstallID: who.InstallID, Label: who.Label, Address: who.Address, PublicKey: extensionKey})
+	err = send(ctx, p, Message{
+		Type: "pair", Version: Version, InstallID: who.InstallID, Label: who.Label, Address: who.Address,
+		PublicKey: extensionKey,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,8 @@ func pair(ctx context.Context, p Pipe, who Profile, typed func(context.Context) 
 	if err != nil {
 		return nil, err
 	}
-	if len(reveal.Nonce) != Size || !hmac.Equal(commit.Commitment, commitment(commit.PublicKey, extensionKey, reveal.Nonce)) {
+	committed := commitment(commit.PublicKey, extensionKey, reveal.Nonce)
+	if len(reveal.Nonce) != Size || !hmac.Equal(commit.Commitment, committed) {
 		return nil, refuse(CodeBadProof, "the bridge's nonce is not the one it committed to")
 	}
 	a, err := agree(own, other, extensionKey, commit.PublicKey, nonce, reveal.Nonce, who)
@@ -142,7 +147,8 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 		return err
 	}
 	bridgeKey, nonce := own.PublicKey().Bytes(), Random()
-	err = send(ctx, p, Message{Type: "pair-commit", PublicKey: bridgeKey, Commitment: commitment(bridgeKey, first.PublicKey, nonce)})
+	committed := commitment(bridgeKey, first.PublicKey, nonce)
+	err = send(ctx, p, Message{Type: "pair-commit", PublicKey: bridgeKey, Commitment: committed})
 	if err != nil {
 		return err
 	}
@@ -151,7 +157,7 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 		return err
 	}
 	if len(theirs.Nonce) != Size {
-		return refuse(CodeBadMessage, "the nonce is not one")
+		return refuse(CodeBadMessage, "the nonce is malformed")
 	}
 	if err := send(ctx, p, Message{Type: "pair-reveal", Nonce: nonce}); err != nil {
 		return err
@@ -172,7 +178,8 @@ func AcceptPair(ctx context.Context, p Pipe, first Message, who Profile,
 // bothConfirm waits for the extension's MAC and for the person's confirmation at the
 // same time, because the person reads the digits in the terminal. A wrong MAC or a
 // closed connection ends the question. A person's no ends the wait for the MAC.
-func bothConfirm(ctx context.Context, p Pipe, a agreement, confirm func(context.Context, string, <-chan struct{}) error) error {
+func bothConfirm(ctx context.Context, p Pipe, a agreement,
+	confirm func(context.Context, string, <-chan struct{}) error) error {
 	asking, stopAsking := context.WithCancel(ctx)
 	defer stopAsking()
 	receiving, stopReceiving := context.WithCancel(ctx)

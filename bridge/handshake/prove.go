@@ -24,21 +24,19 @@ type Client struct {
 
 func (c Client) mac(side string, client, bridge Bytes) []byte {
 	h := hmac.New(sha256.New, c.Key)
-	h.Write(joined("portolan-connect-1 "+side, []byte(c.Role), []byte(c.Origin), []byte(c.Address), []byte(c.InstallID), client, bridge))
+	h.Write(joined("portolan-connect-1 "+side, []byte(c.Role), []byte(c.Origin), []byte(c.Address), []byte(c.InstallID),
+		client, bridge))
 	return h.Sum(nil)
 }
 
 // Connect is the client's side. It returns nil once both sides have proved the key. It
 // sends its proof only after the bridge's proof was right.
-func Connect(ctx context.Context, p Pipe, c Client) error {
-	err := connect(ctx, p, c)
-	Refuse(ctx, p, err)
-	return err
-}
-
-func connect(ctx context.Context, p Pipe, c Client) error {
+func Connect(ctx context.Context, p Pipe, c Client) (err error) {
+	defer func() { Refuse(ctx, p, err) }()
 	nonce := Random()
-	hello := Message{Type: "hello", Version: Version, Role: c.Role, InstallID: c.InstallID, Address: c.Address, Nonce: nonce}
+	hello := Message{
+		Type: "hello", Version: Version, Role: c.Role, InstallID: c.InstallID, Address: c.Address, Nonce: nonce,
+	}
 	if err := send(ctx, p, hello); err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func connect(ctx context.Context, p Pipe, c Client) error {
 		return err
 	}
 	if len(m.Nonce) != Size || bytes.Equal(m.Nonce, nonce) || !hmac.Equal(m.MAC, c.mac("bridge", nonce, m.Nonce)) {
-		return refuse(CodeBadProof, "what answers on "+c.Address+" does not hold the key: it is not the paired bridge")
+		return refuse(CodeBadProof, "the program on "+c.Address+" does not have the key: it is not the paired bridge")
 	}
 	if err := send(ctx, p, Message{Type: "proof", MAC: c.mac("client", nonce, m.Nonce)}); err != nil {
 		return err
@@ -66,7 +64,8 @@ func Accept(ctx context.Context, p Pipe, hello Message, c Client) error {
 		return refuse(CodeNotPaired, "this browser profile is not paired with the bridge")
 	}
 	nonce := Random()
-	if err := send(ctx, p, Message{Type: "challenge", Nonce: nonce, MAC: c.mac("bridge", hello.Nonce, nonce)}); err != nil {
+	err := send(ctx, p, Message{Type: "challenge", Nonce: nonce, MAC: c.mac("bridge", hello.Nonce, nonce)})
+	if err != nil {
 		return err
 	}
 	m, err := receive(ctx, p, "proof")

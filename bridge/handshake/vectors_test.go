@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// vector reads one of testdata/vectors.json, which says what goes in.
+// vector reads one vector of testdata/vectors.json. The file names the inputs.
 func vector(t *testing.T, name string) Bytes {
 	t.Helper()
 	text, err := os.ReadFile("testdata/vectors.json")

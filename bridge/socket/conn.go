@@ -1,3 +1,6 @@
+// Package socket carries MCP over a WebSocket: one JSON-RPC message in each text
+// frame, with limits on a peer's messages. [Conn] is an [mcp.Transport] for either end,
+// in both builds of coder/websocket. The handshake before MCP uses it as its pipe.
 package socket
 
 import (
@@ -35,9 +38,9 @@ const closeTimeout = time.Second
 // New returns the connection on a new WebSocket. raw may be nil. It is closed if the
 // peer does not answer a closing frame.
 func New(ws *websocket.Conn, raw io.Closer, limits Limits) *Conn {
-	limits = limits.withDefaults()
-	ws.SetReadLimit(int64(limits.Frame))
-	return &Conn{ws: ws, raw: raw, limits: limits, rate: newLimiter(limits.PerSecond)}
+	c := &Conn{ws: ws, raw: raw}
+	c.Widen(limits)
+	return c
 }
 
 // Widen replaces the limits, once the peer has proved itself. Only the goroutine that

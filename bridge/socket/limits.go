@@ -1,6 +1,7 @@
 package socket
 
 import (
+	"cmp"
 	"errors"
 
 	"golang.org/x/time/rate"
@@ -17,16 +18,7 @@ type Limits struct {
 const DefaultFrame = 2 << 20
 
 func (l Limits) withDefaults() Limits {
-	if l.Frame == 0 {
-		l.Frame = DefaultFrame
-	}
-	if l.Depth == 0 {
-		l.Depth = 64
-	}
-	if l.PerSecond == 0 {
-		l.PerSecond = 1000
-	}
-	return l
+	return Limits{cmp.Or(l.Frame, DefaultFrame), cmp.Or(l.Depth, 64), cmp.Or(l.PerSecond, 1000)}
 }
 
 // ErrStopped is the reason of a connection that the peer closed because the person

@@ -49,14 +49,19 @@ func TestLimits(t *testing.T) {
 		code   websocket.StatusCode
 	}{
 		{"as large as may be", websocket.MessageText, []string{ping + strings.Repeat(" ", 1000-len(ping))}, nil, 0},
-		{"larger", websocket.MessageText, []string{ping + strings.Repeat(" ", 1001-len(ping))}, ErrTooLarge, websocket.StatusMessageTooBig},
-		{"as deep as may be", websocket.MessageText, []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[]]]}`}, nil, 0},
-		{"deeper", websocket.MessageText, []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[[]]]]}`}, ErrTooDeep, websocket.StatusPolicyViolation},
-		{"brackets in strings", websocket.MessageText, []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":["[[[[\"[[[["]}`}, nil, 0},
+		{"larger", websocket.MessageText, []string{ping + strings.Repeat(" ", 1001-len(ping))}, ErrTooLarge,
+			websocket.StatusMessageTooBig},
+		{"as deep as may be", websocket.MessageText, []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[]]]}`}, nil,
+			0},
+		{"deeper", websocket.MessageText, []string{`{"jsonrpc":"2.0","id":1,"method":"m","params":[[[[]]]]}`}, ErrTooDeep,
+			websocket.StatusPolicyViolation},
+		{"brackets in strings", websocket.MessageText,
+			[]string{`{"jsonrpc":"2.0","id":1,"method":"m","params":["[[[[\"[[[["]}`}, nil, 0},
 		{"binary", websocket.MessageBinary, []string{ping}, ErrNotText, websocket.StatusUnsupportedData},
 		{"not JSON-RPC", websocket.MessageText, []string{`{"hello":1}`}, ErrNotText, websocket.StatusInvalidFramePayloadData},
 		{"not JSON", websocket.MessageText, []string{`hello`}, ErrNotText, websocket.StatusInvalidFramePayloadData},
-		{"too many", websocket.MessageText, []string{ping, ping, ping, ping, ping, ping, ping, ping}, ErrTooFast, websocket.StatusPolicyViolation},
+		{"too many", websocket.MessageText, []string{ping, ping, ping, ping, ping, ping, ping, ping}, ErrTooFast,
+			websocket.StatusPolicyViolation},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c, peer := between(t, Limits{Frame: 1000, Depth: 4, PerSecond: 2})
@@ -127,7 +132,7 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// FuzzFrame reads what anybody may send, as the bridge does after the proof.
+// FuzzFrame reads any frame, as the bridge does after the proof.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":"a","result":{}}`))
 	f.Add([]byte(`{"a":"\"[[[["}`))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -14,18 +15,26 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
-// headerFlag collects --header 'K: V', which may be given several times.
-type headerFlag map[string]string
+// headersFlag defines --header 'K: V', which may be given several times.
+func headersFlag(flags *flag.FlagSet) map[string]string {
+	headers := make(map[string]string)
+	flags.Func("header", "", func(text string) error {
+		name, value, ok := strings.Cut(text, ":")
+		if !ok {
+			return errors.New("want 'Name: value'") // without the text: it may hold a key
+		}
+		headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		return nil
+	})
+	return headers
+}
 
-func (h headerFlag) String() string { return "" }
-
-func (h headerFlag) Set(text string) error {
-	name, value, ok := strings.Cut(text, ":")
-	if !ok {
-		return fmt.Errorf("want 'Name: value'") // without the text: it may hold a key
-	}
-	h[strings.TrimSpace(name)] = strings.TrimSpace(value)
-	return nil
+// listFlag defines a flag that may be given several times. Its values go behind list.
+func listFlag(flags *flag.FlagSet, list *[]string, name string) {
+	flags.Func(name, "", func(text string) error {
+		*list = append(*list, text)
+		return nil
+	})
 }
 
 // newFlags returns a flag set that reports its errors to its caller only.
@@ -51,6 +60,15 @@ func parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 	return rest, nil
 }
 
+// parseAll reads the flags of a command that has no other arguments.
+func parseAll(flags *flag.FlagSet, args []string) error {
+	rest, err := parse(flags, args)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
+	}
+	return err
+}
+
 // newRegistry returns a registry with one server for each URL, and their names in
 // the order of the URLs.
 func newRegistry(urls []string, headers map[string]string) (*registry.Registry, []string, error) {
@@ -72,8 +90,8 @@ func newRegistry(urls []string, headers map[string]string) (*registry.Registry, 
 	return r, names, nil
 }
 
-// serverName makes a name that reads well before a tool's: the host of the URL,
-// with a number where another server has that name.
+// serverName returns a name for a server: the host of its URL, with a number if another
+// server has that name.
 func serverName(rawURL string, taken map[string]bool) string {
 	base := "server"
 	if u, err := url.Parse(rawURL); err == nil && u.Host != "" {
@@ -86,8 +104,8 @@ func serverName(rawURL string, taken map[string]bool) string {
 	return name
 }
 
-// hostName writes a host so that a tool's name can begin with it: names of models'
-// functions begin with a letter and hold no dots.
+// hostName writes a host so that a tool's name can begin with it. Such names begin with
+// a letter and hold no dots.
 func hostName(host string) string {
 	if ip := net.ParseIP(host); ip != nil {
 		if ip.IsLoopback() {

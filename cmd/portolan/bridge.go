@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,28 +15,24 @@ import (
 	"github.com/portolan-mcp/portolan/bridge"
 )
 
-// bridgeFlags parses the flags that all bridge commands share.
-func bridgeFlags(name string, args []string, more func(*bridgeSettings, func(*bool, string))) (*bridgeSettings, []string, error) {
-	flags := newFlags(name)
-	s := new(bridgeSettings)
-	flags.StringVar(&s.Address, "listen", bridge.DefaultAddress, "")
-	flags.StringVar(&s.Profile, "profile", "", "")
-	flags.StringVar(&s.Discovery, "discovery", bridge.DiscoveryAddress, "")
-	flags.StringVar(&s.Dir, "dir", "", "")
-	flags.Var((*listFlag)(&s.Origins), "origin", "")
-	if more != nil {
-		more(s, func(p *bool, name string) { flags.BoolVar(p, name, false, "") })
-	}
+// bridgeFlags parses the arguments of a bridge command, of which wanted are no flags.
+func bridgeFlags(flags *flag.FlagSet, args []string, wanted int) (*bridge.Options, []string, error) {
+	opts := new(bridge.Options)
+	flags.StringVar(&opts.Address, "listen", bridge.DefaultAddress, "")
+	flags.StringVar(&opts.Profile, "profile", "", "")
+	flags.StringVar(&opts.Discovery, "discovery", bridge.DiscoveryAddress, "")
+	flags.StringVar(&opts.Dir, "dir", "", "")
+	listFlag(flags, &opts.Origins, "origin")
 	rest, err := parse(flags, args)
-	if err == nil {
-		err = loopbackOnly(s.Address)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(rest) > wanted:
+		return nil, nil, fmt.Errorf("%w: unexpected %q", errUsage, rest[wanted])
+	case len(rest) < wanted:
+		return nil, nil, fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
 	}
-	return s, rest, err
-}
-
-type bridgeSettings struct {
-	bridge.Options
-	stdio bool
+	return opts, rest, loopbackOnly(opts.Address)
 }
 
 // bridgeCommand runs the local bridge, or one of its subcommands.
@@ -52,33 +49,24 @@ func bridgeCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 			return bridgeToken(args[1:], stdout)
 		}
 	}
-	s, rest, err := bridgeFlags("bridge", args, func(s *bridgeSettings, flag func(*bool, string)) {
-		flag(&s.stdio, "stdio")
-		flag(&s.Ephemeral, "ephemeral")
-	})
-	switch {
-	case err != nil:
-		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
-	}
-	s.Logger = slog.New(slog.NewTextHandler(stderr, nil))
-	if !s.stdio {
-		return bridgeServe(ctx, s, stdout)
-	}
-	// Its client reads stdout: only MCP goes there.
-	return bridgeStdio(ctx, s, os.Stdin, stdout, stderr)
-}
-
-func bridgeServe(ctx context.Context, s *bridgeSettings, stdout io.Writer) error {
-	b, err := listen(ctx, &s.Options)
+	flags := newFlags("bridge")
+	stdio, ephemeral := flags.Bool("stdio", false, ""), flags.Bool("ephemeral", false, "")
+	opts, _, err := bridgeFlags(flags, args, 0)
 	if err != nil {
 		return err
 	}
-	if err := printAddress(b, s, stdout); err != nil {
+	opts.Ephemeral, opts.Logger = *ephemeral, slog.New(slog.NewTextHandler(stderr, nil))
+	if *stdio {
+		return bridgeStdio(ctx, opts, os.Stdin, stdout, stderr)
+	}
+	b, err := listen(ctx, opts)
+	if err != nil {
 		return err
 	}
-	return bounded(ctx, func(ctx context.Context) error { return b.Serve(ctx) })
+	if err := printAddress(b, opts, stdout); err != nil {
+		return err
+	}
+	return bounded(ctx, b.Serve)
 }
 
 // listen returns a bridge that has opened its port. The error says which program has
@@ -100,9 +88,9 @@ func listen(ctx context.Context, opts *bridge.Options) (*bridge.Bridge, error) {
 	return b, err
 }
 
-func printAddress(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
+func printAddress(b *bridge.Bridge, opts *bridge.Options, w io.Writer) error {
 	fmt.Fprintf(w, "The bridge is at http://%s/mcp\n", b.Addr())
-	if s.Ephemeral {
+	if opts.Ephemeral {
 		token, err := b.Token()
 		if err != nil {
 			return err
@@ -118,28 +106,28 @@ func printAddress(b *bridge.Bridge, s *bridgeSettings, w io.Writer) error {
 	return err
 }
 
-// bridgeStdio serves the client at stdin and stdout. If another bridge of the user has
-// the port, it passes the client's messages to that one.
-func bridgeStdio(ctx context.Context, s *bridgeSettings, stdin io.ReadCloser, stdout, stderr io.Writer) error {
-	b, err := bridge.New(&s.Options)
+// bridgeStdio serves the client at stdin and stdout, so that stdout has MCP messages only.
+// If another bridge of the user has the port, it passes the client's messages to that one.
+func bridgeStdio(ctx context.Context, opts *bridge.Options, stdin io.ReadCloser, stdout, stderr io.Writer) error {
+	b, err := bridge.New(opts)
 	if err != nil {
 		return err
 	}
 	err = b.Listen()
 	switch {
-	case errors.Is(err, bridge.ErrPortTaken) && !s.Ephemeral:
-		other, dialErr := bridge.Dial(ctx, &s.Options)
+	case errors.Is(err, bridge.ErrPortTaken) && !opts.Ephemeral:
+		other, dialErr := bridge.Dial(ctx, opts)
 		if dialErr != nil {
 			return fmt.Errorf("%w: %w; free it, or choose another with --listen", err, dialErr)
 		}
 		return bounded(ctx, func(ctx context.Context) error {
 			defer other.Close()
-			return other.Attach(ctx, s.Profile, stdin, stdout)
+			return other.Attach(ctx, opts.Profile, stdin, stdout)
 		})
 	case err != nil:
 		return err
 	}
-	if err := printAddress(b, s, stderr); err != nil {
+	if err := printAddress(b, opts, stderr); err != nil {
 		return err
 	}
 	return bounded(ctx, func(ctx context.Context) error {

@@ -15,16 +15,13 @@ import (
 // bridgePair pairs one browser profile through the running bridge. If none runs, it
 // runs one until the profile is paired.
 func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge pair", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge pair"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	local, err := bridge.Dial(ctx, &s.Options)
+	local, err := bridge.Dial(ctx, opts)
 	if errors.Is(err, bridge.ErrNoBridge) {
-		b, err := listen(ctx, &s.Options)
+		b, err := listen(ctx, opts)
 		if err != nil {
 			return err
 		}
@@ -33,8 +30,8 @@ func bridgePair(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 		served := make(chan error, 1)
 		go func() { served <- b.Serve(ctx) }()
 		defer func() { cancel(); <-served }()
-		s.Address = b.Addr() // if the port was 0
-		local, err = bridge.Dial(ctx, &s.Options)
+		opts.Address = b.Addr() // if the port was 0
+		local, err = bridge.Dial(ctx, opts)
 		if err != nil {
 			return err
 		}
@@ -70,7 +67,8 @@ func (t *terminal) Ready() {
 }
 
 func (t *terminal) Code(who bridge.Pairing, code string) {
-	fmt.Fprintf(t.out, "%q (%s) wants to be paired. Type these digits there:\n\n    %s %s\n\n", who.Label, who.Origin, code[:3], code[3:])
+	fmt.Fprintf(t.out, "%q (%s) wants to be paired. Type these digits there:\n\n    %s %s\n\n",
+		who.Label, who.Origin, code[:3], code[3:])
 }
 
 func (t *terminal) Left() { fmt.Fprintln(t.out, "That attempt ended without pairing.") }
@@ -96,14 +94,11 @@ func (t *terminal) Accepted(who bridge.Pairing) bool {
 
 // bridgeClients lists the paired browser profiles.
 func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge clients", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge clients"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	paired, connected, err := clientsOf(ctx, &s.Options)
+	paired, connected, err := clientsOf(ctx, opts)
 	if err != nil {
 		return err
 	}
@@ -115,7 +110,8 @@ func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
 		if connected[p.InstallID] {
 			state = "connected"
 		}
-		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, p.PairedAt.Format(time.DateOnly), state)
+		day := p.PairedAt.Format(time.DateOnly)
+		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, day, state)
 	}
 	return nil
 }
@@ -137,20 +133,17 @@ func clientsOf(ctx context.Context, opts *bridge.Options) ([]bridge.Pairing, map
 
 // bridgeRevoke forgets a paired profile; a running bridge ends its connection.
 func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge revoke", args, nil)
-	switch {
-	case err != nil:
+	opts, rest, err := bridgeFlags(newFlags("bridge revoke"), args, 1)
+	if err != nil {
 		return err
-	case len(rest) != 1:
-		return fmt.Errorf("%w: want one install id, as portolan bridge clients prints it", errUsage)
 	}
-	local, err := bridge.Dial(ctx, &s.Options)
+	local, err := bridge.Dial(ctx, opts)
 	if err == nil {
 		defer local.Close()
 		err = local.Revoke(ctx, rest[0])
 	} else {
 		var b *bridge.Bridge
-		if b, err = bridge.New(&s.Options); err == nil {
+		if b, err = bridge.New(opts); err == nil {
 			err = b.Revoke(rest[0])
 		}
 	}
@@ -163,14 +156,11 @@ func bridgeRevoke(ctx context.Context, args []string, stdout io.Writer) error {
 
 // bridgeToken prints the bearer token of HTTP clients.
 func bridgeToken(args []string, stdout io.Writer) error {
-	s, rest, err := bridgeFlags("bridge token", args, nil)
-	switch {
-	case err != nil:
+	opts, _, err := bridgeFlags(newFlags("bridge token"), args, 0)
+	if err != nil {
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
-	b, err := bridge.New(&s.Options)
+	b, err := bridge.New(opts)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,8 @@ const origin = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 
 func (p program) socket(t *testing.T) *socket.Conn {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), "ws://"+p.addr+"/extension", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+	ws, _, err := websocket.Dial(t.Context(), "ws://"+p.addr+"/extension",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,8 +86,8 @@ func (p program) socket(t *testing.T) *socket.Conn {
 	return socket.New(ws, nil, socket.Limits{})
 }
 
-// pair runs portolan bridge pair with a person who types the digits into the
-// extension and y into the terminal, and returns the key.
+// pair runs portolan bridge pair and returns the key. The person types the digits into the
+// extension and y into the terminal.
 func (p program) pair(t *testing.T) []byte {
 	t.Helper()
 	cmd := p.command("pair")
@@ -136,16 +137,18 @@ func (p program) pair(t *testing.T) []byte {
 	return key
 }
 
-// extend connects a browser extension with one tool.
+// extend connects an extension with one tool.
 func (p program) extend(t *testing.T, key []byte) {
 	t.Helper()
 	c := p.socket(t)
-	if err := handshake.Connect(t.Context(), c, handshake.Client{Role: "extension", InstallID: "i-1", Origin: origin, Address: p.addr, Key: key}); err != nil {
+	if err := handshake.Connect(t.Context(), c, handshake.Client{Role: "extension", InstallID: "i-1", Origin: origin,
+		Address: p.addr, Key: key}); err != nil {
 		t.Fatal(err)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		return text("from the browser"), nil, nil
+	mcp.AddTool(s, &mcp.Tool{Name: "hello"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult,
+		any, error) {
+		return textResult("from the browser"), nil, nil
 	})
 	session, err := s.Connect(context.Background(), c, nil)
 	if err != nil {
@@ -191,7 +194,7 @@ func TestBridgeStdio(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), `i-1  "Work"`) || !strings.Contains(string(out), "  connected") {
 		t.Errorf("clients: %s, %v", out, err)
 	}
-	// Each ends with its stdin, and the second does not take the first with it.
+	// Each ends with its stdin. The end of the second does not end the first.
 	two.Close()
 	if second.ProcessState == nil || second.ProcessState.ExitCode() != 0 {
 		t.Errorf("second: %v", second.ProcessState)
@@ -211,11 +214,11 @@ func TestBridgeStdio(t *testing.T) {
 	}
 }
 
-// TestBridgeEnds: with a client, an extension and a stream open.
+// TestBridgeEnds ends the bridge with a client, an extension and a stream open.
 func TestBridgeEnds(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		p := newProgram(t)
-		key := p.pair(t) // without a bridge that runs
+		key := p.pair(t) // no bridge runs
 		cmd := p.command()
 		stdout, err := cmd.StdoutPipe()
 		if err != nil {
@@ -232,7 +235,7 @@ func TestBridgeEnds(t *testing.T) {
 		if err := cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Process.Signal(sig) // again: it is ending, or ends at once
+		_ = cmd.Process.Signal(sig) // a second signal ends the process at once
 		go func() { ended <- cmd.Wait() }()
 		select {
 		case <-ended:
@@ -268,7 +271,8 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		err := cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 || !strings.Contains(errs.String(), "another program has the port") {
+		if code := cmd.ProcessState.ExitCode(); err == nil || code != 1 ||
+			!strings.Contains(errs.String(), "another program has the port") {
 			t.Errorf("%v: exit code %d: %s", args, code, errs.String())
 		}
 	}
@@ -280,12 +284,15 @@ func TestBridgeLeavesOthersAlone(t *testing.T) {
 }
 
 func TestBridgeUsage(t *testing.T) {
-	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"}, {"revoke"}, {"token", "x"}} {
-		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
+	for _, args := range [][]string{{"x"}, {"--listen", "0.0.0.0:1"}, {"--nonsense"}, {"pair", "x"}, {"clients", "x"},
+		{"revoke"}, {"token", "x"}} {
+		if code, out, errs := portolan(t, append([]string{"bridge"}, args...)...); code != 2 || out != "" ||
+			!strings.Contains(errs, "usage:") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
-	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen", "127.0.0.1:1"); code != 1 || out != "" {
+	if code, out, errs := portolan(t, "bridge", "revoke", "none", "--dir", t.TempDir(), "--listen",
+		"127.0.0.1:1"); code != 1 || out != "" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }

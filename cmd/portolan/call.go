@@ -10,25 +10,22 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A callFailure is the output of call --json without an answer.
+// A callFailure is the output of call --json if there is no result, as "error".
 type callFailure struct {
-	Error struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Status    int    `json:"status,omitempty"`
-		Hint      string `json:"hint,omitempty"`
-		Retryable bool   `json:"retryable"`
-	} `json:"error"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Status    int    `json:"status,omitempty"`
+	Hint      string `json:"hint,omitempty"`
+	Retryable bool   `json:"retryable"`
 }
 
 var errTool = errors.New("the tool answered with an error")
 
-// call calls one tool and prints its answer: the text, or with --json the whole
-// result as the server wrote it. An answer with isError fails the command.
+// call calls one tool and prints its result: the text, or with --json the whole result
+// as the server wrote it. A result with isError fails the command.
 func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("call")
-	headers := make(headerFlag)
-	flags.Var(headers, "header", "")
+	headers := headersFlag(flags)
 	asJSON := flags.Bool("json", false, "")
 	rest, err := parse(flags, args)
 	switch {
@@ -54,10 +51,8 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		if *asJSON {
 			x := registry.Explain(err)
-			var failure callFailure
-			failure.Error.Code, failure.Error.Message, failure.Error.Status = x.Code, err.Error(), x.Status
-			failure.Error.Hint, failure.Error.Retryable = x.Hint, x.Retryable
-			if err := printJSON(stdout, failure); err != nil {
+			failure := callFailure{x.Code, err.Error(), x.Status, x.Hint, x.Retryable}
+			if err := printJSON(stdout, map[string]callFailure{"error": failure}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +79,9 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-func dispatch(ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer) (*registry.Result, error) {
+func dispatch(
+	ctx context.Context, r *registry.Registry, tool string, arguments []byte, stderr io.Writer,
+) (*registry.Result, error) {
 	if err := r.Discover(ctx); err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// demoServer is an MCP server to try things with: each tool shows one thing that a
-// result or a call can be.
+// demoServer returns an MCP server for trials. Each tool shows one feature of calls or
+// results.
 func demoServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "portolan-demo", Version: "1"}, &mcp.ServerOptions{
 		Instructions: "A server to try Portolan with. Nothing here has an effect.",
@@ -20,16 +20,17 @@ func demoServer() *mcp.Server {
 		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 			Text string `json:"text" jsonschema:"what to return"`
 		}) (*mcp.CallToolResult, any, error) {
-			return text(in.Text), nil, nil
+			return textResult(in.Text), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Adds two numbers."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 			A float64 `json:"a"`
 			B float64 `json:"b"`
 		}) (*mcp.CallToolResult, any, error) {
-			return text(fmt.Sprint(in.A + in.B)), nil, nil
+			return textResult(fmt.Sprint(in.A + in.B)), nil, nil
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: "reverse", Description: "Reverses a text and counts its letters; the answer is structured."},
+	mcp.AddTool(s, &mcp.Tool{Name: "reverse",
+		Description: "Reverses a text and counts its letters; the answer is structured."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 			Text string `json:"text"`
 		}) (*mcp.CallToolResult, reversed, error) {
@@ -48,7 +49,7 @@ func demoServer() *mcp.Server {
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "fail", Description: "Always answers that it failed."},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			result := text("This tool fails on purpose.")
+			result := textResult("This tool fails on purpose.")
 			result.IsError = true
 			return result, nil, nil
 		})
@@ -60,7 +61,7 @@ type reversed struct {
 	Length int    `json:"length"`
 }
 
-func text(s string) *mcp.CallToolResult {
+func textResult(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
@@ -89,7 +90,7 @@ func countdown(ctx context.Context, req *mcp.CallToolRequest, in struct {
 			return nil, nil, ctx.Err()
 		}
 	}
-	return text("Lift-off."), nil, nil
+	return textResult("Lift-off."), nil, nil
 }
 
 // pixel is a PNG of one transparent pixel.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,36 +14,35 @@ import (
 	"time"
 )
 
-// A finding is the outcome of one check: one line of the report.
-type finding struct {
-	ok   bool
-	what string
-	fix  string // if not ok
-}
-
-// A report collects the findings of the checks.
+// A report prints a line for each check, and counts them.
 type report struct {
-	client   *http.Client
-	origin   string
-	findings []finding
+	client         *http.Client
+	origin         string
+	out            io.Writer
+	checks, failed int
 }
 
 func (r *report) note(ok bool, what, fix string) bool {
-	r.findings = append(r.findings, finding{ok, what, fix})
+	r.checks++
+	if ok {
+		fmt.Fprintf(r.out, "pass  %s\n", what)
+	} else {
+		r.failed++
+		fmt.Fprintf(r.out, "FAIL  %s\n      %s\n", what, fix)
+	}
 	return ok
 }
 
-// doctor checks a deployed proxy, an MCP server, or a server through a proxy, as
-// a page of --origin would meet them, and prints a line for each finding.
+// doctor checks a deployed proxy, an MCP server, or a server through a proxy. It sends the
+// requests of a page of --origin, and prints a line for each finding.
 func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("doctor")
 	proxyURL, server := flags.String("proxy", "", ""), flags.String("server", "", "")
 	origin, key := flags.String("origin", "", ""), flags.String("key", "", "")
-	rest, err := parse(flags, args)
-	switch {
-	case err != nil:
+	if err := parseAll(flags, args); err != nil {
 		return err
-	case len(rest) > 0 || *proxyURL == "" && *server == "":
+	}
+	if *proxyURL == "" && *server == "" {
 		return fmt.Errorf("%w: want --proxy or --server, or both", errUsage)
 	}
 	for _, u := range []string{*proxyURL, *server} {
@@ -50,35 +50,27 @@ func doctor(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 			return fmt.Errorf("%w: %q is not an absolute URL", errUsage, u)
 		}
 	}
-	r := &report{origin: *origin, client: &http.Client{
+	r := &report{origin: cmp.Or(*origin, "http://localhost:3000"), out: stdout, client: &http.Client{
 		Timeout:       15 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if r.origin == "" {
-		r.origin = "http://localhost:3000"
-	}
 	if *proxyURL != "" {
 		r.checkProxy(ctx, *proxyURL, *server, *key)
 	} else {
 		r.checkServer(ctx, *server)
 	}
-	bad := 0
-	for _, f := range r.findings {
-		if f.ok {
-			fmt.Fprintf(stdout, "pass  %s\n", f.what)
-		} else {
-			bad++
-			fmt.Fprintf(stdout, "FAIL  %s\n      %s\n", f.what, f.fix)
-		}
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d checks failed", bad, len(r.findings))
+	if r.failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", r.failed, r.checks)
 	}
 	return nil
 }
 
+// acceptBoth is the Accept header of a POST (2025-11-25, transports).
+const acceptBoth = "application/json, text/event-stream"
+
 // initialize is the first request of an MCP client (2025-11-25, lifecycle).
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"portolan-doctor","version":"1"}}}`
 
 // An answer is a response, with its body unless that is a stream.
 type answer struct {
@@ -109,17 +101,18 @@ func (r *report) do(ctx context.Context, method, to, body string, header ...stri
 	}
 	defer res.Body.Close()
 	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		return answer{status: res.StatusCode, header: res.Header}, nil // it may stay open
+		return answer{status: res.StatusCode, header: res.Header}, nil // a stream may stay open
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	return answer{res.StatusCode, res.Header, string(bytes.TrimSpace(text))}, nil
 }
 
-// checkProxy checks that a proxy works for the origin, and for nobody else.
+// checkProxy checks that a proxy works for the origin, and for no other one.
 func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 	at = strings.TrimSuffix(at, "/") + "/"
 	a, err := r.do(ctx, "GET", at+"healthz", "")
-	if !r.note(err == nil && a.status == 200, "the proxy answers", reason("Check the address, and that it is deployed", a, err)) {
+	if !r.note(err == nil && a.status == 200, "the proxy answers",
+		advice("Check the address, and that it is deployed", a, err)) {
 		return
 	}
 	a, _ = r.do(ctx, "GET", at, "", "Origin", r.origin)
@@ -127,16 +120,20 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 		Open bool `json:"open"`
 	}
 	_ = json.Unmarshal([]byte(a.body), &policy)
-	if !r.note(policy.Open, "it is configured", "Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
+	if !r.note(policy.Open, "it is configured",
+		"Set ALLOWED_ORIGINS and one of ALLOWED_HOSTS, CALLER_KEYS and TICKET_KEYS.") {
 		return
 	}
 	asked := "content-type,mcp-protocol-version,mcp-session-id,x-portolan-target,x-portolan-key"
-	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", asked)
-	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin, "pages of "+r.origin+" may use it",
+	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", asked)
+	if !r.note(a.status == 204 && a.header.Get("Access-Control-Allow-Origin") == r.origin,
+		"pages of "+r.origin+" may use it",
 		"Add the origin to ALLOWED_ORIGINS, or name another with --origin.") {
 		return
 	}
-	evil := "https://not-" + strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(r.origin), "-") + ".example"
+	name := strings.Trim(strings.NewReplacer("://", "-", ":", "-", "*", "-").Replace(r.origin), "-")
+	evil := "https://not-" + name + ".example"
 	a, _ = r.do(ctx, "OPTIONS", at, "", "Origin", evil, "Access-Control-Request-Method", "POST")
 	r.note(a.status == 403, "pages of other origins may not", "ALLOWED_ORIGINS allows too much: list exact origins.")
 
@@ -145,16 +142,18 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 			"Content-Type", "application/json", "Accept", accept)
 		return a
 	}
-	const both = "application/json, text/event-stream"
-	a = post("https://169.254.169.254/latest/meta-data", both)
-	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")", "Unset ALLOW_PRIVATE: it is for local development.")
-	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page", "Something in front of the proxy removes CORS headers.")
+	a = post("https://169.254.169.254/latest/meta-data", acceptBoth)
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it refuses internal addresses ("+a.code()+")",
+		"Unset ALLOW_PRIVATE: it is for local development.")
+	r.note(a.header.Get("Access-Control-Allow-Origin") == r.origin, "its refusals can be read by the page",
+		"Something in front of the proxy removes CORS headers.")
 	if server == "" {
 		return
 	}
 	a = post(server, "text/html")
-	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")", "Is this Portolan's proxy?")
-	a = post(server, both)
+	r.note(a.status >= 400 && a.status < 500 && a.code() != "", "it is no general relay ("+a.code()+")",
+		"Is this Portolan's proxy?")
+	a = post(server, acceptBoth)
 	r.note(a.code() == "", "it goes to the server", "The proxy says: "+a.code()+". "+hintOf(a.body))
 	if a.code() == "" {
 		r.note(a.status == 200 || a.status == 401, fmt.Sprintf("the server answers MCP (status %d)", a.status),
@@ -164,23 +163,27 @@ func (r *report) checkProxy(ctx context.Context, at, server, key string) {
 
 // checkServer checks whether a page can use a server directly.
 func (r *report) checkServer(ctx context.Context, server string) {
-	const both = "application/json, text/event-stream"
-	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept", both)
-	if !r.note(err == nil, "the server answers", reason("Check the address and that the server runs", a, err)) {
+	a, err := r.do(ctx, "POST", server, initialize, "Origin", r.origin, "Content-Type", "application/json", "Accept",
+		acceptBoth)
+	if !r.note(err == nil, "the server answers", advice("Check the address and that the server runs", a, err)) {
 		return
 	}
-	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status), "Check the path of the URL: "+http.StatusText(a.status))
+	r.note(a.status == 200 || a.status == 401, fmt.Sprintf("it answers MCP (status %d)", a.status),
+		"Check the path of the URL: "+http.StatusText(a.status))
 	const viaProxy = "Add CORS headers to the server, or use a proxy: proxy: true."
 	r.note(allows(a, r.origin), "its answers can be read by pages of "+r.origin, viaProxy)
 	exposed := strings.ToLower(a.header.Get("Access-Control-Expose-Headers"))
 	if a.header.Get("Mcp-Session-Id") != "" {
-		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read", "Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
+		r.note(strings.Contains(exposed, "mcp-session-id"), "the session id can be read",
+			"Let the server send Access-Control-Expose-Headers: Mcp-Session-Id.")
 	}
 	if a.status == 401 {
-		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read", "Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
+		r.note(strings.Contains(exposed, "www-authenticate"), "what sign-in it asks for can be read",
+			"Let the server send Access-Control-Expose-Headers: WWW-Authenticate.")
 	}
 	asked := []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
-	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", strings.Join(asked, ","))
+	pre, _ := r.do(ctx, "OPTIONS", server, "", "Origin", r.origin, "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", strings.Join(asked, ","))
 	r.note(pre.status >= 200 && pre.status < 300 && allows(pre, r.origin), "it allows the preflight of a POST", viaProxy)
 	allowed := "," + strings.ReplaceAll(strings.ToLower(pre.header.Get("Access-Control-Allow-Headers")), " ", "") + ","
 	for _, name := range asked {
@@ -188,8 +191,10 @@ func (r *report) checkServer(ctx context.Context, server string) {
 		r.note(ok, "it allows the header "+name, "Let the server name it in Access-Control-Allow-Headers.")
 	}
 	get, err := r.do(ctx, "GET", server, "", "Origin", r.origin, "Accept", "text/event-stream")
-	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") || get.status == 400 || get.status == 401
-	r.note(ok, "it answers a GET with a stream, or with 405", fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
+	ok := err != nil || get.status == 405 || strings.HasPrefix(get.header.Get("Content-Type"), "text/event-stream") ||
+		get.status == 400 || get.status == 401
+	r.note(ok, "it answers a GET with a stream, or with 405",
+		fmt.Sprintf("It answers %d: clients may take that for another transport.", get.status))
 }
 
 func allows(a answer, origin string) bool {
@@ -197,7 +202,7 @@ func allows(a answer, origin string) bool {
 	return allowed == "*" || allowed == origin
 }
 
-func reason(advice string, a answer, err error) string {
+func advice(advice string, a answer, err error) string {
 	if err != nil {
 		return advice + ": " + err.Error()
 	}

@@ -12,8 +12,9 @@
 //	portolan bridge pair|clients|token
 //	portolan bridge revoke INSTALL-ID
 //
-// It exits with 0 when all is done, 1 when the operation failed (the message is on
-// stderr, what --json promises is on stdout all the same), and 2 for wrong usage.
+// It exits with 0 if the operation succeeded, 1 if it failed, and 2 for wrong usage. The
+// message of a failure is on stderr. With --json the output on stdout is complete all the
+// same.
 package main
 
 import (
@@ -54,9 +55,11 @@ var errUsage = errors.New("wrong usage")
 // stderr.
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-var commands = map[string]command{"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand}
+var commands = map[string]command{
+	"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand,
+}
 
-// An exitCode is the code of another program that ends this one.
+// An exitCode is the exit code of a program that this one ran, and becomes its own.
 type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }

@@ -15,11 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// start serves what up serves.
+// start serves the site and the demo server, as up does.
 func start(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}, "portolan/portolan.wasm": {Data: []byte("\x00asm")}}, pageSettings{})
+	handler := site(fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")},
+		"portolan/portolan.wasm": {Data: []byte("\x00asm")}}, pageSettings{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		merged, stop := context.WithCancel(req.Context())
 		defer stop()
@@ -116,7 +117,8 @@ func TestCall(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"}, {"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
+	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
+		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
 		if code, out, errs := portolan(t, args...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
@@ -140,7 +142,7 @@ func TestUpServesUntilItIsInterrupted(t *testing.T) {
 	if err != nil || !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/") {
 		t.Fatalf("%q, %v", line, err)
 	}
-	// An open stream must not keep it from ending.
+	// An open stream must not delay the end.
 	res, err := http.Get(url + "sse")
 	if err != nil || res.StatusCode != 200 {
 		t.Fatal(res, err)
@@ -173,7 +175,8 @@ func TestSiteHeaders(t *testing.T) {
 		t.Errorf("page: policy %q", got)
 	}
 	preflight := get("OPTIONS", "/mcp")
-	if preflight.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
+	if preflight.Get("Access-Control-Allow-Origin") != "*" ||
+		!strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
 		t.Errorf("preflight: %v", preflight)
 	}
 }

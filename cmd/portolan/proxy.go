@@ -14,16 +14,6 @@ import (
 	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// listFlag collects a flag that may be given several times.
-type listFlag []string
-
-func (l *listFlag) String() string { return "" }
-
-func (l *listFlag) Set(text string) error {
-	*l = append(*l, text)
-	return nil
-}
-
 // proxy runs the CORS proxy natively until ctx ends, or makes a ticket or a seal.
 func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
@@ -42,15 +32,13 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("proxy")
 	listen := flags.String("listen", "127.0.0.1:0", "")
 	private := flags.Bool("insecure-allow-private", false, "")
-	flags.Var((*listFlag)(&cfg.Origins), "origin", "")
-	flags.Var((*listFlag)(&cfg.Hosts), "host", "")
-	flags.Var((*listFlag)(&cfg.Keys), "key", "")
-	rest, err := parse(flags, args)
+	listFlag(flags, &cfg.Origins, "origin")
+	listFlag(flags, &cfg.Hosts, "host")
+	listFlag(flags, &cfg.Keys, "key")
+	err = parseAll(flags, args)
 	switch {
 	case err != nil:
 		return err
-	case len(rest) > 0:
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	case len(cfg.Origins) == 0:
 		return fmt.Errorf("%w: the proxy is closed without --origin", errUsage)
 	case len(cfg.Hosts) == 0 && len(cfg.Keys) == 0 && len(cfg.TicketKeys) == 0:
@@ -59,7 +47,7 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *private {
 		cfg.Private, cfg.HTTP = true, true
 	}
-	cfg.BindingKeys = []string{rand.Text()} // pages sign in again after a restart of theirs, not of ours
+	cfg.BindingKeys = []string{rand.Text()} // bindings end with this process
 	policy, err := corsproxy.New(cfg)
 	if err != nil {
 		return fmt.Errorf("%w: %v", errUsage, err)
@@ -79,8 +67,8 @@ func proxy(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return errors.Join(err, stop())
 }
 
-// keyFrom reads a secret from an environment variable, so that it stands in no
-// list of processes.
+// keyFrom reads a secret from an environment variable, because lists of processes show
+// arguments.
 func keyFrom(name string) (string, error) {
 	key, _, _ := strings.Cut(os.Getenv(name), ",")
 	if len(key) < 22 {
@@ -94,8 +82,8 @@ func ticket(args []string, stdout io.Writer) error {
 	flags := newFlags("proxy ticket")
 	origin, host := flags.String("origin", "", ""), flags.String("host", "", "")
 	days := flags.Int("days", 30, "")
-	var headers listFlag
-	flags.Var(&headers, "header", "")
+	var headers []string
+	listFlag(flags, &headers, "header")
 	rest, err := parse(flags, args)
 	switch {
 	case err != nil:
@@ -117,8 +105,8 @@ func ticket(args []string, stdout io.Writer) error {
 func seal(args []string, stdout io.Writer) error {
 	flags := newFlags("proxy seal")
 	origin, host := flags.String("origin", "", ""), flags.String("host", "", "")
-	var fields listFlag
-	flags.Var(&fields, "header", "")
+	var fields []string
+	listFlag(flags, &fields, "header")
 	rest, err := parse(flags, args)
 	switch {
 	case err != nil:

@@ -38,7 +38,7 @@ func runProxy(t *testing.T, args ...string) string {
 	return url
 }
 
-// plainServer is an MCP server without CORS, which notes the last headers it got.
+// plainServer is an MCP server without CORS, which keeps the last headers it received.
 func plainServer(t *testing.T) (url string, header func() http.Header) {
 	var last http.Header
 	handler := demoHandler()
@@ -63,13 +63,16 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	strict := runProxy(t, "--origin", ide, "--host", "mcp.example.com")
-	if code, out, errs := portolan(t, "doctor", "--proxy", strict, "--origin", ide); code != 0 || strings.Contains(out, "FAIL") || strings.Count(out, "pass") < 5 {
+	if code, out, errs := portolan(t, "doctor", "--proxy", strict, "--origin", ide); code != 0 ||
+		strings.Contains(out, "FAIL") || strings.Count(out, "pass") < 5 {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
-	if code, out, _ := portolan(t, "doctor", "--proxy", strict, "--origin", "http://other.example"); code != 1 || !strings.Contains(out, "Add the origin to ALLOWED_ORIGINS") {
+	if code, out, _ := portolan(t, "doctor", "--proxy", strict, "--origin", "http://other.example"); code != 1 ||
+		!strings.Contains(out, "Add the origin to ALLOWED_ORIGINS") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if code, out, _ := portolan(t, "doctor", "--server", server, "--origin", ide); code != 1 || !strings.Contains(out, "proxy: true") || !strings.Contains(out, "pass  the server answers") {
+	if code, out, _ := portolan(t, "doctor", "--server", server, "--origin", ide); code != 1 ||
+		!strings.Contains(out, "proxy: true") || !strings.Contains(out, "pass  the server answers") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	open := start(t)
@@ -81,8 +84,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestTicketAndSeal uses what the commands make: a page that holds neither the
-// proxy's key nor the server's.
+// TestTicketAndSeal uses a ticket and a seal of the commands, as a page without the keys
+// of the proxy and the server.
 func TestTicketAndSeal(t *testing.T) {
 	server, header := plainServer(t)
 	t.Setenv("TICKET_KEYS", "a-ticket-key-that-is-long-enough")
@@ -123,11 +126,13 @@ func TestTicketAndSeal(t *testing.T) {
 	if res := post(); res.Header.Get("X-Proxy-Error") != "caller_refused" {
 		t.Errorf("without a ticket: %v", res.Header)
 	}
-	if res := post("X-Portolan-Ticket", ticket, "X-Portolan-Sealed", sealed); res.StatusCode != 200 || header().Get("Authorization") != "Bearer of the server" {
+	if res := post("X-Portolan-Ticket", ticket, "X-Portolan-Sealed", sealed); res.StatusCode != 200 ||
+		header().Get("Authorization") != "Bearer of the server" {
 		t.Errorf("status %d, %v, the server got %v", res.StatusCode, res.Header, header())
 	}
 	for _, args := range [][]string{
-		{"ticket"}, {"ticket", "--origin", ide}, {"seal", "--origin", ide, "--host", host}, {"seal", "--origin", ide, "--host", host, "--header", "Cookie: x"},
+		{"ticket"}, {"ticket", "--origin", ide}, {"seal", "--origin", ide, "--host", host}, {"seal", "--origin", ide,
+			"--host", host, "--header", "Cookie: x"},
 		{"seal", "--origin", ide, "--host", host, "--header", "A: $NOT_SET_ANYWHERE"},
 	} {
 		if code, _, _ := portolan(t, append([]string{"proxy"}, args...)...); code != 2 {
@@ -146,12 +151,14 @@ func TestSDKClientThroughTheProxy(t *testing.T) {
 		"sse":        &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(server, "/mcp") + "/sse", HTTPClient: client},
 	} {
 		t.Run(name, func(t *testing.T) {
-			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport,
+				nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer session.Close()
-			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "add", Arguments: map[string]any{"a": 40, "b": 2}})
+			result, err := session.CallTool(t.Context(),
+				&mcp.CallToolParams{Name: "add", Arguments: map[string]any{"a": 40, "b": 2}})
 			if err != nil || result.Content[0].(*mcp.TextContent).Text != "42" {
 				t.Errorf("%v, %v", result, err)
 			}

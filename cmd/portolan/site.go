@@ -9,14 +9,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// pageSettings is what the demo page reads from settings.json.
+// pageSettings are the settings.json of the demo page.
 type pageSettings struct {
 	Proxy string `json:"proxy"` // the template of the proxy beside the page
 	Plain string `json:"plain"` // a server that needs it
 }
 
-// site serves the files of the demo page and, for it and for pages of other
-// origins, a demo MCP server: streamable HTTP at /mcp, legacy SSE at /sse.
+// site serves the files of the demo page and a demo MCP server: streamable HTTP at /mcp,
+// legacy SSE at /sse. Pages of other origins may use the server too.
 func site(files fs.FS, settings pageSettings) http.Handler {
 	demo := withCORS(demoHandler())
 	mux := http.NewServeMux()
@@ -40,23 +40,24 @@ func demoHandler() http.Handler {
 	return mux
 }
 
-// page sets the headers of files. The content policy is what a page with a wasm
-// module in a worker needs, and servers anywhere.
+// page sets the headers of files. The content policy allows a wasm module in a worker, and
+// servers anywhere.
 func page(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src *; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; base-uri 'none'; object-src 'none'")
+		h.Set("Content-Security-Policy", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "+
+			"worker-src 'self' blob:; connect-src *; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "+
+			"base-uri 'none'; object-src 'none'")
 		if strings.HasSuffix(req.URL.Path, ".wasm") {
-			h.Set("Content-Type", "application/wasm") // compileStreaming insists
+			h.Set("Content-Type", "application/wasm") // compileStreaming refuses other types
 		}
 		next.ServeHTTP(w, req)
 	})
 }
 
-// withCORS lets pages of other origins use the demo server, which has nothing to
-// protect.
+// withCORS lets pages of other origins use the demo server, which has no secrets.
 func withCORS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		h := w.Header()

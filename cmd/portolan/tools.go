@@ -15,7 +15,7 @@ import (
 // A listing is the output of tools --json.
 type listing struct {
 	Servers map[string]serverEntry `json:"servers"`
-	// Tools are toolEntry values, or with --format what that dialect has.
+	// Tools are toolEntry values, or with --format tools of that dialect.
 	Tools  []any       `json:"tools"`
 	Losses []lossEntry `json:"losses,omitempty"`
 }
@@ -44,12 +44,11 @@ type lossEntry struct {
 	What string `json:"what"`
 }
 
-// tools lists the tools of all named servers. A server that fails does not hide the
-// others.
+// tools lists the tools of all named servers. If one server fails, the others are listed
+// all the same.
 func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("tools")
-	headers := make(headerFlag)
-	flags.Var(headers, "header", "")
+	headers := headersFlag(flags)
 	format := flags.String("format", "", "")
 	asJSON := flags.Bool("json", false, "")
 	urls, err := parse(flags, args)
@@ -116,7 +115,7 @@ func newListing(r *registry.Registry, names []string, format convert.Dialect) (*
 }
 
 // print writes the listing: whole with --json, the tools alone with --format, and
-// else a line for each tool.
+// otherwise a line for each tool.
 func (list *listing) print(w io.Writer, format string, asJSON bool) error {
 	switch {
 	case asJSON:
@@ -127,7 +126,7 @@ func (list *listing) print(w io.Writer, format string, asJSON bool) error {
 	for _, t := range list.Tools {
 		entry := t.(toolEntry)
 		var def struct{ Description string }
-		json.Unmarshal(entry.Definition, &def) // a description of another type is shown as none
+		json.Unmarshal(entry.Definition, &def) // a description that is not a string is not shown
 		line, _, _ := strings.Cut(strings.TrimSpace(def.Description), "\n")
 		if _, err := fmt.Fprintf(w, "%-40s %s\n", printable(entry.Name), printable(line)); err != nil {
 			return err

@@ -16,48 +16,49 @@ import (
 	corsproxy "github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// up serves the demo page, with the package it loads, and a demo MCP server, until
-// ctx ends. With --check it drives the page once in a browser instead, and ends
-// with that program's exit code.
+// up serves the demo page, the package that the page loads, and a demo MCP server, until
+// ctx ends. With --check it drives the page once in a browser instead, and ends with
+// that program's exit code.
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("up")
 	listen := flags.String("listen", "127.0.0.1:0", "")
 	check := flags.Bool("check", false, "")
 	root := flags.String("root", "", "")
-	rest, err := parse(flags, args)
-	if err != nil {
+	if err := parseAll(flags, args); err != nil {
 		return err
-	}
-	if len(rest) > 0 {
-		return fmt.Errorf("%w: unexpected %q", errUsage, rest[0])
 	}
 	if err := loopbackOnly(*listen); err != nil {
 		return err
 	}
 	if *root == "" {
-		if *root, err = findUpward(filepath.Join("dist", "demo", "index.html")); err != nil {
+		index, err := findUpward(filepath.Join("dist", "demo", "index.html"))
+		if err != nil {
 			return errors.New("there is no dist/demo here; run ./build.sh web first")
 		}
-		*root = filepath.Dir(*root)
+		*root = filepath.Dir(index)
 	}
-	main, err := net.Listen("tcp", *listen)
+	// Pages reach the plain server only through the proxy: it has another origin and
+	// sends no CORS headers.
+	var listeners [3]net.Listener
+	for i, address := range []string{*listen, "127.0.0.1:0", "127.0.0.1:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		listeners[i] = l
+	}
+	main, plain, through := listeners[0], listeners[1], listeners[2]
+	policy, err := corsproxy.New(corsproxy.Config{
+		Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true,
+		BindingKeys: []string{rand.Text()},
+	})
 	if err != nil {
 		return err
 	}
-	// Pages reach it only through the proxy: another origin, and no CORS headers.
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return errors.Join(err, main.Close())
+	settings := pageSettings{
+		Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp",
 	}
-	through, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return errors.Join(err, main.Close(), plain.Close())
-	}
-	policy, err := corsproxy.New(corsproxy.Config{Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true, BindingKeys: []string{rand.Text()}})
-	if err != nil {
-		return errors.Join(err, main.Close(), plain.Close(), through.Close())
-	}
-	settings := pageSettings{Proxy: "http://" + through.Addr().String() + "/?url={href}", Plain: "http://" + plain.Addr().String() + "/mcp"}
 	served := make(chan error, 3)
 	stop := []func() error{
 		serve(ctx, main, site(os.DirFS(*root), settings), served),
@@ -65,7 +66,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
 	}
 	url := "http://" + main.Addr().String() + "/"
-	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n", url, settings.Plain, through.Addr())
+	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n",
+		url, settings.Plain, through.Addr())
 
 	if *check {
 		err = runCheck(ctx, url, stdout, stderr)
@@ -86,7 +88,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 func serve(ctx context.Context, l net.Listener, handler http.Handler, served chan<- error) (stop func() error) {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		// Streams stay open as long as a page likes; they end with the server.
+		// Streams have no time limit. They end with the server.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() {

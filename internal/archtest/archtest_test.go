@@ -1,4 +1,4 @@
-// Package archtest holds DESIGN.md's table of rooms and imports as a test.
+// Package archtest tests DESIGN.md's table of rooms and imports.
 package archtest
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const module = "github.com/portolan-mcp/portolan/"
 
-// A rule says what the packages below a folder may import directly, beside the
-// standard library and their own room.
+// A rule names the packages that a room may import directly, beside the standard library
+// and its own packages.
 type rule struct {
 	room   string   // path below the module; the longest that matches counts
 	may    []string // rooms and modules
@@ -23,47 +23,181 @@ type rule struct {
 	reason string
 }
 
-var lean = []string{"fmt", "encoding/json", "net/url", "log", "regexp", "reflect", "text/template", "crypto/*", "net", "net/http", "os/exec"}
+var lean = []string{"fmt", "encoding/json", "net/url", "log", "regexp", "reflect", "text/template", "crypto/*", "net",
+	"net/http", "os/exec"}
 
 var rules = []rule{
-	{room: "registry", may: []string{"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "registry/wire"}, noStd: []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"}, reason: "the pipeline is linked into the page's module"},
+	{
+		room: "registry",
+		may: []string{
+			"registry/approvals", "registry/convert", "registry/endpoint", "registry/names", "registry/rawjson",
+			"registry/resulttext", "registry/text", "registry/validate", "registry/wire",
+		},
+		noStd:  []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"},
+		reason: "the pipeline is linked into the page's module",
+	},
 	{room: "registry/approvals", noStd: lean, reason: "one idea, pure, linked into the page's module"},
-	{room: "registry/convert", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
+	{
+		room: "registry/convert", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean,
+		reason: "one idea, pure, linked into the page's module",
+	},
 	{room: "registry/endpoint", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/names", noStd: lean, reason: "one idea, pure, linked into the page's module"},
 	{room: "registry/rawjson", noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/resulttext", may: []string{"registry/rawjson", "registry/text"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
-	{room: "registry/text", may: []string{"registry/rawjson", "registry/wire"}, noStd: lean, reason: "one idea, pure, linked into the page's module"},
-	{room: "registry/validate", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean, reason: "one idea, pure; its sentinel is linked into the page's module"},
+	{
+		room: "registry/resulttext", may: []string{"registry/rawjson", "registry/text"}, noStd: lean,
+		reason: "one idea, pure, linked into the page's module",
+	},
+	{
+		room: "registry/text", may: []string{"registry/rawjson", "registry/wire"}, noStd: lean,
+		reason: "one idea, pure, linked into the page's module",
+	},
+	{
+		room: "registry/validate", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean,
+		reason: "one idea, pure; its sentinel is linked into the page's module",
+	},
 	{room: "registry/wire", noStd: lean, reason: "data that both languages use"},
 	{room: "registry/wire/generate", may: []string{"registry/wire"}, reason: "writes the data as TypeScript"},
-	{room: "registry/pin", may: []string{"registry/rawjson"}, noStd: []string{"fmt", "encoding/json", "net/http", "regexp", "reflect"}, reason: "SHA-256, which the page leaves to its platform"},
-	{room: "registry/scan", may: []string{"registry/rawjson", "registry/text"}, noStd: []string{"fmt", "net/http", "reflect"}, reason: "rules by regexp, which the page's module does not link"},
-	{room: "registry/oauth", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/client", may: []string{"registry", "registry/client/corsproxy", "registry/endpoint", "registry/oauth", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/client/corsproxy", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/client/browser", js: true, may: []string{"registry", "registry/client", "registry/client/browser/membuf"}, noStd: lean, reason: "linked into the page's module"},
+	{
+		room: "registry/pin", may: []string{"registry/rawjson"},
+		noStd:  []string{"fmt", "encoding/json", "net/http", "regexp", "reflect"},
+		reason: "SHA-256, which the page leaves to its platform",
+	},
+	{
+		room: "registry/scan", may: []string{"registry/rawjson", "registry/text"},
+		noStd:  []string{"fmt", "net/http", "reflect"},
+		reason: "rules by regexp, which the page's module does not link",
+	},
+	{
+		room: "registry/oauth", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean,
+		reason: "linked into the page's module",
+	},
+	{
+		room: "registry/client",
+		may: []string{
+			"registry", "registry/client/corsproxy", "registry/endpoint", "registry/oauth", "registry/rawjson",
+			"registry/text",
+		},
+		noStd: lean, reason: "linked into the page's module",
+	},
+	{
+		room: "registry/client/corsproxy", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean,
+		reason: "linked into the page's module",
+	},
+	{
+		room: "registry/client/browser", js: true,
+		may: []string{"registry", "registry/client", "registry/client/browser/membuf"}, noStd: lean,
+		reason: "linked into the page's module",
+	},
 	{room: "registry/client/browser/membuf", noStd: lean, reason: "linked into the page's module"},
-	{room: "registry/client/nethttp", may: []string{"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/text", "golang.org/x/time"}, reason: "the native platform"},
-	{room: "registry/registrytest", may: []string{"registry", "registry/oauth", "registry/pin", "registry/rawjson", "registry/client", "registry/client/nethttp", "github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp"}, reason: "real servers for tests"},
-	{room: "registry/registrytest/reference", may: []string{"registry/convert", "registry/text", "registry/validate"}, reason: "what Go answers, for the differential tests of TypeScript"},
-	{room: "registry/registrytest/farm", may: []string{"registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/validate"}, reason: "servers that misbehave, on real sockets"},
-	{room: "wasm", js: true, may: []string{"registry", "registry/client", "registry/client/browser", "registry/oauth", "registry/rawjson", "wasm/internal/api", "wasm/internal/bridge", "wasm/internal/demo"}, noStd: lean, reason: "the page's module"},
-	{room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/wire"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "wasm/internal/demo", may: []string{"registry", "registry/rawjson"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "wasm/internal/bridge", js: true, may: []string{"registry", "registry/oauth", "registry/rawjson", "wasm/internal/api", "registry/client/browser/membuf"}, noStd: lean, reason: "linked into the page's module"},
-	{room: "proxy-worker", js: true, may: []string{"proxy-worker/proxy", "github.com/syumai/workers"}, noStd: []string{"fmt"}, reason: "the Worker"},
-	{room: "proxy-worker/proxy", noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker"},
+	{
+		room: "registry/client/nethttp",
+		may: []string{
+			"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/text",
+			"golang.org/x/time",
+		},
+		reason: "the native platform",
+	},
+	{
+		room: "registry/registrytest",
+		may: []string{
+			"registry", "registry/oauth", "registry/pin", "registry/rawjson", "registry/client",
+			"registry/client/nethttp", "github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp",
+		},
+		reason: "real servers for tests",
+	},
+	{
+		room:   "registry/registrytest/reference",
+		may:    []string{"registry/convert", "registry/text", "registry/validate"},
+		reason: "what Go answers, for the differential tests of TypeScript",
+	},
+	{
+		room:   "registry/registrytest/farm",
+		may:    []string{"registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/validate"},
+		reason: "servers that misbehave, on real sockets",
+	},
+	{
+		room: "wasm", js: true,
+		may: []string{
+			"registry", "registry/client", "registry/client/browser", "registry/oauth", "registry/rawjson",
+			"wasm/internal/api", "wasm/internal/bridge", "wasm/internal/demo",
+		},
+		noStd: lean, reason: "the page's module",
+	},
+	{
+		room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/wire"},
+		noStd: lean, reason: "linked into the page's module",
+	},
+	{
+		room: "wasm/internal/demo", may: []string{"registry", "registry/rawjson"}, noStd: lean,
+		reason: "linked into the page's module",
+	},
+	{
+		room: "wasm/internal/bridge", js: true,
+		may: []string{
+			"registry", "registry/oauth", "registry/rawjson", "wasm/internal/api", "registry/client/browser/membuf",
+		},
+		noStd: lean, reason: "linked into the page's module",
+	},
+	{
+		room: "proxy-worker", js: true, may: []string{"proxy-worker/proxy", "github.com/syumai/workers"},
+		noStd: []string{"fmt"}, reason: "the Worker",
+	},
+	{
+		room: "proxy-worker/proxy", may: []string{"registry/rawjson"},
+		noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker",
+	},
 	{room: "proxy-worker/blackbox", may: []string{"proxy-worker/proxy"}, reason: "tests over HTTP"},
 	{room: "bench", js: true, may: []string{"github.com/syumai/workers"}, reason: "what the proxy is measured against"},
-	{room: "bridge", may: []string{"bridge/handshake", "bridge/socket", "bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket", "golang.org/x/time"}, reason: "desktop clients ⇄ extension"},
+	{
+		room: "bridge",
+		may: []string{
+			"bridge/handshake", "bridge/socket", "bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk",
+			"github.com/coder/websocket", "golang.org/x/time",
+		},
+		reason: "desktop clients ⇄ extension",
+	},
 	{room: "bridge/handshake", noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
-	{room: "bridge/socket", may: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket", "golang.org/x/time"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
-	{room: "bridge/rawmsg", may: []string{"github.com/modelcontextprotocol/go-sdk"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it"},
-	{room: "extension/module", may: []string{"bridge/socket", "extension/module/toolserver", "github.com/coder/websocket", "github.com/hack-pad/safejs"}, reason: "the extension's module"},
-	{room: "extension/module/toolserver", may: []string{"bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go", "github.com/google/go-cmp"}, noStd: []string{"net", "net/http", "os"}, reason: "the extension's MCP server"},
-	{room: "cmd/portolan", may: []string{"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth", "registry/rawjson", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk"}, reason: "the one local binary"},
-	{room: "e2e", may: []string{"registry", "registry/client", "registry/client/nethttp", "registry/oauth", "github.com/modelcontextprotocol/go-sdk"}, reason: "drivers of foreign test suites"},
+	{
+		room:  "bridge/socket",
+		may:   []string{"github.com/modelcontextprotocol/go-sdk", "github.com/coder/websocket", "golang.org/x/time"},
+		noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it",
+	},
+	{
+		room: "bridge/rawmsg", may: []string{"github.com/modelcontextprotocol/go-sdk"},
+		noStd: []string{"net", "net/http", "os"}, reason: "the extension's module may use it",
+	},
+	{
+		room: "extension/module",
+		may: []string{
+			"bridge/socket", "extension/module/toolserver", "github.com/coder/websocket", "github.com/hack-pad/safejs",
+		},
+		reason: "the extension's module",
+	},
+	{
+		room: "extension/module/toolserver",
+		may: []string{
+			"bridge/rawmsg", "github.com/modelcontextprotocol/go-sdk", "github.com/google/jsonschema-go",
+			"github.com/google/go-cmp",
+		},
+		noStd: []string{"net", "net/http", "os"}, reason: "the extension's MCP server",
+	},
+	{
+		room: "cmd/portolan",
+		may: []string{
+			"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth",
+			"registry/rawjson", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
+		},
+		reason: "the one local binary",
+	},
+	{
+		room: "e2e",
+		may: []string{
+			"registry", "registry/client", "registry/client/nethttp", "registry/oauth",
+			"github.com/modelcontextprotocol/go-sdk",
+		},
+		reason: "drivers of foreign test suites",
+	},
 	{room: "internal/archtest", reason: "this test"},
 	{room: "internal/build", reason: "steps of the build"},
 }
@@ -164,19 +298,21 @@ func check(r *rule, path, imp string) string {
 	return ""
 }
 
-// TestDefaultModuleStaysLean checks what the page's module links, all the way down.
+// TestDefaultModuleStaysLean checks all packages that the page's module links.
 func TestDefaultModuleStaysLean(t *testing.T) {
 	pkgs := list(t, "js", "wasm", "./wasm")
 	if len(pkgs) != 1 {
 		t.Fatalf("%d packages", len(pkgs))
 	}
 	for _, dep := range pkgs[0].Deps {
-		// log/slog is imported for the type in registry.Options; the linker drops
-		// it, as the size budget shows, since no method of it is used.
-		if dep == "net/http" || strings.HasPrefix(dep, "github.com/modelcontextprotocol/") || strings.HasPrefix(dep, "github.com/hack-pad/") {
+		// log/slog is imported for the type in registry.Options. The linker drops it, because
+		// no method of it is used. The size budget shows that.
+		if dep == "net/http" || strings.HasPrefix(dep, "github.com/modelcontextprotocol/") ||
+			strings.HasPrefix(dep, "github.com/hack-pad/") {
 			t.Errorf("the default module links %s", dep)
 		}
-		if dep == "regexp" || dep == "crypto/sha256" || strings.HasPrefix(dep, module+"registry/pin") || strings.HasPrefix(dep, module+"registry/scan") {
+		if dep == "regexp" || dep == "crypto/sha256" || strings.HasPrefix(dep, module+"registry/pin") ||
+			strings.HasPrefix(dep, module+"registry/scan") {
 			t.Errorf("the default module links %s: the platform does that", dep)
 		}
 	}

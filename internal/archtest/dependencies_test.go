@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDependenciesHaveReasons holds the files that name direct dependencies to
-// docs/dependencies.md, which says what each is for.
+// TestDependenciesHaveReasons compares the files that name direct dependencies with
+// docs/dependencies.md, which has the reason for each.
 func TestDependenciesHaveReasons(t *testing.T) {
 	text, err := os.ReadFile("../../docs/dependencies.md")
 	if err != nil {
@@ -87,7 +87,7 @@ func directDependencies(t *testing.T) map[string][]string {
 	for file := range strings.Lines(string(out)) {
 		file = strings.TrimSpace(file)
 		if strings.HasPrefix(file, "web/examples/") {
-			continue // what apps use that take the package
+			continue // peer dependencies of apps
 		}
 		text, err := os.ReadFile(filepath.Join("../..", file))
 		if err != nil {

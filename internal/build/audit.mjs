@@ -1,4 +1,4 @@
-/** Known vulnerabilities in what is linked. The database is the tool's own, unless GOVULNDB names another. */
+/** Prints known vulnerabilities in linked packages. The database is the tool's own, unless GOVULNDB names another. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './modules.mjs'

@@ -1,5 +1,5 @@
 /**
- * Builds the modules twice: here, and with an empty cache in a copy of what is committed or changed.
+ * Builds the modules twice: here, and with an empty cache in a copy of all committed or changed files.
  * Prints their digests, and fails where the bytes differ.
  */
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Installs what a verb needs, once: `node internal/build/setup.mjs PART...`. Prints the shell's
- * `export` lines for what it has found. It runs on Node 20, before any package is installed.
+ * Installs the tools of a verb, once: `node internal/build/setup.mjs PART...`. Prints the shell's
+ * `export` lines for the browsers. It runs on Node 20, before any package is installed.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -73,8 +73,8 @@ function packages(folder) {
 }
 
 /**
- * Installs one of Debian's packages. It waits for another apt, and first ends what an
- * interrupted one has left, because apt installs nothing before that.
+ * Installs one of Debian's packages. It waits for another apt, and first repairs
+ * the state of an interrupted one, because apt installs nothing before that.
  */
 function debian(name) {
   say(name)

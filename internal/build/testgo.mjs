@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { root } from './modules.mjs'
 
-/** Prints what `go test` prints, and resolves with the failed tests: `{ name, args }` of each for another run. */
+/** Prints the output of `go test`, and resolves with the failed tests: `{ name, args }` of each for another run. */
 export async function goTest({ packages, flags = [], environment = {} }, only) {
   const args = ['test', '-json', '-timeout=10m', ...flags, ...(only ? ['-count=1', ...only] : packages)]
   const child = spawn('go', args, {

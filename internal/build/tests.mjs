@@ -54,7 +54,7 @@ function command([program, ...args]) {
   return new Promise((resolve) => child.on('exit', (code) => resolve(code === 0)))
 }
 
-/** Runs what has failed alone. */
+/** Runs a failed test once more, alone. */
 async function again(name, run) {
   console.log(`\n-- failed, and once more alone: ${name}`)
   if (await run()) flaky.push(name)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// written puts a text into a file.
+// written writes a text to a file.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "module.mjs")
@@ -19,7 +19,7 @@ func written(t *testing.T, text string) string {
 	return file
 }
 
-// TestLazyBoot has the start in global scope fail: the first request starts Go.
+// TestLazyBoot checks that the first request starts Go if the start in global scope failed.
 func TestLazyBoot(t *testing.T) {
 	r := workerdWith(t, map[string]string{"policy.mjs": written(t, `
 		import { start as real } from './real.mjs'
@@ -40,8 +40,8 @@ func TestLazyBoot(t *testing.T) {
 	}
 }
 
-// TestEndedPolicy has Go end in the middle of a request: that is answered as a
-// fault of the proxy, and the next request starts Go again.
+// TestEndedPolicy ends Go during a request. The answer is an internal error, and the next
+// request starts Go again.
 func TestEndedPolicy(t *testing.T) {
 	r := workerdWith(t, map[string]string{"policy.mjs": written(t, `
 		import { start as real } from './real.mjs'

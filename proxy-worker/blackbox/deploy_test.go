@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// uploadBudget bounds what is deployed, in KiB of gzip. Workers Free takes 3 MB.
+// uploadBudget bounds the deployed files, in KiB of gzip. Workers Free accepts 3 MB.
 const uploadBudget = 1620
 
 var upload = regexp.MustCompile(`Total Upload: .* gzip: ([0-9.]+) KiB`)
 
-// TestDeploy has wrangler do all of a deployment but the last step.
+// TestDeploy runs wrangler's deployment except for the upload.
 func TestDeploy(t *testing.T) {
 	skipWithoutSoak(t)
 	out, err := wrangler(t, "deploy", "--dry-run", "--outdir", t.TempDir()).CombinedOutput()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// diagnosis asks what is wrong with servers, and that nobody's credentials travel.
+// diagnosis checks the codes for servers with faults, and that no credentials are sent.
 func diagnosis(t *testing.T, r running, _ *upstream) {
 	server := func(handle http.HandlerFunc) string {
 		s := httptest.NewServer(handle)
@@ -40,7 +40,8 @@ func diagnosis(t *testing.T, r running, _ *upstream) {
 		})},
 		{"fine", server(open)},
 	} {
-		c := call{path: "/diagnose?id=12&url=" + url.QueryEscape(row.server), header: map[string]string{"Authorization": "Bearer x"}}
+		c := call{path: "/diagnose?id=12&url=" + url.QueryEscape(row.server),
+			header: map[string]string{"Authorization": "Bearer x"}}
 		res, err := c.do(t.Context(), r, row.code)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +52,8 @@ func diagnosis(t *testing.T, r running, _ *upstream) {
 			ID     int
 			Result struct{ Code, Message, Hint string }
 		}
-		if err := json.Unmarshal(body, &said); err != nil || said.ID != 12 || said.Result.Code != row.code || said.Result.Message == "" || said.Result.Hint == "" {
+		if err := json.Unmarshal(body, &said); err != nil || said.ID != 12 || said.Result.Code != row.code ||
+			said.Result.Message == "" || said.Result.Hint == "" {
 			t.Errorf("%s: %d %s", row.code, res.StatusCode, body)
 		}
 		if res.Header.Get("Access-Control-Allow-Origin") != page {

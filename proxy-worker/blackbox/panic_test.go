@@ -15,8 +15,8 @@ import (
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
 )
 
-// TestPanic has Go panic at each stage of a request: the page gets an error that
-// it can read, the server is left, and the next request works.
+// TestPanic panics in Go at each stage of a request. The page gets a readable error, the
+// exchange with the server ends, and the next request works.
 func TestPanic(t *testing.T) {
 	u := newUpstream(t)
 	fine := call{target: u.URL + "/echo"}
@@ -86,8 +86,8 @@ func works(t *testing.T, r running, c call) {
 	}
 }
 
-// panicking builds the Worker with files of testdata/panic in place of the
-// policy's, and otherwise as internal/build does, whose cache it shares.
+// panicking builds the Worker with files of testdata/panic in place of the policy's files.
+// Flags and cache are those of internal/build.
 func panicking(t *testing.T) string {
 	t.Helper()
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
@@ -105,7 +105,8 @@ func panicking(t *testing.T) string {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "proxy.wasm")
-	cmd := exec.Command("go", "build", "-overlay="+written(t, string(text)), "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out, "..")
+	cmd := exec.Command("go", "build", "-overlay="+written(t, string(text)), "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", out, "..")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=nogreenteagc")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)

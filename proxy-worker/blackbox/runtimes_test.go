@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package blackbox asks the proxy over the network, as a page would, wherever it
-// runs: natively, in workerd, and in wrangler dev.
+// Package blackbox tests the proxy over the network, as a page uses it: natively, in
+// workerd, and in wrangler dev.
 package blackbox
 
 import (
@@ -20,12 +20,13 @@ import (
 
 const callerKey = "a-caller-key-that-is-long-enough"
 
-// configs are the environments that each runtime is started with.
+// configs are the environment variables of each configuration.
 var configs = map[string]map[string]string{
 	"open":   local(nil),
 	"closed": {},
 	"tight": local(map[string]string{
-		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2", "FIRST_BYTE_SECONDS": "1",
+		"CALLER_KEYS": callerKey, "MAX_REQUEST_BYTES": "1000", "MAX_RESPONSE_BYTES": "1000", "MAX_STREAMS": "2",
+		"FIRST_BYTE_SECONDS": "1",
 	}),
 }
 
@@ -43,14 +44,14 @@ type running struct {
 	url map[string]string // by configuration
 	// pid of the process that runs "open"; 0 if that is the test's own.
 	pid int
-	// deaf: clients that leave are not noticed. wrangler dev has a Worker of its own
-	// in front, which keeps its request to ours open.
+	// deaf means that the proxy does not notice clients that leave. wrangler dev has a
+	// Worker of its own in front, which keeps its request open.
 	deaf bool
-	// limited: a rate limit is there, as wrangler.jsonc has it.
+	// limited means that the rate limit of wrangler.jsonc is in effect.
 	limited bool
 }
 
-// runtimes start the proxy; what they start ends with the test.
+// runtimes start the proxy. Its processes end with the test.
 var runtimes = []struct {
 	name  string
 	start func(*testing.T) running
@@ -60,7 +61,7 @@ var runtimes = []struct {
 	{"wrangler", wranglerDev},
 }
 
-// TestProxy asks all of every runtime.
+// TestProxy runs all subtests in every runtime.
 func TestProxy(t *testing.T) {
 	for _, runtime := range runtimes {
 		t.Run(runtime.name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// skipWithoutSoak skips what takes wrangler, whose starts are slow: ./build.sh soak runs it.
+// skipWithoutSoak skips tests with wrangler, which starts slowly. ./build.sh soak runs them.
 func skipWithoutSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("with wrangler: ./build.sh soak")
@@ -117,7 +118,7 @@ func native(t *testing.T) running {
 	return r
 }
 
-// built returns a file of the Worker that build.sh makes or installs.
+// built returns the path of a file that build.sh builds or installs.
 func built(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", name))

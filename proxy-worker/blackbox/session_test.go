@@ -11,15 +11,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// session has an MCP client talk with an MCP server through the proxy, in each transport.
+// session connects an MCP client with an MCP server through the proxy, over each transport.
 func session(t *testing.T, r running, _ *upstream) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "upstream", Version: "1"}, nil)
 	type args struct {
 		Text string `json:"text"`
 	}
-	mcp.AddTool(server, &mcp.Tool{Name: "say"}, func(ctx context.Context, req *mcp.CallToolRequest, in args) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(server, &mcp.Tool{Name: "say"}, func(ctx context.Context, req *mcp.CallToolRequest,
+		in args) (*mcp.CallToolResult, any, error) {
 		for i := range 3 {
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: float64(i + 1)})
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(),
+				Progress: float64(i + 1)})
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: in.Text}}}, nil, nil
 	})
@@ -41,9 +43,10 @@ func session(t *testing.T, r running, _ *upstream) {
 		progresses int
 		ends       bool // with a DELETE
 	}{
-		{"streamable, JSON", mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{JSONResponse: true}), func(url string) mcp.Transport {
-			return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: through, MaxRetries: -1}
-		}, 0, true},
+		{"streamable, JSON", mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{JSONResponse: true}),
+			func(url string) mcp.Transport {
+				return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: through, MaxRetries: -1}
+			}, 0, true},
 		{"streamable, SSE", mcp.NewStreamableHTTPHandler(of, nil), func(url string) mcp.Transport {
 			return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: through, MaxRetries: -1}
 		}, 3, true},
@@ -57,7 +60,10 @@ func session(t *testing.T, r running, _ *upstream) {
 			defer upstream.CloseClientConnections()
 			progress := make(chan float64, 8)
 			client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{
-				ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params.Progress },
+				ProgressNotificationHandler: func(_ context.Context,
+					r *mcp.ProgressNotificationClientRequest) {
+					progress <- r.Params.Progress
+				},
 			})
 			session, err := client.Connect(t.Context(), row.transport(upstream.URL+"/mcp"), nil)
 			if err != nil {

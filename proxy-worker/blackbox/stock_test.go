@@ -11,11 +11,12 @@ import (
 	"testing"
 )
 
-// TestStockGlue serves the policy with syumai's own glue instead of worker.mjs. It
-// hands requests to the http.Handler, which answers what needs no server.
+// TestStockGlue serves the policy with syumai's own glue instead of worker.mjs. The glue
+// passes requests to the http.Handler, which answers requests that need no server.
 func TestStockGlue(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build")
-	if out, err := exec.Command("go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "github.com/syumai/workers/cmd/workers-assets-gen", "-mode=go", "-o",
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	modules := []string{}
@@ -46,7 +47,8 @@ func TestStockGlue(t *testing.T) {
 			}
 			defer res.Body.Close()
 			body, _ := io.ReadAll(res.Body)
-			if res.StatusCode != row.status || res.Header.Get("X-Proxy-Error") != row.code || !strings.Contains(string(body), row.want) {
+			if res.StatusCode != row.status || res.Header.Get("X-Proxy-Error") != row.code ||
+				!strings.Contains(string(body), row.want) {
 				t.Fatalf("%s %v: %s", res.Status, res.Header, body)
 			}
 			if row.code != "" {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// live takes one event after the other: the server sends the next only when the
-// last has arrived.
+// live checks that events arrive at once: the server sends the next event only when the
+// last one has arrived.
 func live(t *testing.T, r running, u *upstream) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -50,7 +50,7 @@ func live(t *testing.T, r running, u *upstream) {
 	}
 }
 
-// abort leaves at each stage of an exchange, and waits for the server to notice.
+// abort ends the request at each stage of an exchange, and waits for the server to notice.
 func abort(t *testing.T, r running, u *upstream) {
 	for _, row := range []struct {
 		path string
@@ -124,7 +124,7 @@ func abort(t *testing.T, r running, u *upstream) {
 	})
 }
 
-// cutOff has the response of unknown length end when it gets too long: not as if it were whole.
+// cutOff checks that a response of unknown length that is too long ends with an error.
 func cutOff(t *testing.T, r running, u *upstream) {
 	res, err := call{config: "tight", target: u.URL + "/large?chunked=1&bytes=100000"}.do(t.Context(), r, "")
 	if err != nil {
@@ -136,7 +136,7 @@ func cutOff(t *testing.T, r running, u *upstream) {
 	}
 }
 
-// streams opens as many as one caller may have, one more, and again one once another has ended.
+// streams opens as many streams as one caller may have, one more, and one after another ended.
 func streams(t *testing.T, r running, u *upstream) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -154,7 +154,8 @@ func streams(t *testing.T, r running, u *upstream) {
 	defer two.Body.Close()
 	three := open(ctx, "three")
 	three.Body.Close()
-	if one.StatusCode != 200 || two.StatusCode != 200 || three.StatusCode != 429 || three.Header.Get("X-Proxy-Error") != "too_many_streams" || three.Header.Get("Retry-After") == "" {
+	if one.StatusCode != 200 || two.StatusCode != 200 || three.StatusCode != 429 ||
+		three.Header.Get("X-Proxy-Error") != "too_many_streams" || three.Header.Get("Retry-After") == "" {
 		t.Fatalf("%d, %d, %d %s", one.StatusCode, two.StatusCode, three.StatusCode, three.Header)
 	}
 	if r.deaf {
@@ -187,7 +188,7 @@ func manyBytes(t *testing.T, r running, u *upstream) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			peak(t, r.pid)
-			before := peak(t, r.pid) // what it has now
+			before := peak(t, r.pid) // the memory at rest
 			begun := time.Now()
 			res, err := row.call.do(t.Context(), r, "")
 			if err != nil {
@@ -221,7 +222,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// peak returns the most memory that a process has had since it was last asked, in bytes.
+// peak returns the largest memory of a process since the last call, in bytes.
 func peak(t *testing.T, pid int) int64 {
 	if pid == 0 {
 		return 0

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// An upstream is a server as the proxy meets them. Each path behaves in one way;
-// what it saw of a request is kept by the request's X-Case header.
+// An upstream is a server behind the proxy. Each path behaves in one way. Requests are kept
+// under their X-Case header.
 type upstream struct {
 	*httptest.Server
-	// next lets the event stream of /live send one more; it tells when it did.
+	// next lets the event stream of /live send one more event, and waits for it.
 	next chan struct{}
 	sent chan time.Time
 
@@ -28,7 +28,8 @@ type upstream struct {
 }
 
 func newUpstream(t *testing.T) *upstream {
-	u := &upstream{next: make(chan struct{}), sent: make(chan time.Time), seen: map[string]*http.Request{}, moves: map[string]chan struct{}{}}
+	u := &upstream{next: make(chan struct{}), sent: make(chan time.Time), seen: map[string]*http.Request{},
+		moves: map[string]chan struct{}{}}
 	u.Server = httptest.NewUnstartedServer(u)
 	u.Server.Config.ErrorLog = nil
 	u.Start()
@@ -39,14 +40,14 @@ func newUpstream(t *testing.T) *upstream {
 	return u
 }
 
-// saw returns what arrived of a case's request, nil if nothing did.
+// saw returns the request of a case as it arrived, or nil.
 func (u *upstream) saw(name string) *http.Request {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.seen[name]
 }
 
-// arrived is closed when a case's request is there, gone when the proxy has left it.
+// arrived is closed when the request of a case arrives, gone when the proxy ended it.
 func (u *upstream) arrived(name string) chan struct{} { return u.move("arrived " + name) }
 func (u *upstream) gone(name string) chan struct{}    { return u.move("gone " + name) }
 
@@ -83,7 +84,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/headers":
 		json()
 		h := w.Header()
-		h.Set("Www-Authenticate", `Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`)
+		h.Set("Www-Authenticate",
+			`Bearer realm="a, b", resource_metadata="https://a.example/x?y=1,2", error="invalid, token"`)
 		h["Set-Cookie"] = []string{"a=b; Path=/", "c=d"}
 		h["Mcp-Session-Id"] = []string{"0, 0, 1"}
 		h["X-Quoted"] = []string{`"a, b", 'c', "d\"e,f"`}
@@ -166,5 +168,5 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// gzipped is {} by gzip(1).
+// gzipped is {} as gzip(1) writes it.
 const gzipped = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\xae\x05\x00\x43\xbf\xa6\xa3\x02\x00\x00\x00"

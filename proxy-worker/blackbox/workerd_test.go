@@ -20,11 +20,11 @@ import (
 
 func workerd(t *testing.T) running { return workerdWith(t, nil) }
 
-// ours are the modules of the Worker and their files; the first is where it begins.
+// ours has the modules of the Worker and their files. The first one is the entry.
 var ours = []string{"worker.mjs", "policy.mjs", "wasm_exec.js", "proxy.wasm"}
 
-// workerdWith serves all configurations from one process. instead has the files
-// of modules that are not ours; the module real.mjs is our policy.mjs.
+// workerdWith serves all configurations from one process. instead has files that replace
+// modules of the Worker. They import the replaced policy.mjs as real.mjs.
 func workerdWith(t *testing.T, instead map[string]string) running {
 	modules := make([]string, 0, len(ours)+1)
 	for _, name := range append(ours, "real.mjs") {
@@ -34,7 +34,7 @@ func workerdWith(t *testing.T, instead map[string]string) running {
 	return workerdOf(t, modules)
 }
 
-// module is one of a Worker's, in workerd's configuration.
+// module returns a module of a Worker in workerd's configuration.
 func module(t *testing.T, name, file string) string {
 	t.Helper()
 	path, err := filepath.Abs(file)
@@ -57,7 +57,9 @@ func workerdOf(t *testing.T, modules []string) running {
 	for _, name := range names {
 		fmt.Fprintf(&services, "(name = %q, worker = .%s), ", name, name)
 		fmt.Fprintf(&sockets, "(name = %q, address = \"127.0.0.1:0\", http = (), service = %q), ", name, name)
-		fmt.Fprintf(&workers, "const %s :Workerd.Worker = (modules = .modules, compatibilityDate = %q, compatibilityFlags = %s, bindings = [", name, setting(t, "compatibility_date"), setting(t, "compatibility_flags"))
+		fmt.Fprintf(&workers,
+			"const %s :Workerd.Worker = (modules = .modules, compatibilityDate = %q, compatibilityFlags = %s, bindings = [",
+			name, setting(t, "compatibility_date"), setting(t, "compatibility_flags"))
 		for _, key := range slices.Sorted(maps.Keys(configs[name])) {
 			fmt.Fprintf(&workers, "(name = %q, text = %q), ", key, configs[name][key])
 		}
@@ -101,7 +103,7 @@ const modules :List(Workerd.Worker.Module) = [
 	return r
 }
 
-// setting reads a line of wrangler.jsonc, or the strings of a list, as it is written.
+// setting returns a value of wrangler.jsonc, or the strings of a list, as text.
 func setting(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile("../wrangler.jsonc")

@@ -59,7 +59,7 @@ func wranglerDev(t *testing.T) running {
 	return r
 }
 
-// wrangler is a command of wrangler's, cut off from the user's own settings.
+// wrangler returns a command of wrangler that ignores the user's settings.
 func wrangler(t *testing.T, args ...string) *exec.Cmd {
 	node := built(t, "../node_modules/node/bin/node")
 	cmd := exec.Command(node, append([]string{built(t, "node_modules/wrangler/bin/wrangler.js")}, args...)...)

@@ -60,7 +60,7 @@ type addressClass struct {
 	prefixes []netip.Prefix
 }
 
-func class(name, is string, prefixes ...string) addressClass {
+func newClass(name, is string, prefixes ...string) addressClass {
 	c := addressClass{refusal: refusal{403, "address_" + name, "the server's address is " + is,
 		"Use a public address, or set ALLOW_PRIVATE on a proxy of your own."}}
 	for _, p := range prefixes {
@@ -72,30 +72,32 @@ func class(name, is string, prefixes ...string) addressClass {
 // addressClasses follows IANA's special-purpose registries (RFC 6890 and later).
 // The first class that contains an address names it, so narrow classes come first.
 var addressClasses = []addressClass{
-	class("metadata", "that of a cloud's metadata",
+	newClass("metadata", "that of a cloud's metadata",
 		"169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", // AWS and most others; its containers
 		"100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", // Alibaba, Azure, Oracle
 		"fd00:ec2::254/128", "fd00:ec2::23/128", "fd20:ce::254/128"), // AWS, Google
-	class("unspecified", "unspecified", "0.0.0.0/8", "::/128"),
-	class("loopback", "a loopback address", "127.0.0.0/8", "::1/128"),
-	class("private", "private", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
-	class("link_local", "link-local", "169.254.0.0/16", "fe80::/10"),
-	class("cgnat", "a carrier's own", "100.64.0.0/10"),
-	class("multicast", "a multicast address", "224.0.0.0/4", "ff00::/8"),
-	class("broadcast", "the broadcast address", "255.255.255.255/32"),
-	class("documentation", "for documentation only", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),
-	class("benchmarking", "for benchmarks only", "198.18.0.0/15", "2001:2::/48"),
-	class("unique_local", "unique local", "fc00::/7"),
-	class("site_local", "site-local", "fec0::/10"),
-	// These carry an IPv4 address, which may be any of the above.
-	class("nat64", "a NAT64 address", "64:ff9b::/96", "64:ff9b:1::/48"),
-	class("6to4", "a 6to4 address", "2002::/16", "192.88.99.0/24"),
-	class("teredo", "a Teredo address", "2001::/32"),
-	class("mapped", "an IPv4 address written as IPv6", "::ffff:0:0/96"),
-	class("translated", "an IPv4 address translated to IPv6", "::ffff:0:0:0/96"),
-	class("compatible", "an IPv4 address in an old IPv6 form", "::/96"),
-	// The rest of what is set aside; of IPv6 only 2000::/3 is given out.
-	class("reserved", "reserved", "192.0.0.0/24", "240.0.0.0/4", "2001::/23", "::/3", "4000::/2", "8000::/1"),
+	newClass("unspecified", "unspecified", "0.0.0.0/8", "::/128"),
+	newClass("loopback", "a loopback address", "127.0.0.0/8", "::1/128"),
+	newClass("private", "private", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+	newClass("link_local", "link-local", "169.254.0.0/16", "fe80::/10"),
+	newClass("cgnat", "a carrier's own", "100.64.0.0/10"),
+	newClass("multicast", "a multicast address", "224.0.0.0/4", "ff00::/8"),
+	newClass("broadcast", "the broadcast address", "255.255.255.255/32"),
+	newClass("documentation", "for documentation only", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24",
+		"2001:db8::/32",
+		"3fff::/20"),
+	newClass("benchmarking", "for benchmarks only", "198.18.0.0/15", "2001:2::/48"),
+	newClass("unique_local", "unique local", "fc00::/7"),
+	newClass("site_local", "site-local", "fec0::/10"),
+	// These contain an IPv4 address, which may be in any class above.
+	newClass("nat64", "a NAT64 address", "64:ff9b::/96", "64:ff9b:1::/48"),
+	newClass("6to4", "a 6to4 address", "2002::/16", "192.88.99.0/24"),
+	newClass("teredo", "a Teredo address", "2001::/32"),
+	newClass("mapped", "an IPv4 address written as IPv6", "::ffff:0:0/96"),
+	newClass("translated", "an IPv4 address translated to IPv6", "::ffff:0:0:0/96"),
+	newClass("compatible", "an IPv4 address in an old IPv6 form", "::/96"),
+	// The other reserved blocks. IANA only allocates 2000::/3 of IPv6.
+	newClass("reserved", "reserved", "192.0.0.0/24", "240.0.0.0/4", "2001::/23", "::/3", "4000::/2", "8000::/1"),
 }
 
 // addressRefusal returns nil for a public address.
@@ -119,7 +121,7 @@ var hostLocal = refusal{403, "host_local", "the server's name is one of a local 
 var localDomains = []string{"localhost", "local", "localdomain", "internal", "intranet", "private", "corp",
 	"home", "lan", "home.arpa", "test", "metadata.goog"}
 
-// isLocal reports whether a name is that of a local machine. DialContext checks the
+// isLocal reports whether a name is that of a local machine. Transport checks the
 // addresses of public names.
 func isLocal(host string) bool {
 	if !strings.Contains(host, ".") {

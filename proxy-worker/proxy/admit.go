@@ -7,35 +7,38 @@ import "strings"
 type kind int
 
 const (
-	kindNone      kind = iota
-	kindMessage        // POST of a JSON-RPC message
-	kindStream         // GET of an event stream
-	kindEnd            // DELETE of a session
-	kindDiscovery      // GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of the URL that a 401 names for it
-	kindOAuth          // POST to an endpoint that metadata has named
+	kindNone    kind = iota
+	kindMessage      // POST of a JSON-RPC message
+	kindStream       // GET of an event stream
+	kindEnd          // DELETE of a session
+	// GET of OAuth metadata (RFC 9728, RFC 8414, OpenID Connect Discovery), or of the URL
+	// that a 401 names for it.
+	kindDiscovery
+	kindOAuth // POST to an endpoint that metadata has named
 )
 
 // admit returns the kind of a request. bound says whether a binding names its URL.
 func admit(method string, header []Pair, t target, bound bool) kind {
-	accept := get(header, "accept")
-	contentType := mediaType(get(header, "content-type"))
+	accept := Get(header, "accept")
+	contentType := mediaType(Get(header, "content-type"))
 	switch method {
 	case "POST":
 		if bound && (contentType == "application/x-www-form-urlencoded" || contentType == "application/json") {
 			return kindOAuth
 		}
-		if contentType == "application/json" && accepts(accept, "application/json") && accepts(accept, "text/event-stream") {
+		if contentType == "application/json" && acceptsType(accept, "application/json") &&
+			acceptsType(accept, "text/event-stream") {
 			return kindMessage
 		}
 	case "GET":
 		if isMetadata(t) || bound {
 			return kindDiscovery
 		}
-		if names(accept, "text/event-stream") {
+		if namesType(accept, "text/event-stream") {
 			return kindStream
 		}
 	case "DELETE":
-		if get(header, "mcp-session-id") != "" {
+		if Get(header, "mcp-session-id") != "" {
 			return kindEnd
 		}
 	}
@@ -47,8 +50,8 @@ func mediaType(value string) string {
 	return lower(strings.TrimSpace(value))
 }
 
-// names reports whether an Accept header names the type.
-func names(accept, mediatype string) bool {
+// namesType reports whether an Accept header names the type.
+func namesType(accept, mediatype string) bool {
 	for part := range strings.SplitSeq(accept, ",") {
 		if mediaType(part) == mediatype {
 			return true
@@ -57,9 +60,11 @@ func names(accept, mediatype string) bool {
 	return false
 }
 
-// accepts reports whether an Accept header allows the type, by name or by "*/*". The
+// acceptsType reports whether an Accept header allows the type, by name or by "*/*". The
 // POSTs of HTTP+SSE clients send "*/*".
-func accepts(accept, mediatype string) bool { return names(accept, mediatype) || names(accept, "*/*") }
+func acceptsType(accept, mediatype string) bool {
+	return namesType(accept, mediatype) || namesType(accept, "*/*")
+}
 
 var wellKnown = []string{"oauth-protected-resource", "oauth-authorization-server", "openid-configuration"}
 

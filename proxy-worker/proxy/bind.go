@@ -22,19 +22,23 @@ func (d *Decision) Bind(reply *Reply, body []byte) {
 		return
 	}
 	fields := []string{d.origin}
-	for _, raw := range m.endpoints {
-		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil && len(fields) < maxBound {
+	for i, raw := range slices.Concat(m.endpoints, m.servers) {
+		t, refused := parseTarget(raw)
+		switch {
+		case refused != nil || d.policy.checkTarget(t, d.self) != nil || len(fields) == maxBound:
+		case i < len(m.endpoints):
 			fields = append(fields, "post "+t.url)
-		}
-	}
-	for _, raw := range m.servers {
-		if t, refused := parseTarget(raw); refused == nil && d.policy.checkTarget(t, d.self) == nil && len(fields) < maxBound {
+		default:
 			fields = append(fields, "read "+t.authority())
 		}
 	}
 	if len(fields) > 1 {
-		reply.Header = append(reply.Header, Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)})
+		reply.Header = append(reply.Header, d.binding(fields))
 	}
+}
+
+func (d *Decision) binding(fields []string) Pair {
+	return Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)}
 }
 
 // challenge returns the binding that goes back with a 401. It covers the metadata URL
@@ -51,12 +55,13 @@ func (d *Decision) challenge(header []Pair) (Pair, bool) {
 			fields = append(fields, "post "+t.url)
 		}
 	}
-	_, named, _ := strings.Cut(get(header, "www-authenticate"), `resource_metadata="`)
+	_, named, _ := strings.Cut(Get(header, "www-authenticate"), `resource_metadata="`)
 	named, _, _ = strings.Cut(named, `"`)
-	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme && t.authority() == d.target.authority() {
+	if t, refused := parseTarget(named); refused == nil && t.scheme == d.target.scheme &&
+		t.authority() == d.target.authority() {
 		fields = append(fields, "get "+t.url)
 	}
-	return Pair{"x-portolan-binding", signed(d.policy.bindings[0], forBinding, d.now.Add(bindingTime), fields)}, true
+	return d.binding(fields), true
 }
 
 // binds reports whether a binding lets origin send a request to t. A binding allows a

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A Config is what an operator sets. The zero Config is closed: it refuses everything.
+// A Config has the settings of an operator. The zero Config is closed: it refuses everything.
 type Config struct {
-	// Origins may use the proxy: exact ones ("https://ide.example",
+	// Origins are the origins that may use the proxy: exact ones ("https://ide.example",
 	// "chrome-extension://…"), "https://*.example.com" for subdomains, and
-	// "http://localhost:*" for any port. There is no way to allow all.
+	// "http://localhost:*" for any port. No pattern allows all origins.
 	Origins []string
 	// Hosts are the permitted servers: "mcp.example.com", "*.example.com" for
 	// subdomains, or "*" for all public ones. "*" needs Keys, unless Private is set.
@@ -26,9 +26,10 @@ type Config struct {
 	TicketKeys []string
 	// SealKeys open sealed headers: the first seals, all open.
 	SealKeys []string
-	// Ports of targets; none means 443 and 8443, and with HTTP 80. 0 means any.
+	// Ports are the ports of targets. None means 443 and 8443, and with HTTP 80. 0 means any.
 	Ports []int
-	// HTTP allows http targets, Private private and loopback addresses: for local development.
+	// HTTP allows http targets, and Private allows private and loopback addresses. Both
+	// are for local development.
 	HTTP, Private bool
 
 	// MaxRequest and MaxResponse are in bytes; 0 means 50 MiB and 100 MiB. They do not
@@ -88,7 +89,7 @@ func Env(get func(name string) string) (Config, error) {
 		}
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil {
-			problems = append(problems, errors.New("ALLOWED_PORTS holds what is not a port"))
+			problems = append(problems, errors.New("ALLOWED_PORTS has a value that is not a port"))
 			continue
 		}
 		cfg.Ports = append(cfg.Ports, int(n))
@@ -96,7 +97,7 @@ func Env(get func(name string) string) (Config, error) {
 	return cfg, errors.Join(problems...)
 }
 
-// minKey is the least length of a key, in bytes: 128 bits in hex or base64.
+// minKey is the least length of a key, in bytes: 128 bits in base64.
 const minKey = 22
 
 // A Policy is a Config that was checked. Its methods may be called from several
@@ -142,7 +143,8 @@ func New(cfg Config) (*Policy, error) {
 	}{{"caller", cfg.Keys}, {"ticket", cfg.TicketKeys}, {"seal", cfg.SealKeys}} {
 		for _, k := range keys.list {
 			if len(k) < minKey {
-				problems = append(problems, errors.New("a "+keys.name+" key is shorter than 22 characters; make one with: openssl rand -base64 32"))
+				problems = append(problems,
+					errors.New("a "+keys.name+" key is shorter than 22 characters; make one with: openssl rand -base64 32"))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 func (p *Policy) Decide(r *Request) *Decision {
 	path, query := pathOf(r.URL)
 	origin, refused := p.pageOf(r)
-	raw := get(r.Header, "x-portolan-target")
+	raw := Get(r.Header, "x-portolan-target")
 	fromQuery, id, problem := targetIn(query)
 	switch {
 	case problem || raw != "" && fromQuery != "" && raw != fromQuery:
@@ -46,7 +47,7 @@ func (p *Policy) Decide(r *Request) *Decision {
 
 // pageOf returns the origin of the page, and a refusal if it is not permitted.
 func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
-	value := get(r.Header, "origin")
+	value := Get(r.Header, "origin")
 	if value == "" {
 		return "", &originMissing
 	}
@@ -72,7 +73,7 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 		return refused.decision(origin)
 	}
 	bound := false
-	if token := get(r.Header, "x-portolan-binding"); token != "" {
+	if token := Get(r.Header, "x-portolan-binding"); token != "" {
 		if bound = p.binds(token, r.Method, origin, t, r.Now); !bound {
 			return bindingInvalid.decision(origin)
 		}
@@ -92,10 +93,10 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 		return p.diagnose(d, id)
 	}
 	k := admit(r.Method, r.Header, t, bound)
-	switch {
-	case k == kindNone && r.Method == "POST" && mediaType(get(r.Header, "content-type")) == "application/x-www-form-urlencoded":
-		return unbound.decision(origin)
-	case k == kindNone:
+	if k == kindNone {
+		if r.Method == "POST" && mediaType(Get(r.Header, "content-type")) == "application/x-www-form-urlencoded" {
+			return unbound.decision(origin)
+		}
 		return notMCP.decision(origin)
 	}
 	header := upstreamHeader(r.Header)
@@ -106,14 +107,14 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 			}
 		}
 	}
-	if sealed := get(r.Header, "x-portolan-sealed"); sealed != "" {
+	if sealed := Get(r.Header, "x-portolan-sealed"); sealed != "" {
 		more, ok := p.unseal(sealed, origin, t)
 		if !ok {
 			return sealInvalid.decision(origin)
 		}
 		header = replaced(header, more)
 	}
-	if length := get(r.Header, "content-length"); length != "" {
+	if length := Get(r.Header, "content-length"); length != "" {
 		if n, err := strconv.ParseInt(length, 10, 64); err != nil || n < 0 || n > p.cfg.MaxRequest {
 			return requestTooLarge.decision(origin)
 		}
@@ -124,18 +125,20 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 
 // callerOf returns the key under which the request is counted. For a ticket, covers has
 // the header names that the ticket adds to MCP's. Otherwise covers is nil.
-func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (caller string, covers map[string]bool, refused *refusal) {
-	if token := get(r.Header, "x-portolan-ticket"); token != "" {
+func (p *Policy) callerOf(
+	r *Request, origin string, t target, bound bool,
+) (caller string, covers map[string]bool, refused *refusal) {
+	if token := Get(r.Header, "x-portolan-ticket"); token != "" {
 		names, ok := p.ticket(token, origin, t, r.Now)
 		if !ok && !bound {
 			return "", nil, &ticketInvalid
 		}
 		if ok {
-			return "ticket:" + token[len(token)-8:], set(names...), nil
+			return "ticket:" + token[len(token)-8:], setOf(names...), nil
 		}
 	}
 	caller = r.Client
-	key := get(r.Header, "x-portolan-key")
+	key := Get(r.Header, "x-portolan-key")
 	switch {
 	case key != "":
 		if !p.isKey(key) {
@@ -153,23 +156,18 @@ func (p *Policy) callerOf(r *Request, origin string, t target, bound bool) (call
 	return caller, nil, nil
 }
 
-// ofMCP reports whether a header needs no mention in a ticket.
+// ofMCP reports whether a ticket covers a header without naming it.
 func ofMCP(name string) bool {
 	return strings.HasPrefix(name, "mcp-") || mcpHeaders[name]
 }
 
-var mcpHeaders = set("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
+var mcpHeaders = setOf("accept", "accept-encoding", "accept-language", "content-type", "content-length", "user-agent",
 	"last-event-id", "cache-control", "pragma", "priority", "dnt", "authorization")
 
 // replaced returns header with the fields of more instead of those of the same names.
 func replaced(header, more []Pair) []Pair {
-	out := make([]Pair, 0, len(header)+len(more))
-	for _, h := range header {
-		if !has(more, h.Name) {
-			out = append(out, h)
-		}
-	}
-	return append(out, more...)
+	kept := slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return has(more, h.Name) })
+	return append(kept, more...)
 }
 
 // diagnosisTime bounds each probe of a diagnosis.
@@ -180,7 +178,7 @@ const maxAsked = 4 << 10
 
 // preflight allows the headers that it asks for. The request itself is decided later.
 func preflight(r *Request, origin string) *Decision {
-	method := get(r.Header, "access-control-request-method")
+	method := Get(r.Header, "access-control-request-method")
 	if method != "GET" && method != "POST" && method != "DELETE" {
 		return methodRefused.decision(origin)
 	}
@@ -190,7 +188,7 @@ func preflight(r *Request, origin string) *Decision {
 		{"access-control-max-age", "7200"},
 		{"vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
 	}}
-	if asked := get(r.Header, "access-control-request-headers"); asked != "" {
+	if asked := Get(r.Header, "access-control-request-headers"); asked != "" {
 		for name := range strings.SplitSeq(asked, ",") {
 			if len(asked) > maxAsked || !isToken(strings.TrimSpace(name)) {
 				return headerRefused.decision(origin)
@@ -198,13 +196,13 @@ func preflight(r *Request, origin string) *Decision {
 		}
 		d.Header = append(d.Header, Pair{"access-control-allow-headers", asked})
 	}
-	if get(r.Header, "access-control-request-private-network") == "true" {
+	if Get(r.Header, "access-control-request-private-network") == "true" {
 		d.Header = append(d.Header, Pair{"access-control-allow-private-network", "true"})
 	}
 	return d
 }
 
-// pathOf takes path and query out of the request's own URL.
+// pathOf returns path and query of the request's own URL.
 func pathOf(raw string) (path, query string) {
 	_, rest, _ := strings.Cut(raw, "://")
 	slash := strings.IndexAny(rest, "/?#")
@@ -219,8 +217,8 @@ func pathOf(raw string) (path, query string) {
 	return path, query
 }
 
-// targetIn reads ?url=, and the &id= of a diagnosis. More than one URL, or one
-// that cannot be decoded, is a problem.
+// targetIn reads ?url=, and the &id= of a diagnosis. A second URL, or a URL that cannot be
+// decoded, is a problem.
 func targetIn(query string) (raw, id string, problem bool) {
 	if query == "" {
 		return "", "", false

@@ -28,11 +28,12 @@ func policy(t testing.TB, cfg Config) *Policy {
 	return p
 }
 
-// message is a POST of an MCP client; more replaces or adds headers, names and values in turn.
+// message returns a POST of an MCP client. more has headers to replace or add, names and values in turn.
 func message(target string, more ...string) *Request {
 	return with(&Request{
 		Method: "POST", URL: "https://proxy.example/", Client: "192.0.2.1", Now: noon,
-		Header: []Pair{{"origin", page}, {"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}, {"x-portolan-target", target}},
+		Header: []Pair{{"origin", page}, {"content-type", "application/json"},
+			{"accept", "application/json, text/event-stream"}, {"x-portolan-target", target}},
 	}, more...)
 }
 
@@ -74,8 +75,10 @@ func TestDecide(t *testing.T) {
 	}{
 		{"a message", hosts, message(server), ""},
 		{"a message by query", hosts, at("https://proxy.example/?url=https%3A%2F%2Fmcp.example.com%2Fmcp", message("")), ""},
-		{"two targets that differ", hosts, at("https://proxy.example/?url=https%3A%2F%2Fmcp.example.com%2Fx", message(server)), "target_invalid"},
-		{"two targets in the query", hosts, at("https://proxy.example/?url=https%3A%2F%2Fa.example&url=https%3A%2F%2Fb.example", message("")), "target_invalid"},
+		{"two targets that differ", hosts, at("https://proxy.example/?url=https%3A%2F%2Fmcp.example.com%2Fx",
+			message(server)), "target_invalid"},
+		{"two targets in the query", hosts,
+			at("https://proxy.example/?url=https%3A%2F%2Fa.example&url=https%3A%2F%2Fb.example", message("")), "target_invalid"},
 		{"no target", hosts, message(""), "target_missing"},
 		{"nothing is configured", Config{}, message(server), "not_configured"},
 		{"only origins are configured", Config{Origins: []string{page}}, message(server), "not_configured"},
@@ -87,7 +90,8 @@ func TestDecide(t *testing.T) {
 		{"another host", hosts, message("https://evil.example/mcp"), "host_refused"},
 		{"a private address", hosts, message("https://10.0.0.1/mcp"), "address_private"},
 		{"http", hosts, message("http://mcp.example.com/mcp"), "scheme_refused"},
-		{"the proxy itself", Config{Origins: []string{page}, Hosts: []string{"proxy.example"}}, message("https://proxy.example/?url=x"), "self_loop"},
+		{"the proxy itself", Config{Origins: []string{page}, Hosts: []string{"proxy.example"}},
+			message("https://proxy.example/?url=x"), "self_loop"},
 		{"PUT", hosts, method("PUT", message(server)), "method_refused"},
 		{"a form", hosts, message(server, "content-type", "application/x-www-form-urlencoded"), "binding_missing"},
 		{"text", hosts, message(server, "content-type", "text/plain"), "not_mcp"},
@@ -97,10 +101,14 @@ func TestDecide(t *testing.T) {
 		{"JSON with a charset", hosts, message(server, "content-type", "application/json; charset=utf-8"), ""},
 		{"a stream", hosts, stream(server), ""},
 		{"a page", hosts, with(stream(server), "accept", "text/html,*/*"), "not_mcp"},
-		{"metadata", hosts, with(stream("https://mcp.example.com/.well-known/oauth-protected-resource/mcp"), "accept", "*/*"), ""},
-		{"metadata of an issuer with a path", hosts, with(stream("https://mcp.example.com/a/.well-known/openid-configuration"), "accept", ""), ""},
-		{"metadata with a query", hosts, with(stream("https://mcp.example.com/.well-known/openid-configuration?x=1"), "accept", "*/*"), "not_mcp"},
-		{"another well-known file", hosts, with(stream("https://mcp.example.com/.well-known/security.txt"), "accept", "*/*"), "not_mcp"},
+		{"metadata", hosts, with(stream("https://mcp.example.com/.well-known/oauth-protected-resource/mcp"), "accept", "*/*"),
+			""},
+		{"metadata of an issuer with a path", hosts,
+			with(stream("https://mcp.example.com/a/.well-known/openid-configuration"), "accept", ""), ""},
+		{"metadata with a query", hosts, with(stream("https://mcp.example.com/.well-known/openid-configuration?x=1"),
+			"accept", "*/*"), "not_mcp"},
+		{"another well-known file", hosts, with(stream("https://mcp.example.com/.well-known/security.txt"), "accept", "*/*"),
+			"not_mcp"},
 		{"a session's end", hosts, method("DELETE", message(server, "mcp-session-id", "s")), ""},
 		{"a DELETE without a session", hosts, method("DELETE", message(server)), "not_mcp"},
 		{"too long", hosts, message(server, "content-length", "99999999999"), "request_too_large"},
@@ -111,12 +119,15 @@ func TestDecide(t *testing.T) {
 		{"the key, a private address", keys, message("https://[::1]/mcp", "x-portolan-key", key), "address_loopback"},
 		{"no ticket", tickets, message(server), "caller_refused"},
 		{"a ticket", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer)), ""},
-		{"a ticket for another host", tickets, message("https://b.example/mcp", "x-portolan-ticket", ticket.Sign(signer)), "ticket_invalid"},
-		{"a ticket for another port", tickets, message("https://mcp.example.com:8443/mcp", "x-portolan-ticket", ticket.Sign(signer)), "ticket_invalid"},
+		{"a ticket for another host", tickets, message("https://b.example/mcp", "x-portolan-ticket", ticket.Sign(signer)),
+			"ticket_invalid"},
+		{"a ticket for another port", tickets, message("https://mcp.example.com:8443/mcp", "x-portolan-ticket",
+			ticket.Sign(signer)), "ticket_invalid"},
 		{"a ticket for another origin", tickets, message(server, "x-portolan-ticket", other.Sign(signer)), "ticket_invalid"},
 		{"a ticket of another key", tickets, message(server, "x-portolan-ticket", ticket.Sign(key)), "ticket_invalid"},
 		{"a ticket's header", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "x-api-key", "k"), ""},
-		{"a header beyond the ticket", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "x-other", "k"), "header_refused"},
+		{"a header beyond the ticket", tickets, message(server, "x-portolan-ticket", ticket.Sign(signer), "x-other", "k"),
+			"header_refused"},
 		{"an expired ticket", tickets, func() *Request {
 			r := message(server, "x-portolan-ticket", ticket.Sign(signer))
 			r.Now = noon.Add(time.Hour)
@@ -132,10 +143,12 @@ func TestDecide(t *testing.T) {
 			if row.code == "" {
 				return
 			}
-			if d.Status < 400 || d.Status > 499 || get(d.Header, "x-proxy-error") != row.code || !strings.Contains(string(d.Body), `"code":"`+row.code+`"`) {
+			if d.Status < 400 || d.Status > 499 || Get(d.Header, "x-proxy-error") != row.code ||
+				!strings.Contains(string(d.Body), `"code":"`+row.code+`"`) {
 				t.Errorf("refused with %d %v %s", d.Status, d.Header, d.Body)
 			}
-			if origin := get(row.r.Header, "origin"); origin != "" && origin != "null" && get(d.Header, "access-control-allow-origin") != origin {
+			if origin := Get(row.r.Header, "origin"); origin != "" && origin != "null" &&
+				Get(d.Header, "access-control-allow-origin") != origin {
 				t.Errorf("the page cannot read the refusal: %v", d.Header)
 			}
 		})
@@ -150,7 +163,8 @@ func TestHeadersGoAsTheyAreOrNot(t *testing.T) {
 	}
 	r := message(server, "x-portolan-sealed", token, "authorization", "Bearer seen",
 		"mcp-param-list", `a, "b, c",d`, "cookie", "a=b", "referer", page+"/x", "forwarded", "for=x", "x-forwarded-for", "x",
-		"cf-connecting-ip", "x", "sec-fetch-site", "cross-site", "connection", "keep-alive, x-hop", "x-hop", "1", "te", "trailers",
+		"cf-connecting-ip", "x", "sec-fetch-site", "cross-site", "connection", "keep-alive, x-hop", "x-hop", "1", "te",
+		"trailers",
 		"x-portolan-key", "", "x-api-key", "k", "last-event-id", "7", "user-agent", "Browser/1")
 	d := p.Decide(r)
 	if d.Verdict != Send {
@@ -164,10 +178,12 @@ func TestHeadersGoAsTheyAreOrNot(t *testing.T) {
 	if diff := cmp.Diff(want, d.Header); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if d := p.Decide(message("https://mcp.example.com:8443/mcp", "x-portolan-sealed", token)); d.Code != "seal_invalid" && d.Code != "host_refused" {
+	if d := p.Decide(message("https://mcp.example.com:8443/mcp", "x-portolan-sealed", token)); d.Code != "seal_invalid" &&
+		d.Code != "host_refused" {
 		t.Errorf("sealed for one port, opened for another: %q", d.Code)
 	}
-	if d := p.Decide(at("https://proxy.example/", message(server, "x-portolan-sealed", token[:len(token)-2]+"AA"))); d.Code != "seal_invalid" {
+	if d := p.Decide(at("https://proxy.example/",
+		message(server, "x-portolan-sealed", token[:len(token)-2]+"AA"))); d.Code != "seal_invalid" {
 		t.Errorf("a changed seal: %q", d.Code)
 	}
 }
@@ -179,12 +195,14 @@ func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 func TestPreflight(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}})
 	ask := func(origin, method, headers string) *Decision {
-		return p.Decide(&Request{Method: "OPTIONS", URL: "https://proxy.example/?url=" + "https%3A%2F%2Fmcp.example.com", Now: noon, Header: []Pair{
-			{"origin", origin}, {"access-control-request-method", method}, {"access-control-request-headers", headers}}})
+		return p.Decide(&Request{Method: "OPTIONS", URL: "https://proxy.example/?url=" + "https%3A%2F%2Fmcp.example.com",
+			Now: noon, Header: []Pair{
+				{"origin", origin}, {"access-control-request-method", method}, {"access-control-request-headers", headers}}})
 	}
 	d := ask(page, "POST", "authorization,content-type,mcp-param-region,x-api-key")
 	want := []Pair{
-		{"access-control-allow-origin", page}, {"access-control-allow-methods", "GET, POST, DELETE"}, {"access-control-max-age", "7200"},
+		{"access-control-allow-origin", page}, {"access-control-allow-methods",
+			"GET, POST, DELETE"}, {"access-control-max-age", "7200"},
 		{"vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
 		{"access-control-allow-headers", "authorization,content-type,mcp-param-region,x-api-key"},
 	}
@@ -207,23 +225,30 @@ func TestPreflight(t *testing.T) {
 func TestRespond(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, MaxResponse: 1000})
 	reply := p.Decide(message(server)).Respond(&Response{Status: 200, Header: []Pair{
-		{"content-type", "application/json"}, {"mcp-session-id", "s"}, {"set-cookie", "a=b"}, {"connection", "close, x-hop"}, {"x-hop", "1"},
-		{"access-control-allow-origin", "*"}, {"access-control-expose-headers", "X-Own"}, {"x-own", `a, "b`}, {"vary", "Accept"}, {"clear-site-data", `"*"`},
+		{"content-type", "application/json"}, {"mcp-session-id", "s"}, {"set-cookie", "a=b"}, {"connection",
+			"close, x-hop"}, {"x-hop", "1"},
+		{"access-control-allow-origin", "*"}, {"access-control-expose-headers", "X-Own"}, {"x-own", `a, "b`}, {"vary",
+			"Accept"}, {"clear-site-data", `"*"`},
 	}})
 	want := []Pair{
-		{"access-control-allow-origin", page}, {"vary", "Origin"}, {"content-type", "application/json"}, {"mcp-session-id", "s"},
+		{"access-control-allow-origin", page}, {"vary", "Origin"}, {"content-type", "application/json"}, {"mcp-session-id",
+			"s"},
 		{"x-own", `a, "b`}, {"vary", "Accept"}, {"access-control-expose-headers", exposed + ", X-Own"},
 	}
 	if diff := cmp.Diff(want, reply.Header); reply.Status != 200 || reply.MaxBody != 1000 || diff != "" {
 		t.Errorf("%+v (-want +got)\n%s", reply, diff)
 	}
-	if r := p.Decide(message(server)).Respond(&Response{Status: 200, Header: []Pair{{"content-type", "text/event-stream; charset=utf-8"}}}); !r.Prime || !r.Stream || r.MaxBody != 0 {
+	if r := p.Decide(message(server)).Respond(&Response{Status: 200,
+		Header: []Pair{{"content-type", "text/event-stream; charset=utf-8"}}}); !r.Prime || !r.Stream || r.MaxBody != 0 {
 		t.Errorf("an event stream: %+v", r)
 	}
-	if r := p.Decide(message(server)).Respond(&Response{Status: 200, Header: []Pair{{"content-length", "1001"}}}); r.Code != "response_too_large" || r.Status != 502 {
+	if r := p.Decide(message(server)).Respond(&Response{Status: 200,
+		Header: []Pair{{"content-length", "1001"}}}); r.Code != "response_too_large" || r.Status != 502 {
 		t.Errorf("too large: %+v", r)
 	}
-	if r := p.Decide(message(server)).Respond(&Response{Status: 503, Header: []Pair{{"retry-after", "3"}, {"x-proxy-error", "forged"}}}); r.Status != 503 || get(r.Header, "retry-after") != "3" || has(r.Header, "x-proxy-error") {
+	if r := p.Decide(message(server)).Respond(&Response{Status: 503,
+		Header: []Pair{{"retry-after", "3"}, {"x-proxy-error", "forged"}}}); r.Status != 503 ||
+		Get(r.Header, "retry-after") != "3" || has(r.Header, "x-proxy-error") {
 		t.Errorf("the server's own error: %+v", r)
 	}
 }
@@ -238,17 +263,19 @@ func TestRedirects(t *testing.T) {
 		return d.Respond(&Response{Status: 302, Header: []Pair{{"location", location}}})
 	}
 	same := to(read(), "/.well-known/oauth-authorization-server/a").Follow
-	if same == nil || same.URL != "https://mcp.example.com/.well-known/oauth-authorization-server/a" || get(same.Header, "authorization") == "" {
+	if same == nil || same.URL != "https://mcp.example.com/.well-known/oauth-authorization-server/a" ||
+		Get(same.Header, "authorization") == "" {
 		t.Errorf("on the same origin: %+v", same)
 	}
 	elsewhere := to(read(), "https://b.example/.well-known/openid-configuration").Follow
-	if elsewhere == nil || get(elsewhere.Header, "authorization") != "" || get(elsewhere.Header, "accept") == "" {
+	if elsewhere == nil || Get(elsewhere.Header, "authorization") != "" || Get(elsewhere.Header, "accept") == "" {
 		t.Errorf("on another origin: %+v", elsewhere)
 	}
 	for _, location := range []string{
 		"https://evil.example/.well-known/openid-configuration", "https://127.0.0.1/.well-known/openid-configuration",
 		"http://mcp.example.com/.well-known/openid-configuration", "//169.254.169.254/.well-known/openid-configuration",
-		`\\evil.example/.well-known/openid-configuration`, "https://mcp.example.com@evil.example/", "/somewhere/else", "javascript:alert(1)", "https://2130706433/",
+		`\\evil.example/.well-known/openid-configuration`, "https://mcp.example.com@evil.example/", "/somewhere/else",
+		"javascript:alert(1)", "https://2130706433/",
 	} {
 		if r := to(read(), location); r.Follow != nil || r.Code != "redirect_refused" || r.Status != 502 {
 			t.Errorf("to %s: %+v", location, r)
@@ -283,21 +310,25 @@ func TestBindings(t *testing.T) {
 			t.Fatal("the document is not read")
 		}
 		d.Bind(reply, []byte(document))
-		return get(reply.Header, "x-portolan-binding")
+		return Get(reply.Header, "x-portolan-binding")
 	}
 	const issuer = "https://auth.example/.well-known/oauth-authorization-server"
 	if d := get1(issuer); d.Code != "host_refused" {
 		t.Fatalf("an authorization server that nothing names: %q", d.Code)
 	}
-	resource := bind(get1("https://mcp.example.com/.well-known/oauth-protected-resource"), `{"authorization_servers":["https://auth.example","https://10.0.0.1"]}`)
-	tokens := bind(get1(issuer, "x-portolan-binding", resource), `{"token_endpoint":"https://auth.example/token","registration_endpoint":"https://auth.example/register"}`)
+	resource := bind(get1("https://mcp.example.com/.well-known/oauth-protected-resource"),
+		`{"authorization_servers":["https://auth.example","https://10.0.0.1"]}`)
+	tokens := bind(get1(issuer, "x-portolan-binding", resource),
+		`{"token_endpoint":"https://auth.example/token","registration_endpoint":"https://auth.example/register"}`)
 	form := func(target, binding string) *Decision {
-		return p.Decide(message(target, "content-type", "application/x-www-form-urlencoded", "accept", "application/json", "x-portolan-binding", binding))
+		return p.Decide(message(target, "content-type", "application/x-www-form-urlencoded", "accept", "application/json",
+			"x-portolan-binding", binding))
 	}
 	if d := form("https://auth.example/token", tokens); d.Verdict != Send {
 		t.Errorf("the token endpoint: %q", d.Code)
 	}
-	if d := p.Decide(message("https://auth.example/register", "accept", "application/json", "x-portolan-binding", tokens)); d.Verdict != Send {
+	if d := p.Decide(message("https://auth.example/register", "accept", "application/json", "x-portolan-binding",
+		tokens)); d.Verdict != Send {
 		t.Errorf("registration: %q", d.Code)
 	}
 	for _, row := range []struct{ target, binding, code string }{
@@ -315,8 +346,8 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// What a 401 names can be read, on its host alone, and a server that names nothing
-// can be its own authorization server (2025-03-26).
+// The metadata URL of a 401 can be read, on the same host only. A server whose 401 has no
+// URL can be its own authorization server (2025-03-26).
 func TestChallengesBind(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, BindingKeys: []string{signer}})
 	const server = "https://mcp.example.com/mcp"
@@ -326,7 +357,8 @@ func TestChallengesBind(t *testing.T) {
 		if d.Verdict != Send {
 			t.Fatalf("refused: %s", d.Code)
 		}
-		return get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header, "x-portolan-binding")
+		return Get(d.Respond(&Response{Status: status, Header: []Pair{{"www-authenticate", challenge}}}).Header,
+			"x-portolan-binding")
 	}
 	if binding := bound(403, ""); binding != "" {
 		t.Error("a 403 binds")
@@ -334,10 +366,12 @@ func TestChallengesBind(t *testing.T) {
 	own := bound(401, `Bearer error="invalid_token", resource_metadata="https://mcp.example.com/custom/place.json"`)
 	foreign := bound(401, `Bearer resource_metadata="https://evil.example/place.json"`)
 	read := func(target, binding string) *Decision {
-		return p.Decide(with(method("GET", message(target, "accept", "application/json", "content-type", "")), "x-portolan-binding", binding))
+		return p.Decide(with(method("GET", message(target, "accept", "application/json", "content-type", "")),
+			"x-portolan-binding", binding))
 	}
 	form := func(target, binding string) *Decision {
-		return p.Decide(message(target, "content-type", "application/x-www-form-urlencoded", "accept", "application/json", "x-portolan-binding", binding))
+		return p.Decide(message(target, "content-type", "application/x-www-form-urlencoded", "accept", "application/json",
+			"x-portolan-binding", binding))
 	}
 	for what, d := range map[string]*Decision{
 		"its metadata":       read("https://mcp.example.com/custom/place.json", own),

@@ -24,6 +24,10 @@ type Finding struct {
 // needed are the headers that a server's preflight must allow to a page.
 var needed = []string{"content-type", "mcp-protocol-version", "mcp-session-id", "authorization"}
 
+// initialize is the first request of an MCP client (2025-11-25, lifecycle).
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+	`"capabilities":{},"clientInfo":{"name":"portolan-diagnosis","version":"1"}}}`
+
 // diagnose decides POST /diagnose?url=…&id=…. A diagnosis finds faults that a browser
 // hides from pages. Only callers that may use the proxy for the server may ask for it.
 func (p *Policy) diagnose(d *Decision, id string) *Decision {
@@ -38,8 +42,9 @@ func (p *Policy) diagnose(d *Decision, id string) *Decision {
 	d.Verdict, d.id = Diagnose, n
 	d.Probes = []Probe{
 		{"POST", d.URL, []Pair{from, {"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}},
-			[]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan-diagnosis","version":"1"}}}`)},
-		{"OPTIONS", d.URL, []Pair{from, {"access-control-request-method", "POST"}, {"access-control-request-headers", strings.Join(needed, ",")}}, nil},
+			[]byte(initialize)},
+		{"OPTIONS", d.URL, []Pair{from, {"access-control-request-method", "POST"},
+			{"access-control-request-headers", strings.Join(needed, ",")}}, nil},
 		{"GET", d.URL, []Pair{from, {"accept", "text/event-stream"}}, nil},
 	}
 	return d
@@ -48,9 +53,9 @@ func (p *Policy) diagnose(d *Decision, id string) *Decision {
 // A diagnosis is a code with a message and a hint.
 type diagnosis struct{ code, message, hint string }
 
-// Diagnosis says what the findings mean, one for each probe and in their order,
-// as the result of a JSON-RPC response: {"code","message","hint"}. The codes are
-// down, dns, tls, timeout, address, path, cors, get and fine.
+// Diagnosis answers with the meaning of the findings, which are in the order of the
+// probes. The answer is a JSON-RPC response with the result {"code","message","hint"}. The
+// codes are down, dns, tls, timeout, address, path, cors, get and fine.
 func (d *Decision) Diagnosis(findings []Finding) *Decision {
 	x := d.read(findings)
 	return answer(d.origin, `{"jsonrpc":"2.0","id":`+strconv.FormatUint(d.id, 10)+`,"result":{"code":"`+x.code+
@@ -59,11 +64,14 @@ func (d *Decision) Diagnosis(findings []Finding) *Decision {
 
 func (d *Decision) read(findings []Finding) diagnosis {
 	if len(findings) != len(d.Probes) {
-		return diagnosis{"down", "the server could not be asked", "Try again."}
+		return diagnosis{"down", "the probes of the server failed", "Try again."}
 	}
 	post, preflight, get1 := findings[0], findings[1], findings[2]
 	if post.Fault != "" {
-		return faults[post.Fault].or(diagnosis{"down", "the server cannot be reached", "Check that it runs, and that its address is right."})
+		if known, ok := faults[post.Fault]; ok {
+			return known
+		}
+		return diagnosis{"down", "the server cannot be reached", "Check that it runs, and that its address is right."}
 	}
 	if missing := lacks(preflight, d.origin); missing != "" {
 		return diagnosis{"cors", "the server does not let this page in: " + missing,
@@ -71,15 +79,20 @@ func (d *Decision) read(findings []Finding) diagnosis {
 	}
 	if !allowsOrigin(post.Header, d.origin) {
 		return diagnosis{"cors", "the server's answers lack Access-Control-Allow-Origin",
-			"Let the server send CORS headers for " + d.origin + " with every answer, or reach it through the proxy: proxy: true."}
+			"Let the server send CORS headers for " + d.origin +
+				" with every answer, or reach it through the proxy: proxy: true."}
 	}
 	if post.Status == 404 || post.Status == 405 || post.Status >= 300 && post.Status < 400 {
-		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")", "Check the path of the URL; it is often /mcp or /sse."}
+		return diagnosis{"path", "nothing at this path takes MCP messages (status " + strconv.Itoa(post.Status) + ")",
+			"Check the path of the URL; it is often /mcp or /sse."}
 	}
-	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 && mediaType(get(get1.Header, "content-type")) != "text/event-stream" {
-		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) + " and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
+	if get1.Fault == "" && get1.Status != 405 && get1.Status/100 != 4 &&
+		mediaType(Get(get1.Header, "content-type")) != "text/event-stream" {
+		return diagnosis{"get", "the server answers GET with status " + strconv.Itoa(get1.Status) +
+			" and neither a stream nor 405", "Clients may take it for another transport: let it answer 405."}
 	}
-	return diagnosis{"fine", "the server answers and lets this page in", "Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
+	return diagnosis{"fine", "the server answers and lets this page in",
+		"Look at the browser: is it offline, is an extension in the way, does it ask for leave to reach the local network?"}
 }
 
 var faults = map[string]diagnosis{
@@ -90,14 +103,7 @@ var faults = map[string]diagnosis{
 	"address": {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
 }
 
-func (x diagnosis) or(other diagnosis) diagnosis {
-	if x.code == "" {
-		return other
-	}
-	return x
-}
-
-// lacks names what a preflight's answer lacks for a page of origin, or "".
+// lacks returns the fault of a preflight's answer for a page of origin, in words, or "".
 func lacks(f Finding, origin string) string {
 	switch {
 	case f.Fault != "" || f.Status < 200 || f.Status > 299:
@@ -105,7 +111,7 @@ func lacks(f Finding, origin string) string {
 	case !allowsOrigin(f.Header, origin):
 		return "the preflight's answer lacks Access-Control-Allow-Origin"
 	}
-	allowed := "," + strings.ReplaceAll(lower(get(f.Header, "access-control-allow-headers")), " ", "") + ","
+	allowed := "," + strings.ReplaceAll(lower(Get(f.Header, "access-control-allow-headers")), " ", "") + ","
 	for _, name := range needed[:3] {
 		if !strings.Contains(allowed, ","+name+",") && !strings.Contains(allowed, ",*,") {
 			return "Access-Control-Allow-Headers lacks " + name
@@ -115,6 +121,6 @@ func lacks(f Finding, origin string) string {
 }
 
 func allowsOrigin(header []Pair, origin string) bool {
-	allowed := get(header, "access-control-allow-origin")
+	allowed := Get(header, "access-control-allow-origin")
 	return allowed == "*" || allowed == origin
 }

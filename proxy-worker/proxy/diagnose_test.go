@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestDiagnose asks a real proxy about real servers, each with another fault.
+// TestDiagnose diagnoses real servers, each with another fault, with a real proxy.
 func TestDiagnose(t *testing.T) {
 	p := policy(t, Config{Origins: []string{page}, Hosts: []string{"*"}, HTTP: true, Private: true})
 	proxy := httptest.NewServer(p.Handler(Transport(true)))
@@ -65,7 +65,8 @@ func TestDiagnose(t *testing.T) {
 			defer s.Close()
 			server = s.URL + "/mcp"
 		}
-		req, err := http.NewRequestWithContext(context.Background(), "POST", proxy.URL+"/diagnose?id=7&url="+strings.NewReplacer(":", "%3A", "/", "%2F").Replace(server), nil)
+		req, err := http.NewRequestWithContext(context.Background(), "POST",
+			proxy.URL+"/diagnose?id=7&url="+strings.NewReplacer(":", "%3A", "/", "%2F").Replace(server), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,8 @@ func TestDiagnose(t *testing.T) {
 		}
 		body, _ := io.ReadAll(res.Body)
 		res.Body.Close()
-		if text := string(body); !strings.HasPrefix(text, `{"jsonrpc":"2.0","id":7,"result":{"code":"`+row.code+`"`) || !strings.Contains(text, row.says) {
+		if text := string(body); !strings.HasPrefix(text, `{"jsonrpc":"2.0","id":7,"result":{"code":"`+row.code+`"`) ||
+			!strings.Contains(text, row.says) {
 			t.Errorf("want %s, %q: %d %s", row.code, row.says, res.StatusCode, text)
 		}
 	}
@@ -87,7 +89,8 @@ func TestDiagnose(t *testing.T) {
 	}{
 		{at("https://proxy.example/diagnose?id=x&url=https%3A%2F%2Fmcp.example.com", message("")), "target_invalid"},
 		{at("https://proxy.example/diagnose", message("")), "target_missing"},
-		{at("https://proxy.example/diagnose?url=https%3A%2F%2Fmcp.example.com", message("", "origin", "https://evil.example")), "origin_refused"},
+		{at("https://proxy.example/diagnose?url=https%3A%2F%2Fmcp.example.com",
+			message("", "origin", "https://evil.example")), "origin_refused"},
 	} {
 		if d := p.Decide(row.r); d.Code != row.code {
 			t.Errorf("%q, want %q", d.Code, row.code)

@@ -3,37 +3,41 @@
 package proxy
 
 import (
-	"context"
 	"net"
+	"net/http"
 	"net/netip"
 	"syscall"
+	"time"
 )
 
-// An AddressError says that a name resolved to an address that is not public.
-type AddressError struct{ Code string }
-
-func (e *AddressError) Error() string { return "the server's address is refused: " + e.Code }
-
-// DialContext returns a dial function for http.Transport. Unless private is set, it
-// connects to public addresses only. Each address is checked after the name was
-// resolved, when the socket is made. So a name that resolves differently later (DNS
-// rebinding) cannot reach a private address. The function may be called from several
-// goroutines at once.
-func DialContext(private bool) func(ctx context.Context, network, address string) (net.Conn, error) {
+// Transport returns the upstream for [Policy.Handler]. It does not decompress bodies.
+// Unless private is set, it connects to public addresses only. Each address is checked
+// after the name was resolved, when the socket is made. So a name that resolves
+// differently later (DNS rebinding) cannot reach a private address.
+func Transport(private bool) *http.Transport {
 	var d net.Dialer
 	if !private {
 		d.Control = publicOnly
 	}
-	return d.DialContext
+	return &http.Transport{
+		DialContext: d.DialContext, DisableCompression: true, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
+		MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: 64 << 10,
+	}
 }
+
+// An addressError is the refusal of an address that is not public.
+type addressError struct{ code string }
+
+func (e *addressError) Error() string { return "the server's address is refused: " + e.code }
 
 func publicOnly(network, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &AddressError{"address_reserved"} // not of the Internet: a Unix socket
+		return &addressError{"address_reserved"} // such as a Unix socket
 	}
 	if refused := addressRefusal(to.Addr()); refused != nil {
-		return &AddressError{refused.code}
+		return &addressError{refused.code}
 	}
 	return nil
 }

@@ -18,12 +18,12 @@ func TestDialSeesTheConnectedAddress(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	for _, host := range []string{"127.0.0.1", "localhost", "::ffff:127.0.0.1"} {
 		address := net.JoinHostPort(host, port)
-		_, err := DialContext(false)(context.Background(), "tcp4", address)
-		var refused *AddressError
-		if !errors.As(err, &refused) || refused.Code != "address_loopback" {
+		_, err := Transport(false).DialContext(context.Background(), "tcp4", address)
+		var refused *addressError
+		if !errors.As(err, &refused) || refused.code != "address_loopback" {
 			t.Errorf("%s: %v, want address_loopback", address, err)
 		}
-		conn, err := DialContext(true)(context.Background(), "tcp4", address)
+		conn, err := Transport(true).DialContext(context.Background(), "tcp4", address)
 		if err != nil {
 			t.Errorf("%s, private: %v", address, err)
 			continue
@@ -41,8 +41,9 @@ func TestDialChecksEachAddress(t *testing.T) {
 		"8.8.8.8:443":         "",
 		"[2606:4700::1]:443":  "",
 	} {
-		var refused *AddressError
-		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" && refused.Code != want {
+		var refused *addressError
+		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" &&
+			refused.code != want {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}

@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// FuzzDecide asks whether any header can do harm: what is sent has legal names
-// and none that is the proxy's, and every refusal is a whole one.
+// FuzzDecide checks that the fields of a request to a server have legal names, none of
+// them the proxy's own, and that every refusal is complete.
 func FuzzDecide(f *testing.F) {
-	f.Add("POST", "https://proxy.example/?url=https%3A%2F%2Fmcp.example.com", "x-portolan-target", "https://mcp.example.com/mcp", "connection", "x, y")
+	f.Add("POST", "https://proxy.example/?url=https%3A%2F%2Fmcp.example.com", "x-portolan-target",
+		"https://mcp.example.com/mcp", "connection", "x, y")
 	f.Add("GET", "https://proxy.example", "x-portolan-ticket", "v1.a.b", "x-portolan-sealed", "v1.AAAA")
 	f.Add("OPTIONS", "/", "access-control-request-method", "POST", "access-control-request-headers", "a,,b")
 	f.Add("DELETE", "https://proxy.example/?url=%zz", "mcp-session-id", "\x00", "x-portolan-binding", "v1..")
-	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, Keys: []string{key}, TicketKeys: []string{signer}, SealKeys: []string{sealed}})
+	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, Keys: []string{key},
+		TicketKeys: []string{signer}, SealKeys: []string{sealed}})
 	f.Fuzz(func(t *testing.T, method, url, name1, value1, name2, value2 string) {
 		for _, keyed := range []string{"", key} {
 			d := p.Decide(&Request{Method: method, URL: url, Now: noon, Header: []Pair{
@@ -30,23 +32,25 @@ func FuzzDecide(f *testing.F) {
 				}
 				continue
 			}
-			if d.Status == 0 || d.Code != "" && get(d.Header, "x-proxy-error") != d.Code {
+			if d.Status == 0 || d.Code != "" && Get(d.Header, "x-proxy-error") != d.Code {
 				t.Fatalf("%+v", d)
 			}
 		}
 	})
 }
 
-// FuzzRespond asks the same of what goes back.
+// FuzzRespond checks the same for responses.
 func FuzzRespond(f *testing.F) {
 	f.Add(200, "content-type", "text/event-stream", "set-cookie", "a")
 	f.Add(302, "location", "//evil.example", "access-control-expose-headers", "*, a b")
 	f.Add(99, "connection", ",", "content-length", "-1")
 	p := policy(f, Config{Origins: []string{page}, Hosts: []string{"mcp.example.com"}, TicketKeys: []string{signer}})
 	f.Fuzz(func(t *testing.T, status int, name1, value1, name2, value2 string) {
-		for _, r := range []*Request{message(server), method("GET", message("https://mcp.example.com/.well-known/openid-configuration", "accept", "*/*"))} {
+		for _, r := range []*Request{message(server),
+			method("GET", message("https://mcp.example.com/.well-known/openid-configuration", "accept", "*/*"))} {
 			d := p.Decide(r)
-			reply := d.Respond(&Response{Status: status, Header: []Pair{{strings.ToLower(name1), value1}, {strings.ToLower(name2), value2}}})
+			reply := d.Respond(&Response{Status: status,
+				Header: []Pair{{strings.ToLower(name1), value1}, {strings.ToLower(name2), value2}}})
 			if reply.Follow != nil {
 				if reply.Follow.target.host != "mcp.example.com" {
 					t.Fatalf("followed to %q", reply.Follow.URL)
@@ -54,14 +58,15 @@ func FuzzRespond(f *testing.F) {
 				continue
 			}
 			d.Bind(reply, []byte(value2))
-			if reply.Status < 200 || reply.Status > 599 || get(reply.Header, "access-control-allow-origin") != page || has(reply.Header, "set-cookie") {
+			if reply.Status < 200 || reply.Status > 599 || Get(reply.Header, "access-control-allow-origin") != page ||
+				has(reply.Header, "set-cookie") {
 				t.Fatalf("%+v", reply)
 			}
 		}
 	})
 }
 
-// FuzzSigned asks whether anything but what was signed verifies or opens.
+// FuzzSigned checks that only signed tokens verify and only sealed headers open.
 func FuzzSigned(f *testing.F) {
 	good := Ticket{Origin: page, Host: "mcp.example.com", Expires: noon.Add(time.Hour)}.Sign(signer)
 	box, err := Seal(sealed, page, "mcp.example.com", []Pair{{"authorization", "x"}}, zero{})

@@ -32,16 +32,6 @@ func (p *Policy) Handler(upstream http.RoundTripper) http.Handler {
 	})
 }
 
-// Transport returns the upstream for Handler. Unless private is set, it connects to
-// public addresses only. It does not decompress bodies.
-func Transport(private bool) *http.Transport {
-	return &http.Transport{
-		DialContext: DialContext(private), DisableCompression: true, ForceAttemptHTTP2: true,
-		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
-		MaxIdleConnsPerHost: 16, MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
 // An exchange is one request and its response.
 type exchange struct {
 	p        *Policy

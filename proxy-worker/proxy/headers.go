@@ -1,23 +1,26 @@
 package proxy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// The fields of one connection (RFC 9110, 7.6.1), with those that browsers and
-// old proxies send for it.
-var hopByHop = set("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
+// hopByHop are the fields of one connection (RFC 9110, 7.6.1), and those that browsers and
+// old proxies send about it.
+var hopByHop = setOf("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
 	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings")
 
 // notSent are headers about the page and the network path. Servers do not get them.
-var notSent = set("host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
+var notSent = setOf("host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
 	"cdn-loop", "expect", "access-control-request-method", "access-control-request-headers",
 	"access-control-request-private-network")
 
 // notReturned are headers that would change the proxy's own origin, which all servers
 // share.
-var notReturned = set("set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
+var notReturned = setOf("set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
 	"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error")
 
-func set(names ...string) map[string]bool {
+func setOf(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))
 	for _, n := range names {
 		m[n] = true
@@ -25,18 +28,14 @@ func set(names ...string) map[string]bool {
 	return m
 }
 
-// named returns the fields that Connection makes hop-by-hop.
-func named(header []Pair) map[string]bool {
-	var m map[string]bool
+// connectionFields returns the fields that Connection makes hop-by-hop.
+func connectionFields(header []Pair) map[string]bool {
+	m := map[string]bool{}
 	for _, h := range header {
-		if h.Name != "connection" {
-			continue
-		}
-		for name := range strings.SplitSeq(h.Value, ",") {
-			if m == nil {
-				m = map[string]bool{}
+		if h.Name == "connection" {
+			for name := range strings.SplitSeq(h.Value, ",") {
+				m[lower(strings.TrimSpace(name))] = true
 			}
-			m[lower(strings.TrimSpace(name))] = true
 		}
 	}
 	return m
@@ -44,14 +43,10 @@ func named(header []Pair) map[string]bool {
 
 // upstreamHeader returns the fields of a request that go to the server.
 func upstreamHeader(header []Pair) []Pair {
-	out := make([]Pair, 0, len(header))
-	hop := named(header)
-	for _, h := range header {
-		if !hopByHop[h.Name] && !hop[h.Name] && sendable(h.Name) {
-			out = append(out, h)
-		}
-	}
-	return out
+	hop := connectionFields(header)
+	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool {
+		return hopByHop[h.Name] || hop[h.Name] || !sendable(h.Name)
+	})
 }
 
 func sendable(name string) bool {
@@ -64,19 +59,13 @@ func sendable(name string) bool {
 }
 
 // safeElsewhere are the fields that follow a redirect to another origin.
-var safeElsewhere = set("accept", "accept-language", "user-agent", "mcp-protocol-version")
+var safeElsewhere = setOf("accept", "accept-language", "user-agent", "mcp-protocol-version")
 
 func elsewhere(header []Pair) []Pair {
-	var out []Pair
-	for _, h := range header {
-		if safeElsewhere[h.Name] {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool { return !safeElsewhere[h.Name] })
 }
 
-// cors lets origin read an answer. "" adds nothing.
+// cors returns the fields that let origin read an answer.
 func cors(origin string) []Pair {
 	if origin == "" {
 		return []Pair{{"vary", "Origin"}}
@@ -84,12 +73,13 @@ func cors(origin string) []Pair {
 	return []Pair{{"access-control-allow-origin", origin}, {"vary", "Origin"}}
 }
 
-const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, X-Portolan-Binding"
+const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, DPoP-Nonce, X-Proxy-Error, " +
+	"X-Portolan-Binding"
 
 // pageHeader returns the fields of a response that go back to a page of origin.
 func pageHeader(header []Pair, origin string) []Pair {
 	out := cors(origin)
-	hop := named(header)
+	hop := connectionFields(header)
 	expose := exposed
 	for _, h := range header {
 		switch {

@@ -6,45 +6,35 @@ import (
 	"time"
 )
 
-// page shows the policy as it is in effect, without secrets.
+// page answers with the policy in effect, without secrets.
 func (p *Policy) page(origin string) *Decision {
-	var b strings.Builder
-	b.WriteString(`{"portolan":"CORS proxy for MCP","open":` + strconv.FormatBool(p.configured()))
-	list := func(name string, values []string) {
-		b.WriteString(`,"` + name + `":[`)
+	members := []string{`"portolan":"CORS proxy for MCP"`}
+	add := func(name, json string) { members = append(members, `"`+name+`":`+json) }
+	flag := func(name string, on bool) { add(name, strconv.FormatBool(on)) }
+	number := func(name string, n int64) { add(name, strconv.FormatInt(n, 10)) }
+	texts := func(name string, values []string) {
+		quoted := make([]string, len(values))
 		for i, v := range values {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(strconv.Quote(v))
+			quoted[i] = strconv.Quote(v)
 		}
-		b.WriteByte(']')
+		add(name, "["+strings.Join(quoted, ",")+"]")
 	}
-	list("origins", p.cfg.Origins)
-	list("hosts", p.cfg.Hosts)
+	flag("open", p.configured())
+	texts("origins", p.cfg.Origins)
+	texts("hosts", p.cfg.Hosts)
 	ports := make([]string, len(p.cfg.Ports))
 	for i, n := range p.cfg.Ports {
 		ports[i] = strconv.Itoa(n)
 	}
-	list("ports", ports)
-	for _, f := range []struct {
-		name string
-		on   bool
-	}{
-		{"keys", len(p.keys) > 0}, {"tickets", len(p.tickets) > 0}, {"sealed", len(p.seals) > 0},
-		{"http", p.cfg.HTTP}, {"private", p.cfg.Private},
-	} {
-		b.WriteString(`,"` + f.name + `":` + strconv.FormatBool(f.on))
-	}
-	for _, n := range []struct {
-		name string
-		v    int64
-	}{
-		{"maxRequestBytes", p.cfg.MaxRequest}, {"maxResponseBytes", p.cfg.MaxResponse},
-		{"maxStreams", int64(p.cfg.MaxStreams)}, {"firstByteSeconds", int64(p.cfg.FirstByte / time.Second)},
-	} {
-		b.WriteString(`,"` + n.name + `":` + strconv.FormatInt(n.v, 10))
-	}
-	b.WriteByte('}')
-	return answer(origin, b.String())
+	texts("ports", ports)
+	flag("keys", len(p.keys) > 0)
+	flag("tickets", len(p.tickets) > 0)
+	flag("sealed", len(p.seals) > 0)
+	flag("http", p.cfg.HTTP)
+	flag("private", p.cfg.Private)
+	number("maxRequestBytes", p.cfg.MaxRequest)
+	number("maxResponseBytes", p.cfg.MaxResponse)
+	number("maxStreams", int64(p.cfg.MaxStreams))
+	number("firstByteSeconds", int64(p.cfg.FirstByte/time.Second))
+	return answer(origin, "{"+strings.Join(members, ",")+"}")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// originOf returns an Origin header's value if it is one that a browser sends:
-// scheme://host[:port] in canonical form, or that of an extension. "null" is none.
+// originOf returns an Origin header's value. It is ok for the form that browsers send:
+// scheme://host[:port] in canonical form, or the origin of an extension. "null" is not ok.
 func originOf(header string) (string, bool) {
 	if id, ok := strings.CutPrefix(header, "chrome-extension://"); ok {
 		return header, len(id) == 32 && strings.Trim(id, "abcdefghijklmnop") == ""
@@ -32,7 +32,7 @@ func isUUID(s string) bool {
 
 // An originPattern is one of Config.Origins.
 type originPattern struct {
-	exact               string // "" where there are wildcards
+	exact               string // "" with wildcards
 	of                  target
 	subdomains, anyPort bool
 }
@@ -44,7 +44,7 @@ func parseOriginPattern(text string) (originPattern, error) {
 	host, p.anyPort = strings.CutSuffix(host, ":*")
 	origin := scheme + "://" + host
 	if p.anyPort {
-		origin += ":1" // for any; it also keeps out a second port
+		origin += ":1" // stands for any port, and refuses a second one
 	}
 	_, ok := originOf(origin)
 	if p.subdomains || p.anyPort {
@@ -54,7 +54,8 @@ func parseOriginPattern(text string) (originPattern, error) {
 		p.exact = origin
 	}
 	if !ok {
-		return originPattern{}, errors.New(`"` + text + `" is not an origin that can be allowed: write https://ide.example, https://*.example.com, ` +
+		return originPattern{}, errors.New(`"` + text +
+			`" is not an origin that can be allowed: write https://ide.example, https://*.example.com, ` +
 			`http://localhost:* or chrome-extension://…, without a path, a final slash or the scheme's own port`)
 	}
 	return p, nil
@@ -75,7 +76,7 @@ func (p originPattern) matches(origin string) bool {
 type hostPattern struct {
 	any, subdomains bool
 	host            string
-	port            int // 0: whichever Config.Ports has
+	port            int // 0 means those of Config.Ports
 }
 
 func parseHostPattern(text string) (hostPattern, error) {
@@ -85,7 +86,8 @@ func parseHostPattern(text string) (hostPattern, error) {
 	name, subdomains := strings.CutPrefix(text, "*.")
 	t, refused := parseTarget("https://" + name)
 	if refused != nil || strings.ContainsAny(name, "/?#") || subdomains && !isDomain(t) {
-		return hostPattern{}, errors.New(`"` + text + `" is not a host that can be allowed: write mcp.example.com, mcp.example.com:8443, *.example.com or *`)
+		return hostPattern{}, errors.New(`"` + text +
+			`" is not a host that can be allowed: write mcp.example.com, mcp.example.com:8443, *.example.com or *`)
 	}
 	p := hostPattern{subdomains: subdomains, host: t.host}
 	if strings.HasSuffix(name, ":"+strconv.Itoa(t.port)) {
@@ -98,8 +100,8 @@ func (p hostPattern) matches(t target) bool {
 	return p.any || isUnder(t.host, p.host, p.subdomains) && (p.port == 0 || p.port == t.port)
 }
 
-// isUnder reports whether host is the domain or, where subdomains are asked for,
-// one of them: "*.example.com" is not example.com itself.
+// isUnder reports whether host is the domain, or with subdomains a subdomain of it. The
+// pattern "*.example.com" does not match example.com.
 func isUnder(host, domain string, subdomains bool) bool {
 	if subdomains {
 		return strings.HasSuffix(host, "."+domain)
@@ -107,8 +109,7 @@ func isUnder(host, domain string, subdomains bool) bool {
 	return host == domain
 }
 
-// isDomain reports whether a "*." may stand before the host: not before an
-// address, nor before "com".
+// isDomain reports whether "*." may stand before the host. An address and "com" refuse it.
 func isDomain(t target) bool {
 	return !t.ip.IsValid() && (strings.Contains(t.host, ".") || slices.Contains(localDomains, t.host))
 }

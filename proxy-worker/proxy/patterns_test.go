@@ -18,7 +18,7 @@ func patternsOf(t testing.TB, texts ...string) (patterns []originPattern) {
 	return patterns
 }
 
-// originCode is what a policy of these patterns says to an origin.
+// originCode returns the code with which a policy of these patterns answers an origin.
 func originCode(patterns []originPattern, header string) string {
 	origin, ok := originOf(header)
 	if ok && slices.ContainsFunc(patterns, func(p originPattern) bool { return p.matches(origin) }) {
@@ -42,10 +42,14 @@ func TestAttackOrigins(t *testing.T) {
 
 func TestOriginPatternsThatAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"", "*", "null", "*://ide.example", "https://*", "https://*:*", "https://*.*", "https://*.com", "https://*.example.*", "https://a.*.example",
-		"https://*ide.example", "https://*.127.0.0.1", "https://*.[::1]", "https://ide.example/", "https://ide.example/a", "https://ide.example?", "https://*.ide.example/",
-		"https://ide.example:443", "http://*.ide.example:80", "https://ide.example:*:*", "https://ide.example:8443:*", "https://ide.example.", "https://bücher.example",
-		"ide.example", "ftp://ide.example", "chrome-extension://*", "chrome-extension://abc", "chrome-extension://*.abcdefghijklmnopabcdefghijklmnop",
+		"", "*", "null", "*://ide.example", "https://*", "https://*:*", "https://*.*", "https://*.com", "https://*.example.*",
+		"https://a.*.example",
+		"https://*ide.example", "https://*.127.0.0.1", "https://*.[::1]", "https://ide.example/", "https://ide.example/a",
+		"https://ide.example?", "https://*.ide.example/",
+		"https://ide.example:443", "http://*.ide.example:80", "https://ide.example:*:*", "https://ide.example:8443:*",
+		"https://ide.example.", "https://bücher.example",
+		"ide.example", "ftp://ide.example", "chrome-extension://*", "chrome-extension://abc",
+		"chrome-extension://*.abcdefghijklmnopabcdefghijklmnop",
 		"chrome-extension://abcdefghijklmnopabcdefghijklmnop:*", "moz-extension://*", "https://user@ide.example",
 	} {
 		if p, err := parseOriginPattern(text); err == nil || p != (originPattern{}) {
@@ -57,9 +61,12 @@ func TestOriginPatternsThatAreRefused(t *testing.T) {
 func TestOriginsThatNoBrowserSends(t *testing.T) {
 	anyPort := patternsOf(t, "http://localhost:*")[0]
 	for _, s := range []string{
-		"", "null", "https://ide.example/", "https://ide.example:443", "HTTPS://ide.example", "http://localhost:1/", "http://localhost:1#", "http://localhost:01", "http://LOCALHOST:1",
-		"chrome-extension://abcdefghijklmnopabcdefghijklmnoq", "chrome-extension://abc", "moz-extension://", "moz-extension://2b1c9e3a-7d54-4f0e-9a86-0c1d2e3f4a5",
-		"moz-extension://2b1c9e3a-7d54-4f0e-9a86-0c1d2e3f4a5b5", "moz-extension://2b1c9e3a07d5404f0e09a8600c1d2e3f4a5b", "moz-extension://2B1C9E3A-7D54-4F0E-9A86-0C1D2E3F4A5B",
+		"", "null", "https://ide.example/", "https://ide.example:443", "HTTPS://ide.example", "http://localhost:1/",
+		"http://localhost:1#", "http://localhost:01", "http://LOCALHOST:1",
+		"chrome-extension://abcdefghijklmnopabcdefghijklmnoq", "chrome-extension://abc", "moz-extension://",
+		"moz-extension://2b1c9e3a-7d54-4f0e-9a86-0c1d2e3f4a5",
+		"moz-extension://2b1c9e3a-7d54-4f0e-9a86-0c1d2e3f4a5b5", "moz-extension://2b1c9e3a07d5404f0e09a8600c1d2e3f4a5b",
+		"moz-extension://2B1C9E3A-7D54-4F0E-9A86-0C1D2E3F4A5B",
 	} {
 		if _, ok := originOf(s); ok || anyPort.matches(s) {
 			t.Errorf("%q is taken for an origin", s)
@@ -111,8 +118,10 @@ func TestHostPatterns(t *testing.T) {
 
 func TestHostPatternsThatAreRefused(t *testing.T) {
 	for _, text := range []string{
-		"", "**", "*.*", "*.", "*.com", "*:8443", "*.127.0.0.1", "*.[::1]", "https://mcp.example.com", "mcp.example.com/", "mcp.example.com/mcp", "mcp.example.com?a", "mcp.example.com#",
-		"mcp.example.com:", "mcp.example.com:0", "mcp.example.com:*", "mcp.example.com.", "mcp.*.com", "a@mcp.example.com", "127.1", "bücher.example", "::1",
+		"", "**", "*.*", "*.", "*.com", "*:8443", "*.127.0.0.1", "*.[::1]", "https://mcp.example.com", "mcp.example.com/",
+		"mcp.example.com/mcp", "mcp.example.com?a", "mcp.example.com#",
+		"mcp.example.com:", "mcp.example.com:0", "mcp.example.com:*", "mcp.example.com.", "mcp.*.com", "a@mcp.example.com",
+		"127.1", "bücher.example", "::1",
 	} {
 		if p, err := parseHostPattern(text); err == nil || p != (hostPattern{}) {
 			t.Errorf("%q is taken for %+v", text, p)
@@ -141,7 +150,8 @@ func FuzzOrigin(f *testing.F) {
 		}
 		if originCode(suffixes, s) == "" {
 			host, port, _ := strings.Cut(strings.TrimPrefix(s, "https://"), ":")
-			if !strings.HasPrefix(s, "https://") || !strings.HasSuffix(host, ".apps.example") || strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || strings.Trim(port, "0123456789") != "" {
+			if !strings.HasPrefix(s, "https://") || !strings.HasSuffix(host, ".apps.example") ||
+				strings.Trim(host, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || strings.Trim(port, "0123456789") != "" {
 				t.Errorf("%q is allowed", s)
 			}
 		}

@@ -51,7 +51,7 @@ func (x *exchange) probeOnce(ctx context.Context, probe Probe) Finding {
 
 func faultOf(err error) string {
 	var dns *net.DNSError
-	var address *AddressError
+	var address *addressError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError

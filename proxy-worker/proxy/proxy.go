@@ -10,6 +10,7 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,8 +18,8 @@ import (
 // A Pair is one header field. Names are in lower case; values are byte-exact.
 type Pair struct{ Name, Value string }
 
-// Get returns the first value of a header, by its name in lower case.
-func get(header []Pair, name string) string {
+// Get returns the first value of a header, by its name in lower case, or "".
+func Get(header []Pair, name string) string {
 	for _, h := range header {
 		if h.Name == name {
 			return h.Value
@@ -28,12 +29,7 @@ func get(header []Pair, name string) string {
 }
 
 func has(header []Pair, name string) bool {
-	for _, h := range header {
-		if h.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(header, func(h Pair) bool { return h.Name == name })
 }
 
 // A Request is a page's request, as the policy sees it.
@@ -47,7 +43,7 @@ type Request struct {
 	Now    time.Time
 }
 
-// A Verdict says what the caller of Decide does next.
+// A Verdict is the next step of the caller of Decide.
 type Verdict int
 
 const (
@@ -64,19 +60,19 @@ const (
 type Decision struct {
 	Verdict Verdict
 
-	// Of an answer. Code is "" or that of a refusal.
+	// Fields of an answer. Code is "", or the code of a refusal.
 	Status int
 	Code   string
 	Body   []byte
 
-	// Of what is sent.
+	// Fields of a request to send.
 	Method string
 	URL    string
 
-	// Of either.
+	// Header is that of the answer or of the request.
 	Header []Pair
 
-	// Of a diagnosis.
+	// Probes are the requests of a diagnosis.
 	Probes []Probe
 
 	// RateKey is the key of the rate limit, "" if there is none.
@@ -117,10 +113,10 @@ type Reply struct {
 	Header []Pair
 	// Body, if not nil, replaces the response's body, which is dropped.
 	Body []byte
-	// Code is "" or that of a refusal.
+	// Code is "", or the code of a refusal.
 	Code string
-	// Prime asks for the bytes ":\n\n" before the body: an event stream, which some
-	// browsers do not show before its first byte.
+	// Prime asks for the bytes ":\n\n" before the body of an event stream. Some browsers
+	// do not deliver the response before its first byte.
 	Prime bool
 	// Stream says that the body may stay open.
 	Stream bool

@@ -29,7 +29,7 @@ func (r *rates) allow(key string, limit int, now time.Time) bool {
 		r.minute, r.counts = minute, map[string]int{}
 	}
 	if _, known := r.counts[key]; !known && len(r.counts) >= maxRated {
-		key = "" // of no request
+		key = "" // no request has this key
 	}
 	r.counts[key]++
 	return r.counts[key] <= limit

@@ -16,7 +16,8 @@ func TestRates(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
-		{"a", 0, true}, {"a", 0, true}, {"a", 0, false}, {"b", 0, true}, {"a", 58 * time.Second, false}, {"a", time.Second, true},
+		{"a", 0, true}, {"a", 0, true}, {"a", 0, false}, {"b", 0, true}, {"a", 58 * time.Second, false}, {"a", time.Second,
+			true},
 	} {
 		now = now.Add(row.after)
 		if got := r.allow(row.key, 2, now); got != row.want {

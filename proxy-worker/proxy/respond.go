@@ -14,7 +14,7 @@ const maxMetadata = 64 << 10
 
 // Respond returns the reply to the page for a server's response. Call it once.
 func (d *Decision) Respond(r *Response) *Reply {
-	if location := get(r.Header, "location"); r.Status >= 301 && r.Status <= 308 && r.Status != 304 && location != "" {
+	if location := Get(r.Header, "location"); r.Status >= 301 && r.Status <= 308 && r.Status != 304 && location != "" {
 		return d.redirect(location)
 	}
 	if r.Status < 200 || r.Status > 599 {
@@ -26,17 +26,18 @@ func (d *Decision) Respond(r *Response) *Reply {
 			reply.Header = append(reply.Header, binding)
 		}
 	}
-	contentType := mediaType(get(r.Header, "content-type"))
+	contentType := mediaType(Get(r.Header, "content-type"))
 	if contentType == "text/event-stream" {
 		reply.Stream = true
-		reply.Prime = r.Status == 200 && get(r.Header, "content-encoding") == "" && !has(r.Header, "content-length")
+		reply.Prime = r.Status == 200 && Get(r.Header, "content-encoding") == "" && !has(r.Header, "content-length")
 		return reply
 	}
 	reply.MaxBody = d.MaxResponse
-	if length, err := strconv.ParseInt(get(r.Header, "content-length"), 10, 64); err == nil && length > d.MaxResponse {
+	if length, err := strconv.ParseInt(Get(r.Header, "content-length"), 10, 64); err == nil && length > d.MaxResponse {
 		return d.refuse(responseTooLarge)
 	}
-	if d.kind == kindDiscovery && r.Status == 200 && len(d.policy.bindings) > 0 && get(r.Header, "content-encoding") == "" {
+	if d.kind == kindDiscovery && r.Status == 200 && len(d.policy.bindings) > 0 &&
+		Get(r.Header, "content-encoding") == "" {
 		reply.Bind = maxMetadata
 	}
 	return reply
@@ -46,8 +47,8 @@ func (d *Decision) refuse(r refusal) *Reply {
 	return &Reply{Status: r.status, Header: r.header(d.origin), Body: r.body(), Code: r.code}
 }
 
-// redirect follows a GET, checking each step as a request of its own. A POST is
-// never redirected: it may have been executed, and its body is meant for one server.
+// redirect follows a GET, and checks each step as a request of its own. A POST is never
+// redirected: it may have run, and its body is for one server.
 func (d *Decision) redirect(location string) *Reply {
 	base, err := url.Parse(d.URL)
 	if err != nil || d.Method != "GET" || d.hops >= maxHops || strings.IndexByte(location, '\\') >= 0 {

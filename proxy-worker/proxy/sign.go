@@ -18,7 +18,7 @@ var encoding = base64.RawURLEncoding.Strict()
 
 func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// derive makes a key for one purpose of a configured one.
+// derive returns a key for one purpose, made from a configured key.
 func derive(key, purpose string) []byte {
 	h := hmac.New(sha256.New, []byte(key))
 	h.Write([]byte(purpose))
@@ -35,7 +35,7 @@ func (p *Policy) isKey(key string) bool {
 	return found == 1
 }
 
-// signed writes fields, an expiry and their HMAC as one word.
+// signed returns fields, an expiry and their HMAC as one word.
 func signed(key []byte, purpose string, expires time.Time, fields []string) string {
 	payload := strconv.FormatInt(expires.Unix(), 10) + "\n" + strings.Join(fields, "\n")
 	return "v1." + encoding.EncodeToString([]byte(payload)) + "." + encoding.EncodeToString(mac(key, purpose, payload))
@@ -47,10 +47,11 @@ func mac(key []byte, purpose, payload string) []byte {
 	return h.Sum(nil)
 }
 
-// longestToken bounds what is verified, in bytes.
+// longestToken bounds the tokens that are verified, in bytes.
 const longestToken = 8 << 10
 
-// verify returns the fields of a word that one of the keys has signed and that has not expired.
+// verify returns the fields of a word of signed, if one of the keys signed it and it has
+// not expired.
 func verify(keys [][]byte, purpose, token string, now time.Time) ([]string, bool) {
 	parts := strings.Split(token, ".")
 	if len(token) > longestToken || len(parts) != 3 || parts[0] != "v1" {
@@ -81,13 +82,13 @@ const (
 	forBinding = "binding"
 )
 
-// A Ticket lets one origin use the proxy for one host until it expires. The
-// proxy keeps no list of tickets: to take one back, replace the key.
+// A Ticket lets one origin use the proxy for one host until it expires. The proxy keeps no
+// list of tickets. To revoke a ticket, replace the key.
 type Ticket struct {
 	Origin string
 	// Host is a DNS name or an address, with ":port" if the port is not 443.
 	Host string
-	// Headers may be sent beside those of MCP; names in any case.
+	// Headers are the names, in any case, that may be sent beside those of MCP.
 	Headers []string
 	Expires time.Time
 }
@@ -95,7 +96,8 @@ type Ticket struct {
 // Sign returns the ticket's text, for the X-Portolan-Ticket header. key is one of
 // Config.TicketKeys.
 func (t Ticket) Sign(key string) string {
-	return signed(derive(key, "portolan ticket"), forTicket, t.Expires, []string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
+	return signed(derive(key, "portolan ticket"), forTicket, t.Expires,
+		[]string{t.Origin, lower(t.Host), lower(strings.Join(t.Headers, ","))})
 }
 
 // ticket returns the header names that a ticket for this origin and target adds.
@@ -107,7 +109,7 @@ func (p *Policy) ticket(token, origin string, t target, now time.Time) (headers 
 	return strings.Split(fields[2], ","), true
 }
 
-// authority is the host, with the port where it is not https's own.
+// authority returns the host, with the port unless it is 443 of https.
 func (t target) authority() string {
 	host := t.host
 	if t.ip.Is6() {
@@ -119,16 +121,17 @@ func (t target) authority() string {
 	return host + ":" + strconv.Itoa(t.port)
 }
 
-// Seal encrypts headers for one origin and one host, for the X-Portolan-Sealed
-// header: only the proxy opens them. Key is one of the proxy's SealKeys; host is
-// as in Ticket; random is crypto/rand.Reader.
+// Seal encrypts headers for one origin and one host, for the X-Portolan-Sealed header.
+// Only the proxy can decrypt them. key is one of the proxy's SealKeys, host is as in
+// Ticket, and random is crypto/rand.Reader.
 func Seal(key, origin, host string, header []Pair, random io.Reader) (string, error) {
 	var plain strings.Builder
 	for _, h := range header {
-		if name := lower(h.Name); !isToken(name) || !isValue(h.Value) || !sendable(name) || hopByHop[name] {
+		name := lower(h.Name)
+		if !isSealable(name, h.Value) {
 			return "", errors.New("the header " + h.Name + " cannot be sent")
 		}
-		plain.WriteString(lower(h.Name) + "\n" + h.Value + "\n")
+		plain.WriteString(name + "\n" + h.Value + "\n")
 	}
 	box, err := sealer(derive(key, "portolan seal"))
 	if err != nil {
@@ -138,7 +141,12 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return "", err
 	}
-	return "v1." + encoding.EncodeToString(box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))), nil
+	sealed := box.Seal(nonce, nonce, []byte(plain.String()), sealedFor(origin, lower(host)))
+	return "v1." + encoding.EncodeToString(sealed), nil
+}
+
+func isSealable(name, value string) bool {
+	return isToken(name) && isValue(value) && sendable(name) && !hopByHop[name]
 }
 
 func sealer(key []byte) (cipher.AEAD, error) {
@@ -153,7 +161,7 @@ func sealedFor(origin, host string) []byte {
 	return []byte("portolan seal v1\n" + origin + "\n" + host)
 }
 
-// unseal opens sealed headers.
+// unseal decrypts sealed headers.
 func (p *Policy) unseal(sealed, origin string, t target) ([]Pair, bool) {
 	text, ok := strings.CutPrefix(sealed, "v1.")
 	raw, err := encoding.DecodeString(text)
@@ -172,7 +180,7 @@ func (p *Policy) unseal(sealed, origin string, t target) ([]Pair, bool) {
 		lines := strings.Split(string(plain), "\n")
 		var header []Pair
 		for i := 0; i+1 < len(lines); i += 2 {
-			if !isToken(lines[i]) || !isValue(lines[i+1]) || !sendable(lines[i]) || hopByHop[lines[i]] {
+			if !isSealable(lines[i], lines[i+1]) {
 				return nil, false
 			}
 			header = append(header, Pair{lines[i], lines[i+1]})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxURL bounds a target, in bytes: what common servers take.
+// maxURL bounds a target, in bytes, as common servers do.
 const maxURL = 8 << 10
 
 // A target is a server's URL with its parts. WHATWG parsers (of workerd and browsers)
@@ -58,7 +58,7 @@ func parseTarget(raw string) (target, *refusal) {
 	if !isPlainPath(t.path) || !isASCII(t.query) {
 		return target{}, &targetInvalid
 	}
-	// What one of the two parsers escapes: in a path net/url more, in a query WHATWG.
+	// Escape the characters that one of the two parsers escapes.
 	t.path = escape(t.path, "\"<>^`{|}")
 	t.query = escape(t.query, "\"'<>")
 	t.url = t.scheme + "://" + t.authority() + t.path
@@ -81,7 +81,7 @@ func isScheme(s string) bool {
 	return s != "" && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
 }
 
-// cutBefore is strings.Cut that keeps the separator, any of chars, with what follows.
+// cutBefore cuts s before the first of chars. Unlike strings.Cut it keeps the separator.
 func cutBefore(s, chars string) (before, rest string) {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return s[:i], s[i:]
@@ -89,7 +89,7 @@ func cutBefore(s, chars string) (before, rest string) {
 	return s, ""
 }
 
-// readAuthority fills in host, ip and, where the text names one, port.
+// readAuthority sets host and ip, and the port if the text has one.
 func (t *target) readAuthority(text string) *refusal {
 	host, port := cutBefore(text, ":")
 	if text[0] == '[' {
@@ -116,9 +116,9 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
 }
 
-// isPlainPath reports whether a path means the same to all: its escapes are whole,
-// and it has no dot segments, which WHATWG resolves, nor what a server may take for
-// one ("%2e%2e", "..%2f", "..;x").
+// isPlainPath reports whether all parsers read a path in the same way. Its escapes are
+// whole. It has no dot segments, which WHATWG resolves, and no text that a server may
+// read as one ("%2e%2e", "..%2f", "..;x").
 func isPlainPath(path string) bool {
 	for i, s := range strings.Split(path, "%") {
 		if i > 0 && (len(s) < 2 || strings.Trim(s[:2], "0123456789abcdefABCDEF") != "") {
@@ -133,9 +133,10 @@ func isPlainPath(path string) bool {
 	return isASCII(path)
 }
 
-var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/", "%5c", "/", "%5C", "/", "%3b", ";", "%3B", ";")
+var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/",
+	"%5c", "/", "%5C", "/", "%3b", ";", "%3B", ";")
 
-// escape writes the characters of odd as %XX.
+// escape replaces the characters of odd in s by %XX.
 func escape(s, odd string) string {
 	if !strings.ContainsAny(s, odd) {
 		return s

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// attacks is a table of what may and may not pass, for every test of a proxy: a
-// code of "" is a URL or an origin that is allowed. URLs are for a policy that names
-// no ports and allows neither http nor private addresses.
+// attacks is a table of URLs and origins with their codes, for every test of a proxy. A
+// code of "" means that the URL or the origin is allowed. The policy of the table names no
+// ports and allows neither http nor private addresses.
 type attacks struct {
 	Self           string
 	AllowedOrigins []string
@@ -104,7 +104,7 @@ func TestTargetLength(t *testing.T) {
 	}
 }
 
-// domain makes a name of n bytes.
+// domain returns a name of n bytes.
 func domain(n int) string { return strings.Repeat("a.", n)[:n-1] + "a" }
 
 func TestPolicyWidens(t *testing.T) {
@@ -170,7 +170,7 @@ func FuzzTarget(f *testing.F) {
 			u.EscapedPath() != to.path || u.RawQuery != to.query || u.User != nil || u.Fragment != "" {
 			t.Errorf("%q: net/url reads %#v in %+v", raw, u, to)
 		}
-		// What the C library's inet_aton takes for an address is one, or no target.
+		// A host that the C library's inet_aton reads as an address is an address here, or refused.
 		last := to.host[strings.LastIndexByte(to.host, '.')+1:]
 		if _, err := strconv.ParseUint(last, 0, 32); err == nil && !to.ip.IsValid() && !strings.ContainsAny(last, "_bo") {
 			t.Errorf("%q: %s may be read as an address", raw, to.host)

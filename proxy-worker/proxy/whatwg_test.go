@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// readURLs is a WHATWG parser, that of workerd: [hostname, port, pathname, search, href] of each, or null.
+// readURLs runs a WHATWG parser. It prints [hostname, port, pathname, search, href] of each URL, or null.
 const readURLs = `
 let text = '';
 process.stdin.on('data', d => text += d).on('end', () => console.log(JSON.stringify(JSON.parse(text).map(u => {
@@ -22,7 +22,7 @@ process.stdin.on('data', d => text += d).on('end', () => console.log(JSON.string
 	catch { return null; }
 }))));`
 
-// node finds PORTOLAN_NODE, which must be there if it is set, the repository's or any.
+// node returns the path of PORTOLAN_NODE, of the repository's Node, or of any other.
 func node(t *testing.T) string {
 	t.Helper()
 	name, asked := os.LookupEnv("PORTOLAN_NODE")
@@ -39,7 +39,7 @@ func node(t *testing.T) string {
 	return path
 }
 
-// whatwg reads URLs with Node.
+// whatwg parses URLs with Node.
 func whatwg(t *testing.T, urls []string) (parts [][]string) {
 	t.Helper()
 	in, err := json.Marshal(urls)
@@ -58,14 +58,15 @@ func whatwg(t *testing.T, urls []string) (parts [][]string) {
 	return parts
 }
 
-// mutants are the table's URLs that can be read and n more that differ from them in a few places.
+// mutants returns the valid URLs of the table, and n variants with a few changes.
 func mutants(t *testing.T, n int) (urls []string) {
 	for _, row := range readAttacks(t).URLs {
 		if _, refused := parseTarget(row.URL); refused == nil {
 			urls = append(urls, row.URL)
 		}
 	}
-	pieces := strings.Split(`/|//|:|::|.|..|@|?|#|[|]|%|%2e|%2F|-|_|0|1|127|0x7f|255|443|:80|:8443|a|Z|xn--|localhost|'|"|<|>|{|}|^|~|;|&|=|*|!|$|,|\|é`, "|")
+	pieces := strings.Split(`/|//|:|::|.|..|@|?|#|[|]|%|%2e|%2F|-|_|0|1|127|0x7f|255|443|:80|:8443|a|Z|xn--|localhost|`+
+		`'|"|<|>|{|}|^|~|;|&|=|*|!|$|,|\|é`, "|")
 	pieces = append(pieces, "|", "\t", "\x7f", "\u3002", "\uff11", "\u00ad")
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := len(urls)
@@ -106,7 +107,7 @@ func TestWHATWGReadsTheSame(t *testing.T) {
 		if got := asSent[i]; !(got == nil && invalid) && !slices.Equal(got, want) {
 			t.Errorf("%q: is %q, and %q to WHATWG", raw[i], want, got)
 		}
-		// As it was given it means the same, but that WHATWG leaves these two in paths.
+		// The given URL means the same, except that WHATWG leaves these two in paths.
 		got := asGiven[i]
 		if got != nil {
 			got[2] = strings.NewReplacer("|", "%7C", "^", "%5E").Replace(got[2])

@@ -53,17 +53,17 @@ func (d Dialect) Check() error {
 type Loss struct {
 	Tool string // the model's name for the tool
 	Path string // JSON pointer into the inputSchema; "" is its root
-	What string // the keyword and what became of it
+	What string // the keyword and its replacement
 }
 
-// A Report says what an export could not express.
+// A Report lists the losses of an export.
 type Report struct {
 	Losses []Loss
 }
 
 // Tool writes one tool in a dialect. The name is the model's; def is the Tool
-// object of the MCP spec. The description is the server's, or the title or name
-// where there is none, behind "[server] ". The error is for an unknown dialect only.
+// object of the MCP spec. The description is the server's behind "[server] ", or else the
+// title or the name. The error is for an unknown dialect only.
 func Tool(d Dialect, name, server string, def []byte) (tool []byte, losses []Loss, err error) {
 	if err := d.Check(); err != nil {
 		return nil, nil, err
@@ -112,7 +112,9 @@ func Tool(d Dialect, name, server string, def []byte) (tool []byte, losses []Los
 
 // describe returns the best words that the definition has for its tool.
 func describe(def *rawjson.Node, name string) string {
-	for _, n := range []*rawjson.Node{def.Get("description"), def.Get("title"), def.Get("annotations").Get("title"), def.Get("name")} {
+	for _, n := range []*rawjson.Node{
+		def.Get("description"), def.Get("title"), def.Get("annotations").Get("title"), def.Get("name"),
+	} {
 		if s, ok := n.Text(); ok && s != "" {
 			return s
 		}

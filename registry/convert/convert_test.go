@@ -39,13 +39,13 @@ func corpus(t testing.TB) map[string][]json.RawMessage {
 	return servers
 }
 
-// A golden holds what a dialect makes of one server's tools; convert.test.ts reads it too.
+// A golden holds one server's tools in one dialect. convert.test.ts reads it too.
 type golden struct {
 	Tools  []json.RawMessage `json:"tools"`
 	Losses []string          `json:"losses"`
 }
 
-// text prints one tool and one loss per line.
+// text returns a golden as text, with one tool or loss in each line.
 func (g golden) text() []byte {
 	var b bytes.Buffer
 	b.WriteString("{\"tools\":[\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// FuzzConvert checks, for definitions of any kind, what vendors' APIs refuse.
+// FuzzConvert checks that no converted definition has a part that vendors' APIs refuse.
 func FuzzConvert(f *testing.F) {
 	for _, tools := range corpus(f) {
 		for _, def := range tools {
@@ -36,7 +36,7 @@ func TestConvertRefusesUnknownDialects(t *testing.T) {
 	}
 }
 
-// Digits that float64 cannot hold arrive.
+// Digits beyond float64 must stay.
 func TestConvertKeepsDigits(t *testing.T) {
 	const def = `{"inputSchema":{"properties":{"n":{"type":"integer","maximum":9007199254740993,"default":1.10}}}}`
 	for _, d := range Dialects() {
@@ -52,7 +52,8 @@ func TestConvertBoundsReferences(t *testing.T) {
 	var fan, wide strings.Builder
 	for i := range 40 {
 		next := `{"$ref":"#/$defs/d` + strconv.Itoa(i+1) + `"}`
-		fan.WriteString(`"d` + strconv.Itoa(i) + `":{"allOf":[` + next + `,` + next + `],"anyOf":[` + next + `,` + next + `]},`)
+		fan.WriteString(`"d` + strconv.Itoa(i) + `":{"allOf":[` + next + `,` + next + `],"anyOf":[` + next + `,` + next +
+			`]},`)
 	}
 	for i := range 1000 {
 		wide.WriteString(`"p` + strconv.Itoa(i) + `":{"$ref":"#/$defs/big"},`)
@@ -120,7 +121,7 @@ func checkConversion(t *testing.T, def []byte) {
 	}
 }
 
-// checkJSONSchema finds what the vendors refuse anywhere in a schema.
+// checkJSONSchema finds parts of a schema that the vendors refuse.
 func checkJSONSchema(t *testing.T, c *converter, v any) {
 	t.Helper()
 	s, ok := v.(map[string]any)
@@ -130,7 +131,8 @@ func checkJSONSchema(t *testing.T, c *converter, v any) {
 		}
 		return
 	}
-	if types, ok := s["type"].([]any); s["items"] == nil && (s["type"] == "array" || ok && slices.Contains(types, any("array"))) {
+	if types, ok := s["type"].([]any); s["items"] == nil &&
+		(s["type"] == "array" || ok && slices.Contains(types, any("array"))) {
 		t.Fatalf("array without items: %v", s)
 	}
 	for key, v := range s {
@@ -156,9 +158,10 @@ func checkJSONSchema(t *testing.T, c *converter, v any) {
 	}
 }
 
-var geminiFields = strings.Fields("type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern anyOf default items minimum maximum")
+var geminiFields = strings.Fields("type format title description nullable enum maxItems minItems properties " +
+	"required minProperties maxProperties minLength maxLength pattern anyOf default items minimum maximum")
 
-// checkGemini is what the API says about schemas, as code.
+// checkGemini checks the rules of the API's documentation for schemas.
 func checkGemini(t *testing.T, v any, root bool) {
 	t.Helper()
 	s, ok := v.(map[string]any)

@@ -172,10 +172,13 @@ func (c *converter) geminiTypes(v *view, path string) (types []string, enum []*r
 
 // geminiEnum returns the strings among the values. Gemini lists nothing else: an
 // enum with other values moves into the description.
-func (c *converter) geminiEnum(v *view, keyword string, values *rawjson.Node, strings bool, path string) []*rawjson.Node {
+func (c *converter) geminiEnum(
+	v *view, keyword string, values *rawjson.Node, strings bool, path string,
+) []*rawjson.Node {
 	if len(values.Values) > wire.MaxGeminiEnum {
 		c.lose(path, keyword+": too many values, moved into the description")
-		v.notes = append(v.notes, strconv.Itoa(len(values.Values))+" values, such as "+text.Clip(rawjson.NewArray(values.Values[:20]...).Stringify()))
+		some := rawjson.NewArray(values.Values[:20]...).Stringify()
+		v.notes = append(v.notes, strconv.Itoa(len(values.Values))+" values, such as "+text.Clip(some))
 		return nil
 	}
 	var enum []*rawjson.Node
@@ -198,20 +201,8 @@ func (c *converter) geminiEnum(v *view, keyword string, values *rawjson.Node, st
 }
 
 func valueType(v *rawjson.Node) string {
-	switch v.Kind {
-	case 'o':
-		return "object"
-	case 'a':
-		return "array"
-	case 's':
-		return "string"
-	case 'b':
-		return "boolean"
-	case '0':
-		return "null"
-	}
-	if _, ok := rawjson.Int(v.Raw); ok {
+	if _, whole := rawjson.Int(v.Raw); v.Kind == 'n' && whole {
 		return "integer"
 	}
-	return "number"
+	return rawjson.KindName(v.Kind)
 }

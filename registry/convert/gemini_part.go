@@ -72,7 +72,8 @@ func (c *converter) geminiProperties(v *view, out *rawjson.Node, path string, de
 	for i, name := range source.Keys {
 		known[name] = true
 		properties.Keys = append(properties.Keys, name)
-		properties.Values = append(properties.Values, c.geminiAt(source.Values[i], rawjson.Pointer(path+"/properties", name), depth+1, v.refs))
+		properties.Values = append(properties.Values,
+			c.geminiAt(source.Values[i], rawjson.Pointer(path+"/properties", name), depth+1, v.refs))
 	}
 	if len(properties.Keys) > 0 {
 		out.Set("properties", properties)

@@ -22,7 +22,7 @@ func TestSipHash(t *testing.T) {
 	}
 }
 
-// TestToolNameGolden pins names for good: conversations and allow lists hold them.
+// TestToolNameGolden pins names, because conversations and allow lists contain them.
 func TestToolNameGolden(t *testing.T) {
 	const path = "../../testdata/names/names.json"
 	b, err := os.ReadFile(path)
@@ -92,8 +92,8 @@ func TestToolNamePlain(t *testing.T) {
 	}
 }
 
-// A million pairs drawn from alphabets made to collide: few letters, many
-// underscores, characters that slugs drop, lengths around the cut.
+// A million pairs of alphabets that favour collisions: few letters, many underscores,
+// characters that slugs drop, and lengths around the limit.
 func TestToolNamesAreLegalAndDistinct(t *testing.T) {
 	const pairs = 1_000_000
 	r := rand.New(rand.NewPCG(1, 2))

@@ -38,7 +38,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableOfOneHash fills a table with names that all want the same slot.
+// TestTableOfOneHash fills a table with names of the same slot.
 func TestTableOfOneHash(t *testing.T) {
 	var table Table[string]
 	table.Reserve(100)

@@ -2,8 +2,8 @@ package oauth
 
 import "strings"
 
-// A challenge is what of a WWW-Authenticate header (RFC 9110, section 11.6.1)
-// concerns OAuth; all of it is a stranger's.
+// A challenge has the parameters of a WWW-Authenticate header (RFC 9110, section
+// 11.6.1) that OAuth uses. The server chooses all of them.
 type challenge struct {
 	_                      incomparable
 	scheme                 string // "bearer", "dpop" or ""
@@ -11,8 +11,8 @@ type challenge struct {
 	scope                  string
 }
 
-// readChallenge reads the first Bearer or DPoP challenge of the header's value, in
-// which there may be others.
+// readChallenge reads the first Bearer or DPoP challenge of a header's value. Challenges
+// of other schemes may stand before and behind it.
 func readChallenge(header string) (c challenge) {
 	if len(header) > maxURL {
 		return c
@@ -52,6 +52,7 @@ func readChallenge(header string) (c challenge) {
 	return c
 }
 
+// A scanner is the part of a header that is not read yet.
 type scanner string
 
 func (s *scanner) skip(set string) {
@@ -68,7 +69,7 @@ func (s *scanner) token() string {
 	token := string((*s)[:i])
 	*s = (*s)[i:]
 	if i == 0 && *s != "" {
-		*s = (*s)[1:] // nonsense: go on behind it
+		*s = (*s)[1:] // not a token: continue behind the byte
 		return "?"
 	}
 	return token
@@ -96,9 +97,8 @@ func (s *scanner) value() string {
 	return string(out)
 }
 
-// scopes joins two lists of scopes to one without repetition, and without what is
-// no scope.
-func scopes(a, b string) string {
+// joinScopes joins two lists of scopes. It drops repetitions and malformed scopes.
+func joinScopes(a, b string) string {
 	out := ""
 	rest := a + " " + b
 	for n := 0; rest != "" && n < maxScopes; n++ {

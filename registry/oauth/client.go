@@ -1,3 +1,15 @@
+// Package oauth signs a client in to MCP servers. It implements the authorization
+// chapters of the MCP specifications from 2025-03-26 to 2026-07-28, and the extensions
+// for client credentials, workload identity, enterprise-managed authorization and DPoP.
+//
+// Native hosts and the page's module use the same implementation. The host provides
+// network, cryptography and storage: see [Options].
+//
+//	client := oauth.New(oauth.Options{Crypto: crypto, Ask: ask, RedirectURL: "http://127.0.0.1:8080/callback"})
+//	server := client.Server("files", "https://files.example/mcp", nil, fetch)
+//	header, err := server.Header(ctx, "POST", "https://files.example/mcp") // before a request
+//	again, err := server.Refused(ctx, refusal)                            // after a 401 or 403
+//	err = server.SignIn(ctx, nil)                                         // when a person asks for it
 package oauth
 
 import (
@@ -9,59 +21,61 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A Request is one that the client makes on its own account. It is sent without
-// cookies, and its redirects are not followed.
+// A Request is a request to an authorization server, or for metadata. The host sends it
+// without cookies and follows no redirects.
 type Request struct {
 	Method, URL string
 	Header      []string // names and values in turn
 	Body        []byte
 }
 
-// A Response is the answer, whatever its status.
+// A Response is the response to a Request, with any status.
 type Response struct {
 	Status int
 	Nonce  string // DPoP-Nonce
 	Body   []byte // 256 KiB at most
 }
 
-// Fetch carries one request, on the way that the server's own take. An answer over
-// the bound is an error, as is none.
+// Fetch sends one request, directly or through the proxy as the MCP server's own
+// requests. A missing or too long response is an error.
 type Fetch func(ctx context.Context, r *Request) (*Response, error)
 
-// A Prompt is an authorization page that a person is to see.
+// A Prompt is an authorization page to show to a person.
 type Prompt struct {
 	_ incomparable
 
-	Server string // whose page it is, as the user named it
+	Server string // the user's name of the MCP server
 	URL    string
 	Host   string // of the page, to be shown
-	State  string // comes back with the person
+	State  string // the page sends it back
 	// Resume completes the sign-in in a later run of the program. It holds secrets.
 	Resume string
 }
 
-// Options are what a client needs of the world around it.
+// Options connect a client with its host.
 type Options struct {
 	Crypto Crypto
-	// Ask shows the page and returns the URL that it sent the person back to.
+	// Ask shows a page to a person and returns the URL to which the page redirected.
 	Ask func(ctx context.Context, p *Prompt) (string, error)
-	// RedirectURL is where pages send people back; "": nobody can be asked.
+	// RedirectURL is the redirect URI of sign-ins. Without it no person can sign in.
 	RedirectURL string
 	// ClientMetadataURL is the address of a Client ID Metadata Document.
 	ClientMetadataURL string
-	// ClientName is told where the client registers.
+	// ClientName is the name with which the client registers.
 	ClientName string
-	// Load and Save keep small secret texts beyond the client's life; "" is none.
-	// Nil keeps nothing.
+	// Load and Save store small secret texts beyond the client's life; an empty text
+	// means none. Nil stores nothing.
 	Load func(ctx context.Context, key string) (string, error)
 	Save func(ctx context.Context, key, text string) error
-	// Lock gives one of all who share what Save keeps its turn; nil: there are no others.
+	// Lock locks a name for all programs that share the storage of Save. Nil means that
+	// this client is the only one.
 	Lock func(ctx context.Context, name string) (unlock func(), err error)
-	// Clock tells the time; nil means time.Now.
+	// Clock returns the time; nil means time.Now.
 	Clock func() time.Time
 }
 
-// A Client holds the sign-ins of one registry. It is safe for several goroutines.
+// A Client holds the sign-ins of one registry. Its methods may be called from several
+// goroutines.
 type Client struct {
 	opts Options
 
@@ -69,7 +83,7 @@ type Client struct {
 	servers map[string]*Server
 }
 
-// New returns a client that is signed in nowhere.
+// New returns a client without sign-ins.
 func New(opts Options) *Client {
 	if opts.Clock == nil {
 		opts.Clock = time.Now
@@ -77,10 +91,10 @@ func New(opts Options) *Client {
 	return &Client{opts: opts, servers: make(map[string]*Server)}
 }
 
-// Server returns the sign-in of the server that the user calls name and that is at
-// href, an absolute URL. It is the same as long as both are; auth and fetch may be new.
+// Server returns the sign-in of the server name at href, an absolute URL. For the same
+// name and href it returns the same sign-in, which takes over auth and fetch.
 func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Server {
-	at := split(href)
+	at := splitURL(href)
 	if at == nil {
 		at = &parts{host: "."}
 	}
@@ -96,8 +110,8 @@ func (c *Client) Server(name, href string, auth *registry.Auth, fetch Fetch) *Se
 	return s
 }
 
-// State tells whether the server of that name wants somebody to sign in, or
-// somebody has, and at which host.
+// State returns registry.SignInNeeded, registry.SignedIn or "", and the host of the
+// authorization page.
 func (c *Client) State(name string) (state, host string) {
 	c.mu.Lock()
 	s := c.servers[name]
@@ -116,11 +130,12 @@ func (c *Client) State(name string) (state, host string) {
 	return state, s.host
 }
 
-// incomparable spares the module a function that compares a large struct.
+// incomparable makes a struct incomparable. The module then links no function that
+// compares such structs, which is 1,600 bytes for those here.
 type incomparable [0]func()
 
-// A grant is what an authorization server has given, to whom, and for what. All
-// of it is text, so that it can be kept as it is.
+// A grant is a client's registration with an authorization server, with its tokens. All
+// fields are text, because they are stored as lines.
 type grant struct {
 	_ incomparable
 
@@ -131,7 +146,7 @@ type grant struct {
 	key, jwk                      string // of DPoP; none: Bearer
 	access, refresh, asked        string // asked: the scopes
 	expires                       string // of access, in Unix seconds, or ""
-	state, verifier, strict, dpop string // of a sign-in that has begun
+	state, verifier, strict, dpop string // of a sign-in under way
 }
 
 func (g *grant) fields() []*string {
@@ -141,7 +156,7 @@ func (g *grant) fields() []*string {
 	}
 }
 
-// text is the grant as it is kept: a line for each field.
+// text returns the grant as it is stored: a line for each field.
 func (g *grant) text() string {
 	var out []byte
 	for _, f := range g.fields() {
@@ -150,7 +165,7 @@ func (g *grant) text() string {
 	return string(out)
 }
 
-// readGrant returns nil for what is no grant of this version.
+// readGrant returns nil if text is not a grant of this version.
 func readGrant(text string) *grant {
 	g := new(grant)
 	fields := g.fields()

@@ -10,22 +10,22 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// metadata is what discovery found out, checked.
+// metadata is the checked result of discovery.
 type metadata struct {
 	_                                  incomparable
-	resource                           string // as the server publishes it; "" where it publishes nothing
-	scopes                             string // that the server names
+	resource                           string // as the server publishes it, or ""
+	scopes                             string // of the server's metadata
 	issuer                             string
 	host                               string // of the authorization page
 	authorize, token, register, revoke string
-	methods                            []string // of the token endpoint; nil: not said
+	methods                            []string // of the token endpoint; nil if unknown
 	offline, cimd, dpop, iss           bool
 }
 
-// errNoOAuth: the server says nowhere that it speaks OAuth.
+// errNoOAuth is the error for a server without OAuth metadata.
 var errNoOAuth = errors.New("the server names no authorization server")
 
-// failure is an ErrSignIn; its parts may be a stranger's.
+// failure returns an ErrSignIn. Servers may have chosen its parts.
 func failure(parts ...string) error {
 	var text []byte
 	for _, part := range parts {
@@ -47,7 +47,7 @@ func textOf(json []byte, key string) string {
 	return s
 }
 
-func texts(json []byte, key string) (list []string, ok bool) {
+func textsOf(json []byte, key string) (list []string, ok bool) {
 	raw, _ := rawjson.Get(json, key)
 	if rawjson.Kind(raw) != 'a' {
 		return nil, false
@@ -61,7 +61,7 @@ func texts(json []byte, key string) (list []string, ok bool) {
 	return list, true
 }
 
-func yes(json []byte, key string) bool {
+func isTrue(json []byte, key string) bool {
 	raw, _ := rawjson.Get(json, key)
 	v, _ := rawjson.Bool(raw)
 	return v
@@ -70,7 +70,7 @@ func yes(json []byte, key string) bool {
 // maxDepth bounds the nesting of metadata.
 const maxDepth = 32
 
-// do makes a request of the client's own. A body that is no JSON object is none.
+// do sends a request. A body that is not a JSON object counts as none.
 func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
 	res, err := s.settings.Load().fetch(ctx, r)
 	if err == nil && (rawjson.Kind(res.Body) != 'o' || rawjson.Valid(res.Body, maxDepth) != nil) {
@@ -79,16 +79,16 @@ func (s *Server) do(ctx context.Context, r *Request) (*Response, error) {
 	return res, err
 }
 
-// first fetches the first of several documents that there is. A place that cannot be reached
-// is passed over: in a page, CORS may stand before one and not before another.
+// first returns the first document that exists at one of the URLs. It passes over URLs
+// that cannot be reached: in a page, CORS may block one and allow another.
 func (s *Server) first(ctx context.Context, urls []string) (doc []byte, err error) {
 	for _, url := range urls {
-		res, wrong := s.do(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
+		res, failed := s.do(ctx, &Request{Method: "GET", URL: url, Header: []string{"Accept", "application/json"}})
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case wrong != nil:
-			err = wrong
+		case failed != nil:
+			err = failed
 		case res.Status == 200 && res.Body != nil:
 			return res.Body, nil
 		}
@@ -96,14 +96,14 @@ func (s *Server) first(ctx context.Context, urls []string) (doc []byte, err erro
 	return nil, err
 }
 
-// discover finds out where to sign in (RFC 9728, RFC 8414, OpenID Connect
-// Discovery, and what 2025-03-26 had before them).
+// discover reads the metadata of the server and of its authorization server (RFC 9728,
+// RFC 8414, OpenID Connect Discovery, and the defaults of 2025-03-26).
 func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	m := &metadata{}
 	home := s.at
 	named := s.look().challenge.resourceMetadata
 	var places []string
-	if p := split(named); p != nil && p.origin() == home.origin() {
+	if p := splitURL(named); p != nil && p.origin() == home.origin() {
 		places = append(places, named)
 	}
 	const wellKnown = "/.well-known/oauth-protected-resource"
@@ -122,26 +122,26 @@ func (s *Server) discover(ctx context.Context) (*metadata, error) {
 	if !covers(m.resource, home) {
 		return nil, failure("the server's metadata is about another resource: ", m.resource)
 	}
-	names, _ := texts(doc, "scopes_supported")
+	names, _ := textsOf(doc, "scopes_supported")
 	for _, name := range names {
-		m.scopes = scopes(m.scopes, name)
+		m.scopes = joinScopes(m.scopes, name)
 	}
-	servers, _ := texts(doc, "authorization_servers")
+	servers, _ := textsOf(doc, "authorization_servers")
 	if len(servers) == 0 {
 		return m, s.authorizationServer(ctx, m, home.origin(), true)
 	}
 	issuer := servers[0]
 	if s.auth().Issuer != "" {
 		if issuer = s.auth().Issuer; !slices.Contains(servers, issuer) {
-			return nil, failure("the server does not name ", issuer, ", the one that is configured")
+			return nil, failure("the server does not name ", issuer, ", the configured issuer")
 		}
 	}
 	return m, s.authorizationServer(ctx, m, issuer, false)
 }
 
-// covers reports whether a resource identifier is that of the server, or of a place above it.
+// covers reports whether a resource identifier is the server's URL or lies above it.
 func covers(resource string, home *parts) bool {
-	p := split(resource)
+	p := splitURL(resource)
 	if p == nil || p.origin() != home.origin() {
 		return false
 	}
@@ -149,13 +149,13 @@ func covers(resource string, home *parts) bool {
 	return above == "" || home.path == p.path || home.path == above || strings.HasPrefix(home.path, above+"/")
 }
 
-// authorizationServer reads an authorization server's metadata. old is 2025-03-26,
-// where the server itself is the issuer, may say so under another name, and need
-// not say that it knows PKCE.
+// authorizationServer reads an authorization server's metadata into m. With old it
+// follows 2025-03-26: the MCP server itself is the issuer, its metadata may name another
+// issuer, and PKCE need not be announced.
 func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer string, old bool) error {
 	at := endpoint(issuer, s.at)
 	if at == nil || at.tail != "" {
-		return failure("the authorization server ", issuer, " is no place to sign in at")
+		return failure("the URL of the authorization server is not safe: ", issuer)
 	}
 	m.issuer, m.host = issuer, at.authority()
 	const oauth, openid = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
@@ -171,11 +171,11 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 	case doc == nil && old:
 		return errNoOAuth
 	case doc == nil:
-		return failure(m.host, " has no metadata of an authorization server")
+		return failure(m.host, " publishes no metadata of an authorization server")
 	}
 	origin, same := "", true
-	for i, name := range [...]string{"token_endpoint", "registration_endpoint", "revocation_endpoint", "authorization_endpoint"} {
-		url := textOf(doc, name)
+	for i, name := range [...]string{"token", "registration", "revocation", "authorization"} {
+		url := textOf(doc, name+"_endpoint")
 		if url == "" {
 			continue
 		}
@@ -192,29 +192,30 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		return failure(m.host, " names no token endpoint")
 	}
 	if m.authorize != "" {
-		m.host = origin // its own, for it is the last
+		m.host = origin // that of the authorization endpoint, which is the last
 	}
 	if named := textOf(doc, "issuer"); named != issuer {
-		// Of the old kind another name is usual; it helps no mix-up where all endpoints are of one origin.
+		// In 2025-03-26 another name is usual. It is safe if all endpoints share one origin.
 		if !old || !same || named == "" {
 			return failure("the metadata of ", issuer, " is that of another issuer: ", named)
 		}
 		m.issuer = named
 	}
-	if pkce, said := texts(doc, "code_challenge_methods_supported"); !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
+	pkce, said := textsOf(doc, "code_challenge_methods_supported")
+	if !slices.Contains(pkce, "S256") && m.authorize != "" && (said || !old) {
 		return failure(m.host, " does not support PKCE with S256")
 	}
-	m.methods, _ = texts(doc, "token_endpoint_auth_methods_supported")
-	offered, _ := texts(doc, "scopes_supported")
+	m.methods, _ = textsOf(doc, "token_endpoint_auth_methods_supported")
+	offered, _ := textsOf(doc, "scopes_supported")
 	m.offline = slices.Contains(offered, "offline_access")
-	signed, _ := texts(doc, "dpop_signing_alg_values_supported")
+	signed, _ := textsOf(doc, "dpop_signing_alg_values_supported")
 	m.dpop = slices.Contains(signed, "ES256")
-	m.cimd = yes(doc, "client_id_metadata_document_supported")
-	m.iss = yes(doc, "authorization_response_iss_parameter_supported")
+	m.cimd = isTrue(doc, "client_id_metadata_document_supported")
+	m.iss = isTrue(doc, "authorization_response_iss_parameter_supported")
 	return nil
 }
 
-// defaults are the endpoints of a server of 2025-03-26 that has no metadata.
+// defaults sets the endpoints of a server of 2025-03-26 without metadata.
 func (m *metadata) defaults(home *parts) {
 	o := home.origin()
 	m.issuer, m.authorize, m.token, m.register = o, o+"/authorize", o+"/token", o+"/register"

@@ -14,7 +14,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
-// A Server is what one MCP server wants and has given. It is safe for several goroutines.
+// A Server is the sign-in of one MCP server. Its methods may be called from several
+// goroutines.
 type Server struct {
 	_ incomparable
 
@@ -31,19 +32,19 @@ type Server struct {
 	signing  *flight
 }
 
-// A state is what a server is about at one moment.
+// A state is the state of a sign-in at one moment.
 type state struct {
 	_ incomparable
 
 	grant     *grant // never changed, only replaced
-	loaded    bool   // what was kept has been read
+	loaded    bool   // the stored grant was read
 	challenge challenge
-	spent     []string // secrets that were replaced, which a late answer may repeat
+	spent     []string // replaced secrets, which a late response may repeat
 	wanted    string   // scopes that a step-up asked for
-	nonce     string   // of the server's own, for DPoP
+	nonce     string   // the MCP server's own, for DPoP
 	needed    bool     // a person has to sign in
 	host      string   // of the authorization page
-	failed    error    // how the silent flow was refused: it is not tried again
+	failed    error    // the refusal of the silent flow, which is not tried again
 }
 
 func (s *Server) look() state {
@@ -52,7 +53,7 @@ func (s *Server) look() state {
 	return s.state
 }
 
-// A flight is work that several wait for.
+// A flight is work for which several goroutines wait.
 type flight struct {
 	_ incomparable
 
@@ -60,12 +61,18 @@ type flight struct {
 	err  error
 }
 
-// run does the work. A surprise in it is not the end of all.
-func (f *flight) run(work func() error) {
+// run does the work of the flight in slot, and then empties the slot. A panic becomes the
+// flight's error.
+func (s *Server) run(slot **flight, work func() error) {
+	f := *slot
 	defer func() {
-		if p := recover(); p != nil {
+		if recover() != nil {
 			f.err = failure("a fault of Portolan while it signed in")
 		}
+		s.mu.Lock()
+		*slot = nil
+		s.mu.Unlock()
+		close(f.done)
 	}()
 	f.err = work()
 }
@@ -79,7 +86,7 @@ func (f *flight) wait(ctx context.Context) error {
 	}
 }
 
-// settings are what the user and the connector say of a server.
+// settings are the configuration of a server, and the way to send requests.
 type settings struct {
 	auth  registry.Auth
 	fetch Fetch
@@ -97,12 +104,13 @@ func (s *Server) configure(auth *registry.Auth, fetch Fetch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = nil
-	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID || next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
+	if g := s.grant; g != nil && (next.auth.ClientID != "" && g.client != next.auth.ClientID ||
+		next.auth.Issuer != "" && g.issuer != next.auth.Issuer) {
 		s.grant = nil
 	}
 }
 
-// isSilent reports whether tokens come without a person.
+// isSilent reports whether the flow gets tokens without a person.
 func (s *Server) isSilent() bool {
 	flow := s.auth().Flow
 	return flow != "" && flow != "authorization-code"
@@ -110,7 +118,7 @@ func (s *Server) isSilent() bool {
 
 func (s *Server) auth() *registry.Auth { return &s.settings.Load().auth }
 
-// Ready reports whether Header would not have to wait.
+// Ready reports whether Header returns without waiting.
 func (s *Server) Ready() bool {
 	now := s.look()
 	g := now.grant
@@ -127,12 +135,13 @@ func (s *Server) stale(g *grant) bool {
 	return err == nil && s.c.now() > expires-early && (g.refresh != "" || s.isSilent())
 }
 
-// Header returns what to add to a request. A token that is about to expire is renewed first.
+// Header returns the header fields that authorize a request. It first renews a token that
+// is about to expire.
 func (s *Server) Header(ctx context.Context, method, url string) ([]string, error) {
 	s.load(ctx)
 	now := s.look()
 	if now.grant != nil && s.stale(now.grant) {
-		_ = s.renew(ctx, now.grant.access) // the server decides whether the old one still does
+		_ = s.renew(ctx, now.grant.access) // if that fails, the server decides about the old token
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -149,14 +158,15 @@ func (s *Server) Header(ctx context.Context, method, url string) ([]string, erro
 	return []string{"Authorization", "DPoP " + g.access, "DPoP", proof}, err
 }
 
-// load reads, once, what an earlier run has kept.
+// load reads the stored grant, once.
 func (s *Server) load(ctx context.Context) {
 	if s.c.opts.Load != nil && !s.look().loaded {
 		s.reload(ctx)
 	}
 }
 
-// reload takes over what is kept, be it another's, and returns it.
+// reload takes over the stored grant, which another program may have changed. It returns
+// the grant.
 func (s *Server) reload(ctx context.Context) *grant {
 	var kept *grant
 	if s.c.opts.Load != nil {
@@ -186,7 +196,7 @@ func (s *Server) adopt(g *grant) {
 	}
 }
 
-// keep replaces the grant, and what is kept of it.
+// keep replaces the grant, also in the storage.
 func (s *Server) keep(ctx context.Context, g *grant) {
 	s.mu.Lock()
 	s.adopt(g)
@@ -198,20 +208,20 @@ func (s *Server) keep(ctx context.Context, g *grant) {
 	if g != nil {
 		text = g.text()
 	}
-	_ = s.c.opts.Save(ctx, s.key, text) // what cannot be kept still holds in this run
+	_ = s.c.opts.Save(ctx, s.key, text) // a grant that was not stored holds in this run
 }
 
-// A Refusal is an answer of 401 or 403.
+// A Refusal is a response of status 401 or 403.
 type Refusal struct {
 	Status    int
-	Challenge string // WWW-Authenticate, where it can be read
+	Challenge string // WWW-Authenticate, if it can be read
 	Nonce     string // DPoP-Nonce
 	Sent      string // the Authorization header of the request
 }
 
-// Refused says what follows from a refusal: the request can be sent again, with a
-// new Header; or the error is why it failed; or neither, and the refusal is no
-// matter of signing in. The request has not run.
+// Refused handles the refusal of a request, which has not run. again means that the
+// request can be sent again with a new Header. An error says why that is not possible.
+// Without either, the refusal does not concern the sign-in.
 func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error) {
 	said := readChallenge(r.Challenge)
 	_, sent, _ := strings.Cut(r.Sent, " ")
@@ -223,8 +233,8 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 			s.challenge = said
 		}
 	}
-	news := r.Nonce != "" && len(r.Nonce) < maxURL && r.Nonce != s.nonce
-	if news {
+	newNonce := r.Nonce != "" && len(r.Nonce) < maxURL && r.Nonce != s.nonce
+	if newNonce {
 		s.nonce = r.Nonce
 	}
 	s.mu.Unlock()
@@ -232,15 +242,15 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 	case sent != "" && g == nil:
 		return false, nil // signed out meanwhile
 	case r.Status == 401 && said.code == "use_dpop_nonce" && g != nil && g.key != "":
-		return news, nil
+		return newNonce, nil
 	case g != nil && g.access != "" && g.access != sent:
 		return true, nil // renewed meanwhile
 	case r.Status == 403:
-		if said.code != "insufficient_scope" || g == nil || scopes(g.asked, said.scope) == scopes(g.asked, "") {
-			return false, nil // there is no more to ask for
+		if said.code != "insufficient_scope" || g == nil || joinScopes(g.asked, said.scope) == joinScopes(g.asked, "") {
+			return false, nil // the refusal names no further scope
 		}
 		s.mu.Lock()
-		s.wanted = scopes(g.asked, said.scope)
+		s.wanted = joinScopes(g.asked, said.scope)
 		s.mu.Unlock()
 		if !s.isSilent() {
 			return false, s.need(g.host, "it wants more rights: "+said.scope)
@@ -258,7 +268,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) (again bool, err error)
 	}
 }
 
-// need notes that a person has to sign in at host.
+// need records that a person has to sign in at host, and returns the error for it.
 func (s *Server) need(host, why string) error {
 	s.mu.Lock()
 	s.needed, s.host = true, host
@@ -266,12 +276,11 @@ func (s *Server) need(host, why string) error {
 	return registry.Because(registry.ErrSignInNeeded, why)
 }
 
-// renewTime bounds what nobody may be waiting for any more: a refresh that is cut
-// off may have used up the refresh token.
+// renewTime bounds a renewal. It goes on if its callers leave, because an interrupted
+// refresh may have used up the refresh token.
 const renewTime = 30 * time.Second
 
-// renew gets a token in place of used, without a person; all who want one at the
-// same time share one attempt.
+// renew replaces the token used, without a person. Concurrent callers share one attempt.
 func (s *Server) renew(ctx context.Context, used string) error {
 	s.mu.Lock()
 	f := s.renewing
@@ -281,11 +290,7 @@ func (s *Server) renew(ctx context.Context, used string) error {
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), renewTime)
 			defer cancel()
-			f.run(func() error { return s.renewNow(ctx, used) })
-			s.mu.Lock()
-			s.renewing = nil
-			s.mu.Unlock()
-			close(f.done)
+			s.run(&s.renewing, func() error { return s.renewNow(ctx, used) })
 		}()
 	}
 	s.mu.Unlock()
@@ -302,7 +307,7 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 	}
 	g := s.reload(ctx)
 	if g != nil && g.access != "" && g.access != used {
-		return nil // somebody else was here
+		return nil // another program renewed it
 	}
 	now := s.look()
 	switch {
@@ -316,11 +321,12 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	same := g != nil && g.issuer == m.issuer
-	if same && g.refresh != "" && scopes(g.asked, now.wanted) == scopes(g.asked, "") {
+	if same && g.refresh != "" && joinScopes(g.asked, now.wanted) == joinScopes(g.asked, "") {
 		next := *g
 		next.token = m.token
 		// The old refresh token may be void afterwards.
-		if err = s.request(ctx, &next, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource); err == nil {
+		err = s.request(ctx, &next, "grant_type", "refresh_token", "refresh_token", g.refresh, "resource", g.resource)
+		if err == nil {
 			s.keep(ctx, &next)
 			return nil
 		}
@@ -340,14 +346,14 @@ func (s *Server) renewNow(ctx context.Context, used string) error {
 		return err
 	}
 	if g != nil {
-		next := *g // the registration stays
+		next := *g // keeps the registration
 		next.access, next.refresh, next.expires = "", "", ""
 		s.keep(ctx, &next)
 	}
 	return s.need(m.host, "at "+m.host)
 }
 
-// Redact hides tokens and secrets, should a server repeat them.
+// Redact hides the tokens and secrets of this sign-in in a server's words.
 func (s *Server) Redact(words string) string {
 	now, a := s.look(), s.auth()
 	secrets := append(slices.Clip(now.spent), a.ClientSecret, a.PrivateKey, a.Assertion, a.IDToken)

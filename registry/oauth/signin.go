@@ -9,11 +9,11 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// askTime bounds how long a person may take.
+// askTime bounds the time that a person has to sign in.
 const askTime = 10 * time.Minute
 
-// SignIn has a person sign in. Of several at the same time, one shows a page. begun,
-// if not nil, completes what an earlier run began.
+// SignIn signs in with a person's help. Of concurrent calls one shows a page, and the
+// others wait for it. begun, if not nil, completes a sign-in of an earlier run.
 func (s *Server) SignIn(ctx context.Context, begun *registry.BegunSignIn) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -32,11 +32,7 @@ func (s *Server) SignIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	s.signing = f
 	s.failed = nil
 	s.mu.Unlock()
-	f.run(func() error { return s.signIn(ctx, begun) })
-	s.mu.Lock()
-	s.signing = nil
-	s.mu.Unlock()
-	close(f.done)
+	s.run(&s.signing, func() error { return s.signIn(ctx, begun) })
 	return f.err
 }
 
@@ -44,14 +40,14 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if begun != nil {
 		g := readGrant(begun.Resume)
 		if g == nil {
-			return failure("what the sign-in began with is lost; sign in again")
+			return failure("the begun sign-in cannot be read; sign in again")
 		}
 		return s.finish(ctx, g, begun.URL)
 	}
 	old := s.reload(ctx)
 	now := s.look()
-	if old != nil && old.access != "" && !now.needed && scopes(old.asked, now.wanted) == scopes(old.asked, "") {
-		return nil // another has signed in meanwhile
+	if old != nil && old.access != "" && !now.needed && joinScopes(old.asked, now.wanted) == joinScopes(old.asked, "") {
+		return nil // another program signed in meanwhile
 	}
 	if s.isSilent() {
 		used := ""
@@ -61,7 +57,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 		return s.renew(ctx, used)
 	}
 	if s.c.opts.RedirectURL == "" || s.c.opts.Ask == nil {
-		return failure("nobody can be asked here: set where people come back to")
+		return failure("no person can sign in here: the redirect URL is not set")
 	}
 	m, err := s.discover(ctx)
 	if errors.Is(err, errNoOAuth) {
@@ -90,13 +86,13 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if err != nil {
 		return err
 	}
-	join := "?"
+	separator := "?"
 	if strings.Contains(m.authorize, "?") {
-		join = "&"
+		separator = "&"
 	}
-	came, err := s.c.opts.Ask(ctx, &Prompt{
+	callback, err := s.c.opts.Ask(ctx, &Prompt{
 		Server: s.name, Host: m.host, State: g.state, Resume: g.text(),
-		URL: m.authorize + join + string(form([]string{
+		URL: m.authorize + separator + string(encodeForm([]string{
 			"response_type", "code", "client_id", g.client, "redirect_uri", g.redirect, "state", g.state,
 			"code_challenge", hash, "code_challenge_method", "S256", "scope", g.asked, "resource", g.resource,
 		})),
@@ -104,22 +100,22 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, g, came)
+	return s.finish(ctx, g, callback)
 }
 
-// finish takes what the person brought back to the token endpoint.
-func (s *Server) finish(ctx context.Context, g *grant, came string) error {
-	if g.state == "" || query(came, "state") != g.state {
+// finish exchanges the code of the callback URL for tokens.
+func (s *Server) finish(ctx context.Context, g *grant, callback string) error {
+	if g.state == "" || queryParameter(callback, "state") != g.state {
 		return failure("the answer belongs to another sign-in")
 	}
-	// RFC 9207: by whom the answer is, letter for letter; else a code of one server could be brought to another.
-	if iss := query(came, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
+	// RFC 9207: the issuer must match exactly. Otherwise the code of one server could be sent to another.
+	if iss := queryParameter(callback, "iss"); iss != g.issuer && (iss != "" || g.strict != "") {
 		return failure("the answer is not by ", g.issuer, ", but by ", iss)
 	}
-	if code := query(came, "error"); code != "" {
-		return failure(g.host, " answered ", reason(&Response{Body: []byte(object("error", code, "error_description", query(came, "error_description")))}))
+	if code := queryParameter(callback, "error"); code != "" {
+		return failure(g.host, " answered ", refusalText(code, queryParameter(callback, "error_description")))
 	}
-	code := query(came, "code")
+	code := queryParameter(callback, "code")
 	if code == "" {
 		return failure(g.host, " answered without a code")
 	}
@@ -128,7 +124,7 @@ func (s *Server) finish(ctx context.Context, g *grant, came string) error {
 	if err := s.request(ctx, g, "grant_type", "authorization_code", "code", code, "redirect_uri", g.redirect,
 		"code_verifier", verifier, "resource", g.resource); err != nil {
 		if refused := (*oauthError)(nil); errors.As(err, &refused) && refused.code == "invalid_client" {
-			s.keep(ctx, nil) // the registration is void: the next sign-in registers again
+			s.keep(ctx, nil) // the registration is invalid: the next sign-in registers again
 		}
 		return err
 	}
@@ -136,7 +132,7 @@ func (s *Server) finish(ctx context.Context, g *grant, came string) error {
 	return nil
 }
 
-// SignOut forgets the tokens, and has them revoked (RFC 7009) as far as ctx lets it.
+// SignOut forgets the tokens and revokes them (RFC 7009), as far as ctx allows.
 func (s *Server) SignOut(ctx context.Context) error {
 	g := s.reload(ctx)
 	s.keep(ctx, nil)
@@ -150,7 +146,7 @@ func (s *Server) SignOut(ctx context.Context) error {
 	there.token = g.revoke
 	for _, token := range []string{g.refresh, g.access} {
 		if token != "" {
-			_ = s.request(ctx, &there, "token", token) // the answer says nothing
+			_ = s.request(ctx, &there, "token", token) // revocation is best effort
 		}
 	}
 	return nil

@@ -18,10 +18,13 @@ const (
 	tokenType     = "urn:ietf:params:oauth:token-type:"
 )
 
-// identity says who the client is to an authorization server, in the order of the
-// specification: registered beforehand, a metadata document, registered now.
+// identity returns the client's registration with an authorization server. In the order
+// of the specification that is a configured one, a metadata document, or a new one.
 func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant, error) {
-	g := &grant{issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke, redirect: s.c.opts.RedirectURL}
+	g := &grant{
+		issuer: m.issuer, resource: m.resource, host: m.host, token: m.token, revoke: m.revoke,
+		redirect: s.c.opts.RedirectURL,
+	}
 	if m.dpop {
 		g.dpop = "1"
 	}
@@ -33,13 +36,16 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	switch {
 	case a.ClientID != "":
 		g.client, g.secret = a.ClientID, a.ClientSecret
-		// A secret is for one authorization server: not for whichever the server names later.
-		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") && old != nil && old.client == g.client && old.issuer != g.issuer {
-			return nil, failure("the server now names another authorization server, ", g.issuer, "; set auth.issuer if that is right")
+		// A secret belongs to one authorization server. The server may name another one later.
+		if a.Issuer == "" && (g.secret != "" || a.PrivateKey != "") &&
+			old != nil && old.client == g.client && old.issuer != g.issuer {
+			return nil, failure("the server now names another authorization server, ", g.issuer,
+				"; set auth.issuer if that is right")
 		}
 	case m.cimd && document != "":
 		g.client = document
-	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect && !strings.HasPrefix(old.client, "https://"):
+	case old != nil && old.issuer == g.issuer && old.client != "" && old.redirect == g.redirect &&
+		!strings.HasPrefix(old.client, "https://"):
 		g.client, g.secret, g.method = old.client, old.secret, old.method
 		return g, nil
 	case m.register != "":
@@ -47,7 +53,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 			return nil, err
 		}
 	default:
-		return nil, failure(m.host, " takes no unknown clients; register one there and set auth.clientId")
+		return nil, failure(m.host, " accepts no unknown clients; register one there and set auth.clientId")
 	}
 	if g.method == "" {
 		g.method = s.method(m, g.secret)
@@ -55,7 +61,7 @@ func (s *Server) identity(ctx context.Context, m *metadata, old *grant) (*grant,
 	return g, nil
 }
 
-// method chooses how to authenticate at the token endpoint.
+// method returns the method of authentication at the token endpoint.
 func (s *Server) method(m *metadata, secret string) string {
 	can := func(method string) bool { return m.methods == nil || slices.Contains(m.methods, method) }
 	switch {
@@ -74,7 +80,7 @@ func (s *Server) method(m *metadata, secret string) string {
 // enroll registers the client (RFC 7591).
 func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	kind := "web"
-	if at := split(g.redirect); at == nil || at.where() == loopback {
+	if at := splitURL(g.redirect); at == nil || at.where() == loopback {
 		kind = "native"
 	}
 	method := "none"
@@ -83,7 +89,8 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 			method = "client_secret_post"
 		}
 	}
-	body := object("client_name", s.c.opts.ClientName, "redirect_uris", "\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
+	body := jsonObject("client_name", s.c.opts.ClientName, "redirect_uris",
+		"\x00["+string(rawjson.AppendString(nil, g.redirect))+"]",
 		"grant_types", "\x00[\"authorization_code\",\"refresh_token\"]", "response_types", "\x00[\"code\"]",
 		"token_endpoint_auth_method", method, "application_type", kind, "scope", s.scope(m, g))
 	res, err := s.do(ctx, &Request{
@@ -93,9 +100,10 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	if err != nil {
 		return err
 	}
-	g.client, g.secret, g.method = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret"), textOf(res.Body, "token_endpoint_auth_method")
+	g.client, g.secret = textOf(res.Body, "client_id"), textOf(res.Body, "client_secret")
+	g.method = textOf(res.Body, "token_endpoint_auth_method")
 	if res.Status < 200 || res.Status > 299 || g.client == "" {
-		return failure(m.host, " did not register the client: ", reason(res))
+		return failure(m.host, " did not register the client: ", refusalWords(res))
 	}
 	if m.methods != nil && !slices.Contains(m.methods, g.method) || g.method == "private_key_jwt" {
 		g.method = ""
@@ -103,7 +111,7 @@ func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	return nil
 }
 
-// An oauthError is an authorization server's refusal.
+// An oauthError is a refusal of an authorization server.
 type oauthError struct {
 	_ incomparable
 
@@ -114,19 +122,22 @@ type oauthError struct {
 func (e *oauthError) Error() string { return e.err.Error() }
 func (e *oauthError) Unwrap() error { return e.err }
 
-// reason reads a refusal; all of it is a stranger's.
-func reason(res *Response) string {
-	code, said := textOf(res.Body, "error"), textOf(res.Body, "error_description")
-	switch {
-	case code != "" && said != "":
-		return code + " (" + said + ")"
-	case code != "":
-		return code
+// refusalWords returns the words of a refusal, which the authorization server chose.
+func refusalWords(res *Response) string {
+	if code := textOf(res.Body, "error"); code != "" {
+		return refusalText(code, textOf(res.Body, "error_description"))
 	}
 	return "http status " + strconv.Itoa(res.Status)
 }
 
-// request makes one request to a token endpoint and reads the answer into g.
+func refusalText(code, description string) string {
+	if description == "" {
+		return code
+	}
+	return code + " (" + description + ")"
+}
+
+// request sends one request to a token endpoint and reads the response into g.
 func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 	header := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json"}
 	a, secret, assertion := s.auth(), "", ""
@@ -141,8 +152,9 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 		}
 		now := s.c.now()
 		var err error
-		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, object("alg", alg, "typ", "JWT"),
-			object("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(), "iat", number(now), "exp", number(now+300)))
+		assertion, err = s.c.opts.Crypto.JWT(ctx, a.PrivateKey, alg, jsonObject("alg", alg, "typ", "JWT"),
+			jsonObject("iss", g.client, "sub", g.client, "aud", g.issuer, "jti", s.c.opts.Crypto.Random(),
+				"iat", jsonNumber(now), "exp", jsonNumber(now+300)))
 		if err != nil {
 			return failure("auth.privateKey cannot sign: ", err.Error())
 		}
@@ -172,7 +184,7 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 			sent = append(header[:len(header):len(header)], "DPoP", proof)
 		}
 		var err error
-		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: form(pairs)}); err != nil {
+		if res, err = s.do(ctx, &Request{Method: "POST", URL: g.token, Header: sent, Body: encodeForm(pairs)}); err != nil {
 			return err
 		}
 		if nonce != "" || res.Nonce == "" || textOf(res.Body, "error") != "use_dpop_nonce" {
@@ -187,17 +199,17 @@ func (s *Server) request(ctx context.Context, g *grant, pairs ...string) error {
 func (g *grant) take(res *Response, now int64) error {
 	access := textOf(res.Body, "access_token")
 	if res.Status != 200 || access == "" {
-		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", reason(res))}
+		return &oauthError{code: textOf(res.Body, "error"), err: failure(g.host, " gave no token: ", refusalWords(res))}
 	}
 	for i := 0; i < len(access); i++ {
 		if access[i] <= ' ' || access[i] > '~' {
-			return failure(g.host, " gave a token that no header can carry")
+			return failure(g.host, " gave a token that cannot be a header's value")
 		}
 	}
 	switch kind := strings.ToLower(textOf(res.Body, "token_type")); kind {
 	case "dpop":
 		if g.key == "" {
-			return failure(g.host, " gave a DPoP token that was not asked for")
+			return failure(g.host, " gave a DPoP token without a request for one")
 		}
 	case "bearer", "", "n_a":
 		g.key, g.jwk = "", ""
@@ -222,7 +234,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 		if a.Flow != "jwt-bearer" {
 			return nil, failure("auth.flow ", a.Flow, " needs auth.clientId")
 		}
-		m.register, m.cimd, old = "", true, nil // the assertion says who it is
+		m.register, m.cimd, old = "", true, nil // the assertion identifies the client
 	}
 	g, err := s.identity(ctx, m, old)
 	if err != nil {
@@ -235,10 +247,11 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 		kind, assertion = "client_credentials", ""
 	case "enterprise-managed":
 		if endpoint(a.IDPTokenURL, s.at) == nil {
-			return nil, failure("auth.idpTokenUrl is no place to send an identity token to")
+			return nil, failure("auth.idpTokenUrl is not safe for an identity token")
 		}
 		idp := &grant{token: a.IDPTokenURL, host: a.IDPTokenURL, client: a.IDPClientID}
-		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange, "requested_token_type", tokenType+"id-jag",
+		if err := s.request(ctx, idp, "scope", g.asked, "resource", g.resource, "grant_type", grantExchange,
+			"requested_token_type", tokenType+"id-jag",
 			"audience", g.issuer, "subject_token", a.IDToken, "subject_token_type", tokenType+"id_token"); err != nil {
 			return nil, err
 		}
@@ -247,9 +260,9 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 	return g, s.request(ctx, g, "grant_type", kind, "assertion", assertion, "scope", g.asked, "resource", g.resource)
 }
 
-// scope is what to ask for: what the user says, or else the challenge, or else
-// the server's metadata, with what a step-up added and offline_access where the
-// authorization server has it.
+// scope returns the scopes to ask for: the configured ones, or else those of the
+// challenge, or else those of the server's metadata. A step-up adds its scopes, and
+// offline_access is added if the authorization server has it.
 func (s *Server) scope(m *metadata, g *grant) string {
 	now := s.look()
 	list := ""
@@ -262,15 +275,17 @@ func (s *Server) scope(m *metadata, g *grant) string {
 	if list == "" {
 		list = m.scopes
 	}
-	list = scopes(now.wanted, list)
+	list = joinScopes(now.wanted, list)
 	if list != "" && m.offline && !s.isSilent() {
-		list = scopes(list, "offline_access")
+		list = joinScopes(list, "offline_access")
 	}
 	return list
 }
 
-// isRefused reports whether the authorization server has said no, so that the same will not work again.
+// isRefused reports whether the authorization server refused for good, so that the same
+// request would fail again.
 func isRefused(err error) bool {
 	var refused *oauthError
-	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" && refused.code != "server_error"
+	return errors.As(err, &refused) && refused.code != "" && refused.code != "temporarily_unavailable" &&
+		refused.code != "server_error"
 }

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// parts of an absolute http or https URL. net/url would add 175 KB to the page's module.
+// parts are those of an absolute http or https URL. net/url would add 175 KB to the
+// page's module.
 type parts struct {
 	_                        incomparable
 	scheme, host, port, path string // path without query
 	tail                     string // query, with its question mark
 }
 
-// split takes a URL apart, nil if it cannot. It refuses whatever two parsers might read differently.
-func split(url string) *parts {
+// splitURL splits a URL. It returns nil for a text that two parsers might read differently.
+func splitURL(url string) *parts {
 	p := new(parts)
 	for i := 0; i < len(url); i++ {
 		if b := url[i]; b <= ' ' || b > '~' || b == '\\' || b == '"' || b == '<' || b == '>' || b == '#' {
@@ -52,20 +53,21 @@ func split(url string) *parts {
 	}
 	for i := 0; i < len(name); i++ {
 		b := name[i]
-		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '.' || !isV6 && (b == '-' || b == '_') || isV6 && b == ':') {
+		if !(b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b == '.' ||
+			!isV6 && (b == '-' || b == '_') || isV6 && b == ':') {
 			return nil
 		}
 	}
-	if name == "" || name[0] == '.' || strings.Contains(name, "..") || !digits(p.port) {
+	if name == "" || name[0] == '.' || strings.Contains(name, "..") || !isDigits(p.port) {
 		return nil
 	}
 	return p
 }
 
-// maxURL bounds the URLs that strangers give.
+// maxURL bounds the URLs of servers, in bytes.
 const maxURL = 8 << 10
 
-func digits(s string) bool {
+func isDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -84,14 +86,14 @@ func (p *parts) authority() string {
 	return p.host + ":" + p.port
 }
 
-// The places where a host may be.
+// The networks in which a host may be.
 const (
 	public = iota
 	private
 	loopback
 )
 
-// where says how far a host is away, judged by its name alone.
+// where returns the network of a host, as its name tells it.
 func (p *parts) where() int {
 	host := p.host
 	switch {
@@ -105,10 +107,10 @@ func (p *parts) where() int {
 		}
 		return public
 	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
-		return private // a bare number is an address, too
+		return private // such as a number, which is an address too
 	}
 	rest := strings.TrimSuffix(host, ".")
-	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !digits(last) && !strings.HasPrefix(last, "0x") {
+	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !isDigits(last) && !strings.HasPrefix(last, "0x") {
 		return public
 	}
 	var address [4]int
@@ -116,8 +118,8 @@ func (p *parts) where() int {
 		var label string
 		label, rest, _ = strings.Cut(rest, ".")
 		n, err := strconv.Atoi(label)
-		if err != nil || n > 255 || !digits(label) || label[0] == '0' && label != "0" {
-			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: not to be guessed
+		if err != nil || n > 255 || !isDigits(label) || label[0] == '0' && label != "0" {
+			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: parsers differ
 		}
 		address[i] = n
 	}
@@ -126,16 +128,17 @@ func (p *parts) where() int {
 		return private
 	case first == 127:
 		return loopback
-	case first == 10, first == 192 && second == 168, first == 169 && second == 254, first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
+	case first == 10, first == 192 && second == 168, first == 169 && second == 254,
+		first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
 		return private
 	}
 	return public
 }
 
-// endpoint checks a URL that metadata of a server names: https, or http on this
-// machine; nothing private unless the server is.
+// endpoint splits a URL of a server's metadata, or returns nil. The URL has to be https,
+// or http on this machine. It may be private only if the server's is.
 func endpoint(url string, server *parts) *parts {
-	p := split(url)
+	p := splitURL(url)
 	if p == nil || p.scheme == "http" && p.where() != loopback || p.where() != public && server.where() == public {
 		return nil
 	}
@@ -157,8 +160,8 @@ func escape(dst []byte, s string) []byte {
 	return dst
 }
 
-// form writes names and values in turn, without those that have no value.
-func form(pairs []string) []byte {
+// encodeForm encodes names and values in turn. Empty values are left out.
+func encodeForm(pairs []string) []byte {
 	var out []byte
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
@@ -172,9 +175,9 @@ func form(pairs []string) []byte {
 	return out
 }
 
-// query reads one parameter of a URL that a person came back to. A parameter that
-// is there twice is not there (RFC 6749, section 3.1).
-func query(url, name string) (value string) {
+// queryParameter returns one parameter of a callback URL. A repeated parameter counts as missing
+// (RFC 6749, section 3.1).
+func queryParameter(url, name string) (value string) {
 	_, text, _ := strings.Cut(url, "?")
 	text, _, _ = strings.Cut(text, "#")
 	seen := false

@@ -1,18 +1,17 @@
-// Package pin computes the pins of tools: what a user approves a tool by. Equal
+// Package pin computes the pins of tools. A user approves a tool by its pin: equal
 // pins mean that nothing has changed which models or users see.
 //
-// A pin has seven parts: name, title, description, inputSchema, outputSchema,
-// annotations, and those members of _meta that concern user interfaces (ui, ui/…,
-// openai/… and io.modelcontextprotocol/ui…). The digest of a part is the SHA-256
-// of its canonical JSON, as base64url without padding; of a part that is not
-// there it is empty. The pin begins with the SHA-256 of the seven digests, a line
-// feed behind each. Behind it follow, for telling what has changed, a dot and the
-// first twelve characters of the digest for each part.
+// A pin covers seven parts: name, title, description, inputSchema, outputSchema,
+// annotations, and the members of _meta for user interfaces (ui, ui/…, openai/… and
+// io.modelcontextprotocol/ui…). The digest of a part is the SHA-256 of its canonical
+// JSON, as base64url without padding. A missing part has an empty digest. The pin
+// begins with the SHA-256 of the seven digests, each with a line feed. For each part a
+// dot and the first twelve characters of its digest follow. They tell which part changed.
 //
 // Canonical JSON is that of RFC 8785: members ordered by the UTF-16 units of their
-// names, no space, numbers as ECMAScript writes them. A number beyond the doubles
-// is ±1e999, and what is not Unicode U+FFFD. What a server sends is pinned as it
-// came, hidden characters and all. wasm/js/fetch/pin.ts does the same.
+// names, no space, numbers as ECMAScript writes them. A number that no double holds
+// is ±1e999; bytes that are not Unicode become U+FFFD. Definitions are pinned as the
+// server sent them, with their hidden characters. wasm/js/fetch/pin.ts does the same.
 package pin
 
 import (
@@ -29,7 +28,7 @@ import (
 
 var fields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
-// short is how much of a part's digest a pin has.
+// short is the number of characters of a part's digest in a pin.
 const short = 12
 
 // Of returns the pin of a Tool object of the spec.
@@ -42,7 +41,7 @@ func Of(def []byte) (string, error) {
 	add := func(v *rawjson.Node) {
 		digest := ""
 		if v != nil {
-			digest = sum(appendCanonical(nil, v))
+			digest = digestOf(makeCanonical(v).Append(nil))
 		}
 		all.WriteString(digest)
 		all.WriteByte('\n')
@@ -64,64 +63,44 @@ func Of(def []byte) (string, error) {
 		ui = nil
 	}
 	add(ui)
-	return sum([]byte(all.String())) + parts.String(), nil
+	return digestOf([]byte(all.String())) + parts.String(), nil
 }
 
 func isUI(key string) bool {
-	return key == "ui" || strings.HasPrefix(key, "ui/") || strings.HasPrefix(key, "openai/") || strings.HasPrefix(key, "io.modelcontextprotocol/ui")
+	return key == "ui" || strings.HasPrefix(key, "ui/") || strings.HasPrefix(key, "openai/") ||
+		strings.HasPrefix(key, "io.modelcontextprotocol/ui")
 }
 
-func sum(b []byte) string {
+func digestOf(b []byte) string {
 	digest := sha256.Sum256(b)
 	return base64.RawURLEncoding.EncodeToString(digest[:])
 }
 
-// Canonical returns the canonical form of a JSON text.
-func Canonical(text []byte) ([]byte, error) {
-	n, err := rawjson.Parse(text, 0, 0)
-	if err != nil {
-		return nil, err
+// makeCanonical makes n canonical: its text is then that of RFC 8785.
+func makeCanonical(n *rawjson.Node) *rawjson.Node {
+	for _, v := range n.Values {
+		makeCanonical(v)
 	}
-	return appendCanonical(nil, n), nil
-}
-
-func appendCanonical(dst []byte, n *rawjson.Node) []byte {
 	switch n.Kind {
 	case 'o':
 		order := make([]int, len(n.Keys))
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { return compare(n.Keys[a], n.Keys[b]) })
-		dst = append(dst, '{')
-		for k, i := range order {
-			if k > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(rawjson.AppendString(dst, n.Keys[i]), ':')
-			dst = appendCanonical(dst, n.Values[i])
+		slices.SortFunc(order, func(a, b int) int { return compareUTF16(n.Keys[a], n.Keys[b]) })
+		sorted := rawjson.NewObject()
+		for _, i := range order {
+			sorted.Keys, sorted.Values = append(sorted.Keys, n.Keys[i]), append(sorted.Values, n.Values[i])
 		}
-		return append(dst, '}')
-	case 'a':
-		dst = append(dst, '[')
-		for i, v := range n.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendCanonical(dst, v)
-		}
-		return append(dst, ']')
-	case 's':
-		s, _ := n.Text()
-		return rawjson.AppendString(dst, s)
+		*n = *sorted
 	case 'n':
-		return appendNumber(dst, string(n.Raw))
+		n.Raw = appendNumber(nil, string(n.Raw))
 	}
-	return append(dst, n.Raw...)
+	return n
 }
 
-// compare orders strings by their UTF-16 units.
-func compare(a, b string) int {
+// compareUTF16 orders strings by their UTF-16 units.
+func compareUTF16(a, b string) int {
 	for i, r := range a {
 		if len(b) <= i || !strings.HasPrefix(b[i:], string(r)) {
 			return slices.Compare(utf16.Encode([]rune(a[i:])), utf16.Encode([]rune(b[i:])))

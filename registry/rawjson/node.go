@@ -1,14 +1,11 @@
 package rawjson
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "slices"
 
-// A Node is one value of a parsed text, for work that changes JSON and keeps
-// its order and every digit.
+// A Node is one value of a parsed text. Changes keep the order of members and the
+// digits of numbers.
 type Node struct {
-	// Kind is as [Kind] tells it, never 0.
+	// Kind is as [Kind] returns it, never 0.
 	Kind byte
 	// Raw is the text of a scalar.
 	Raw []byte
@@ -18,15 +15,15 @@ type Node struct {
 	Values []*Node
 }
 
-// maxParseDepth bounds the trees that [Parse] makes, because walks
-// of a tree recurse, and in wasm the stack is the browser's.
+// maxParseDepth bounds the trees that [Parse] makes. Walks of a tree recurse, and in
+// wasm the stack is the browser's.
 const maxParseDepth = 1000
 
 // Parse reads b, exactly one JSON value, into a tree. It refuses nesting
 // deeper than maxDepth (at most 1,000, which 0 means too) and more than
-// maxNodes values (0 means any number). Of members with one name the last
-// counts, at the place of the first, as for JSON.parse. The tree holds
-// subslices of b. The error is a [*SyntaxError].
+// maxNodes values (0 means any number). Of members with one name the last counts, at
+// the place of the first, as for JSON.parse. The tree holds subslices of b. The error is
+// a [*SyntaxError].
 func Parse(b []byte, maxDepth, maxNodes int) (*Node, error) {
 	if maxDepth <= 0 || maxDepth > maxParseDepth {
 		maxDepth = maxParseDepth
@@ -34,7 +31,10 @@ func Parse(b []byte, maxDepth, maxNodes int) (*Node, error) {
 	if err := Valid(b, maxDepth); err != nil {
 		return nil, err
 	}
-	p := parser{b: b, left: maxNodes, bounded: maxNodes > 0}
+	if maxNodes <= 0 {
+		maxNodes = len(b) // no text has more values than bytes
+	}
+	p := parser{b, maxNodes}
 	node, _, err := p.value(0)
 	return node, err
 }
@@ -84,60 +84,86 @@ func (n *Node) Delete(key string) {
 // Is reports whether n is there and of the given kind.
 func (n *Node) Is(kind byte) bool { return n != nil && n.Kind == kind }
 
-// Text returns the string that n holds, and whether it is one. A nil Node is none.
+// Text returns the string that n holds. It is not ok if n is nil or no string.
 func (n *Node) Text() (string, bool) {
-	if n == nil || n.Kind != 's' {
+	if !n.Is('s') {
 		return "", false
 	}
-	return String(n.Raw)
+	return decodeString(n.Raw), true
 }
 
-// Append appends the compact JSON text of n. Scalars keep their text, so that
-// numbers keep their digits; invalid UTF-8 becomes U+FFFD.
-func (n *Node) Append(dst []byte) []byte {
-	switch n.Kind {
-	case 'o':
-		dst = append(dst, '{')
-		for i, key := range n.Keys {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = AppendString(dst, key)
-			dst = append(dst, ':')
-			dst = n.Values[i].Append(dst)
-		}
-		return append(dst, '}')
-	case 'a':
-		dst = append(dst, '[')
-		for i, value := range n.Values {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = value.Append(dst)
-		}
-		return append(dst, ']')
-	case 's':
-		if !utf8.Valid(n.Raw) {
-			return AppendString(dst, decodeString(n.Raw))
+// IsTrue reports whether n is there and is true.
+func (n *Node) IsTrue() bool { return n.Is('b') && n.Raw[0] == 't' }
+
+// Texts returns the string that n holds, or one string for each element of the
+// array n. An element of another kind gives "".
+func (n *Node) Texts() []string {
+	if s, ok := n.Text(); ok {
+		return []string{s}
+	}
+	var texts []string
+	if n != nil {
+		for _, v := range n.Values {
+			s, _ := v.Text()
+			texts = append(texts, s)
 		}
 	}
-	return append(dst, n.Raw...)
+	return texts
+}
+
+// Stringify returns the compact text of n, with strings escaped as JSON.stringify does.
+// Numbers keep their digits; invalid UTF-8 and lone surrogates become U+FFFD.
+func (n *Node) Stringify() string { return string(n.Append(nil)) }
+
+// Append appends the text that [Node.Stringify] returns.
+func (n *Node) Append(dst []byte) []byte {
+	switch n.Kind {
+	case 's':
+		return AppendString(dst, decodeString(n.Raw))
+	case 'o', 'a':
+	default:
+		return append(dst, n.Raw...)
+	}
+	brackets := "[]"
+	if n.Kind == 'o' {
+		brackets = "{}"
+	}
+	dst = append(dst, brackets[0])
+	for i, value := range n.Values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if n.Kind == 'o' {
+			dst = append(AppendString(dst, n.Keys[i]), ':')
+		}
+		dst = value.Append(dst)
+	}
+	return append(dst, brackets[1])
+}
+
+// Distinct returns an array of the values in list without repetitions.
+func Distinct(list []*Node) *Node {
+	out := NewArray()
+	seen := map[string]bool{}
+	for _, v := range list {
+		if text := v.Stringify(); !seen[text] {
+			seen[text] = true
+			out.Values = append(out.Values, v)
+		}
+	}
+	return out
 }
 
 // parser builds the tree of a text that Valid has accepted, to a bounded depth.
 type parser struct {
-	b       []byte
-	left    int
-	bounded bool
+	b    []byte
+	left int // values that the tree may still get
 }
 
 func (p *parser) value(i int) (*Node, int, error) {
 	i = skipSpace(p.b, i)
-	if p.bounded {
-		if p.left == 0 {
-			return nil, i, &SyntaxError{i, "too many values"}
-		}
-		p.left--
+	if p.left--; p.left < 0 {
+		return nil, i, &SyntaxError{i, "too many values"}
 	}
 	n := &Node{Kind: Kind(p.b[i:])}
 	if n.Kind != 'o' && n.Kind != 'a' {

@@ -6,9 +6,10 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-func TestParseKeepsOrderAndDigits(t *testing.T) {
+func TestStringifyKeepsOrderAndDigits(t *testing.T) {
 	for in, want := range map[string]string{
-		` { "b" : 1.0 , "a" : [ 9007199254740993, "\u0041" ] } `: `{"b":1.0,"a":[9007199254740993,"\u0041"]}`,
+		` { "b" : 1.0 , "a" : [ 9007199254740993, "\u0041" ] } `: `{"b":1.0,"a":[9007199254740993,"A"]}`,
+		" { \"a\" : 2.50 , \"b c\" : \"\\u00e9\\/ \\\"\" } ":     `{"a":2.50,"b c":"é/ \""}`,
 		`{"a":1,"b":2,"\u0061":3}`:                               `{"a":3,"b":2}`,
 		"[\"\xff\"]":                                             "[\"\uFFFD\"]",
 		`null`:                                                   `null`,
@@ -18,7 +19,7 @@ func TestParseKeepsOrderAndDigits(t *testing.T) {
 			t.Errorf("Parse(%s): %v", in, err)
 			continue
 		}
-		if got := string(n.Append(nil)); got != want {
+		if got := n.Stringify(); got != want {
 			t.Errorf("Parse(%s) = %s, want %s", in, got, want)
 		}
 	}
@@ -30,7 +31,8 @@ func TestParseBounds(t *testing.T) {
 		depth, nodes int
 		ok           bool
 	}{
-		{`[1,2,3]`, 0, 4, true}, {`[1,2,3]`, 0, 3, false}, {`{"a":{"b":1}}`, 2, 3, true}, {`{"a":{"b":1}}`, 1, 3, false}, {`1 2`, 0, 0, false},
+		{`[1,2,3]`, 0, 4, true}, {`[1,2,3]`, 0, 3, false}, {`{"a":{"b":1}}`, 2, 3, true}, {`{"a":{"b":1}}`, 1, 3,
+			false}, {`1 2`, 0, 0, false},
 	} {
 		if _, err := rawjson.Parse([]byte(row.text), row.depth, row.nodes); (err == nil) != row.ok {
 			t.Errorf("Parse(%s, %d, %d): %v", row.text, row.depth, row.nodes, err)

@@ -13,7 +13,7 @@ func Pointer(where, key string) string {
 
 // Resolve returns the value that a reference names within n: a JSON pointer in a
 // fragment (RFC 6901, section 6), such as "#/$defs/point". It returns nil for any
-// other reference, and nothing is fetched.
+// other reference, and fetches nothing.
 func (n *Node) Resolve(ref string) *Node {
 	fragment, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -24,10 +24,9 @@ func (n *Node) Resolve(ref string) *Node {
 		return nil
 	}
 	for n != nil && pointer != "" {
-		step, rest, more := strings.Cut(pointer[1:], "/")
-		pointer = ""
-		if more {
-			pointer = "/" + rest
+		var step string
+		if step, pointer, ok = strings.Cut(pointer[1:], "/"); ok {
+			pointer = "/" + pointer
 		}
 		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 		if n.Is('a') {

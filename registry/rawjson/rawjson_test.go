@@ -11,13 +11,15 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// texts are valid and broken on purpose; every one also seeds the fuzz targets.
+// texts are valid and broken texts, which also seed the fuzz targets.
 var texts = []string{
 	``, ` `, `null`, ` true `, `false`, `nul`, `truee`, `0`, `-0`, `01`, `-`, `1.`, `1.5e`, `1.5e+3`, `1e999`, `.5`, `+1`,
 	`9007199254740993`, `-12345678901234567890123`, `0x10`, `NaN`, `1_000`,
-	`""`, `"a"`, `"\u00e9\n\/"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\u12"`, `"\x"`, `"`, `"\`, "\"\x01\"", "\"\xff\xfe\"", "\"\u2028\"",
+	`""`, `"a"`, `"\u00e9\n\/"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ude00\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\u12"`,
+	`"\x"`, `"`, `"\`, "\"\x01\"", "\"\xff\xfe\"", "\"\u2028\"",
 	`[]`, `[ ]`, `[1]`, `[1,]`, `[,1]`, `[1 2]`, `[1,2]]`, `[[],[[]]]`, `[1}`, `[`,
-	`{}`, `{ }`, `{"a":1}`, `{"a":1,}`, `{"a"}`, `{"a" : [1, {"b":null}] , "c":"d"}`, `{"a":1,"a":2}`, `{a:1}`, `{"a":1 "b":2}`, `{1:2}`, `{"a":1]`, `{`, `{"a"`, `{"a":`,
+	`{}`, `{ }`, `{"a":1}`, `{"a":1,}`, `{"a"}`, `{"a" : [1, {"b":null}] , "c":"d"}`, `{"a":1,"a":2}`, `{a:1}`,
+	`{"a":1 "b":2}`, `{1:2}`, `{"a":1]`, `{`, `{"a"`, `{"a":`,
 	`{"":1,"\u0061":2}`, "\ufeff{}", `{"a":1}x`, "{\"\xff\":1}", `{"__proto__":1}`,
 }
 
@@ -35,7 +37,8 @@ func TestValidBoundsDepth(t *testing.T) {
 		depth int
 		ok    bool
 	}{
-		{`1`, 1, true}, {`[]`, 1, true}, {`[[]]`, 1, false}, {`[[1]]`, 2, true}, {`{"a":{"b":[]}}`, 2, false}, {`{"a":{"b":[]}}`, 3, true},
+		{`1`, 1, true}, {`[]`, 1, true}, {`[[]]`, 1, false}, {`[[1]]`, 2, true}, {`{"a":{"b":[]}}`, 2,
+			false}, {`{"a":{"b":[]}}`, 3, true},
 		{`[[],[],[]]`, 2, true},
 	} {
 		if got := rawjson.Valid([]byte(row.text), row.depth) == nil; got != row.ok {
@@ -67,10 +70,11 @@ func TestDepthDoesNotExhaustTheStack(t *testing.T) {
 
 func TestMembersAndElementsSplit(t *testing.T) {
 	var got []string
-	err := rawjson.Members([]byte(" { \"a\" : [1, 2] ,\"\\u0062\":{\"c\":\"}\"},\"a\":null} "), func(key string, value []byte) error {
-		got = append(got, key+"="+string(value))
-		return nil
-	})
+	err := rawjson.Members([]byte(" { \"a\" : [1, 2] ,\"\\u0062\":{\"c\":\"}\"},\"a\":null} "),
+		func(key string, value []byte) error {
+			got = append(got, key+"="+string(value))
+			return nil
+		})
 	if want := `a=[1, 2] b={"c":"}"} a=null`; err != nil || strings.Join(got, " ") != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
@@ -87,7 +91,8 @@ func TestMembersAndElementsSplit(t *testing.T) {
 func TestSplittersStopAtTheCallersError(t *testing.T) {
 	stop := errors.New("stop")
 	calls := 0
-	if err := rawjson.Members([]byte(`{"a":1,"b":2}`), func(string, []byte) error { calls++; return stop }); err != stop || calls != 1 {
+	if err := rawjson.Members([]byte(`{"a":1,"b":2}`), func(string, []byte) error { calls++; return stop }); err != stop ||
+		calls != 1 {
 		t.Errorf("Members: %v after %d calls", err, calls)
 	}
 	if err := rawjson.Elements([]byte(`[1,2]`), func([]byte) error { calls++; return stop }); err != stop || calls != 2 {
@@ -95,7 +100,7 @@ func TestSplittersStopAtTheCallersError(t *testing.T) {
 	}
 }
 
-// A caller that appends to a value must not write into its neighbour.
+// An append to a value must not overwrite the text behind it.
 func TestValuesCannotGrowIntoTheText(t *testing.T) {
 	text := []byte(`{"a":1,"b":2}`)
 	v, _ := rawjson.Get(text, "a")
@@ -124,6 +129,16 @@ func TestGetTakesTheLastMember(t *testing.T) {
 	}
 }
 
+func TestPick(t *testing.T) {
+	values, err := rawjson.Pick([]byte(`{"a":1,"b":{"c":2},"\u0061": 3 }`), "b", "a", "none")
+	if err != nil || string(values[0]) != `{"c":2}` || string(values[1]) != "3" || values[2] != nil {
+		t.Errorf("%q, %v", values, err)
+	}
+	if values, err := rawjson.Pick([]byte(`[]`), "a"); err == nil || len(values) != 1 {
+		t.Errorf("an array gives %q, %v", values, err)
+	}
+}
+
 func TestScalars(t *testing.T) {
 	for _, row := range []struct {
 		raw string
@@ -131,7 +146,8 @@ func TestScalars(t *testing.T) {
 		ok  bool
 	}{
 		{"0", 0, true}, {" 42\n", 42, true}, {"-9223372036854775808", -1 << 63, true}, {"9223372036854775808", 0, false},
-		{"3.0", 3, true}, {"3e2", 300, true}, {"3.5", 0, false}, {"1e400", 0, false}, {`"1"`, 0, false}, {"01", 0, false}, {"0x1", 0, false}, {"inf", 0, false}, {"", 0, false},
+		{"3.0", 3, true}, {"3e2", 300, true}, {"3.5", 0, false}, {"1e400", 0, false}, {`"1"`, 0, false}, {"01", 0,
+			false}, {"0x1", 0, false}, {"inf", 0, false}, {"", 0, false},
 	} {
 		if n, ok := rawjson.Int([]byte(row.raw)); n != row.n || ok != row.ok {
 			t.Errorf("Int(%s) = %d, %v", row.raw, n, ok)
@@ -151,14 +167,15 @@ func TestScalars(t *testing.T) {
 			t.Errorf("Bool(%s) = %v, %v", raw, v, ok)
 		}
 	}
-	for raw, want := range map[string]byte{"{": 'o', " [": 'a', `"`: 's', "-1": 'n', "7": 'n', "true": 'b', "false": 'b', "null": '0', "": 0, "x": 0, "+1": 0} {
+	for raw, want := range map[string]byte{"{": 'o', " [": 'a', `"`: 's', "-1": 'n', "7": 'n', "true": 'b', "false": 'b',
+		"null": '0', "": 0, "x": 0, "+1": 0} {
 		if got := rawjson.Kind([]byte(raw)); got != want {
 			t.Errorf("Kind(%s) = %q", raw, got)
 		}
 	}
 }
 
-// The wanted texts are what JSON.stringify prints in Node 22.
+// The wanted texts are those of JSON.stringify in Node 22.
 func TestAppendStringIsJSONStringify(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                  `""`,
@@ -186,22 +203,5 @@ func TestLinearTime(t *testing.T) {
 	n, err := rawjson.Parse(append(wide, '}'), 0, 0)
 	if err != nil || len(n.Keys) != 100_001 {
 		t.Errorf("Parse of a wide object: %v", err)
-	}
-}
-
-func TestAppendCompact(t *testing.T) {
-	for in, want := range map[string]string{
-		" { \"a\" : [ 1 , 2.50 ] , \"b c\" : \"\\u00e9\\/ \\\"\" } ": `{"a":[1,2.50],"b c":"é/ \""}`,
-		"12345678901234567890": "12345678901234567890",
-		"\"\xff\"":             "\"\uFFFD\"",
-		`""`:                   `""`,
-	} {
-		got, err := rawjson.AppendCompact([]byte("x"), []byte(in))
-		if err != nil || string(got) != "x"+want {
-			t.Errorf("AppendCompact(%s) = %s, %v; want %s", in, got, err, want)
-		}
-	}
-	if _, err := rawjson.AppendCompact(nil, []byte(`{"a":1 2}`)); err == nil {
-		t.Error("a broken text passes")
 	}
 }

@@ -45,13 +45,8 @@ func Float(raw []byte) (float64, bool) {
 
 // Bool reads true or false.
 func Bool(raw []byte) (v, ok bool) {
-	switch string(trim(raw)) {
-	case "true":
-		return true, true
-	case "false":
-		return false, true
-	}
-	return false, false
+	text := string(trim(raw))
+	return text == "true", text == "true" || text == "false"
 }
 
 // AppendString appends s as a JSON string, escaped as JSON.stringify does.
@@ -181,20 +176,8 @@ func hex4(b []byte) (rune, bool) {
 	if len(b) < 4 {
 		return 0, false
 	}
-	var r rune
-	for _, c := range b[:4] {
-		switch {
-		case '0' <= c && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case 'a' <= c && c <= 'f':
-			r = r<<4 | rune(c-'a'+10)
-		case 'A' <= c && c <= 'F':
-			r = r<<4 | rune(c-'A'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
+	n, err := strconv.ParseUint(string(b[:4]), 16, 16)
+	return rune(n), err == nil
 }
 
 func trim(raw []byte) []byte {

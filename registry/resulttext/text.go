@@ -28,29 +28,19 @@ import (
 // handle. The error is for a result that is not a JSON object; malformed blocks are
 // left out.
 func Of(result []byte, maxBytes int, keep func(string) string) (out string, truncated bool, err error) {
-	var content, structured []byte
-	isError := false
-	err = rawjson.Members(result, func(key string, value []byte) error {
-		switch key {
-		case "content":
-			content = value
-		case "structuredContent":
-			structured = value
-		case "isError":
-			isError, _ = rawjson.Bool(value)
-		}
-		return nil
-	})
+	v, err := rawjson.Pick(result, "content", "structuredContent", "isError")
 	if err != nil {
 		return "", false, err
 	}
+	content, structured := v[0], v[1]
+	isError, _ := rawjson.Bool(v[2])
 	out, hasText := contentText(content)
 	if kind := rawjson.Kind(structured); !hasText && kind != 0 && kind != '0' {
-		compact, err := rawjson.AppendCompact(nil, structured)
+		tree, err := rawjson.Parse(structured, 0, 0)
 		if err != nil {
 			return "", false, err
 		}
-		out = string(compact)
+		out = tree.Stringify()
 	}
 	if out == "" {
 		out = "(no output)"
@@ -92,33 +82,16 @@ type block struct {
 	resource                                    []byte
 }
 
-func readBlock(raw []byte) (b block) {
-	err := rawjson.Members(raw, func(key string, value []byte) error {
-		s, _ := rawjson.String(value)
-		switch key {
-		case "type":
-			b.kind = s
-		case "text":
-			b.text = s
-		case "data":
-			b.data = s
-		case "mimeType":
-			b.mimeType = s
-		case "uri":
-			b.uri = s
-		case "name":
-			b.name = s
-		case "blob":
-			b.blob = s
-		case "resource":
-			b.resource = value
-		}
-		return nil
-	})
+func readBlock(raw []byte) block {
+	v, err := rawjson.Pick(raw, "type", "text", "data", "mimeType", "uri", "name", "blob", "resource")
 	if err != nil {
 		return block{}
 	}
-	return b
+	text := func(i int) string {
+		s, _ := rawjson.String(v[i])
+		return s
+	}
+	return block{text(0), text(1), text(2), text(3), text(4), text(5), text(6), v[7]}
 }
 
 func blockText(raw []byte) (words string, isText bool) {

@@ -24,7 +24,8 @@ func TestOf(t *testing.T) {
 }
 
 func TestTextSizes(t *testing.T) {
-	for bytes, want := range map[int]string{1023: "1023 B", 1024: "1.0 KB", 1280: "1.3 KB", 12595: "12.3 KB", 1 << 20: "1.0 MB", 5<<20 + 3<<18: "5.8 MB"} {
+	for bytes, want := range map[int]string{1023: "1023 B", 1024: "1.0 KB", 1280: "1.3 KB", 12595: "12.3 KB",
+		1 << 20: "1.0 MB", 5<<20 + 3<<18: "5.8 MB"} {
 		data := strings.Repeat("A", (bytes*4+2)/3)
 		if got := base64Size(data); got != want {
 			t.Errorf("%d bytes: %s, want %s", bytes, got, want)
@@ -49,7 +50,8 @@ func FuzzOf(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if text == "" && maxBytes > 3 || !utf8.ValidString(text) || maxBytes > 0 && len(text) > maxBytes || truncated && maxBytes <= 0 {
+		if text == "" && maxBytes > 3 || !utf8.ValidString(text) || maxBytes > 0 && len(text) > maxBytes || truncated &&
+			maxBytes <= 0 {
 			t.Fatalf("Of(%q, %d) = %q, %v", result, maxBytes, text, truncated)
 		}
 	})

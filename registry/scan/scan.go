@@ -1,7 +1,6 @@
-// Package scan looks over what servers say for poison: words that are meant for
-// a model and against its user. It works by rules, here and always alike, and
-// what it finds are hints: a harmless server may say such things, and a harmful
-// one may say others.
+// Package scan searches the texts of servers for poison: words that turn a model against
+// its user. It applies fixed rules on this machine. Its flags are hints: a harmless text
+// may have one, and a harmful text may have none.
 //
 //	for _, t := range r.Tools(registry.Filter{}) {
 //		def, _ := t.Def.JSON()
@@ -10,8 +9,8 @@
 //		}
 //	}
 //
-// The rules are in rules.json, which wasm/js/page/scan.ts reads, too; testdata/scan has
-// the corpus on which they are measured.
+// wasm/js/page/scan.ts reads the same rules.json. testdata/scan has the corpus that
+// measures the rules.
 package scan
 
 import (
@@ -60,38 +59,36 @@ func init() {
 	}
 }
 
-// Bounds on what is looked at of one definition or result, and told.
+// Bounds of the scan of one definition or result.
 const (
-	maxText    = 64 << 10
+	maxText    = 64 << 10 // bytes of all strings
 	maxStrings = 2000
 	maxFlags   = 20
 	maxDepth   = 64
 )
 
-// Definition returns what is suspicious in a Tool object of the spec: in all of its
-// strings, the names of its members among them. others are the names of tools of
-// other servers, which it should have nothing to say about.
+// Definition returns the flags of a Tool object of the spec. It scans all strings and the
+// names of members. others are the names of other servers' tools. A definition that gives
+// instructions about one of these has the flag "shadowing".
 func Definition(def []byte, others map[string]bool) []text.Flag {
-	s := &scanner{left: maxText, others: others}
-	if n, err := rawjson.Parse(def, 0, 0); err == nil {
-		s.walk(n, "", 0, true)
-	}
-	return s.flags
+	return scan(def, &scanner{left: maxText, others: others, definition: true})
 }
 
-// Result returns what is suspicious in a CallToolResult.
-func Result(result []byte) []text.Flag {
-	s := &scanner{left: maxText}
-	if n, err := rawjson.Parse(result, 0, 0); err == nil {
-		s.walk(n, "", 0, false)
+// Result returns the flags of a CallToolResult.
+func Result(result []byte) []text.Flag { return scan(result, &scanner{left: maxText}) }
+
+func scan(json []byte, s *scanner) []text.Flag {
+	if n, err := rawjson.Parse(json, 0, 0); err == nil {
+		s.walk(n, "", 0)
 	}
 	return s.flags
 }
 
 type scanner struct {
-	left, count int
+	left, count int // bytes that may follow, and strings so far
 	flags       []text.Flag
 	others      map[string]bool
+	definition  bool // not a result
 }
 
 func (s *scanner) full() bool {
@@ -104,7 +101,7 @@ func (s *scanner) flag(rule, where, words string, at int) {
 	}
 }
 
-func (s *scanner) walk(n *rawjson.Node, where string, depth int, definition bool) {
+func (s *scanner) walk(n *rawjson.Node, where string, depth int) {
 	if depth > maxDepth || s.full() {
 		return
 	}
@@ -114,19 +111,19 @@ func (s *scanner) walk(n *rawjson.Node, where string, depth int, definition bool
 		s.words(words, where)
 	case 'a':
 		for i, v := range n.Values {
-			s.walk(v, where+"/"+strconv.Itoa(i), depth+1, definition)
+			s.walk(v, where+"/"+strconv.Itoa(i), depth+1)
 		}
 	case 'o':
 		for i, key := range n.Keys {
-			at := where + "/" + strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+			at := rawjson.Pointer(where, key)
 			if !isWord(key) {
 				s.words(key, at)
 			}
-			if definition && key == "properties" && n.Values[i].Kind == 'o' {
+			if s.definition && key == "properties" && n.Values[i].Kind == 'o' {
 				s.parameters(n.Values[i], at)
 			}
-			if definition || key != "data" && key != "blob" {
-				s.walk(n.Values[i], at, depth+1, definition)
+			if s.definition || key != "data" && key != "blob" {
+				s.walk(n.Values[i], at, depth+1)
 			}
 		}
 	}
@@ -141,19 +138,19 @@ func isWord(key string) bool {
 	return true
 }
 
-// parameters looks for names by which a server asks for what the model was told.
+// parameters flags names of parameters that ask for the model's instructions or secrets.
 func (s *scanner) parameters(properties *rawjson.Node, where string) {
 	for i, name := range properties.Keys {
-		plain := snake(name)
+		plain := snakeCase(name)
 		described, _ := properties.Values[i].Get("description").Text()
-		if parameters.MatchString(plain) || asking.MatchString(plain) && asked.MatchString(spaced(described)) {
-			s.flag("parameter", where+"/"+strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"), name, 0)
+		if parameters.MatchString(plain) || asking.MatchString(plain) && asked.MatchString(collapseSpace(described)) {
+			s.flag("parameter", rawjson.Pointer(where, name), name, 0)
 		}
 	}
 }
 
-// snake writes sideNote and side-note as side_note.
-func snake(name string) string {
+// snakeCase writes sideNote and side-note as side_note.
+func snakeCase(name string) string {
 	var out strings.Builder
 	before := rune(0)
 	for _, c := range name {
@@ -185,8 +182,8 @@ func (s *scanner) words(found, where string) {
 	if at >= 0 {
 		s.flag("hidden_text", where, found, at)
 	}
-	plain = spaced(plain)
-	folded, at := fold(plain)
+	plain = collapseSpace(plain)
+	folded, at := foldLookalikes(plain)
 	if at >= 0 {
 		s.flag("lookalike", where, plain, at)
 	}
@@ -209,7 +206,8 @@ func (s *scanner) words(found, where string) {
 
 var names = regexp.MustCompile(`[A-Za-z][\w-]{4,}`)
 
-// shadows says where a text gives instructions about another server's tool, or -1.
+// shadows returns the index of the other server's tool about which a text gives
+// instructions, or -1.
 func (s *scanner) shadows(text string) int {
 	for _, m := range names.FindAllStringIndex(text, -1) {
 		name := text[m[0]:m[1]]
@@ -225,20 +223,22 @@ func isIdentifier(name string) bool {
 	return strings.ContainsAny(name, "_-") || strings.ToLower(name[1:]) != name[1:]
 }
 
-// isBlob tells encoded bytes from long words.
+// isBlob reports whether s is encoded bytes, and not a long word.
 func isBlob(s string) bool {
-	if !strings.ContainsAny(s[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") || strings.ContainsRune(s, ' ') {
+	if !strings.ContainsAny(s[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") ||
+		strings.ContainsRune(s, ' ') {
 		return true
 	}
 	return strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz")
 }
 
-// spaced writes each run of space as one.
-func spaced(s string) string {
+// collapseSpace returns s with one space for each run of space, and none at the ends.
+func collapseSpace(s string) string {
 	var out strings.Builder
 	gap := false
 	for _, c := range s {
-		if c == ' ' || '\t' <= c && c <= '\r' || c == 0xa0 || 0x2000 <= c && c <= 0x200a || c == 0x202f || c == 0x205f || c == 0x3000 {
+		if c == ' ' || '\t' <= c && c <= '\r' || c == 0xa0 || 0x2000 <= c && c <= 0x200a || c == 0x202f || c == 0x205f ||
+			c == 0x3000 {
 			gap = out.Len() > 0
 			continue
 		}
@@ -251,9 +251,9 @@ func spaced(s string) string {
 	return out.String()
 }
 
-// fold writes letters that look like Latin ones as those, in words that have both,
-// and says where the first such word is, in characters, or -1.
-func fold(s string) (string, int) {
+// foldLookalikes replaces lookalikes of Latin letters in words that also have Latin letters. It
+// returns the index of the first such word, in characters, or -1.
+func foldLookalikes(s string) (string, int) {
 	first := -1
 	chars := []rune(s)
 	for i := 0; i < len(chars); {
@@ -264,7 +264,7 @@ func fold(s string) (string, int) {
 		from, plain, alike := i, false, false
 		for i < len(chars) && unicode.IsLetter(chars[i]) {
 			c := chars[i]
-			if wide := unwide(c); wide != c {
+			if wide := narrow(c); wide != c {
 				chars[i], plain, alike = wide, true, true
 			} else if c < 0x80 {
 				plain = true
@@ -291,8 +291,9 @@ func fold(s string) (string, int) {
 	return string(chars), first
 }
 
-// unwide returns the letter that a wide or a mathematical one is.
-func unwide(c rune) rune {
+// narrow returns the ASCII letter for a wide or mathematical letter, and any other
+// character as it is.
+func narrow(c rune) rune {
 	switch {
 	case 0xff21 <= c && c <= 0xff5a:
 		return c - 0xfee0

@@ -56,7 +56,7 @@ func samples(t testing.TB, file string) (list []sample) {
 	return list
 }
 
-// realTools are what six servers of others list.
+// realTools are the tools of six public servers.
 func realTools(t testing.TB) (list []sample) {
 	t.Helper()
 	files, _ := filepath.Glob("../../testdata/convert/*.tools.json")
@@ -79,7 +79,7 @@ func realTools(t testing.TB) (list []sample) {
 	return list
 }
 
-// The floors: what was measured when they were last raised.
+// The floors are the measured values when they were last raised.
 const (
 	leastDetected   = 0.92
 	mostFalseAlarms = 0.015
@@ -134,7 +134,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestFound holds each sample's flags to a golden that wasm/js/page/scan.test.ts is held to, too.
+// TestFound compares each sample's flags with the golden of wasm/js/page/scan.test.ts.
 func TestFound(t *testing.T) {
 	got := map[string][][]string{}
 	for _, file := range []string{"poisoned.jsonl", "harmless.jsonl"} {

@@ -1,3 +1,14 @@
+// Package text prepares the texts of servers for models and user interfaces.
+//
+// Servers choose the texts of their tools, errors and results. [Clean] removes hidden
+// characters from one text, and [CleanDefinition] from all texts of a tool. [Plain]
+// writes a text as one line of a user interface. [Redact] hides header values that a
+// server repeats.
+//
+// The ranges of hidden characters and the tables of testdata/hygiene are shared
+// with wasm/js/shared/plaintext.ts and wasm/js/fetch/hygiene.ts. In a browser the
+// host cleans all texts that leave the module. [Visible] does nothing there, so
+// that the module does not link the tables.
 package text
 
 import (
@@ -6,10 +17,10 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// Clean returns s without hidden characters: control characters, terminal
-// sequences, characters that reverse a line or take no room, copies of ASCII
-// (tags), and variation selectors that select nothing. at is the index of the
-// first of them in s, counted in characters, or -1.
+// Clean returns s without hidden characters: control characters, terminal sequences,
+// characters that reverse a line or have no width, copies of ASCII (tags), and variation
+// selectors without effect. at is the index of the first hidden character of s, counted
+// in characters, or -1.
 //
 // Line feeds, tabs and CRLF stay. A lone CR and the separators U+2028 and U+2029
 // become line feeds, and a leading byte order mark is removed; neither counts as
@@ -109,7 +120,8 @@ const blackFlag = 0x1f3f4
 func isNation(tags []rune) bool {
 	for _, nation := range wire.Nations {
 		n := nation + "\x7f" // the tag that ends the sequence
-		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n), func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
+		if len(tags) >= len(n) && slices.EqualFunc(tags[:len(n)], []byte(n),
+			func(t rune, b byte) bool { return t == 0xe0000+rune(b) }) {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// hygiene reads a table that is shared with wasm/js/fetch/hygiene.test.ts.
+// hygiene reads a table that wasm/js/fetch/hygiene.test.ts uses too.
 func hygiene[Row any](t testing.TB, name string) (rows []Row) {
 	t.Helper()
 	b, err := os.ReadFile("../../testdata/hygiene/" + name)

@@ -87,7 +87,7 @@ func (c *cleaner) walk(n *rawjson.Node, where string, schema bool) {
 			v, at := n.Values[i], rawjson.Pointer(where, key)
 			switch {
 			case schema && (key == "const" || key == "enum" || key == "default"):
-			case schema && v.Kind == 'o' && isSchemaMap(key):
+			case schema && v.Kind == 'o' && MapsSchemas(key):
 				for k, name := range v.Keys {
 					c.name(name)
 					c.walk(v.Values[k], rawjson.Pointer(at, name), true)
@@ -99,8 +99,8 @@ func (c *cleaner) walk(n *rawjson.Node, where string, schema bool) {
 	}
 }
 
-// isSchemaMap reports whether the members of a keyword have names that the schema's author chose.
-func isSchemaMap(key string) bool {
+// MapsSchemas reports whether a keyword maps names of the schema's author to schemas.
+func MapsSchemas(key string) bool {
 	switch key {
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
 		return true

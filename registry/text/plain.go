@@ -2,6 +2,7 @@ package text
 
 import (
 	"runtime"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -15,8 +16,8 @@ func Visible(s string) string {
 	return s
 }
 
-// Plain makes a stranger's text fit for one line: without hidden characters and
-// line breaks. A text of more than most bytes is cut and ends with "…".
+// Plain returns s as one line: without hidden characters and line breaks. A text of more
+// than most bytes is cut and ends with "…".
 func Plain(s string, most int) string {
 	s = Visible(s)
 	if len(s) > most {
@@ -70,4 +71,50 @@ func UTF16Len(s string) int {
 		}
 	}
 	return n
+}
+
+// Base64 encodes s as RFC 4648, section 4 does. The package encoding/base64 would
+// link a decoder too.
+func Base64(s string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	out := make([]byte, 0, (len(s)+2)/3*4)
+	for i := 0; i < len(s); i += 3 {
+		var group [3]byte
+		n := copy(group[:], s[i:])
+		bits := uint(group[0])<<16 | uint(group[1])<<8 | uint(group[2])
+		for j := range 4 {
+			if j > n {
+				out = append(out, '=')
+				continue
+			}
+			out = append(out, alphabet[bits>>(18-6*j)&63])
+		}
+	}
+	return string(out)
+}
+
+// leastSecret is the shortest text that Redact hides. Many ordinary words hold a shorter one.
+const leastSecret = 4
+
+// Redact hides header values, and the credentials in them, that a server repeats
+// in s. Call it before any cut. Redact also hides the beginning of a value at the
+// end of s, because an earlier cut may have left it.
+func Redact(s string, values ...string) string {
+	const hidden = "[redacted]"
+	for _, value := range values {
+		_, credential, _ := strings.Cut(value, " ")
+		for _, secret := range []string{value, credential} {
+			if len(secret) < leastSecret {
+				continue
+			}
+			s = strings.ReplaceAll(s, secret, hidden)
+			for n := min(len(secret)-1, len(s)); n >= leastSecret; n-- {
+				if strings.HasSuffix(s, secret[:n]) {
+					s = s[:len(s)-n] + hidden
+					break
+				}
+			}
+		}
+	}
+	return s
 }

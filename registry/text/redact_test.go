@@ -30,8 +30,9 @@ func FuzzRedact(f *testing.F) {
 	f.Add("aaaa aaaaa", "aaaaa", 3)
 	f.Fuzz(func(t *testing.T, s, value string, cut int) {
 		_, credential, _ := strings.Cut(value, " ")
-		if strings.Contains("[redacted]", credential) || len(credential) < 4 || strings.Contains("[redacted]", credential[:4]) {
-			return // what stands for a secret would hold it
+		if strings.Contains("[redacted]", credential) || len(credential) < 4 ||
+			strings.Contains("[redacted]", credential[:4]) {
+			return // the replacement would contain the secret
 		}
 		got := text.Redact(s[:min(max(cut, 0), len(s))], value)
 		if strings.Contains(got, credential) {

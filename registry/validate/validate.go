@@ -3,7 +3,7 @@
 // [Schema] knows of JSON Schema 2020-12: type, enum, const, the limits of numbers,
 // strings, arrays and objects, required, properties, additionalProperties, items,
 // prefixItems, allOf, anyOf, oneOf, not, and references within the schema. It
-// accepts what other keywords would refuse, pattern and format among them. It
+// ignores all other keywords, pattern and format among them. It
 // fetches nothing, and a broken schema accepts every value.
 //
 // Servers choose the schemas. Depth and steps are bounded; past a bound a value is
@@ -54,13 +54,13 @@ func Arguments(raw []byte) error {
 		return invalid(err.Error())
 	}
 	if rawjson.Kind(raw) != 'o' {
-		return invalid("want a JSON object, not " + article(kindName(rawjson.Kind(raw))))
+		return invalid("want a JSON object, not " + article(rawjson.KindName(rawjson.Kind(raw))))
 	}
 	return nil
 }
 
 // Schema checks args against the inputSchema of a tool. The error names up to five
-// places, each by its path, and what the schema wants there.
+// places, each by its path, and the demand of the schema there.
 func Schema(schema, args []byte) error {
 	s, err := rawjson.Parse(schema, 0, 0)
 	if err != nil {
@@ -139,7 +139,7 @@ func (v *validator) check(s, value *rawjson.Node, path string, depth int) {
 		return
 	}
 	if t := s.Get("type"); t != nil && !hasType(value, t.Texts()) {
-		v.fail(path, "want "+article(strings.Join(t.Texts(), " or "))+", not "+article(kindName(value.Kind)))
+		v.fail(path, "want "+article(strings.Join(t.Texts(), " or "))+", not "+article(rawjson.KindName(value.Kind)))
 		return // other keywords would repeat the problem
 	}
 	v.values(s, value, path)
@@ -265,8 +265,8 @@ func (v *validator) number(s, value *rawjson.Node, path string) {
 	}{
 		{"minimum", "at least ", func(n, limit []byte) bool { return compareNumbers(n, limit) >= 0 }},
 		{"maximum", "at most ", func(n, limit []byte) bool { return compareNumbers(n, limit) <= 0 }},
-		{"exclusiveMinimum", "more than ", func(n, limit []byte) bool { return compareNumbers(n, limit) > 0 || unlike(n, limit) }},
-		{"exclusiveMaximum", "less than ", func(n, limit []byte) bool { return compareNumbers(n, limit) < 0 || unlike(n, limit) }},
+		{"exclusiveMinimum", "more than ", isMore},
+		{"exclusiveMaximum", "less than ", func(n, limit []byte) bool { return isMore(limit, n) }},
 		{"multipleOf", "a multiple of ", v.isMultiple},
 	} {
 		limit := s.Get(row.keyword)
@@ -307,7 +307,8 @@ func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	}
 	if list := s.Get("oneOf"); list.Is('a') && len(list.Values) > 0 {
 		if maybe, surely := v.fitting(list, value, depth); maybe == 0 || surely > 1 {
-			v.fail(path, "fits "+strconv.Itoa(max(maybe, surely))+" of the "+strconv.Itoa(len(list.Values))+" alternatives (oneOf), want 1")
+			of := strconv.Itoa(max(maybe, surely)) + " of the " + strconv.Itoa(len(list.Values))
+			v.fail(path, "fits "+of+" alternatives (oneOf), want 1")
 		}
 	}
 	if not := s.Get("not"); not != nil && isSchema(not) {

@@ -40,8 +40,8 @@ func suite(t testing.TB) map[string][]suiteGroup {
 	return files
 }
 
-// What is valid must pass. What is not must be refused, unless the schema has
-// something that Validate says it does not understand.
+// Valid arguments must pass. Invalid ones must be refused, unless the schema has a keyword
+// that Validate does not know.
 func TestSuite(t *testing.T) {
 	for file, groups := range suite(t) {
 		for _, g := range groups {
@@ -78,9 +78,12 @@ func TestValidateNamesThePlaces(t *testing.T) {
 		{`{"city":"Bonn","days":3,"unit":"K"}`, `/unit: want one of ["C","F"]`},
 		{`{"city":"Bonn","days":3,"a/b":1}`, "/a~1b: want a string or null, not a number"},
 		{`{"city":"Bonn","days":3,"towns":1}`, "/towns: there is no such property"},
-		{`{"city":"Bonn","days":3,"points":[[1,2],[1,"x"],[1,2,3],[]]}`, "/points: want at most 3 items; /points/1/1: want a number, not a string; /points/2/2: is not allowed"},
+		{`{"city":"Bonn","days":3,"points":[[1,2],[1,"x"],[1,2,3],[]]}`,
+			"/points: want at most 3 items; /points/1/1: want a number, not a string; /points/2/2: is not allowed"},
 		{`[]`, "the arguments: want an object, not an array"},
-		{`{"city":1,"days":"","unit":1,"x":1,"y":1,"z":1}`, "/city: want a string, not a number; /days: want an integer, not a string; /unit: want one of [\"C\",\"F\"]; /x: there is no such property; /y: there is no such property"},
+		{`{"city":1,"days":"","unit":1,"x":1,"y":1,"z":1}`,
+			"/city: want a string, not a number; /days: want an integer, not a string; /unit: want one of [\"C\",\"F\"]; " +
+				"/x: there is no such property; /y: there is no such property"},
 		{`{"city":`, "json: unexpected end at byte 8"},
 	} {
 		got := ""
@@ -93,9 +96,10 @@ func TestValidateNamesThePlaces(t *testing.T) {
 	}
 }
 
-// A value may be a secret: it stays out of the error.
+// Values may be secrets, so errors do not contain them.
 func TestValidateDoesNotQuoteValues(t *testing.T) {
-	const schema = `{"properties":{"token":{"type":"integer"},"key":{"enum":["a"]},"pin":{"maxLength":1},"id":{"not":{"type":"string"}}}}`
+	const schema = `{"properties":{"token":{"type":"integer"},"key":{"enum":["a"]},"pin":{"maxLength":1},` +
+		`"id":{"not":{"type":"string"}}}}`
 	err := Schema([]byte(schema), []byte(`{"token":"hunter2","key":"hunter2","pin":"hunter2","id":"hunter2"}`))
 	if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Count(err.Error(), ";") != 3 {
 		t.Errorf("got %v", err)
@@ -103,9 +107,13 @@ func TestValidateDoesNotQuoteValues(t *testing.T) {
 }
 
 func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
-	bomb := `{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],"not":{"$ref":"#/$defs/a"}}}}`
-	for _, schema := range []string{``, `{`, `null`, `[]`, `{"type":5,"required":"a","properties":[],"items":3,"enum":{},"anyOf":{},"minimum":"1","$ref":"https://example.com/x"}`,
-		`{"$ref":"#"}`, bomb, strings.Repeat(`{"not":`, 500) + `{}` + strings.Repeat(`}`, 500), `{"properties":{"a":{"type":["text"]}}}`} {
+	bomb := `{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],` +
+		`"not":{"$ref":"#/$defs/a"}}}}`
+	for _, schema := range []string{``, `{`, `null`, `[]`,
+		`{"type":5,"required":"a","properties":[],"items":3,"enum":{},"anyOf":{},"minimum":"1",` +
+			`"$ref":"https://example.com/x"}`,
+		`{"$ref":"#"}`, bomb, strings.Repeat(`{"not":`, 500) + `{}` +
+			strings.Repeat(`}`, 500), `{"properties":{"a":{"type":["text"]}}}`} {
 		if err := Schema([]byte(schema), []byte(`{"a":1}`)); err != nil {
 			t.Errorf("%.80s: %v", schema, err)
 		}
@@ -115,18 +123,21 @@ func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
 func TestArguments(t *testing.T) {
 	for _, row := range []struct{ raw, want string }{
 		{`{}`, ""}, {` {"a":12345678901234567890} `, ""},
-		{``, "json: unexpected end at byte 0"}, {`{"a":}`, "json: want a value at byte 5"}, {`{}{}`, "json: text behind the value at byte 2"},
-		{`[1]`, "want a JSON object, not an array"}, {`null`, "want a JSON object, not null"}, {`"{}"`, "want a JSON object, not a string"},
+		{``, "json: unexpected end at byte 0"}, {`{"a":}`, "json: want a value at byte 5"}, {`{}{}`,
+			"json: text behind the value at byte 2"},
+		{`[1]`, "want a JSON object, not an array"}, {`null`, "want a JSON object, not null"}, {`"{}"`,
+			"want a JSON object, not a string"},
 	} {
 		err := Arguments([]byte(row.raw))
-		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, ErrArguments) || !strings.HasSuffix(err.Error(), row.want)) {
+		if row.want == "" && err != nil || row.want != "" &&
+			(!errors.Is(err, ErrArguments) || !strings.HasSuffix(err.Error(), row.want)) {
 			t.Errorf("Arguments(%s) = %v, want %s", row.raw, err, row.want)
 		}
 	}
 }
 
-// FuzzValidate checks that nothing a server or a model writes hangs or panics,
-// and that every refusal is one that callers can tell.
+// FuzzValidate checks that no schema and no arguments cause a hang or a panic, and that
+// every refusal wraps ErrArguments.
 func FuzzSchema(f *testing.F) {
 	for _, groups := range suite(f) {
 		for _, g := range groups {
@@ -137,7 +148,8 @@ func FuzzSchema(f *testing.F) {
 		if err := Schema(schema, args); err != nil && !errors.Is(err, ErrArguments) {
 			t.Fatal(err)
 		}
-		if err := Arguments(args); (err == nil) != (json.Valid(args) && strings.HasPrefix(strings.TrimLeft(string(args), " \t\r\n"), "{")) {
+		if err := Arguments(args); (err == nil) != (json.Valid(args) &&
+			strings.HasPrefix(strings.TrimLeft(string(args), " \t\r\n"), "{")) {
 			t.Fatalf("Arguments(%q) = %v", args, err)
 		}
 	})

@@ -18,7 +18,7 @@ func hasType(value *rawjson.Node, types []string) bool {
 	}
 	for _, t := range types {
 		switch {
-		case t == kindName(value.Kind), !slices.Contains(wire.TypeNames, t):
+		case t == rawjson.KindName(value.Kind), !slices.Contains(wire.TypeNames, t):
 			return true
 		case t == "integer" && value.Kind == 'n' && isWhole(value.Raw):
 			return true
@@ -40,8 +40,8 @@ func isIntegerText(raw []byte) bool {
 	return !slices.ContainsFunc(raw, func(b byte) bool { return b == '.' || b == 'e' || b == 'E' })
 }
 
-// compareNumbers returns the sign of a-b: exactly for what fits 64 bits, and
-// otherwise as doubles.
+// compareNumbers returns the sign of a-b. It is exact for integers of 64 bits, and
+// compares other numbers as doubles.
 func compareNumbers(a, b []byte) int {
 	x, okX := rawjson.Int(a)
 	y, okY := rawjson.Int(b)
@@ -59,25 +59,11 @@ func approximate(raw []byte) float64 {
 	return math.Inf(1 - 2*strings.Count(string(raw[:1]), "-"))
 }
 
-// unlike reports that two numbers compare as equal only because doubles are too coarse.
-func unlike(a, b []byte) bool {
-	return compareNumbers(a, b) == 0 && !equalNumbers(a, b)
-}
-
-func kindName(kind byte) string {
-	switch kind {
-	case 'o':
-		return "object"
-	case 'a':
-		return "array"
-	case 's':
-		return "string"
-	case 'n':
-		return "number"
-	case 'b':
-		return "boolean"
-	}
-	return "null"
+// isMore reports whether a is more than b. Different numbers that are equal as doubles
+// count as more, because doubles cannot tell.
+func isMore(a, b []byte) bool {
+	order := compareNumbers(a, b)
+	return order > 0 || order == 0 && !equalNumbers(a, b)
 }
 
 func article(noun string) string {

@@ -40,14 +40,14 @@ func (r *reader) bytes(n int) []byte {
 	return b
 }
 
-// parts are a module's bytes around its data section, and the memory that the
+// parts are a module's bytes before and after its data section, and the memory that the
 // section fills, from address 0 on.
 type parts struct {
 	before, memory, after []byte
 }
 
-// split finds the data section. It returns errLayout where the section has
-// anything else than active segments of memory 0 at constant addresses.
+// split finds the data section. It returns errLayout unless all segments are active, in
+// memory 0 and at constant addresses.
 func split(module []byte) (parts, error) {
 	const header = 8
 	r := &reader{rest: module}
@@ -77,8 +77,8 @@ func split(module []byte) (parts, error) {
 	return parts{}, errLayout
 }
 
-// join is the opposite of split. A run of 32 zero bytes ends a segment.
-func (p parts) join() []byte {
+// module returns the module of the parts. A run of 32 zero bytes ends a segment.
+func (p parts) module() []byte {
 	zeros := make([]byte, 32)
 	var segments []byte
 	count := uint64(0)

@@ -32,5 +32,5 @@ func rewrite(name string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(name, p.join(), 0o777)
+	return os.WriteFile(name, p.module(), 0o777)
 }

@@ -80,13 +80,14 @@ func TestRewritingTwiceChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := p.join()
-	if want := header + "\x0b\x0f\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y" + "\x00\x01z"; string(once) != want {
+	once := p.module()
+	if want := header + "\x0b\x0f\x01\x00\x41\x08\x0b\x09x\x00\x00\x00\x00\x00\x00\x00y" +
+		"\x00\x01z"; string(once) != want {
 		t.Errorf("joined: %q, want %q", once, want)
 	}
 	again, err := split(once)
-	if err != nil || string(again.join()) != string(once) {
-		t.Errorf("again: %q, %v", again.join(), err)
+	if err != nil || string(again.module()) != string(once) {
+		t.Errorf("again: %q, %v", again.module(), err)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 func session(b *testing.B, server *registrytest.Server) registry.Session {
 	net := registrytest.NewNet(b)
 	net.Handle("https://server.example", server)
-	s, err := client.New(nethttp.New(&nethttp.Options{RoundTripper: net}), nil).Connect(b.Context(), "a", registry.ServerConfig{URL: "https://server.example/mcp"}, nil)
+	s, err := client.New(nethttp.New(&nethttp.Options{RoundTripper: net}), nil).Connect(b.Context(), "a",
+		registry.ServerConfig{URL: "https://server.example/mcp"}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -21,7 +22,7 @@ func session(b *testing.B, server *registrytest.Server) registry.Session {
 	return s
 }
 
-// The server's own work is in these figures: it runs in the same process.
+// The figures include the work of the server, which runs in the same process.
 
 func BenchmarkCall(b *testing.B) {
 	for _, tool := range []string{"echo", "big"} {

@@ -21,9 +21,11 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 )
 
-// Crypto returns the cryptography of package oauth on the standard library. Keys that it
-// makes live as long as the value.
+// Crypto returns the cryptography of package oauth, with the standard library. Its keys
+// live as long as the value.
 func Crypto() oauth.Crypto { return new(keys) }
+
+var errUnknownKey = errors.New("the key is of an unknown kind")
 
 type keys struct {
 	mu   sync.Mutex
@@ -104,7 +106,7 @@ func (k *keys) sign(key, alg, text string) (string, error) {
 		signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
 		return encode(signature), err
 	}
-	return "", errors.New("the key is of an unknown kind")
+	return "", errUnknownKey
 }
 
 // readKey reads a PKCS#8 key in PEM, or a JWK.
@@ -139,5 +141,5 @@ func readKey(text string) (any, error) {
 		key.Precompute()
 		return key, nil
 	}
-	return nil, errors.New("the key is of an unknown kind")
+	return nil, errUnknownKey
 }

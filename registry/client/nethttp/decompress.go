@@ -15,8 +15,8 @@ const acceptEncoding = "gzip, deflate"
 
 var errEncoding = errors.New("the content encoding is neither gzip nor deflate")
 
-// decompress returns the body of res without its content encoding. Callers bound what
-// they read of it, so that a small body cannot become a large one.
+// decompress returns the body of res without its content encoding. Callers have to bound
+// their reading, because a small body can decompress to a large one.
 func decompress(res *http.Response) (io.ReadCloser, error) {
 	var open func(*bufio.Reader) (io.Reader, error)
 	switch strings.ToLower(strings.TrimSpace(res.Header.Get("Content-Encoding"))) {
@@ -32,8 +32,8 @@ func decompress(res *http.Response) (io.ReadCloser, error) {
 	return &decompressed{Closer: res.Body, open: open, in: bufio.NewReader(res.Body)}, nil
 }
 
-// inflate reads deflate as RFC 9110 has it, with the header of zlib, and as some
-// servers send it, without.
+// inflate reads deflate with the header of zlib, as RFC 9110 defines it, and without, as
+// some servers send it.
 func inflate(r *bufio.Reader) (io.Reader, error) {
 	head, err := r.Peek(2)
 	if err != nil {
@@ -45,8 +45,8 @@ func inflate(r *bufio.Reader) (io.Reader, error) {
 	return flate.NewReader(r), nil
 }
 
-// decompressed opens its decoder at the first Read: the header of an event stream
-// comes with its first event.
+// decompressed opens its decoder at the first Read, because the gzip header of an event
+// stream arrives with the first event.
 type decompressed struct {
 	io.Closer
 	open func(*bufio.Reader) (io.Reader, error)

@@ -5,28 +5,31 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// readEvents reads an event stream to its end, or to the answer that x awaits.
+// readEvents reads an event stream to its end, or to the response that x awaits.
 func (x *exchange) readEvents(body io.Reader) {
 	limits := &x.p.limits
 	counted := &counter{r: body}
 	events := newScanner(counted, limits.EventBytes)
 	rates := x.p.ratesOf(x.Group)
-	nonsense := false
+	notJSON := false
 	end := func(why client.Reason, text string) {
 		x.reportDropped(rates, true)
-		x.emit(&client.Event{Kind: client.End, Last: true, Why: why, Text: text, LastID: sendable(events.lastID), Retry: events.retry})
+		x.emit(&client.Event{
+			Kind: client.End, Last: true, Why: why, Text: text, LastID: sendable(events.lastID), Retry: events.retry,
+		})
 	}
 	for !x.over {
 		before := counted.n
 		e, err := events.next()
 		switch {
-		case err == io.EOF && nonsense && x.Awaits != 0:
+		case err == io.EOF && notJSON && x.Awaits != 0:
 			end(client.NotMCP, "the stream has events that are not JSON")
 			return
 		case err == io.EOF:
@@ -45,7 +48,7 @@ func (x *exchange) readEvents(body io.Reader) {
 				x.emit(&client.Event{Kind: client.Endpoint, Text: string(e.data[:min(len(e.data), 4096)])})
 			}
 		case len(e.data) > 0 && (e.name == "" || e.name == "message"):
-			nonsense = x.messages(e.data) != nil || nonsense
+			notJSON = x.messages(e.data) != nil || notJSON
 		}
 		if x.Awaits != 0 {
 			if counted.n > limits.ResponseBytes && !x.over {
@@ -55,7 +58,7 @@ func (x *exchange) readEvents(body io.Reader) {
 		}
 		x.reportDropped(rates, false)
 		if d := rates.excess(1, counted.n-before); d > 0 {
-			pause(x.ctx, d)
+			sleep(x.ctx, d)
 			if x.Head { // an optional stream ends, and the client opens it again
 				end(client.EOF, "")
 			}
@@ -69,12 +72,10 @@ func (x *exchange) reportDropped(r *rates, ends bool) {
 	}
 }
 
-// sendable is an event id that a header can carry, or "".
+// sendable returns an event id, or "" if a header cannot carry it.
 func sendable(id string) string {
-	for i := 0; i < len(id); i++ {
-		if id[i] < ' ' || id[i] > '~' {
-			return ""
-		}
+	if strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return ""
 	}
 	return id
 }
@@ -98,12 +99,12 @@ type event struct {
 	data []byte // lines joined by line feeds
 }
 
-// A scanner splits a stream into events as the HTML standard does (section 9.2.6): it
-// knows all three line ends, a byte order mark, comments and fields without a colon.
-// Events without data are reported too: MCP primes resumption with them.
+// A scanner splits a stream into events as the HTML standard does (section 9.2.6): with
+// three kinds of line end, a byte order mark, comments and fields without a colon. It
+// reports events without data too, because MCP primes resumption with them.
 type scanner struct {
-	lastID string        // of the last event that gave one
-	retry  time.Duration // as the stream asked last, negative for never
+	lastID string        // of the last event that has an id
+	retry  time.Duration // the last one of the stream; negative if there is none
 
 	r       io.Reader
 	most    int    // bytes of one event
@@ -121,8 +122,8 @@ func newScanner(r io.Reader, most int) *scanner {
 }
 
 // next returns the next event. Its errors are io.EOF, errTooLarge and those of the
-// reader. An event that the stream's end cuts off is returned if it is whole JSON:
-// some servers leave out the last empty line.
+// reader. At the stream's end it returns an event without its empty line if the data is
+// whole JSON, because some servers leave out that line.
 func (s *scanner) next() (event, error) {
 	var e event
 	id := s.lastID
@@ -169,7 +170,7 @@ func (s *scanner) next() (event, error) {
 	}
 }
 
-// maxRetry bounds what a stream may ask for; the client clamps it further.
+// maxRetry bounds the retry time of a stream; the client clamps it further.
 const maxRetry = 24 * time.Hour
 
 func (s *scanner) setRetry(value []byte) {

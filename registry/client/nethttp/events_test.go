@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scan reads all events of a stream in which at most max bytes make one event.
+// scan reads all events of a stream, with at most max bytes for each event.
 func scan(r io.Reader, max int) (all []seen, err error) {
 	s := newScanner(r, max)
 	for {
@@ -24,7 +24,7 @@ func scan(r io.Reader, max int) (all []seen, err error) {
 	}
 }
 
-// seen is an event, and what the stream has said up to it.
+// seen is an event with the state of the stream behind it.
 type seen struct {
 	name, data, lastID string
 	retry              time.Duration
@@ -51,7 +51,8 @@ func TestEvents(t *testing.T) {
 		{"mark elsewhere", "data: a\n\n\xef\xbb\xbfdata: b\n\n", []ev{data("a")}},
 		{"comment", ": data: a\n\n:\n\n", nil},
 		{"fields", "event: x\nid: 1\nretry: 5\ndata: a\n\n", []ev{{"x", "a", "1", 5 * time.Millisecond}}},
-		{"fields do not carry over", "event: x\nid: 1\ndata: a\n\ndata: b\n\n", []ev{{"x", "a", "1", -1}, {"", "b", "1", -1}}},
+		{"fields do not carry over", "event: x\nid: 1\ndata: a\n\ndata: b\n\n",
+			[]ev{{"x", "a", "1", -1}, {"", "b", "1", -1}}},
 		{"no colon", "data\nevent\n\n", []ev{data("")}},
 		{"unknown", "x: y\n\ndatax: z\n\n", nil},
 		{"id only", "id: 7\n\n", []ev{{"", "", "7", -1}}},
@@ -87,14 +88,16 @@ func TestEventsAreBounded(t *testing.T) {
 			t.Errorf("%s: %v, want errTooLarge", name, err)
 		}
 	}
-	if all, err := scan(strings.NewReader(strings.Repeat("data: x\n\n: y\n\n", 1000)), 100); err != io.EOF || len(all) != 1000 {
+	if all, err := scan(strings.NewReader(strings.Repeat("data: x\n\n: y\n\n", 1000)), 100); err != io.EOF ||
+		len(all) != 1000 {
 		t.Errorf("%d small events, %v", len(all), err)
 	}
 }
 
-// FuzzEvents checks that a stream means the same however it is cut into reads.
+// FuzzEvents checks that the sizes of reads do not change the events.
 func FuzzEvents(f *testing.F) {
-	for _, s := range []string{"data: a\n\n", "\xef\xbb\xbfid: 1\r\ndata: {}\r\n\r\n", "data\rdata\r\r", "event: x\nretry: 1\n\n: c\n", "data: a\r\n\ndata: b"} {
+	for _, s := range []string{"data: a\n\n", "\xef\xbb\xbfid: 1\r\ndata: {}\r\n\r\n", "data\rdata\r\r",
+		"event: x\nretry: 1\n\n: c\n", "data: a\r\n\ndata: b"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

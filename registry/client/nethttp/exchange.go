@@ -76,12 +76,12 @@ func (x *exchange) run() {
 	}
 }
 
-// networkError is what a person can use of the error of a request without response.
+// networkError returns the words for a request without response, without its URL.
 func networkError(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return ""
 	}
-	// The URL may hold a key.
+	// The URL may contain a key.
 	if at := (*url.Error)(nil); errors.As(err, &at) {
 		err = at.Err
 	}
@@ -93,8 +93,8 @@ const (
 	drainTime  = time.Second
 )
 
-// drain reads what little may follow the answer. A connection whose body is closed
-// before its end cannot be used again over HTTP/1.1.
+// drain reads the short rest of a body behind the response that was awaited. HTTP/1.1
+// cannot reuse a connection whose body is closed before its end.
 func drain(ctx context.Context, body io.ReadCloser) {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
@@ -103,7 +103,7 @@ func drain(ctx context.Context, body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, drainBytes)
 }
 
-// maxWhole bounds a body that is wanted whole, whatever its status, in bytes.
+// maxWhole bounds the body of an exchange with Whole, in bytes.
 const maxWhole = 256 << 10
 
 func (x *exchange) read(res *http.Response) {
@@ -169,7 +169,7 @@ var (
 	errNotJSON  = errors.New("the response is not JSON")
 )
 
-// readBounded reads all of r, most bytes at the most.
+// readBounded reads all of r. More than most bytes are errTooLarge.
 func readBounded(r io.Reader, most int) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err == nil && len(text) > most {
@@ -178,7 +178,7 @@ func readBounded(r io.Reader, most int) ([]byte, error) {
 	return text, err
 }
 
-// broken ends the exchange over an error of reading its body.
+// broken ends the exchange after an error while its body was read.
 func (x *exchange) broken(err error) {
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -190,19 +190,21 @@ func (x *exchange) broken(err error) {
 	}
 }
 
-// refusal is the event of a response that is not a success.
+// refusal returns the event for a response that is not a success.
 func refusal(res *http.Response, text []byte) *client.Event {
 	return &client.Event{
-		Kind: client.Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header), Text: strings.ToValidUTF8(string(text), "\ufffd"),
+		Kind: client.Refused, Last: true, Status: res.StatusCode, Header: headerLines(res.Header),
+		Text: strings.ToValidUTF8(string(text), "\ufffd"),
 	}
 }
 
 // readable are the response headers that the client reads.
 var readable = []string{
-	"mcp-session-id", "content-type", "retry-after", "www-authenticate", "dpop-nonce", "location", "x-proxy-error", "x-portolan-binding",
+	"mcp-session-id", "content-type", "retry-after", "www-authenticate", "dpop-nonce", "location", "x-proxy-error",
+	"x-portolan-binding",
 }
 
-// maxHeader bounds the value of one of them, in bytes.
+// maxHeader bounds the value of a header field, in bytes.
 const maxHeader = 8 << 10
 
 func headerLines(h http.Header) string {

@@ -11,19 +11,19 @@ import (
 // maxBatch bounds the messages of one batch (MCP 2025-03-26).
 const maxBatch = 1000
 
-// maxMessage bounds a message that the client reads itself, in bytes.
+// maxMessage bounds the messages that are passed to the client as text, in bytes.
 const maxMessage = 1 << 20
 
-// maxErrorText bounds the message of an error that is longer, in bytes. It is more than
-// anybody is shown, because secrets are taken out before the client cuts it.
+// maxErrorText bounds the message of a JSON-RPC error, in bytes. The client removes
+// secrets from it before it cuts the message further.
 const maxErrorText = 64 << 10
 
-// messages emits what one body or event holds: a message, or a batch of them. The
-// answer that ends the exchange comes last. The error is errNotJSON or nil.
+// messages emits the message or the batch of messages of one body or event. The response
+// that ends the exchange comes last. The error is errNotJSON or nil.
 func (x *exchange) messages(text []byte) error {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if rawjson.Kind(text) != 'a' {
-		m, err := open(text)
+		m, err := splitMessage(text)
 		if err != nil {
 			return errNotJSON
 		}
@@ -33,7 +33,7 @@ func (x *exchange) messages(text []byte) error {
 	var answers []message
 	n := 0
 	err := rawjson.Elements(text, func(element []byte) error {
-		m, err := open(element)
+		m, err := splitMessage(element)
 		switch {
 		case err != nil:
 		case m.awaited(x.Awaits):
@@ -53,34 +53,21 @@ func (x *exchange) messages(text []byte) error {
 	return nil
 }
 
-// A message is a JSON-RPC message split into its members, nil where it has none.
+// A message is a JSON-RPC message, split into its members. A missing member is nil.
 type message struct {
 	text                              []byte
 	id, method, params, result, fault []byte
 }
 
-// open splits a message. The error says that it is not valid JSON; a value that is no
-// object has no members.
-func open(text []byte) (m message, err error) {
+// splitMessage splits a message. A value that is not an object has no members. The error means
+// that the text is not valid JSON.
+func splitMessage(text []byte) (m message, err error) {
 	m.text = text
 	if rawjson.Kind(text) != 'o' {
 		return m, rawjson.Valid(text, 0)
 	}
-	err = rawjson.Members(text, func(key string, value []byte) error {
-		switch key {
-		case "id":
-			m.id = value
-		case "method":
-			m.method = value
-		case "params":
-			m.params = value
-		case "result":
-			m.result = value
-		case "error":
-			m.fault = value
-		}
-		return nil
-	})
+	v, err := rawjson.Pick(text, "id", "method", "params", "result", "error")
+	m.id, m.method, m.params, m.result, m.fault = v[0], v[1], v[2], v[3], v[4]
 	return m, err
 }
 
@@ -100,7 +87,7 @@ func (x *exchange) message(m message) {
 	}
 }
 
-// unasked emits a request or notification of the server.
+// unasked emits a request or notification of the server, within the rate limits.
 func (x *exchange) unasked(m message, method string) {
 	asks := m.id != nil
 	if !x.p.ratesOf(x.Group).admit(asks) {
@@ -123,31 +110,23 @@ func (x *exchange) unasked(m message, method string) {
 const maxProgressText = 1000
 
 func (x *exchange) progress(params []byte) {
-	e := &client.Event{Kind: client.Progress}
-	hasToken, hasProgress := false, false
-	_ = rawjson.Members(params, func(key string, value []byte) error {
-		switch key {
-		case "progressToken":
-			e.RPC, hasToken = rawjson.Int(value)
-		case "progress":
-			e.Progress, hasProgress = rawjson.Float(value)
-		case "total":
-			e.Total, _ = rawjson.Float(value)
-		case "message":
-			e.Text, _ = rawjson.String(value)
-		}
-		return nil
-	})
+	v, _ := rawjson.Pick(params, "progressToken", "progress", "total", "message")
+	token, hasToken := rawjson.Int(v[0])
+	progress, hasProgress := rawjson.Float(v[1])
+	total, _ := rawjson.Float(v[2])
+	words, _ := rawjson.String(v[3])
 	if hasToken && hasProgress {
-		e.Text = e.Text[:min(len(e.Text), maxProgressText)]
-		x.emit(e)
+		x.emit(&client.Event{
+			Kind: client.Progress, RPC: token, Progress: progress, Total: total,
+			Text: words[:min(len(words), maxProgressText)],
+		})
 	}
 }
 
 // response emits the response to a request.
 func (x *exchange) response(m message) {
 	if (m.id == nil || rawjson.Kind(m.id) == '0') && x.Awaits != 0 && rawjson.Kind(m.fault) == 'o' {
-		// A server that could not read the request cannot name it either.
+		// A server that could not read the request does not know its id.
 		m.id, m.text = strconv.AppendInt(nil, x.Awaits, 10), nil
 	}
 	id, ok := rawjson.Int(m.id)
@@ -165,11 +144,11 @@ func (x *exchange) response(m message) {
 			}
 			m.result, m.text = []byte("{}"), nil
 		case client.OpCall:
-			if !complete(m.result) {
+			if !isComplete(m.result) {
 				break
 			}
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
-				m.result, m.text = nil, nil // the client reads it as no result at all
+				m.result, m.text = nil, nil // the client then finds no result
 				break
 			}
 			isError, _ := rawjson.Get(m.result, "isError")
@@ -183,19 +162,19 @@ func (x *exchange) response(m message) {
 	x.emitText(m, last)
 }
 
-// complete reports whether a result is a final one (resultType, 2026-07-28).
-func complete(result []byte) bool {
+// isComplete reports whether a result is a final one (resultType, 2026-07-28).
+func isComplete(result []byte) bool {
 	kind, ok := rawjson.Get(result, "resultType")
 	return !ok || string(kind) == "null" || string(kind) == `"complete"`
 }
 
-// emitText emits a message that the client reads itself, within its bounds of depth and
-// length. Of a larger response only the id remains, and of its error the code and the
-// start of the message.
+// emitText passes a message to the client as text, within the limits of depth and length.
+// A larger response keeps only its id, and its error the code and the start of the
+// message.
 func (x *exchange) emitText(m message, last bool) {
 	text := m.text
 	if text == nil {
-		text = m.join()
+		text = m.response()
 	}
 	if len(text) <= maxMessage && rawjson.Valid(text, x.p.limits.Depth) == nil {
 		x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(text)})
@@ -211,13 +190,14 @@ func (x *exchange) emitText(m message, last bool) {
 		text, _ := rawjson.String(words)
 		n, _ := rawjson.Int(code)
 		cut.fault = strconv.AppendInt([]byte(`{"code":`), n, 10)
-		cut.fault = append(rawjson.AppendString(append(cut.fault, `,"message":`...), text[:min(len(text), maxErrorText)]), '}')
+		cut.fault = append(cut.fault, `,"message":`...)
+		cut.fault = append(rawjson.AppendString(cut.fault, text[:min(len(text), maxErrorText)]), '}')
 	}
-	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.join())})
+	x.emit(&client.Event{Kind: client.Message, Last: last, Text: string(cut.response())})
 }
 
-// join writes the message of its members.
-func (m *message) join() []byte {
+// response returns the text of a response with the id, result and error of m.
+func (m *message) response() []byte {
 	b := append([]byte(`{"id":`), m.id...)
 	if m.result != nil {
 		b = append(append(b, `,"result":`...), m.result...)

@@ -7,9 +7,9 @@
 // HTTP/2, and reuses connections. Redirects are not followed: they would carry
 // configured headers to another server.
 //
-// All reading is bounded by [registry.Limits]: bodies after decompression, events,
-// lists, nesting, and messages a second. Payloads stay here as JSON text that is
-// checked, split and cleaned, but never decoded.
+// [registry.Limits] bound all reading: bodies after decompression, events, lists,
+// nesting, and messages a second. Payloads stay here as JSON text. The platform checks,
+// splits and cleans this text, and never decodes it.
 package nethttp
 
 import (
@@ -47,7 +47,7 @@ type Platform struct {
 	rates   map[uint32]*rates             // by session
 	tables  map[uint32]*table
 	last    uint32          // table
-	origins map[string]bool // spoken to over HTTP/2
+	origins map[string]bool // those that answered over HTTP/2
 
 	running sync.WaitGroup
 }
@@ -59,7 +59,7 @@ type table struct {
 	flags map[uint32][]text.Flag
 }
 
-// idleConnections is how many unused connections are kept for one server.
+// idleConnections is the number of unused connections that are kept for one server.
 const idleConnections = 16
 
 // maxResponseHeader bounds the header of a response, in bytes.
@@ -128,7 +128,7 @@ func (p *Platform) Multiplexed(origin string) bool {
 	return p.origins[origin]
 }
 
-// maxOrigins bounds the origins that are remembered.
+// maxOrigins bounds the remembered origins.
 const maxOrigins = 1000
 
 func (p *Platform) noteProtocol(u *url.URL, major int) {
@@ -174,8 +174,8 @@ func (p *Platform) add(t *table) uint32 {
 	return p.last
 }
 
-// at returns the payload at index, as it was shown or sent.
-func at(payloads [][]byte, index uint32) []byte {
+// payloadAt returns the payload at index, or nil.
+func payloadAt(payloads [][]byte, index uint32) []byte {
 	if int(index) >= len(payloads) {
 		return nil
 	}
@@ -195,7 +195,7 @@ var errReleased = errors.New("the value was released")
 
 // Text implements [client.Platform].
 func (p *Platform) Text(table, index uint32) ([]byte, error) {
-	if text := at(p.table(table).shown, index); text != nil {
+	if text := payloadAt(p.table(table).shown, index); text != nil {
 		return text, nil
 	}
 	return nil, errReleased
@@ -203,7 +203,7 @@ func (p *Platform) Text(table, index uint32) ([]byte, error) {
 
 // Pin implements [client.Platform].
 func (p *Platform) Pin(table, index uint32) string {
-	sent := at(p.table(table).sent, index)
+	sent := payloadAt(p.table(table).sent, index)
 	if sent == nil {
 		return ""
 	}
@@ -211,7 +211,7 @@ func (p *Platform) Pin(table, index uint32) string {
 	return digest
 }
 
-// Flags tells which hidden text was taken out of a definition.
+// Flags returns the flags of the hidden text that was removed from a definition.
 func (p *Platform) Flags(table, index uint32) []text.Flag { return p.table(table).flags[index] }
 
 // Fingerprint implements [client.Platform].
@@ -231,7 +231,7 @@ func (p *Platform) Free(table uint32) {
 	delete(p.tables, table)
 }
 
-// Held counts the tables and exchanges that are held, for tests of leaks.
+// Held returns the numbers of tables and exchanges, for tests of leaks.
 func (p *Platform) Held() (tables, exchanges int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

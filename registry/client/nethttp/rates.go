@@ -10,11 +10,12 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// rates bound what one session sends unasked, on all its streams together.
+// rates are the rate limits of one session for messages that are no responses, on all its
+// streams together.
 type rates struct {
 	messages *rate.Limiter
-	requests *rate.Limiter // the messages that want a response
-	work     *rate.Limiter // messages of any fate: ten times as many
+	requests *rate.Limiter // those messages that want a response
+	work     *rate.Limiter // all messages, also dropped ones: ten times as many
 	bytes    *rate.Limiter
 
 	mu      sync.Mutex
@@ -72,7 +73,7 @@ func (r *rates) report(ends bool) int {
 	return n
 }
 
-// excess returns how long to read nothing after so many messages and bytes.
+// excess returns the time to pause reading after so many messages and bytes.
 func (r *rates) excess(messages, bytes int) time.Duration {
 	now := time.Now()
 	wait := time.Duration(0)
@@ -84,7 +85,7 @@ func (r *rates) excess(messages, bytes int) time.Duration {
 	return wait
 }
 
-func pause(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

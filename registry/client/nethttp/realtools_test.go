@@ -10,7 +10,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// Tools of servers that people use are within the limits that nobody has set.
+// The tools of public servers are within the default limits.
 func TestRealToolsAreOffered(t *testing.T) {
 	files, _ := filepath.Glob("../../../testdata/convert/*.tools.json")
 	offered := 0

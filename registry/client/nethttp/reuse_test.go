@@ -13,8 +13,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry/registrytest"
 )
 
-// An event stream that is dropped at its answer takes its connection along: over
-// HTTP/1.1 each call would pay for a new one.
+// An event stream that is closed at the awaited response closes its connection. Over
+// HTTP/1.1 each call would then need a new connection.
 func TestConnectionsAreReused(t *testing.T) {
 	var opened atomic.Int32
 	server := httptest.NewUnstartedServer(registrytest.NewServer(nil))

@@ -15,10 +15,10 @@ import (
 
 const (
 	maxToolName = 256  // bytes
-	maxDrops    = 1000 // entries that are named as left out
+	maxDrops    = 1000 // tools that the event names as dropped
 )
 
-// errEnough ends the reading of a list one tool beyond those that are offered.
+// errEnough ends the reading of a list one tool beyond the limit.
 var errEnough = errors.New("enough")
 
 // A list is one answer to tools/list while it is read.
@@ -28,34 +28,24 @@ type list struct {
 	drops   []byte // elements [name, reason]
 	dropped int
 	headers []byte // indices of tools that mention x-mcp-header
-	places  int    // entries that were read
+	entries int    // that were read
 }
 
 // tools reads a ListToolsResult and returns its event, or nil if it has no list of
 // tools. A tool that cannot be offered is dropped with a reason.
 func (x *exchange) tools(result []byte) *client.Event {
 	limits := &x.p.limits
-	var tools, next, ttl []byte
-	err := rawjson.Members(result, func(key string, value []byte) error {
-		switch key {
-		case "tools":
-			tools = value
-		case "nextCursor":
-			next = value
-		case "ttlMs":
-			ttl = value
-		}
-		return nil
-	})
+	v, err := rawjson.Pick(result, "tools", "nextCursor", "ttlMs")
+	tools, next, ttl := v[0], v[1], v[2]
 	if err != nil || rawjson.Kind(tools) != 'a' {
 		return nil
 	}
 	var l list
 	err = rawjson.Elements(tools, func(def []byte) error {
-		if len(l.shown) > limits.ToolsPerServer || l.places > 10*limits.ToolsPerServer {
+		if len(l.shown) > limits.ToolsPerServer || l.entries > 10*limits.ToolsPerServer {
 			return errEnough
 		}
-		l.places++
+		l.entries++
 		l.add(def, limits)
 		return nil
 	})
@@ -109,7 +99,7 @@ func (l *list) drop(name, reason string) {
 	l.drops = append(rawjson.AppendString(append(l.drops, ','), reason), ']')
 }
 
-// extra writes what few lists have: see [client.Event].
+// extra returns the members of [client.Event].Extra, which few lists have.
 func (l *list) extra(next, ttl []byte) string {
 	var b []byte
 	if len(l.drops) > 0 {
@@ -131,29 +121,18 @@ func (l *list) extra(next, ttl []byte) string {
 	return string(append(b, '}'))
 }
 
-// checkTool says why a definition cannot be offered, or "". wasm/js/fetch/tools.ts says
-// the same in the same words.
+// checkTool returns the reason to drop a definition, or "". wasm/js/fetch/tools.ts has the
+// same rules and words.
 func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	if rawjson.Kind(def) != 'o' {
 		return "", "the tool is not an object"
 	}
-	var rawName, description, input, output []byte
-	if err := rawjson.Members(def, func(key string, value []byte) error {
-		switch key {
-		case "name":
-			rawName = value
-		case "description":
-			description = value
-		case "inputSchema":
-			input = value
-		case "outputSchema":
-			output = value
-		}
-		return nil
-	}); err != nil {
+	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema")
+	if err != nil {
 		return "", "the tool is not valid JSON"
 	}
-	name, ok := rawjson.String(rawName)
+	description, input, output := v[1], v[2], v[3]
+	name, ok := rawjson.String(v[0])
 	words, isText := rawjson.String(description)
 	switch kind := rawjson.Kind(description); {
 	case !ok || name == "":
@@ -179,15 +158,15 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	return name, reason
 }
 
-// isControl reports whether a name with that character can be neither called nor shown;
-// U+FFFD stands for what was no character.
+// isControl reports whether a name with this character cannot be called. U+FFFD stands
+// for bytes that are not UTF-8.
 func isControl(c rune) bool { return c < ' ' || c == 0x7f || c == utf8.RuneError }
 
-// smallSchema is a size in bytes in which a schema cannot exceed the default limits.
+// smallSchema is a size in bytes. No schema of this size exceeds the default limits.
 const smallSchema = 192
 
-// oversized says which limit a tool's schema exceeds, or "". wasm/js/fetch/tools.ts says
-// the same in the same words.
+// oversized returns the limit that a tool's schema exceeds, in words, or "".
+// wasm/js/fetch/tools.ts has the same rules and words.
 func oversized(name string, schema []byte, limits *registry.Limits) string {
 	if len(schema) <= smallSchema && limits.SchemaDepth >= 32 && limits.SchemaNodes >= 64 && limits.EnumValues >= 96 {
 		return ""
@@ -208,8 +187,8 @@ type schemaWalk struct {
 	schemas int
 }
 
-// visit walks a value that lies depth schemas deep. named says that it maps names of the
-// server's choice to schemas; any other object counts as a schema.
+// visit walks a value that lies depth schemas deep. With named, its members are names of
+// the server's choice. Any other object counts as a schema.
 func (w *schemaWalk) visit(v *rawjson.Node, depth int, named bool) string {
 	if v.Kind == 'o' && !named {
 		if depth++; depth > w.limits.SchemaDepth {
@@ -230,17 +209,9 @@ func (w *schemaWalk) visit(v *rawjson.Node, depth int, named bool) string {
 		if key == "enum" && child.Kind == 'a' && len(child.Values) > w.limits.EnumValues {
 			return " has an enum of more than " + strconv.Itoa(w.limits.EnumValues) + " values"
 		}
-		if excess := w.visit(child, depth, mapsSchemas(key)); excess != "" {
+		if excess := w.visit(child, depth, text.MapsSchemas(key)); excess != "" {
 			return excess
 		}
 	}
 	return ""
-}
-
-func mapsSchemas(key string) bool {
-	switch key {
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		return true
-	}
-	return false
 }

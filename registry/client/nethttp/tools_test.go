@@ -10,14 +10,14 @@ import (
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// reading is an exchange that reads one list.
+// reading returns an exchange that reads one list.
 func reading(limits registry.Limits) *exchange {
 	p := New(nil)
 	p.Join(limits.WithDefaults(), nil)
 	return &exchange{p: p, Exchange: new(client.Exchange)}
 }
 
-// FuzzTools checks that whatever a server lists becomes tools that a registry can hold.
+// FuzzTools checks that a registry can hold the tools of any list.
 func FuzzTools(f *testing.F) {
 	for _, s := range []string{
 		`{"tools":[]}`, `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":"","ttlMs":1e99}`,
@@ -46,7 +46,9 @@ func FuzzTools(f *testing.F) {
 }
 
 func BenchmarkTools(b *testing.B) {
-	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["path"]}}`
+	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says ` +
+		`so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},` +
+		`"recursive":{"type":"boolean"},"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["path"]}}`
 	text := []byte(`{"tools":[` + strings.Repeat(def+",", 999) + def + "]}")
 	x := reading(registry.Limits{})
 	b.SetBytes(int64(len(text)))

@@ -1,4 +1,4 @@
-// Trace does what a runtime needs its tables for: it collects garbage while
+// Trace uses the tables of the runtime: it collects garbage while
 // goroutines hold on to some, grows stacks, recovers, and prints where it is.
 package main
 
