@@ -144,7 +144,7 @@ var rules = []rule{
 		noStd: []string{"fmt"}, reason: "the Worker",
 	},
 	{
-		room: "proxy-worker/proxy", may: []string{"registry/rawjson"},
+		room:  "proxy-worker/proxy",
 		noStd: []string{"fmt", "regexp", "reflect", "os", "log"}, reason: "the policy, linked into the Worker",
 	},
 	{room: "proxy-worker/blackbox", may: []string{"proxy-worker/proxy"}, reason: "tests over HTTP"},
