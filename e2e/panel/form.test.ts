@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Field, State } from '../../web/panel/form/field.ts'
+import { numberText, toJSON, type Field, type State } from '../../web/panel/form/field.ts'
 import { formOf } from '../../web/panel/form/form.ts'
 import { problems } from '../../web/panel/form/problems.ts'
-import { numberText, toJSON } from '../../web/panel/form/json.ts'
 import { fromJSON, fromValue, initial } from '../../web/panel/form/state.ts'
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })

@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { clean, line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { clean, line } from '../../web/ui/text.ts'
 import type { Approval } from '../messages.ts'
 import { question } from './icons.ts'
-import { define, freshId, Piece } from './piece.ts'
 
 const answers = ['once', 'always', 'deny', 'never'] as const
 
@@ -11,8 +12,8 @@ const answers = ['once', 'always', 'deny', 'never'] as const
 const settle = 500
 
 /** The questions that wait, oldest first, above every tab. They are said, and take no focus. */
-class Approvals extends Piece {
-  static override properties = { ...Piece.properties, answering: { state: true } }
+class Approvals extends AppPart {
+  static override properties = reactive('answering')
   declare private answering: ReadonlySet<string>
   private readonly id_ = freshId()
   private shown = ''
@@ -82,7 +83,7 @@ class Approvals extends Piece {
       )
     }</div>
       <p class="dim">${this.t('asks_claimed')} ${
-      this.t('asks_left', { time: this.desk.words.duration(left * 1000) })
+      this.t('asks_left', { time: this.panel.words.duration(left * 1000) })
     }</p>
     </article>`
   }
@@ -90,7 +91,7 @@ class Approvals extends Piece {
   private async answer({ id }: Approval, answer: (typeof answers)[number]): Promise<void> {
     if (performance.now() < this.settledAt || this.answering.has(id)) return
     this.answering = new Set([...this.answering, id])
-    await this.desk.send('approve', { id, answer })
+    await this.panel.send('approve', { id, answer })
     this.answering = new Set([...this.answering].filter((other) => other !== id))
   }
 }

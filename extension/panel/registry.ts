@@ -1,6 +1,6 @@
 import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 import type { Port } from '../browser.ts'
-import { covers } from './origin.ts'
+import { covers } from './permissions.ts'
 
 /** A port as the channel that connectRegistry takes. */
 export function channelOf(port: Port): Channel {

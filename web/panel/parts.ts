@@ -8,6 +8,6 @@ import './review/dialog.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 
-export { openly } from './server/auth.ts'
+export { openly } from './server/fields.ts'
 export { readConfig } from './config/read.ts'
 export { writeConfig } from './config/write.ts'

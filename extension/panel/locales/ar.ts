@@ -1,6 +1,6 @@
+import type { Message } from '../../../web/ui/translations.ts'
 import settings from '../../../web/panel/locales/ar.ts'
-import type { Message } from '../../../web/panel/words.ts'
-import type { en } from '../messages.ts'
+import type { en } from '../translations.ts'
 
 /** Arabic. */
 const ar: Record<keyof typeof en, Message> = {

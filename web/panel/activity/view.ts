@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { define, freshId, Piece } from '../piece.ts'
-import { download } from '../download.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { download } from '../../ui/save.ts'
+import { clean } from '../../ui/text.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 
 const kinds = ['all', 'call', 'connection', 'failed'] as const
@@ -12,16 +13,8 @@ type Kind = typeof kinds[number]
 const rowHeight = 34, spare = 12
 
 /** The timeline: the newest row first, of which only those in sight are made. */
-class ActivityView extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    log: { attribute: false },
-    query: { state: true },
-    kind: { state: true },
-    held: { state: true },
-    top: { state: true },
-    chosen: { state: true },
-  }
+class ActivityView extends PanelPart {
+  static override properties = reactive('log', 'query', 'kind', 'held', 'top', 'chosen')
   declare log: ActivityLog
   declare private query: string
   declare private kind: Kind
@@ -90,19 +83,14 @@ class ActivityView extends Piece {
         <div class="field grow"><label for=${ids.search}>${this.t('search_activity')}</label>
           <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
       e: Event,
-    ) => {
-      this.query = (e.target as HTMLInputElement).value
-    }}></div>
+    ) => (this.query = valueOf(e))}></div>
         <div class="field"><label for=${ids.kind}>${this.t('show')}</label>
-          <select id=${ids.kind} @change=${(e: Event) => {
-      this.kind = (e.target as HTMLSelectElement).value as Kind
-    }}>${
+          <select id=${ids.kind} @change=${(e: Event) => (this.kind = valueOf(e) as Kind)}>${
       kinds.map((k) => html`<option value=${k} ?selected=${k === this.kind}>${this.t(`activity_${k}`)}</option>`)
     }</select></div>
         <div class="row">
-          <button type="button" aria-pressed=${!!this.held} @click=${() => {
-      this.held = this.held ? undefined : [...this.log.rows]
-    }}>${this.t('pause')}</button>
+          <button type="button" aria-pressed=${!!this
+      .held} @click=${() => (this.held = this.held ? undefined : [...this.log.rows])}>${this.t('pause')}</button>
           <button type="button" @click=${() => {
       this.held = this.chosen = undefined
       this.log.clear()
@@ -147,14 +135,12 @@ class ActivityView extends Piece {
     return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${
       r.over ? r.outcome ?? 'ok' : 'running'
     }>
-      <span role="cell" class="dim">${this.desk.words.time(r.at)}</span>
+      <span role="cell" class="dim">${this.panel.words.time(r.at)}</span>
       <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
       this.chosen?.id === r.id
-    } @click=${() => {
-      this.chosen = this.chosen?.id === r.id ? undefined : r
-    }}><bdi>${what}</bdi></button></span>
+    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${what}</bdi></button></span>
       <span role="cell">${this.t(r.over ? `outcome_${r.outcome ?? 'ok'}` : 'outcome_running')}</span>
-      <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.desk.words.duration(r.durationMs)}</span>
+      <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.panel.words.duration(r.durationMs)}</span>
     </div>`
   }
 
@@ -166,11 +152,11 @@ class ActivityView extends Piece {
       clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
     }</bdi></dd>
         <dt>${this.t('server')}</dt><dd><bdi>${clean(r.server, 80)}</bdi></dd>
-        <dt>${this.t('column_time')}</dt><dd>${this.desk.words.time(r.at)}</dd>
+        <dt>${this.t('column_time')}</dt><dd>${this.panel.words.time(r.at)}</dd>
         ${
       r.durationMs === undefined
         ? nothing
-        : html`<dt>${this.t('column_took')}</dt><dd>${this.desk.words.duration(r.durationMs)}</dd>`
+        : html`<dt>${this.t('column_took')}</dt><dd>${this.panel.words.duration(r.durationMs)}</dd>`
     }
         ${r.errorCode ? html`<dt>${this.t('error_code')}</dt><dd class="mono">${clean(r.errorCode, 60)}</dd>` : nothing}
         ${r.message ? html`<dt>${this.t('message')}</dt><dd><bdi>${clean(r.message, 500)}</bdi></dd>` : nothing}
@@ -181,7 +167,7 @@ class ActivityView extends Piece {
           r.parts.map((p) =>
             html`<li><span>${this.phase(p.name)}</span>
         <meter min="0" max=${sum} value=${p.ms} aria-label=${this.phase(p.name)}></meter><span class="dim">${
-              this.desk.words.duration(p.ms)
+              this.panel.words.duration(p.ms)
             }</span></li>`
           )
         }</ul>`

@@ -1,24 +1,19 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import type { Key } from '../translations.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import { fill } from '../config/fill.ts'
+import { fill } from '../config/placeholders.ts'
 import type { Entry, Input, Lint } from '../config/types.ts'
-import { define, freshId, Piece } from '../piece.ts'
 import { hostOf } from '../server/diagnosis.ts'
-import { line } from '../text.ts'
-import type { Key } from '../words.ts'
+import { line } from '../../ui/text.ts'
 import { carryOut, plansOf, ready, type Clash, type Plan } from './plan.ts'
 
 const clashes: Clash[] = ['rename', 'overwrite', 'skip']
 
 /** Entries before they are saved: what they are, what they need, what is odd about them. */
-class Preview extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    entries: { attribute: false },
-    servers: { attribute: false },
-    plans: { state: true },
-    busy: { state: true },
-  }
+class Preview extends PanelPart {
+  static override properties = reactive('entries', 'servers', 'plans', 'busy')
   declare entries: readonly Entry[]
   /** By the names that are taken. */
   declare servers: Snapshot['servers']
@@ -82,12 +77,11 @@ class Preview extends Piece {
         <div class="field grow"><label for="${id}-name">${this.t('name')}</label>
           <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required .value=${name} @input=${(
       e: Event,
-    ) => change({ name: (e.target as HTMLInputElement).value })}></div>
+    ) => change({ name: valueOf(e) })}></div>
         ${
       clash
         ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
-          <select id="${id}-clash" @change=${(e: Event) =>
-          change({ clash: (e.target as HTMLSelectElement).value as Clash })}>${
+          <select id="${id}-clash" @change=${(e: Event) => change({ clash: valueOf(e) as Clash })}>${
           clashes.map((c) => html`<option value=${c} ?selected=${c === plan.clash}>${this.t(`clash_${c}`)}</option>`)
         }</select></div>`
         : nothing
@@ -128,7 +122,7 @@ class Preview extends Piece {
     put: (values: Record<string, string>) => void,
   ): TemplateResult {
     const label = line(input.header ?? input.id, 80)
-    const set = (e: Event) => put({ ...values, [input.id]: (e.target as HTMLInputElement).value })
+    const set = (e: Event) => put({ ...values, [input.id]: valueOf(e) })
     return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${
       input.required ? '' : ` (${this.t('optional')})`
     }</label>
@@ -171,10 +165,10 @@ class Preview extends Piece {
 
   private async add(plans: Plan[]): Promise<void> {
     this.busy = true
-    const names = await this.desk.run(() => carryOut(this.desk.registry, plans))
+    const names = await this.panel.run(() => carryOut(this.panel.registry, plans))
     this.busy = false
     if (!names) return
-    this.desk.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
+    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
     this.dispatchEvent(new CustomEvent('added', { detail: names }))
   }
 }

@@ -1,6 +1,6 @@
 import { finish } from '../config/finish.ts'
-import { isServerJson, readServerJson } from '../config/server-json.ts'
-import { get, isObject, text, type Obj } from '../config/value.ts'
+import { isServerJson, readServerJson } from '../config/documents.ts'
+import { get, isObject, text, type Obj } from '../config/json.ts'
 import type { Entry } from '../config/types.ts'
 
 /** One server of a catalogue. Its texts are foreign and have been cut, not cleaned. */

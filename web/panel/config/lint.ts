@@ -1,9 +1,9 @@
 import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { isSecretName } from './headers.ts'
-import { withoutSecrets } from './secret-url.ts'
-import { isLoopback, isPrivate, parsed } from './url.ts'
+import { withoutSecrets } from './headers.ts'
+import { isLoopback, isPrivate, parsed } from './address.ts'
 import type { Lint } from './types.ts'
-import { decoded } from './value.ts'
+import { decoded } from './json.ts'
 
 // YOUR_API_KEY, <token>, [your key], xxxx, changeme, …
 const left =

@@ -2,9 +2,9 @@ import { isCommand, readCommands } from './command.ts'
 import { finish } from './finish.ts'
 import { parseJSON } from './json.ts'
 import { readLink } from './link.ts'
-import { readDocument, type Found } from './mcp-json.ts'
+import { readDocument, type Found } from './documents.ts'
 import { maxEntries, maxText, type Problem, type Reading } from './types.ts'
-import { withScheme } from './url.ts'
+import { withScheme } from './address.ts'
 
 /**
  * Finds out what a text is and which servers it describes; never throws. With

@@ -1,6 +1,14 @@
-import { get, isObject } from '../config/value.ts'
-import type { Chosen, Field, NumberField, State, StringField } from './field.ts'
-import { isJSON, numberText, toJSON } from './json.ts'
+import { get, isObject } from '../config/json.ts'
+import {
+  isJSON,
+  numberText,
+  toJSON,
+  type Chosen,
+  type Field,
+  type NumberField,
+  type State,
+  type StringField,
+} from './field.ts'
 
 /** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {

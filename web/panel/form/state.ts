@@ -1,4 +1,4 @@
-import { isObject, set } from '../config/value.ts'
+import { isObject, set } from '../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 

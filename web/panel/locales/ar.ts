@@ -1,4 +1,5 @@
-import type { Message, Key } from '../words.ts'
+import type { Key } from '../translations.ts'
+import type { Message } from '../../ui/translations.ts'
 
 /** Arabic. */
 const ar: Record<Key, Message> = {

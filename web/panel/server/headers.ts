@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { cross } from '../icons.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { cross } from '../../ui/icons.ts'
+import { clean } from '../../ui/text.ts'
 
 /** A header as it is edited; a kept one has a value that nobody is shown. */
 export interface HeaderRow {
@@ -21,8 +22,8 @@ export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
 }
 
 /** Headers with values that can be written but not read. */
-class Headers extends Piece {
-  static override properties = { ...Piece.properties, rows: { attribute: false }, host: {}, shown: { state: true } }
+class Headers extends PanelPart {
+  static override properties = reactive('rows', 'host', 'shown')
   declare rows: HeaderRow[]
   /** Where they are sent. */
   declare host: string
@@ -48,7 +49,7 @@ class Headers extends Piece {
 
   private row(row: HeaderRow, n: number): TemplateResult {
     const change = (patch: Partial<HeaderRow>) => this.put(this.rows.map((r) => (r === row ? { ...r, ...patch } : r)))
-    const typed = (e: Event) => (e.target as HTMLInputElement).value
+    const typed = (e: Event) => valueOf(e)
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
         <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(
@@ -67,9 +68,8 @@ class Headers extends Piece {
             <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${
           this.t('reveal_held')
         } ?disabled=${!row.value} aria-pressed=${this.shown === row.id}
-              @pointerdown=${() => {
-          this.shown = row.id
-        }} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
+              @pointerdown=${() => (this.shown =
+          row.id)} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
               @keydown=${(e: KeyboardEvent) => {
           if (e.key === ' ' || e.key === 'Enter') {
             e.preventDefault()

@@ -105,3 +105,20 @@ export function isLocal(url: string): boolean {
   return host === 'localhost' || /\.(localhost|local|internal|home\.arpa)$/.test(host) ||
     /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host) || /^\[(::1|f[cd]|fe[89ab])/.test(host)
 }
+
+/**
+ * Tells what the browser allows this page of the local network, now and when that changes. A page of that network
+ * needs no leave.
+ */
+export async function watchLocalNetwork(tell: (states: LocalNetworks) => void): Promise<void> {
+  if (isLocal(location.href)) return
+  let states: LocalNetworks = {}
+  for (const range of ['loopback-network', 'local-network'] as const) {
+    try {
+      const status = await navigator.permissions.query({ name: range as PermissionName })
+      const take = () => tell(states = { ...states, [range]: status.state })
+      take()
+      status.onchange = take
+    } catch { /* a browser without the permission lets the page through */ }
+  }
+}

@@ -1,14 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { cross } from '../icons.ts'
+import type { PanelContext } from '../context.ts'
+import { valueOf } from '../../ui/part.ts'
+import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
 import type { FieldProblem } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import type { Desk } from '../piece.ts'
-import { clean, line } from '../text.ts'
+import { clean, line } from '../../ui/text.ts'
 
 /** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
 export interface Form {
-  desk: Desk
+  panel: PanelContext
   idOf(path: string): string
   problems: ReadonlyMap<string, FieldProblem>
 }
@@ -26,7 +27,7 @@ export function fieldView(
   name: string,
   put: Put,
 ): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
   const problem = form.problems.get(path)
@@ -79,7 +80,7 @@ export function fieldView(
 }
 
 function inside(form: Form, field: Field, state: State, path: string, put: Put): TemplateResult | TemplateResult[] {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   if (field.kind === 'object') return membersView(form, field, state, path, put)
   if (field.kind === 'array') return itemsView(form, field, Array.isArray(state) ? state : [], path, put)
   if (field.kind !== 'union') return []
@@ -87,7 +88,7 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
   const id = `${form.idOf(path)}-variant`
   return html`<div class="field"><label for=${id}>${t('variant')}</label>
       <select id=${id} @change=${(e: Event) => {
-    const option = Number((e.target as HTMLSelectElement).value)
+    const option = Number(valueOf(e))
     put({ option, state: initial(field.options[option]!.field) })
   }}>
         ${
@@ -116,7 +117,7 @@ export function membersView(form: Form, field: Field, state: State, path: string
 }
 
 function itemsView(form: Form, field: ArrayField, items: State[], path: string, put: Put): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   return html`<ol class="items">${
     items.map((item, i) =>
       html`<li>
@@ -145,7 +146,7 @@ function input(
   wrong: boolean,
   put: Put,
 ): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   // What is emptied is left out, where it may be; a text that has to be there may be empty.
   const typed = (e: Event) => {
     const { value } = e.target as HTMLInputElement

@@ -1,4 +1,5 @@
 import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
+import type { Listed } from './ledger.ts'
 
 // A tokenizer is a megabyte of tables. Its splitting rule is not: words at case
 // changes, digits by three, runs of signs. What a piece costs was fitted to
@@ -56,4 +57,60 @@ export function fit(
     total -= tokens
   }
   return off
+}
+
+/** How long one go at weighing may keep the page busy, in ms. */
+const slice = 6
+
+/** Estimates what tools cost a model in tokens, while the page has nothing else to do. */
+export class TokenCounts {
+  /** Grows when more is known. */
+  version = 0
+  private readonly weights = new WeakMap<object, number>()
+  private waiting: ToolInfo[] = []
+  private busy = false
+  private readonly changed: () => void
+
+  constructor(changed: () => void) {
+    this.changed = changed
+  }
+
+  /** The tokens of a tool, or undefined until it is weighed. */
+  of(tool: ToolInfo): number | undefined {
+    return this.weights.get(tool.definition)
+  }
+
+  /** The tokens of tools; 0 until all are weighed. */
+  total(tools: readonly ToolInfo[]): number {
+    let sum = 0
+    for (const tool of tools) {
+      const n = this.of(tool)
+      if (n === undefined) return 0
+      sum += n
+    }
+    return sum
+  }
+
+  weigh(listed: Map<string, Listed[]>): void {
+    this.waiting = [...listed.values()].flatMap((list) =>
+      list.flatMap(({ info }) => (this.weights.has(info.definition) ? [] : [info]))
+    )
+    if (this.waiting.length && !this.busy) this.later()
+  }
+
+  private later(): void {
+    this.busy = true
+    const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 20))
+    idle(() => {
+      this.busy = false
+      const until = performance.now() + slice
+      while (this.waiting.length && performance.now() < until) {
+        const tool = this.waiting.pop()!
+        this.weights.set(tool.definition, estimateTokens(tool))
+      }
+      if (this.waiting.length) return this.later()
+      this.version++
+      this.changed()
+    }, { timeout: 500 })
+  }
 }
