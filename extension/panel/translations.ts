@@ -1,8 +1,4 @@
-import {
-  en as settingsEnglish,
-  type Key as SettingsKey,
-  type Messages as SettingsMessages,
-} from '../../web/panel/translations.ts'
+import { en as settingsEnglish, type Key as SettingsKey } from '../../web/panel/translations.ts'
 import {
   wordsFrom,
   type Message,
