@@ -46,7 +46,7 @@ flow('the field for digits takes what is pasted, keeps the caret, and wants six'
   await page.keyboard.type('8')
   assert.equal(await field.inputValue(), '981 23')
   await page.keyboard.press('Enter')
-  await page.getByText('All six digits, please.').waitFor()
+  await page.getByText('Type all six digits.').waitFor()
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   assert.deepEqual(await asked(page, 'digits'), [])
   await page.keyboard.press('End')

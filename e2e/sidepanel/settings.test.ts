@@ -126,7 +126,7 @@ flow('options are sent one by one, and show what holds when that fails', { state
   await page.getByRole('switch', { name: 'Bring the tab to the front' }).click()
   await wasAsked(page, 'setOptions', [{ focus: true }])
   await play(page, { refusal: { code: 'STORAGE', message: 'the disk is full' } })
-  const aliases = page.getByRole('switch', { name: 'Other tool names too' })
+  const aliases = page.getByRole('switch', { name: 'Also offer other tool names' })
   await aliases.click()
   await page.getByText('the disk is full').waitFor()
   assert.equal(await aliases.isChecked(), true)
@@ -165,7 +165,7 @@ flow('rules of a client are changed, taken back and added; a client is forgotten
   await page.getByLabel('Rule for page_dom').selectOption('allow')
   await page.getByLabel('Rule for chat_chatgpt').selectOption('')
   await page.getByText('2 rules of its own').waitFor()
-  await page.getByLabel('A rule for').first().selectOption('bookmark_search')
+  await page.getByLabel('Add a rule for').first().selectOption('bookmark_search')
   await page.getByLabel('Rule', { exact: true }).first().selectOption('deny')
   await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()
   await wasAsked(page, 'setGrant', [

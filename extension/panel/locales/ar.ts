@@ -136,7 +136,7 @@ const ar: Record<keyof typeof en, Message> = {
 
   options: 'لكل المحادثات',
   option_reuseChats: 'متابعة آخر محادثة',
-  option_reuseChats_means: 'البرنامج الذي لا يسمّي محادثة يتابع آخر محادثة له بدل محادثة جديدة.',
+  option_reuseChats_means: 'متابعة آخر محادثة ما لم يطلب البرنامج محادثة أخرى.',
   option_focus: 'إحضار اللسان إلى الأمام',
   option_focus_means: 'وإلا تُقاد المحادثات في الخلفية.',
   option_aliases: 'أسماء أخرى للأدوات أيضًا',
@@ -185,7 +185,7 @@ const ar: Record<keyof typeof en, Message> = {
   forget_yes: 'نسيان',
 
   origins: 'صفحات الويب',
-  origins_means: 'يجوز لصفحات هذه الأصول استخدام الجسر إن كان لديها رمزه أيضًا.',
+  origins_means: 'اسمح لموقع باستخدام الجسر. يحتاج الموقع أيضًا إلى رمز الجسر.',
   origin_add: 'أصل صفحة',
   origin_approve: 'موافقة',
   origin_remove: 'إزالة',
