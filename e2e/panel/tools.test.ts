@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { ToolDefinition, ToolInfo } from '../../wasm/js/shared/types.ts'
-import { canonical, changes } from '../../web/panel/tools/flags.ts'
+import { sortedJSON } from '../../web/ui/sorted-json.ts'
+import { changes } from '../../web/panel/tools/flags.ts'
 import { scanDefinition } from '../../wasm/js/page/scan.ts'
 import { flags as flagsBy } from '../../web/panel/tools/flags.ts'
 import { estimateTokens, fit, tokensOf } from '../../web/panel/tools/tokens.ts'
@@ -130,7 +131,7 @@ test('it is told what changed, and not the order of members', () => {
     'annotations',
   ])
   assert.deepEqual(changes(before, { ...before, title: 'X' }), ['name'])
-  assert.notEqual(canonical(['a', 'b']), canonical(['a,b']))
+  assert.notEqual(sortedJSON(['a', 'b']), sortedJSON(['a,b']))
 })
 
 test('hostile definitions are bounded', () => {

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
+import { options } from '../../web/ui/fields.ts'
 import { line } from '../../web/ui/text.ts'
 import type { ClientView, Grant } from '../messages.ts'
 import { confirm } from './confirm.ts'
@@ -57,9 +58,7 @@ class Clients extends AppPart {
           <select id="${id}-tool" class="grow" name="tool">${
           others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)
         }</select>
-          <select name="grant" aria-label=${t('grant')}>${
-          grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)
-        }</select>
+          <select name="grant" aria-label=${t('grant')}>${options(grants, undefined, (g) => t(`grant_${g}`))}</select>
           <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>`
         : nothing
     }
@@ -73,7 +72,7 @@ class Clients extends AppPart {
       if (!await this.panel.send('setGrant', { client: c.key, tool, grant })) select.value = c.grants[tool] ?? ''
     }
     return html`<select aria-label=${this.t('grant_of', { tool: line(tool, 80) })} @change=${changed}>
-      ${grants.map((g) => html`<option value=${g} ?selected=${c.grants[tool] === g}>${this.t(`grant_${g}`)}</option>`)}
+      ${options(grants, c.grants[tool], (g) => this.t(`grant_${g}`))}
       <option value="">${this.t('grant_default')}</option></select>`
   }
 

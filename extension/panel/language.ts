@@ -1,5 +1,5 @@
-import type { Messages as SettingsMessages } from '../../web/panel/translations.ts'
 import type { Messages } from './translations.ts'
+import type { Messages as SettingsMessages } from '../../web/panel/translations.ts'
 
 /** The other languages: messages of these pages, and of the settings panel. */
 const languages = {

@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
-import { define, freshId, reactive, valueOf } from '../../web/ui/part.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { selectField } from '../../web/ui/fields.ts'
 import { standingIcon } from '../../web/ui/icons.ts'
 import { clean, line } from '../../web/ui/text.ts'
 import type { Activity } from '../messages.ts'
@@ -44,16 +45,10 @@ class Log extends AppPart {
     const rest = found.length - this.most
     return html`
       <div class="filters">
-        <div class="field grow"><label for=${id}>${this.t('log_show')}</label>
-          <select id=${id} @change=${(e: Event) => {
-      this.outcome = valueOf(e) as Outcome
-      this.most = page
-    }}>
-            ${
-      (['all', ...outcomes] as const).map((o) =>
-        html`<option value=${o} ?selected=${o === this.outcome}>${this.t(`log_${o}`)}</option>`
-      )
-    }</select></div>
+        ${
+      selectField(id, this.t('log_show'), ['all', ...outcomes] as const, this.outcome, (o) =>
+        this.t(`log_${o}`), this.choose)
+    }
         ${
       activity.length
         ? confirm(this.panel, {
@@ -79,6 +74,11 @@ class Log extends AppPart {
         }</button>`
         : nothing
     }`
+  }
+
+  private readonly choose = (outcome: Outcome | 'all') => {
+    this.outcome = outcome
+    this.most = page
   }
 
   private row(a: Activity): TemplateResult {

@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
 import { download } from '../../ui/save.ts'
+import { searchField, selectField } from '../../ui/fields.ts'
 import { clean } from '../../ui/text.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 
@@ -80,14 +81,10 @@ class ActivityView extends PanelPart {
     const shown = rows.slice(first, first + 2 * spare + 20)
     return html`
       <div class="filters">
-        <div class="field grow"><label for=${ids.search}>${this.t('search_activity')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
-      e: Event,
-    ) => (this.query = valueOf(e))}></div>
-        <div class="field"><label for=${ids.kind}>${this.t('show')}</label>
-          <select id=${ids.kind} @change=${(e: Event) => (this.kind = valueOf(e) as Kind)}>${
-      kinds.map((k) => html`<option value=${k} ?selected=${k === this.kind}>${this.t(`activity_${k}`)}</option>`)
-    }</select></div>
+        ${searchField(ids.search, this.t('search_activity'), this.query, (q) => (this.query = q))}
+        ${
+      selectField(ids.kind, this.t('show'), kinds, this.kind, (k) => this.t(`activity_${k}`), (k) => (this.kind = k))
+    }
         <div class="row">
           <button type="button" aria-pressed=${!!this
       .held} @click=${() => (this.held = this.held ? undefined : [...this.log.rows])}>${this.t('pause')}</button>

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { options } from '../../ui/fields.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { fill } from '../config/placeholders.ts'
 import type { Entry, Input, Lint } from '../config/types.ts'
@@ -82,7 +83,7 @@ class Preview extends PanelPart {
       clash
         ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
           <select id="${id}-clash" @change=${(e: Event) => change({ clash: valueOf(e) as Clash })}>${
-          clashes.map((c) => html`<option value=${c} ?selected=${c === plan.clash}>${this.t(`clash_${c}`)}</option>`)
+          options(clashes, plan.clash, (c) => this.t(`clash_${c}`))
         }</select></div>`
         : nothing
     }
@@ -130,11 +131,7 @@ class Preview extends PanelPart {
       input.choices
         ? html`<select id=${id} aria-describedby="${id}-help" @change=${set}><option value="">${
           input.default ? line(input.default, 80) : ''
-        }</option>${
-          input.choices.slice(0, 100).map((c) =>
-            html`<option value=${c} ?selected=${values[input.id] === c}>${line(c, 100)}</option>`
-          )
-        }</select>`
+        }</option>${options(input.choices.slice(0, 100), values[input.id], (c) => line(c, 100))}</select>`
         : html`<input id=${id} type=${
           input.password ? 'password' : 'text'
         } autocomplete="off" spellcheck="false" aria-describedby="${id}-help" ?required=${input.required} .value=${

@@ -36,9 +36,8 @@ test('servers with a remote, page by page, the latest of each name', async () =>
     ['com.example/lights', 'lights', '0.9.0', false],
     ['com.example/wrecks', 'Wrecks', '1.0.0', true],
   ])
-  assert.deepEqual([first[0]!.website, first[0]!.repository, first[1]!.website], [
+  assert.deepEqual([first[0]!.website, first[1]!.website], [
     'https://tides.example.com/about',
-    'https://git.example.com/tides',
     undefined,
   ])
   assert.deepEqual(first[0]!.entries.map((e) => [e.name, e.config!.transport, e.config!.url]), [[

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { searchField } from '../../ui/fields.ts'
 import { hostOf } from '../server/diagnosis.ts'
 import { clean, line } from '../../ui/text.ts'
 import '../add/preview.ts'
@@ -70,8 +71,7 @@ class CatalogueDialog extends PanelDialog {
       </div>`
     }
     return html`<div class="content">
-      <div class="field"><label for=${id}>${this.t('search_catalogue')}</label>
-        <input id=${id} type="search" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.typed}></div>
+      ${searchField(id, this.t('search_catalogue'), this.query, this.typed)}
       <p class="dim">${this.t('catalogue_from', { host: hostOf(this.base) })}</p>
       <div role="status">${this.state()}</div>
       <ul class="entries">${
@@ -116,8 +116,8 @@ class CatalogueDialog extends PanelDialog {
     return this.listings.length ? this.t('catalogue_found', { n: this.listings.length }) : this.t('catalogue_none')
   }
 
-  private readonly typed = (e: Event) => {
-    this.query = valueOf(e)
+  private readonly typed = (query: string) => {
+    this.query = query
     clearTimeout(this.typing)
     this.typing = setTimeout(() => this.begin(this.query), rest)
   }

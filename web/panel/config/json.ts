@@ -1,10 +1,17 @@
-import { printParseErrorCode, visit } from 'jsonc-parser'
+import { visit } from 'jsonc-parser'
 import type { Problem } from './types.ts'
 
 const maxDepth = 64
 const quotes = "“”‘’'"
-const stringFaults = new Set(['InvalidUnicode', 'InvalidEscapeCharacter', 'InvalidCharacter'])
-const unclosed = new Set(['UnexpectedEndOfString', 'UnexpectedEndOfComment'])
+/** Errors of jsonc-parser (its ParseErrorCode) that say more than the character at which they are. */
+const InvalidCharacter = 16
+const faults: { [error: number]: string } = {
+  11: 'json_unclosed', // UnexpectedEndOfComment
+  12: 'json_unclosed', // UnexpectedEndOfString
+  14: 'json_string', // InvalidUnicode
+  15: 'json_string', // InvalidEscapeCharacter
+  [InvalidCharacter]: 'json_string',
+}
 
 /**
  * Reads JSON with comments and trailing commas, as editors write it. Codes: json_unexpected, json_unclosed,
@@ -48,12 +55,11 @@ export function parseJSON(text: string): { value: unknown; problem?: undefined }
       },
       onLiteralValue: put,
       onError: (error, at, length) => {
-        const name = printParseErrorCode(error)
         // People type tabs inside strings.
-        if (name === 'InvalidCharacter' && !/[\0-\x08\x0a-\x1f]/.test(s.slice(at, at + length))) return
+        const isTab = !/[\0-\x08\x0a-\x1f]/.test(s.slice(at, at + length))
+        if (error as number === InvalidCharacter && isTab) return
         if (at >= s.length) fail('json_unclosed', open.at(-1)?.at ?? lastOpen)
-        if (unclosed.has(name)) fail('json_unclosed', at)
-        if (stringFaults.has(name)) fail('json_string', at)
+        if (faults[error]) fail(faults[error], at)
         if (begun && !open.length) fail('json_rest', at)
         fail(quotes.includes(s[at]!) ? 'json_quotes' : 'json_unexpected', at)
       },

@@ -55,7 +55,8 @@ export function problems(field: Field, state: State): FieldProblem[] {
       case 'json':
         return isJSON(String(s)) ? undefined : add(path, 'not_json')
       case 'object':
-        for (const { name, field: inner } of f.fields) check(inner, get(s, name) as State, `${path}/${escape(name)}`)
+        for (const { name, field: inner } of f.fields)
+          check(inner, get(s, name) as State, `${path}/${pointerStep(name)}`)
         return
       case 'union': {
         const option = isObject(s) ? f.options[Number(s.option)] : undefined
@@ -113,4 +114,5 @@ const formats = new Map<string, (s: string) => boolean>([
   ['uuid', (s) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(s)],
 ])
 
-const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+/** A member's name as a step of a JSON pointer. */
+export const pointerStep = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,3 +1,4 @@
+import { sortedJSON } from '../../ui/sorted-json.ts'
 import { isObject, set } from '../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
@@ -74,8 +75,8 @@ export function fromValue(field: Field, value: unknown, path = ''): Held {
     case 'boolean':
       return typeof value === 'boolean' ? { state: value } : no('type')
     case 'choice': {
-      const text = stable(value)
-      const i = field.options.findIndex((o) => stable(o.value) === text)
+      const text = sortedJSON(value)
+      const i = field.options.findIndex((o) => sortedJSON(o.value) === text)
       return i < 0 ? no('no_option') : { state: i }
     }
     case 'array': {
@@ -113,12 +114,6 @@ export function fromValue(field: Field, value: unknown, path = ''): Held {
     }
   }
 }
-
-const stable = (v: unknown): string =>
-  JSON.stringify(
-    v,
-    (_, e: unknown) => (isObject(e) ? Object.fromEntries(Object.entries(e).sort(([a], [b]) => (a < b ? -1 : 1))) : e),
-  )
 
 function fromEntries(entries: [string, State][]): { [name: string]: State } {
   const o: { [name: string]: State } = {}

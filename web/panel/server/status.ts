@@ -63,36 +63,26 @@ export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standin
 // A diagnosis of the proxy ends the message with its code.
 const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
 
+const causes: { [code: string]: Cause } = {
+  sign_in_needed: 'sign_in',
+  sign_in_failed: 'sign_in',
+  unauthorized: 'credentials',
+  forbidden: 'forbidden',
+  proxy_refused: 'proxy',
+  timeout: 'timeout',
+  rate_limited: 'rate',
+  protocol: 'protocol',
+  redirect: 'redirect',
+  invalid_config: 'config',
+  runtime_crashed: 'crash',
+  server_error: 'server',
+  http_status: 'server',
+}
+
 /** Names the cause of a server's last error. */
 export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localNetwork: LocalNetwork): Cause {
-  switch (h.errorCode) {
-    case 'sign_in_needed':
-    case 'sign_in_failed':
-      return 'sign_in'
-    case 'unauthorized':
-      return 'credentials'
-    case 'forbidden':
-      return 'forbidden'
-    case 'proxy_refused':
-      return 'proxy'
-    case 'timeout':
-      return 'timeout'
-    case 'rate_limited':
-      return 'rate'
-    case 'protocol':
-      return 'protocol'
-    case 'redirect':
-      return 'redirect'
-    case 'invalid_config':
-      return 'config'
-    case 'runtime_crashed':
-      return 'crash'
-    case 'server_error':
-      return 'server'
-    case 'http_status':
-      return /status 40[45]/.test(h.lastError ?? '') ? 'path' : 'server'
-  }
-  if (h.errorCode !== 'network') return 'other'
+  if (h.errorCode === 'http_status' && /status 40[45]/.test(h.lastError ?? '')) return 'path'
+  if (h.errorCode !== 'network') return causes[h.errorCode ?? ''] ?? 'other'
   const said = diagnosed.exec(h.lastError ?? '')?.[1]
   if (said && said !== 'address' && said !== 'get') return said as Cause
   return localNetwork === 'denied' || localNetwork === 'prompt' ? 'local_network' : 'network'

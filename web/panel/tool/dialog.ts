@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
-import { define, reactive, valueOf } from '../../ui/part.ts'
+import { define, reactive } from '../../ui/part.ts'
 import { tabStrip } from '../../ui/shell.ts'
+import { selectField } from '../../ui/fields.ts'
 import type { Dialect, JSONSchema, Snapshot, ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { clean, line } from '../../ui/text.ts'
 import { flagsView } from '../tools/flags-view.ts'
@@ -81,10 +82,10 @@ class ToolDialog extends PanelDialog {
         : nothing
     }
       ${this.parameters(definition.inputSchema)}
-      <div class="row"><div class="field"><label for="tool-format">${this.t('seen_as')}</label>
-        <select id="tool-format" @change=${(e: Event) => (this.format = valueOf(e) as Dialect)}>${
-      dialects.map((d) => html`<option value=${d} ?selected=${d === this.format}>${this.t(`dialect_${d}`)}</option>`)
-    }</select></div>
+      <div class="row">${
+      selectField('tool-format', this.t('seen_as'), dialects, this.format, (d) =>
+        this.t(`dialect_${d}`), (d) => (this.format = d))
+    }
         ${tokens === undefined ? nothing : html`<span class="dim">${this.t('tokens', { n: tokens })}</span>`}</div>
       ${
       seen

@@ -3,7 +3,7 @@ import type { PanelContext } from '../context.ts'
 import { valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
-import type { FieldProblem } from '../form/problems.ts'
+import { pointerStep, type FieldProblem } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
 import { clean, line } from '../../ui/text.ts'
 
@@ -15,8 +15,6 @@ export interface Form {
 }
 
 type Put = (state: State) => void
-
-const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
@@ -109,7 +107,7 @@ export function membersView(form: Form, field: Field, state: State, path: string
       form,
       member,
       Object.hasOwn(states, name) ? states[name] : undefined,
-      `${path}/${escaped(name)}`,
+      `${path}/${pointerStep(name)}`,
       name,
       (s) => put(Object.fromEntries([...Object.entries(states).filter(([n]) => n !== name), [name, s]])),
     )

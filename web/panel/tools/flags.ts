@@ -1,5 +1,6 @@
 import type { scanDefinition } from '../../../wasm/js/page/scan.ts'
 import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
+import { sortedJSON } from '../../ui/sorted-json.ts'
 import { line } from '../../ui/text.ts'
 import type { Listed } from './ledger.ts'
 
@@ -118,23 +119,12 @@ const said = (
 /** What differs between two definitions of a tool. */
 export function changes(before: ToolDefinition, now: ToolDefinition): Part[] {
   const [a, b] = [said(before), said(now)]
-  return parts.filter((part) => canonical(a[part]) !== canonical(b[part]))
+  return parts.filter((part) => sortedJSON(a[part]) !== sortedJSON(b[part]))
 }
 
 /** The same as flags. */
 export const changeFlags = (before: ToolDefinition, now: ToolDefinition): Flag[] =>
   changes(before, now).map((why) => ({ code: 'changed', why, where: why === 'schema' ? '/inputSchema' : `/${why}` }))
-
-/** JSON with its members in order and no space: equal values have equal texts. */
-export function canonical(v: unknown): string {
-  if (Array.isArray(v)) return '[' + v.map(canonical).join() + ']'
-  if (typeof v !== 'object' || v === null) return JSON.stringify(v) ?? 'null'
-  const o = v as Record<string, unknown>
-  return '{' +
-    Object.keys(o).filter((k) => o[k] !== undefined).sort().map((k) => JSON.stringify(k) + ':' + canonical(o[k]))
-      .join() +
-    '}'
-}
 
 const none: readonly Flag[] = []
 

@@ -3,7 +3,8 @@ import { guard } from 'lit/directives/guard.js'
 import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
 import { PanelPart } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { searchField, selectField } from '../../ui/fields.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { chevron, flag as flagIcon } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
@@ -68,15 +69,17 @@ class ToolsView extends PanelPart {
     return html`
       ${budgetView(this.panel, this.listed, this.budget)}
       <div class="filters">
-        <div class="field grow"><label for=${ids.search}>${this.t('search_tools')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
-      e: Event,
-    ) => (this.query = valueOf(e))}></div>
-        <div class="field"><label for=${ids.filter}>${this.t('show')}</label>
-          <select id=${ids.filter} @change=${(e: Event) => (this.filter = valueOf(e) as Filter)}>
-            ${
-      filters.map((f) => html`<option value=${f} ?selected=${f === this.filter}>${this.t(`show_${f}`)}</option>`)
-    }</select></div>
+        ${searchField(ids.search, this.t('search_tools'), this.query, (q) => (this.query = q))}
+        ${
+      selectField(
+        ids.filter,
+        this.t('show'),
+        filters,
+        this.filter,
+        (f) => this.t(`show_${f}`),
+        (f) => (this.filter = f),
+      )
+    }
       </div>
       <p class="found" role="status">${this.query || this.filter !== 'all' ? this.t('found', { n }) : nothing}</p>
       ${
