@@ -4,6 +4,7 @@ import { PanelPart } from '../context.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { download } from '../../ui/save.ts'
 import { searchField, selectField } from '../../ui/fields.ts'
+import type { Key } from '../translations.ts'
 import { clean } from '../../ui/text.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 
@@ -142,22 +143,20 @@ class ActivityView extends PanelPart {
   }
 
   private details(r: Row): TemplateResult {
+    const { words: t } = this.panel
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
-    return html`<section class="card" aria-label=${this.t('details')}>
-      <dl class="pairs">
-        <dt>${this.t('column_what')}</dt><dd class="mono"><bdi>${
-      clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
-    }</bdi></dd>
-        <dt>${this.t('server')}</dt><dd><bdi>${clean(r.server, 80)}</bdi></dd>
-        <dt>${this.t('column_time')}</dt><dd>${this.panel.words.time(r.at)}</dd>
-        ${
-      r.durationMs === undefined
-        ? nothing
-        : html`<dt>${this.t('column_took')}</dt><dd>${this.panel.words.duration(r.durationMs)}</dd>`
-    }
-        ${r.errorCode ? html`<dt>${this.t('error_code')}</dt><dd class="mono">${clean(r.errorCode, 60)}</dd>` : nothing}
-        ${r.message ? html`<dt>${this.t('message')}</dt><dd><bdi>${clean(r.message, 500)}</bdi></dd>` : nothing}
-      </dl>
+    const facts: [label: Key, fact: string | undefined][] = [
+      ['column_what', clean(r.tool ?? '', 128) || t('connection_to', { name: clean(r.server, 80) })],
+      ['server', clean(r.server, 80)],
+      ['column_time', t.time(r.at)],
+      ['column_took', r.durationMs === undefined ? undefined : t.duration(r.durationMs)],
+      ['error_code', r.errorCode && clean(r.errorCode, 60)],
+      ['message', r.message && clean(r.message, 500)],
+    ]
+    return html`<section class="card" aria-label=${t('details')}>
+      <dl class="pairs">${
+      facts.map(([label, fact]) => fact ? html`<dt>${t(label)}</dt><dd><bdi>${fact}</bdi></dd>` : nothing)
+    }</dl>
       ${
       r.parts?.length
         ? html`<ul class="phases">${

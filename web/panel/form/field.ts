@@ -59,26 +59,10 @@ export interface UnionField extends Common {
   kind: 'union'
   options: { label: string; field: Field }[]
 }
-/** JSON text: a widget would lose something. */
+/** JSON text, for what a form would lose something of. */
 export interface JSONField extends Common {
   kind: 'json'
-  reason: Reason
 }
-
-/** Why there is no widget. */
-export type Reason =
-  | 'any'
-  | 'free_form'
-  | 'pattern_properties'
-  | 'conditions'
-  | 'not'
-  | 'all_of'
-  | 'tuple'
-  | 'ref'
-  | 'cycle'
-  | 'too_deep'
-  | 'too_many'
-  | 'mixed'
 
 /**
  * What a form holds. undefined: left out; null: null. string and number: the text

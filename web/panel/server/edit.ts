@@ -2,11 +2,11 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
+import { options } from '../../ui/fields.ts'
 import { clean } from '../../ui/text.ts'
-import { authFields, authOf, openly } from './fields.ts'
+import { authFields, authOf, openly, radios, trustFields, trustOf } from './fields.ts'
 import { hostOf } from './diagnosis.ts'
 import { freshRow, headersOf, type HeaderRow } from './headers.ts'
-import { trustFields, trustOf } from './fields.ts'
 import './headers.ts'
 
 const proxies = ['off', 'auto', 'on'] as const
@@ -69,24 +69,17 @@ class Edit extends PanelDialog {
         e: CustomEvent<HeaderRow[]>,
       ) => (this.rows = e.detail)}></portolan-headers>
         <fieldset><legend>${this.t('proxy')}</legend>
-          ${
-        proxies.map((p) =>
-          html`<label class="choice"><input type="radio" name="proxy" value=${p} ?checked=${p === proxy}>
-            <span><strong>${this.t(`proxy_${p}`)}</strong> <span class="dim">${
-            this.t(`proxy_${p}_means`)
-          }</span></span></label>`
-        )
-      }
+          ${radios('proxy', proxies, proxy, (p) => [this.t(`proxy_${p}`), this.t(`proxy_${p}_means`)])}
         </fieldset>
         ${trustFields(this.panel.words, config, this.remembered, this.forget)}
         <details class="advanced"><summary>${this.t('advanced')}</summary>
           <div class="columns">
             <div class="field"><label for="${id}-transport">${this.t('transport')}</label>
               <select id="${id}-transport" name="transport">${
-        transports.map((v) =>
-          html`<option value=${v} ?selected=${v === (config.transport ?? 'auto')}>${
-            this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http')
-          }</option>`
+        options(
+          transports,
+          config.transport ?? 'auto',
+          (v) => this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http'),
         )
       }</select></div>
             <div class="field"><label for="${id}-timeout">${this.t('timeout_s')}</label>

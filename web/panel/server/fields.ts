@@ -47,14 +47,7 @@ export function trustFields(
   forget: () => void,
 ): TemplateResult {
   return html`<fieldset><legend>${words('trust')}</legend>
-    ${
-    policies.map((p) =>
-      html`<label class="choice"><input type="radio" name="trust" value=${p} ?checked=${p === trust}>
-      <span><strong>${words(`trust_${p}`)}</strong> <span class="dim">${
-        words(`trust_${p}_means`)
-      }</span></span></label>`
-    )
-  }
+    ${radios('trust', policies, trust, (p) => [words(`trust_${p}`), words(`trust_${p}_means`)])}
     <label class="choice"><input type="checkbox" name="holdNewTools" ?checked=${holdNewTools}><span>${
     words('hold_new')
   }</span></label>
@@ -73,3 +66,16 @@ export const trustOf = (form: FormData): Pick<ServerConfig, 'trust' | 'holdNewTo
   trust: form.get('trust') as ServerConfig['trust'],
   holdNewTools: form.has('holdNewTools'),
 })
+
+/** Radio buttons, each with a name and its meaning. */
+export const radios = <V extends string>(
+  name: string,
+  values: readonly V[],
+  chosen: V,
+  face: (value: V) => readonly [name: string, meaning: string],
+): TemplateResult[] =>
+  values.map((value) => {
+    const [label, meaning] = face(value)
+    return html`<label class="choice"><input type="radio" name=${name} value=${value} ?checked=${value === chosen}>
+      <span><strong>${label}</strong> <span class="dim">${meaning}</span></span></label>`
+  })

@@ -35,7 +35,7 @@ class Try extends PanelPart {
   declare private fault: RegistryError | undefined
   private readonly id_ = freshId()
   private readonly ids = new Map<string, string>()
-  private form: Field = { kind: 'json', reason: 'any', required: true, nullable: false }
+  private form: Field = { kind: 'json', required: true, nullable: false }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('tool')) return

@@ -17,7 +17,7 @@ export function budgetView(
   const used = tokenCounts.total(on)
   if (!used && on.length) return html`<p class="budget dim" role="status">${t('weighing')}</p>`
   const over = budget > 0 && used > budget
-  const out = over ? fit(on, budget) : []
+  const out = over ? fit(on, budget, (tool) => tokenCounts.of(tool)!) : []
   const apply = () =>
     panel.run(async () => {
       for (const [server, list] of listed) {

@@ -35,16 +35,11 @@ export function tokensOf(text: string): number {
   return Math.max(1, Math.round(n))
 }
 
-/**
- * Which tools to turn off so that the others fit the budget: the most expensive
- * first, until the rest fits; so none of them would fit again. Those in `keep`
- * (model names, as of tools used recently) are never chosen.
- */
+/** Which tools to turn off so that the others fit the budget: the most expensive first. */
 export function fit(
   tools: readonly ToolInfo[],
   budget: number,
-  keep: ReadonlySet<string> = new Set(),
-  weigh: (tool: ToolInfo) => number = estimateTokens,
+  weigh: (tool: ToolInfo) => number,
 ): ToolInfo[] {
   const weighed = tools.map((tool) => ({ tool, tokens: weigh(tool) }))
     .sort((a, b) => b.tokens - a.tokens || (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0))
@@ -52,7 +47,6 @@ export function fit(
   const off: ToolInfo[] = []
   for (const { tool, tokens } of weighed) {
     if (total <= budget) break
-    if (keep.has(tool.name)) continue
     off.push(tool)
     total -= tokens
   }
