@@ -92,7 +92,7 @@ test('local processes are explained, and what is wrong with a configuration is s
       'npx -y git-mcp',
       'Bearer, but no token follows',
       'is not encrypted',
-      'a page to read',
+      'a documentation page',
     ]
   ) await p.panel.getByText(text).waitFor()
   assert.ok(await p.panel.getByRole('button', { name: 'Add server' }).isDisabled())

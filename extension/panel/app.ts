@@ -107,9 +107,8 @@ export class PortolanExtension extends Shell implements AppContext {
           this.view(state)
         }</div></main>
         <footer class="foot">${this.awayView()}${this.notices.view(t)}${this.stopBar(state)}</footer>`
-        : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${
-          t('waking')
-        }</p>${this.awayView()}</div></main>`
+        : html`<main><div class="waking" role="tabpanel" id="place-${place}"
+          aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p>${this.awayView()}</div></main>`
     }
     </div>`
   }

@@ -84,7 +84,8 @@ class ChatCard extends AppPart {
 
   private note({ label }: Chat): TemplateResult {
     const { by, url } = terms[this.site]
-    return html`<div class="diagnosis note" data-standing="paused" role="group" aria-labelledby="${this.id_}-note" @keydown=${(
+    return html`<div class="diagnosis note" data-standing="paused" role="group" aria-labelledby="${this.id_}-note"
+      @keydown=${(
       e: KeyboardEvent,
     ) => {
       if (e.key === 'Escape') this.leave()

@@ -53,4 +53,5 @@ interface Asks {
 }
 
 export const confirm = (panel: AppPart['panel'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
-  html`<portolan-confirm .panel=${panel} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`
+  html`<portolan-confirm .panel=${panel} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act}
+    .small=${!!small}></portolan-confirm>`

@@ -97,7 +97,8 @@ class Profile extends AppPart {
       <header><h2 id=${id}>${this.t('profile')}</h2></header>
       <form class="row" @submit=${this.save}>
         <div class="field grow"><label for="${id}-label">${this.t('profile_label')}</label>
-          <input id="${id}-label" name="label" maxlength="60" autocomplete="off" .value=${install.label} aria-describedby="${id}-means"></div>
+          <input id="${id}-label" name="label" maxlength="60" autocomplete="off" .value=${install.label}
+            aria-describedby="${id}-means"></div>
         <button class="end">${this.t('save')}</button>
       </form>
       <p id="${id}-means" class="dim">${this.t('profile_means')}</p>

@@ -38,7 +38,8 @@ class Origins extends AppPart {
     }
       <form class="row" novalidate @submit=${this.add}>
         <div class="field grow"><label for="${id}-add">${this.t('origin_add')}</label>
-          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off" placeholder="https://app.example" aria-invalid=${!!this
+          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off"
+            placeholder="https://app.example" aria-invalid=${!!this
       .problem} aria-describedby="${id}-fault" @input=${() => (this.problem = undefined)}></div>
         <button class="end">${this.t('origin_approve')}</button>
       </form>

@@ -117,7 +117,8 @@ class PairingCard extends AppPart {
       pairing?.address || link.address || '127.0.0.1:55156'
     }></div>
             <div class="field"><label for="${id}-token">${this.t('token')}</label>
-              <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off" aria-describedby="${id}-token-help">
+              <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off"
+                aria-describedby="${id}-token-help">
               <p id="${id}-token-help" class="dim">${this.t('token_help')}</p></div>
             <button type="button" @click=${this.useToken}>${this.t('token_use')}</button>
           </div>
@@ -129,9 +130,8 @@ class PairingCard extends AppPart {
     const id = this.id_
     return html`<form class="stack wide" novalidate @submit=${this.check}>
       <label for="${id}-digits">${this.t('pair_digits')}</label>
-      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${
-      this.short || !!error
-    }
+      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code"
+        spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
       <div id="${id}-digits-fault" role="alert" data-standing="failed">${
       this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.panel.words)

@@ -99,7 +99,8 @@ class Servers extends AppPart {
       </section>
       ${
       this.registry
-        ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag} @portolan-view=${(
+        ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag}
+          @portolan-view=${(
           e: CustomEvent<{ view: PanelView }>,
         ) => (this.view = e.detail.view)}></portolan-panel>`
         : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`

@@ -61,15 +61,18 @@ export const en = {
   advice_not_pairing:
     'No pairing is open in the terminal. Run “portolan bridge pair”, then choose Pair within three minutes.',
   advice_bad_proof:
-    'The digits or the key do not match. Run “portolan bridge pair” again and type the digits exactly. If it happens again, another program may intercept the connection to the bridge.',
+    'The digits or the key do not match. Run “portolan bridge pair” again and type the digits exactly. If it happens ' +
+    'again, another program may intercept the connection to the bridge.',
   advice_bad_message:
     'The program at this address is not a Portolan bridge, or has another version. Update both, and check the address.',
   advice_declined: 'Run “portolan bridge pair” again, type the digits exactly, and answer “y” there.',
   advice_too_many: 'There were too many attempts. Wait a minute, then try again.',
   advice_wrong_target:
-    'Another program answers at this address and forwards what is sent. Do not pair. Check the address and which program uses that port.',
+    'Another program answers at this address and forwards what is sent. Do not pair. Check the address and which ' +
+    'program uses that port.',
   advice_no_bridge:
-    'If the bridge runs, it may have another address, or another program may use its port. Compare with the address that the terminal shows.',
+    'If the bridge runs, it may have another address, or another program may use its port. Compare with the address ' +
+    'that the terminal shows.',
 
   pair_title: 'Pair with this computer’s bridge',
   pair_why: 'The bridge lets the MCP clients on this computer use this browser’s tools. Nothing leaves the computer.',
@@ -88,7 +91,8 @@ export const en = {
   bridge_address: 'Address of the bridge',
   token: 'Token of an ephemeral bridge',
   token_help:
-    'A bridge that runs with --ephemeral shows it in the terminal. It is valid for that run only, and is not shown again here.',
+    'A bridge that runs with --ephemeral shows it in the terminal. It is valid for that run only, and is not shown ' +
+    'again here.',
   token_use: 'Use token',
 
   asks_waiting: { one: '{n} question waits for you', other: '{n} questions wait for you' },
@@ -140,9 +144,11 @@ export const en = {
   per_hour_means: 'More prompts are refused, so that no program floods your account.',
   terms_title: 'Before you switch on {chat}',
   terms_may:
-    'Portolan will use {chat} in your browser, as you, when a program on this computer asks it to. The terms of {by} may forbid automated use, and {by} may limit or close an account for it.',
+    'Portolan will use {chat} in your browser, as you, when a program on this computer asks it to. The terms of {by} ' +
+    'may forbid automated use, and {by} may limit or close an account for it.',
   terms_yours:
-    'It is your account and your decision. Assisted mode leaves the sending to you. You can switch it off again at any time. The browser will now ask for access to its pages.',
+    'It is your account and your decision. Assisted mode leaves the sending to you. You can switch it off again at ' +
+    'any time. The browser will now ask for access to its pages.',
   terms_link: 'The terms of {by}',
   terms_accept: 'I accept, switch on',
   terms_leave: 'Leave it off',
@@ -170,7 +176,8 @@ export const en = {
   trusted_on: 'on',
   trusted_off: 'not in this build',
   trusted_means:
-    'Lets Portolan type like a keyboard, for pages that accept nothing else. It needs the browser’s debugger permission, which could read and change every page. The browser shows a bar while it is used.',
+    'Lets Portolan type like a keyboard, for pages that accept nothing else. It needs the browser’s debugger ' +
+    'permission, which could read and change every page. The browser shows a bar while it is used.',
   trusted_build: 'Browsers give that permission at installation only. This build does not have it.',
 
   publish: 'Offer these tools to desktop clients',
@@ -214,7 +221,8 @@ export const en = {
   bookmarks: 'Bookmarks',
   bookmarks_on: 'Offer bookmark tools',
   bookmarks_means:
-    'Clients can search, add, move and change bookmarks; removing asks you first. The browser asks you for the permission.',
+    'Clients can search, add, move and change bookmarks; removing asks you first. The browser asks you for the ' +
+    'permission.',
   bookmarks_refused: 'Without the permission, the bookmark tools stay off.',
 
   profile: 'This browser',

@@ -152,9 +152,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       view === 'servers'
         ? this.serversView(servers)
         : view === 'tools'
-        ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers} .known=${
-          this.tokenCounts.version + this.flags.version
-        } .budget=${this.budget}></portolan-tools>`
+        ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
+          .known=${this.tokenCounts.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
         : html`<portolan-activity .panel=${this} .log=${this.log}></portolan-activity>`
     }
         </div>

@@ -200,7 +200,8 @@ export const en = {
   cause_path_why: '{host} is there, but not at this path. It often ends in /mcp or /sse.',
   cause_local_network: 'Your browser protects the local network.',
   cause_local_network_why:
-    'To reach {host}, allow {origin} to connect to devices on your network when the browser asks, or in its site settings.',
+    'To reach {host}, allow {origin} to connect to devices on your network when the browser asks, or in its site ' +
+    'settings.',
   cause_sign_in: 'This server needs you to sign in.',
   cause_sign_in_why: 'A window of {host} opens for that.',
   cause_sign_in_at: 'A window of {at} opens. Continue only if you have an account there.',
@@ -224,7 +225,8 @@ export const en = {
   cause_protocol_why: '{host} answered something else. Check the path.',
   cause_redirect: 'The server redirects to another address.',
   cause_redirect_why:
-    'Portolan does not follow redirects, because your token would be sent there too. If you trust the new address, enter it.',
+    'Portolan does not follow redirects, because your token would be sent there too. If you trust the new address, ' +
+    'enter it.',
   cause_config: 'The configuration cannot be used.',
   cause_config_why: 'Please correct it.',
   cause_crash: 'Portolan had to restart.',

@@ -2,7 +2,8 @@ import { svg, type SVGTemplateResult } from 'lit'
 
 /** An icon of 20 by 20, in the colour of the text. */
 export const icon = (paths: SVGTemplateResult, name = '') =>
-  svg`<svg class="icon ${name}" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">${paths}</svg>`
+  svg`<svg class="icon ${name}" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"
+    focusable="false">${paths}</svg>`
 
 /** The state of a server or a link, as a person sees it. */
 export type Standing =
@@ -25,7 +26,8 @@ export const standingIcon: Record<Standing, SVGTemplateResult> = {
   ),
   sign_in: icon(svg`<circle cx="7" cy="10" r="3.5" class="line"/><path d="M10.5 10H17m-2.5 0v3" class="line"/>`),
   paused: icon(
-    svg`<rect x="5" y="4" width="3.5" height="12" rx="1" class="fill"/><rect x="11.5" y="4" width="3.5" height="12" rx="1" class="fill"/>`,
+    svg`<rect x="5" y="4" width="3.5" height="12" rx="1" class="fill"/><rect x="11.5" y="4" width="3.5" height="12"
+      rx="1" class="fill"/>`,
   ),
   cors: icon(svg`<circle cx="10" cy="10" r="6.5" class="line"/><path d="m5.5 5.5 9 9" class="line"/>`),
   local_network: icon(
@@ -37,7 +39,8 @@ export const standingIcon: Record<Standing, SVGTemplateResult> = {
 }
 
 export const more = icon(
-  svg`<circle cx="4.5" cy="10" r="1.6" class="fill"/><circle cx="10" cy="10" r="1.6" class="fill"/><circle cx="15.5" cy="10" r="1.6" class="fill"/>`,
+  svg`<circle cx="4.5" cy="10" r="1.6" class="fill"/><circle cx="10" cy="10" r="1.6" class="fill"/><circle cx="15.5"
+    cy="10" r="1.6" class="fill"/>`,
 )
 export const cross = icon(svg`<path d="m5 5 10 10M15 5 5 15" class="line"/>`)
 export const chevron = icon(svg`<path d="m7.5 5 5 5-5 5" class="line"/>`, 'chevron')
@@ -47,5 +50,6 @@ export const compass =
   svg`<svg class="compass" viewBox="0 0 96 96" width="96" height="96" aria-hidden="true" focusable="false">
   <circle cx="48" cy="48" r="34" class="track"/><circle cx="48" cy="48" r="26" class="track thin"/>
   <path d="M48 6v84M6 48h84M18 18l60 60M78 18 18 78" class="track thin"/>
-  <path d="m48 8 7 33 33 7-33 7-7 33-7-33-33-7 33-7Z" class="rose"/><path d="m48 8 7 33-7 7Zm40 40-33 7-7-7Zm-40 40-7-33 7-7ZM8 48l33-7 7 7Z" class="rose dark"/>
+  <path d="m48 8 7 33 33 7-33 7-7 33-7-33-33-7 33-7Z" class="rose"/><path
+    d="m48 8 7 33-7 7Zm40 40-33 7-7-7Zm-40 40-7-33 7-7ZM8 48l33-7 7 7Z" class="rose dark"/>
 </svg>`

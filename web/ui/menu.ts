@@ -25,9 +25,11 @@ class Menu extends Part {
 
   protected override render(): TemplateResult {
     return html`
-      <button type="button" class="quiet round" aria-label=${this.label} title=${this.label} aria-haspopup="menu" aria-controls=${this.list}
+      <button type="button" class="quiet round" aria-label=${this.label} title=${this.label} aria-haspopup="menu"
+        aria-controls=${this.list}
         aria-expanded="false" popovertarget=${this.list} @keydown=${this.openByKey}>${more}</button>
-      <div id=${this.list} popover role="menu" aria-label=${this.label} class="menu" @beforetoggle=${this.opening} @toggle=${this.toggled} @keydown=${this.move}>
+      <div id=${this.list} popover role="menu" aria-label=${this.label} class="menu" @beforetoggle=${this.opening}
+        @toggle=${this.toggled} @keydown=${this.move}>
         ${
       (this.open ? this.items() : []).map((item) =>
         html`<button type="button" role="menuitem" tabindex="-1" class=${item.danger ? 'danger' : nothing}

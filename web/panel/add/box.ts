@@ -52,7 +52,8 @@ class AddBox extends PanelPart {
       <div role="status">${this.found(reading)}</div>
       ${
       reading.entries.length
-        ? html`<portolan-preview .panel=${this.panel} .entries=${reading.entries} .servers=${this.servers} @added=${() => (this
+        ? html`<portolan-preview .panel=${this.panel} .entries=${reading.entries} .servers=${this.servers}
+          @added=${() => (this
           .text = '')}></portolan-preview>`
         : nothing
     }

@@ -9,8 +9,11 @@ const probe = (url: string) => url.replace(/\$\{input:[^}]*\}/g, (_, at: number)
 export const parsed = (url: string): URL | undefined => URL.canParse(probe(url)) ? new URL(probe(url)) : undefined
 
 const scheme = /^[a-z][a-z0-9+.-]{0,30}:(?!\d{1,5}(?:[/?#]|$))/i
-const bareHost =
-  /^(?:localhost|\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|[a-z0-9-]{1,63}(?=:\d))(?::\d{1,5})?(?=[/?#]|$)/i
+const bareHost = new RegExp(
+  /^(?:localhost|\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|[a-z0-9-]{1,63}(?=:\d))/.source +
+    /(?::\d{1,5})?(?=[/?#]|$)/.source,
+  'i',
+)
 
 /** A URL as typed, with its scheme: https, or http for this machine. undefined: it does not look like one. */
 export function withScheme(typed: string): string | undefined {

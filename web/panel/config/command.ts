@@ -6,8 +6,17 @@ import { commands } from './shell-words.ts'
 import type { Draft } from './types.ts'
 import { basic } from './finish.ts'
 
-const starts =
-  /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/i
+const starts = new RegExp(
+  [
+    String.raw`^(?:[$>%#]\s+)?`, // a prompt
+    String.raw`(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?`, // a variable
+    String.raw`(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:`, // a path, then a program
+    String.raw`curl(?:\.exe)?|npx|uvx|bunx|pnpx|[a-z-]{2,20}\s+--add-mcp|`,
+    String.raw`[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}`,
+    String.raw`)\s`,
+  ].join(''),
+  'i',
+)
 
 /** Whether the text begins like a command that is understood. */
 export const isCommand = (s: string) => starts.test(s.replace(/^(?:#[^\n]*\n\s*){1,20}/, '').slice(0, 500))
@@ -57,8 +66,12 @@ function addJSON(found: Found, json = '', name?: string): void {
   for (const [id, input] of inner.declared) found.declared.set(id, input)
 }
 
-const valued =
-  /^(?:-[tHse]|--(?:transport|type|headers?|scope|env|url|bearer-token-env-var|timeout|description|include-tools|exclude-tools|(?:oauth-)?client-id|client-secret|callback-port|command|args|name))$/
+/** Options of `mcp add` that take the next word. */
+const valued = new Set(
+  ('-t -H -s -e --transport --type --header --headers --scope --env --url --bearer-token-env-var --timeout ' +
+    '--description --include-tools --exclude-tools --client-id --oauth-client-id --client-secret --callback-port ' +
+    '--command --args --name').split(' '),
+)
 const quiet = /^(?:-s|--scope|--description)$/
 
 /** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
@@ -102,17 +115,18 @@ function* options(words: string[]): Generator<[flag: string, value: string]> {
     if (!/^-./.test(w)) continue
     const at = w.startsWith('--') ? w.indexOf('=') : -1
     if (at > 0) yield [w.slice(0, at), w.slice(at + 1)]
-    else yield [w, valued.test(w) ? words[++i] ?? '' : '']
+    else yield [w, valued.has(w) ? words[++i] ?? '' : '']
   }
 }
 
-const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.test(words[i - 1]!)))
+const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.has(words[i - 1]!)))
 
 const shortValued = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
 const longValued = new Set(
-  ('header url user oauth2-bearer user-agent cookie cookie-jar data data-raw data-binary data-ascii data-urlencode json request form ' +
-    'referer proxy proxy-user max-time connect-timeout output write-out cert key cacert capath resolve connect-to retry retry-delay retry-max-time config ' +
-    'range upload-file interface dns-servers tls-max ciphers').split(' '),
+  ('header url user oauth2-bearer user-agent cookie cookie-jar data data-raw data-binary data-ascii ' +
+    'data-urlencode json request form referer proxy proxy-user max-time connect-timeout output write-out cert key ' +
+    'cacert capath resolve connect-to retry retry-delay retry-max-time config range upload-file interface ' +
+    'dns-servers tls-max ciphers').split(' '),
 )
 
 /** The server that a curl line calls; undefined: it names no URL. */

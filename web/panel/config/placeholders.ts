@@ -13,8 +13,16 @@ export interface Placeholder {
 
 // ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text
 // makes it slow.
-const any =
-  /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
+const any = new RegExp(
+  [
+    /\$\{\{([^{}]{1,100})\}\}/,
+    /\{\{([^{}]{1,100})\}\}/,
+    /\$\{([^{}]{1,200})\}/,
+    /\{env:([^{}]{1,100})\}/,
+    /(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/,
+  ].map((form) => form.source).join('|'),
+  'g',
+)
 const canonical = /\$\{input:([^}]{1,200})\}/g
 
 /** An id that can stand between ${input: and }. */

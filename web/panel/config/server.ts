@@ -17,7 +17,8 @@ const known = new Set([
   ...denyKeys,
   ...words(
     'type transport transportType headers http_headers env_http_headers ' +
-      'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive proxy timeoutMs tools command cmd args env envs ' +
+      'requestOptions requestInit bearer_token_env_var authorization_token authorization enabled disabled isActive ' +
+      'proxy timeoutMs tools command cmd args env envs ' +
       'title description note comment $comment $schema icon version source gallery',
   ),
 ])

@@ -99,6 +99,9 @@ function waitingView(panel: PanelContext, name: string, server: Server): Templat
   </div>`
 }
 
+const requestHeaders = 'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, ' +
+  'Mcp-Method, Mcp-Name, Last-Event-ID'
+
 /** What to send to those who run the server: English, as their documentation is. */
 export function ownerLetter(cause: Cause, url: string): string | undefined {
   const { origin } = location
@@ -109,14 +112,15 @@ It would work from ${origin} if every answer, errors and OPTIONS included, had:
 
 Access-Control-Allow-Origin: ${origin}
 Access-Control-Allow-Methods: GET, POST, DELETE
-Access-Control-Allow-Headers: Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID
+Access-Control-Allow-Headers: ${requestHeaders}
 Access-Control-Expose-Headers: Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate
 Access-Control-Max-Age: 7200
 Vary: Origin`
     case 'tls':
       return `Browsers and other clients refuse the TLS certificate of ${url}. Please check its names, dates and chain.`
     case 'forbidden':
-      return `Your MCP server ${url} answers 403 to requests from ${origin}. If it checks Origin, please add that one to its list.`
+      return `Your MCP server ${url} answers 403 to requests from ${origin}.
+If it checks Origin, please add that one to its list.`
   }
   return undefined
 }

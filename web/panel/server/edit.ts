@@ -55,7 +55,8 @@ class Edit extends PanelDialog {
     const moved = hostOf(this.url) !== hostOf(config.url) && this.rows.some((r) => r.kept)
     return html`<form method="dialog" @submit=${this.save}>
       <div class="field"><label for="${id}-url">${this.t('url')}</label>
-        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url" .value=${this.url} @input=${(
+        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url"
+          .value=${this.url} @input=${(
       e: Event,
     ) => (this.url = valueOf(e).trim())}></div>
       ${

@@ -13,7 +13,8 @@ export function authFields(words: Words, id: string, auth: AuthConfig = {}): Tem
   const has = auth.clientSecret === kept
   const field = (name: string, label: string, value: string, type = 'text', hint = '') =>
     html`<div class="field grow"><label for="${id}-${name}">${label}</label>
-    <input id="${id}-${name}" name=${name} type=${type} dir="ltr" spellcheck="false" autocomplete="off" .value=${value} placeholder=${hint}></div>`
+    <input id="${id}-${name}" name=${name} type=${type} dir="ltr" spellcheck="false" autocomplete="off" .value=${value}
+      placeholder=${hint}></div>`
   return html`<fieldset><legend>${words('auth')}</legend><p class="dim">${words('auth_help')}</p>
     <div class="columns">${field('clientId', words('client_id'), auth.clientId ?? '')}${
     field('clientSecret', words('client_secret'), '', 'password', has ? words('header_kept') : '')

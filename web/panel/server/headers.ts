@@ -52,7 +52,8 @@ class Headers extends PanelPart {
     const typed = (e: Event) => valueOf(e)
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
-        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(
+        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name}
+          ?readonly=${row.kept} @input=${(
       e: Event,
     ) => change({ name: typed(e) })}></div>
       <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>

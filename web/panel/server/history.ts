@@ -54,7 +54,8 @@ export function sparkline({ latencies }: Track, words: Words): TemplateResult | 
   )
   const median = [...latencies].sort((a, b) => a - b)[latencies.length >> 1]!
   const label = words('latency_trend', { last: words.duration(latencies.at(-1)!), median: words.duration(median) })
-  return html`<svg class="spark" role="img" aria-label=${label} viewBox="0 0 ${width} ${height}" width=${width} height=${height}>
+  return html`<svg class="spark" role="img" aria-label=${label} viewBox="0 0 ${width} ${height}" width=${width}
+    height=${height}>
     <title>${label}</title>${svg`<polyline points=${points.join(' ')}/>`}</svg>`
 }
 
