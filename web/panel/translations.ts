@@ -109,7 +109,7 @@ export const en = {
   lint_header_too_long: '{header} is too long. It is left out.',
   lint_trailing_space: 'Spaces around {header} were removed.',
   lint_duplicate_header: '{header} is given twice. The last one counts.',
-  lint_disabled: 'It is off in this configuration, and is added like that.',
+  lint_disabled: 'It is off in this configuration.',
   lint_ignored_field: 'Portolan does not use the field {field}.',
   lint_unknown_transport: 'The transport {transport} is unknown. It is detected automatically.',
   lint_wrapped_remote: '{wrapper} only forwards to this server, which is added itself.',

@@ -129,14 +129,15 @@ class ActivityView extends PanelPart {
   }
 
   private row(r: Row, i: number): TemplateResult {
-    const what = r.kind === 'call' ? clean(r.tool ?? '', 80) : this.t('connection_to', { name: clean(r.server, 60) })
     return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${
       r.over ? r.outcome ?? 'ok' : 'running'
     }>
       <span role="cell" class="dim">${this.panel.words.time(r.at)}</span>
       <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
       this.chosen?.id === r.id
-    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${what}</bdi></button></span>
+    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${
+      this.what(r)
+    }</bdi></button></span>
       <span role="cell">${this.t(r.over ? `outcome_${r.outcome ?? 'ok'}` : 'outcome_running')}</span>
       <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.panel.words.duration(r.durationMs)}</span>
     </div>`
@@ -146,7 +147,7 @@ class ActivityView extends PanelPart {
     const { words: t } = this.panel
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
     const facts: [label: Key, fact: string | undefined][] = [
-      ['column_what', clean(r.tool ?? '', 128) || t('connection_to', { name: clean(r.server, 80) })],
+      ['column_what', this.what(r)],
       ['server', clean(r.server, 80)],
       ['column_time', t.time(r.at)],
       ['column_took', r.durationMs === undefined ? undefined : t.duration(r.durationMs)],
@@ -170,6 +171,10 @@ class ActivityView extends PanelPart {
         : nothing
     }
     </section>`
+  }
+
+  private what(r: Row): string {
+    return clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
   }
 
   private phase(name: string): string {

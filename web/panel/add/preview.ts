@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { PanelPart } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
-import { options } from '../../ui/fields.ts'
+import { options, selectField } from '../../ui/fields.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import { fill } from '../config/placeholders.ts'
 import type { Entry, Input, Lint } from '../config/types.ts'
@@ -81,10 +81,9 @@ class Preview extends PanelPart {
     ) => change({ name: valueOf(e) })}></div>
         ${
       clash
-        ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
-          <select id="${id}-clash" @change=${(e: Event) => change({ clash: valueOf(e) as Clash })}>${
-          options(clashes, plan.clash, (c) => this.t(`clash_${c}`))
-        }</select></div>`
+        ? selectField(`${id}-clash`, this.t('name_taken'), clashes, plan.clash, (c) =>
+          this.t(`clash_${c}`), (clash) =>
+          change({ clash }))
         : nothing
     }
       </div>

@@ -10,8 +10,7 @@ export class CatalogueError extends Error {
   readonly code: 'url' | 'offline' | 'http' | 'shape'
   readonly status: number | undefined
   constructor(code: CatalogueError['code'], status?: number, cause?: unknown) {
-    super(`portolan: catalogue ${code}${status ? ' ' + status : ''}`, { cause })
-    this.name = 'CatalogueError'
+    super(`catalogue: ${code}`, { cause })
     this.code = code
     this.status = status
   }

@@ -6,17 +6,11 @@ import { commands } from './shell-words.ts'
 import type { Draft } from './types.ts'
 import { basic } from './finish.ts'
 
-const starts = new RegExp(
-  [
-    String.raw`^(?:[$>%#]\s+)?`, // a prompt
-    String.raw`(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?`, // a variable
-    String.raw`(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:`, // a path, then a program
-    String.raw`curl(?:\.exe)?|npx|uvx|bunx|pnpx|[a-z-]{2,20}\s+--add-mcp|`,
-    String.raw`[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}`,
-    String.raw`)\s`,
-  ].join(''),
-  'i',
-)
+/** A prompt, a variable, a path, and then a program that adds servers. */
+const before = /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?/
+const programs =
+  /(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/
+const starts = new RegExp(before.source + programs.source, 'i')
 
 /** Whether the text begins like a command that is understood. */
 export const isCommand = (s: string) => starts.test(s.replace(/^(?:#[^\n]*\n\s*){1,20}/, '').slice(0, 500))

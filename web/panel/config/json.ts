@@ -5,6 +5,8 @@ const maxDepth = 64
 const quotes = "“”‘’'"
 /** Errors of jsonc-parser (its ParseErrorCode) that say more than the character at which they are. */
 const InvalidCharacter = 16
+/** CloseBraceExpected, CloseBracketExpected */
+const noBracket = new Set<number>([7, 8])
 const faults: { [error: number]: string } = {
   11: 'json_unclosed', // UnexpectedEndOfComment
   12: 'json_unclosed', // UnexpectedEndOfString
@@ -19,24 +21,25 @@ const faults: { [error: number]: string } = {
  */
 export function parseJSON(text: string): { value: unknown; problem?: undefined } | { problem: Problem } {
   const s = plainSpaces(text)
-  const open: { value: Obj | unknown[]; at: number }[] = []
-  let root: unknown
-  let begun = false
+  const root: unknown[] = []
+  const open: { value: Obj | unknown[]; at: number }[] = [{ value: root, at: 0 }]
   let key = ''
+  /** Where the container begins that has just ended, with or without its bracket. */
   let lastOpen = 0
 
+  let problem: Problem | undefined
+  /** Ends the reading: what follows a fault is not looked at. */
   const fail = (code: string, at: number): never => {
-    throw new Fault({ code, ...place(s, at) })
+    problem = { code, ...place(s, at) }
+    throw new SyntaxError(code)
   }
   const put = (value: unknown) => {
-    const into = open.at(-1)?.value
+    const into = open.at(-1)!.value
     if (Array.isArray(into)) into.push(value)
-    else if (into) set(into, key, value)
-    else root = value
-    begun = true
+    else set(into, key, value)
   }
   const begin = (value: Obj | unknown[], at: number) => {
-    if (open.length === maxDepth) fail('json_depth', at)
+    if (open.length > maxDepth) fail('json_depth', at)
     put(value)
     open.push({ value, at })
   }
@@ -58,28 +61,22 @@ export function parseJSON(text: string): { value: unknown; problem?: undefined }
         // People type tabs inside strings.
         const isTab = !/[\0-\x08\x0a-\x1f]/.test(s.slice(at, at + length))
         if (error as number === InvalidCharacter && isTab) return
-        if (at >= s.length) fail('json_unclosed', open.at(-1)?.at ?? lastOpen)
+        if (noBracket.has(error)) fail('json_unclosed', lastOpen)
+        if (at >= s.length) fail('json_unclosed', open.at(-1)!.at)
         if (faults[error]) fail(faults[error], at)
-        if (begun && !open.length) fail('json_rest', at)
+        if (root.length && open.length === 1) fail('json_rest', at)
         fail(quotes.includes(s[at]!) ? 'json_quotes' : 'json_unexpected', at)
       },
     }, { allowTrailingComma: true })
-    return { value: root }
+    return { value: root[0] }
   } catch (e) {
-    if (e instanceof Fault) return { problem: e.problem }
+    if (problem) return { problem }
     throw e
   }
 }
 
 /** Web pages have no-break spaces between the members. The text keeps its length. */
 const plainSpaces = (s: string) => s.replace(/"(?:[^"\\\n]|\\.)*"|[\u00a0\ufeff]/g, (m) => (m.length > 1 ? m : ' '))
-
-class Fault {
-  readonly problem: Problem
-  constructor(problem: Problem) {
-    this.problem = problem
-  }
-}
 
 /** Line and column, from 1. */
 function place(s: string, at: number): { line: number; column: number } {

@@ -7,13 +7,9 @@ import { decoded } from './json.ts'
 
 /** A placeholder that somebody forgot to replace: YOUR_API_KEY, <token>, [your key], xxxx, changeme, … */
 const left = new RegExp(
-  [
-    String.raw`\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}`,
-    String.raw`(?:key|token|secret|pat|password|here|id|value|jwt)\b`,
-    String.raw`|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$`,
-    String.raw`|\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$`,
-    String.raw`|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$`,
-  ].join(''),
+  /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}/.source +
+    /(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|/.source +
+    /\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/.source,
   'i',
 )
 

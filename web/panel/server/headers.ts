@@ -49,13 +49,12 @@ class Headers extends PanelPart {
 
   private row(row: HeaderRow, n: number): TemplateResult {
     const change = (patch: Partial<HeaderRow>) => this.put(this.rows.map((r) => (r === row ? { ...r, ...patch } : r)))
-    const typed = (e: Event) => valueOf(e)
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
         <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name}
           ?readonly=${row.kept} @input=${(
       e: Event,
-    ) => change({ name: typed(e) })}></div>
+    ) => change({ name: valueOf(e) })}></div>
       <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>
         ${
       row.kept
@@ -65,7 +64,8 @@ class Headers extends PanelPart {
         }</button></div>`
         : html`<div class="secret"><input id="${row.id}-value" dir="ltr" type=${
           this.shown === row.id ? 'text' : 'password'
-        } autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) => change({ value: typed(e) })}>
+        } autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) =>
+          change({ value: valueOf(e) })}>
             <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${
           this.t('reveal_held')
         } ?disabled=${!row.value} aria-pressed=${this.shown === row.id}

@@ -104,9 +104,9 @@ class ToolDialog extends PanelDialog {
     return html`<div class="scroll" role="region" tabindex="0" aria-label=${this.t('parameters')}><table><caption>${
       this.t('parameters')
     }</caption>
-      <thead><tr><th scope="col">${this.t('name')}</th><th scope="col">${this.t('type')}</th><th scope="col">${
-      this.t('description')
-    }</th></tr></thead>
+      <thead><tr>${
+      (['name', 'type', 'description'] as const).map((h) => html`<th scope="col">${this.t(h)}</th>`)
+    }</tr></thead>
       <tbody>${
       properties.slice(0, 100).map(([name, p]) =>
         html`<tr><th scope="row" class="mono"><bdi>${line(name, 100)}</bdi></th>

@@ -55,7 +55,7 @@ class Media extends PanelPart {
   }
 
   private async draw(blob: Blob): Promise<void> {
-    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) throw new Error('not a picture of a known kind')
+    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) return void (this.fault = true)
     const bitmap = await createImageBitmap(blob)
     const canvas = this.querySelector('canvas')!
     canvas.width = bitmap.width
