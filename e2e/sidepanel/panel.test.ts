@@ -58,7 +58,7 @@ flow('a pairing that fails says why, and what to do', { state: 'looking' }, asyn
   const rows: [code: string, advice: RegExp][] = [
     ['BAD_PROOF', /type the digits exactly/],
     ['NOT_PAIRING', /the bridge says so/],
-    ['NO_BRIDGE', /another program may have its port/],
+    ['NO_BRIDGE', /another program may use its port/],
     ['DECLINED', /type the digits exactly/],
     ['TOO_MANY', /Wait a minute/],
     ['WRONG_TARGET', /Do not pair/],

@@ -26,7 +26,7 @@ flow(
     await page.keyboard.press('Space')
     await says(page, false)
     await page.getByRole('button', { name: 'I accept, switch on' }).click()
-    await page.getByText('ChatGPT stays off; switch it on to be asked again.').waitFor()
+    await page.getByText('ChatGPT stays off. Switch it on to be asked again.').waitFor()
     assert.deepEqual(await asked(page, 'setChat'), [], 'refused: nothing is switched on')
     await says(page, true)
     await use.click()
@@ -161,10 +161,10 @@ flow('runs are shown, cancelled, resumed and handed over', { state: 'running' },
 })
 
 flow('rules of a client are changed, taken back and added; a client is forgotten', { state: 'used' }, async (page) => {
-  await page.getByText('3 rules of its own').click()
+  await page.getByText('3 rules').click()
   await page.getByLabel('Rule for page_dom').selectOption('allow')
   await page.getByLabel('Rule for chat_chatgpt').selectOption('')
-  await page.getByText('2 rules of its own').waitFor()
+  await page.getByText('2 rules').waitFor()
   await page.getByLabel('Add a rule for').first().selectOption('bookmark_search')
   await page.getByLabel('Rule', { exact: true }).first().selectOption('deny')
   await page.getByRole('button', { name: 'Set the rule for Claude Desktop' }).click()

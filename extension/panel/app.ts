@@ -19,7 +19,7 @@ import { own } from './style.ts'
 import './approvals.ts'
 import './home.ts'
 
-/** The side panel and the options page: one app, as wide as it is let. */
+/** The side panel and the options page: one app at two widths. */
 export class PortolanExtension extends Shell implements AppContext {
   static override styles = [styles, own]
   static override properties = { language: { attribute: false }, place: { reflect: true }, now: { state: true } }
@@ -62,7 +62,7 @@ export class PortolanExtension extends Shell implements AppContext {
     this.requestUpdate()
   }
 
-  /** Seconds are counted where they are shown. */
+  /** Renders each second while a countdown is shown, otherwise every 30 seconds. */
   private tick(): void {
     const s = this.seen
     const counts = s && (s.link.status === 'waiting' || s.runs.length > 0 || s.approvals.length > 0)

@@ -8,17 +8,17 @@ import { question } from './icons.ts'
 
 const answers = ['once', 'always', 'deny', 'never'] as const
 
-/** A question that has just moved under the pointer cannot have been read: clicks count after so many ms. */
+/** Time in ms before clicks count. A question that just moved under the pointer has not been read. */
 const settle = 500
 
-/** The questions that wait, oldest first, above every tab. They are said, and take no focus. */
+/** Calls that wait for an approval, oldest first, above every tab. Screen readers announce them; the focus stays. */
 class Approvals extends AppPart {
   static override properties = reactive('answering')
   declare private answering: ReadonlySet<string>
   private readonly id_ = freshId()
   private shown = ''
   private settledAt = 0
-  /** The focus was on a question that is gone. */
+  /** The focus was on a question that has been removed. */
   private orphaned = false
 
   constructor() {

@@ -25,7 +25,7 @@ class Chats extends AppPart {
 
 define('portolan-chats', Chats)
 
-/** Whose terms a person should have read, and where those are. */
+/** The terms of each site: who wrote them, and where they are. */
 const terms: Record<Site, { by: string; url: string }> = {
   chatgpt: { by: 'OpenAI', url: 'https://openai.com/policies/terms-of-use/' },
   gemini: { by: 'Google', url: 'https://policies.google.com/terms' },
@@ -33,7 +33,7 @@ const terms: Record<Site, { by: string; url: string }> = {
 }
 const modes: Mode[] = ['auto', 'assist']
 
-/** One chat site: off until its note was accepted, then how it is used. */
+/** One chat site. It is off until its note is accepted; then it has its mode and limit. */
 class ChatCard extends AppPart {
   static override properties = reactive('site', 'reading', 'refused')
   declare site: Site

@@ -9,7 +9,7 @@ import { confirm } from './confirm.ts'
 
 const grants: Grant[] = ['allow', 'ask', 'deny']
 
-/** Who called, by their own word, and what each may do. */
+/** The clients that called, under the names they gave, and the rules of each. */
 class Clients extends AppPart {
   private readonly id_ = freshId()
 

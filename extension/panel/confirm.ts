@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, reactive } from '../../web/ui/part.ts'
 
-/** A button for what cannot be undone: it asks in its own place, beginning with the way back. */
+/** A button for what cannot be undone. It asks in its own place, and the focus starts on Cancel. */
 class Confirm extends AppPart {
   static override properties = reactive('label', 'name', 'question', 'yes', 'act', 'asking', 'small')
   /** On the button. */

@@ -12,10 +12,10 @@ import './origins.ts'
 import './pairing.ts'
 import './runs.ts'
 
-/** The bridge has forgotten this browser, or has another key: only pairing helps. */
+/** The bridge does not know this browser, or has another key. Only pairing helps. */
 const estranged = new Set(['NOT_PAIRED', 'BAD_PROOF'])
 
-/** The link to the bridge, what goes on, and who may do what. */
+/** The link to the bridge, running prompts, clients and permissions. */
 class Home extends AppPart {
   protected override render(): TemplateResult {
     const { panel, state, now } = this

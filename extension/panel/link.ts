@@ -7,7 +7,7 @@ import { clean } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
 import type { Link } from '../messages.ts'
 
-/** How the link to the bridge stands, and what can be done about it. */
+/** The state of the link to the bridge, and the buttons for it. */
 class LinkCard extends AppPart {
   private readonly id_ = freshId()
 
@@ -66,7 +66,7 @@ class LinkCard extends AppPart {
 
 define('portolan-link', LinkCard)
 
-/** The link's status by the shapes and colours that servers have. */
+/** The standing of each status: links have the shapes and colours of servers. */
 export const linkStanding: Record<Link['status'], Standing> = {
   unpaired: 'idle',
   connecting: 'connecting',

@@ -25,7 +25,7 @@ const halfADay = 12 * 3_600_000
 /** How many rows are made at first, and for each time more are wanted. */
 const page = 60
 
-/** What happened, newest first. */
+/** Calls, connections and decisions, newest first. */
 class Log extends AppPart {
   static override properties = reactive('outcome', 'most')
   declare private outcome: Outcome | 'all'

@@ -24,7 +24,7 @@ function command(panel: AppContext, text: string): TemplateResult {
       @click=${() => copy(panel, text)}>${panel.words('copy')}</button></div>`
 }
 
-/** From the command in the terminal to the yes in it. */
+/** The steps of pairing: the command in the terminal, the digits, the answer in the terminal. */
 class PairingCard extends AppPart {
   static override properties = reactive('digits', 'short', 'checking')
   declare private digits: string

@@ -38,7 +38,7 @@ export function covers(patterns: readonly string[], origin: string): boolean {
 
 /**
  * Asks the browser for a permission; must be the first thing that a click does.
- * A browser that cannot even ask is said by `permission_impossible`.
+ * If the browser cannot ask, it throws `permission_impossible`.
  */
 export async function permit(wanted: Wanted): Promise<boolean> {
   try {

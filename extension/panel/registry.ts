@@ -15,7 +15,7 @@ export interface Asking {
   granted(): readonly string[]
   /** Asks the browser, in the click under way. */
   permit(origin: string): Promise<boolean>
-  /** The browser or the person said no. The server is kept, but off. */
+  /** The browser or the person refused. The server is stored, but off. */
   refused(server: string, origin: string): void
   /** The fault of a request for which the background did not live long enough. */
   gone(): Error

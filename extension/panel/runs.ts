@@ -17,7 +17,7 @@ const icon = (
   ? hand
   : standingIcon.connecting)
 
-/** What is being asked of the chats now. */
+/** The prompts that run or wait now. */
 class Runs extends AppPart {
   private readonly id_ = freshId()
 

@@ -9,7 +9,7 @@ export interface Setting {
   change(on: boolean): Promise<unknown>
 }
 
-/** A switch with what it means. It shows what holds, whatever became of the click. */
+/** A switch with its meaning. If the change fails, the switch goes back. */
 export function setting(s: Setting): TemplateResult {
   const changed = async (event: Event) => {
     const box = event.target as HTMLInputElement

@@ -320,7 +320,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
   }
 
-  /** What the browser has just allowed is tried. */
+  /** Retries servers on the local network, which the browser has just allowed. */
   private retryLocal(): void {
     for (const [name, s] of Object.entries(this.snapshot.servers)) {
       if (s.status === 'error' && isLocal(s.config.url)) void this.registry?.retry(name).catch(() => {}) // health tells

@@ -1,4 +1,4 @@
-// What is not needed to show the servers and their tools, in one file that is loaded at first use.
+// Everything that the lists of servers and tools do not need. It is loaded at first use.
 import './activity/view.ts'
 import './add/preview.ts'
 import './approve/dialog.ts'

@@ -5,7 +5,7 @@ import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Reading } from '../config/types.ts'
 
-/** One box for everything that names a server. */
+/** The box in which people paste anything that describes a server. */
 class AddBox extends PanelPart {
   static override properties = reactive('servers', 'text')
   declare servers: Snapshot['servers']

@@ -15,7 +15,7 @@ export interface Plan {
   values: Record<string, string>
 }
 
-/** What is there already, the same but for its secrets, is skipped. */
+/** Plans for entries. An entry that equals an existing server, apart from secrets, is skipped. */
 export function plansOf(entries: readonly Entry[], servers: Record<string, { config: RedactedConfig }>): Plan[] {
   const found = conflicts(
     Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config])),
@@ -30,7 +30,7 @@ export function plansOf(entries: readonly Entry[], servers: Record<string, { con
   }))
 }
 
-/** The plans that can be carried out now. */
+/** The plans that need nothing more from the person. */
 export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[] {
   return plans.filter((p) =>
     p.chosen && p.entry.config && p.name.trim() && !missing(p.entry, p.values).length &&

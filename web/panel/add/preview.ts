@@ -12,7 +12,7 @@ import { carryOut, plansOf, ready, type Clash, type Plan } from './plan.ts'
 
 const clashes: Clash[] = ['rename', 'overwrite', 'skip']
 
-/** Entries before they are saved: what they are, what they need, what is odd about them. */
+/** Entries before they are saved, with their inputs and remarks. */
 class Preview extends PanelPart {
   static override properties = reactive('entries', 'servers', 'plans', 'busy')
   declare entries: readonly Entry[]

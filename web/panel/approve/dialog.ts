@@ -7,7 +7,7 @@ import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import '../tool/json.ts'
 
-/** A call that a model wants to make, and what the person says to it. */
+/** Asks the person to approve a call. */
 class Approve extends PanelDialog {
   static override properties = reactive('request', 'more')
   declare request: ApprovalRequest
@@ -53,7 +53,7 @@ class Approve extends PanelDialog {
     this.close()
   }
 
-  /** Also by Escape: who goes away has not agreed. */
+  /** Escape closes the dialog too, and denies. */
   protected override closed(): void {
     this.dispatchEvent(new CustomEvent<Approval>('said', { detail: this.said }))
   }

@@ -5,7 +5,7 @@ interface Ask {
   answer(approval: Approval): void
 }
 
-/** Calls that wait for the person, the oldest first. */
+/** Calls that wait for an approval, oldest first. */
 export class ApprovalQueue {
   private waiting: readonly Ask[] = []
   private readonly changed: () => void

@@ -23,7 +23,7 @@ export interface CatalogueOptions {
   signal?: AbortSignal
   /** Bound on one page, in ms; default 15,000. */
   timeoutMs?: number
-  /** The page that the panel is on: servers that it cannot reach are told. */
+  /** URL of the page, to warn about servers that it cannot reach. */
   page?: string
 }
 

@@ -18,7 +18,7 @@ const idle = new Set([
 const secretName = /auth|token|key|secret|passw|credential|session|cookie|signature|bearer|\bpat\b|jwt/i
 const secretValue = /^(?:bearer|basic|token)\s|^(?:sk|pk|ghp|gho|ghs|xox[abprs]|glpat|github_pat|eyJ)[-_.A-Za-z0-9]/i
 
-/** Whether a header, a parameter or a variable of that name holds a secret, by the look of it. */
+/** Whether a header, a parameter or a variable of that name probably holds a secret. */
 export const isSecretName = (name: string) => secretName.test(name)
 export const isSecretHeader = (name: string, value: string) => secretName.test(name) || secretValue.test(value)
 

@@ -84,13 +84,13 @@ function place(s: string, at: number): { line: number; column: number } {
   return { line: lines.length, column: lines.at(-1)!.length + 1 }
 }
 
-// Parsed JSON that nobody has checked: read by own members only.
+// Access to parsed JSON that has not been checked. Only own members count.
 
 export type Obj = Record<string, unknown>
 
 export const isObject = (v: unknown): v is Obj => typeof v === 'object' && v !== null && !Array.isArray(v)
 
-/** An own member, undefined where there is none. */
+/** An own member; undefined if there is none. */
 export const get = (v: unknown, key: string): unknown => (isObject(v) && Object.hasOwn(v, key) ? v[key] : undefined)
 
 /** The first of the members that is a string and says something. */

@@ -20,7 +20,7 @@ const docsFile = /\.(?:html?|md|pdf)$/i
 
 /**
  * Looks over a configuration whose inputs may still be open. `page` is where the
- * panel runs; with it, servers that the page cannot reach are told.
+ * panel runs. With it, there are remarks about servers that the page cannot reach.
  */
 export function lint(config: ServerConfig, page?: string): Lint[] {
   const lints: Lint[] = []

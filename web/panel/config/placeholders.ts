@@ -55,7 +55,7 @@ export const substitute = (value: string, env: Record<string, string>): string =
 /** The ids in a value that `canonicalize` has written. */
 export const idsOf = (value: string): string[] => [...value.matchAll(canonical)].map((m) => m[1]!)
 
-/** Puts values in place of the ids; `encode` tells where the id begins. */
+/** Replaces the ids by values. `at` is where the id begins. */
 export function replace(value: string, valueOf: (id: string, at: number) => string): string {
   return value.replace(canonical, (_, id: string, at: number) => valueOf(id, at))
 }

@@ -8,7 +8,7 @@ import { withScheme } from './address.ts'
 
 /**
  * Finds out what a text is and which servers it describes; never throws. With
- * `page`, the URL of the page, servers that it cannot reach are told. Problems:
+ * `page`, the URL of the page, it warns about servers that the page cannot reach. Problems:
  * too_large, too_many (the first 500 are read), json_…, yaml, toml, no_servers,
  * bad_link, open_quote, no_url, not_recognized.
  */
@@ -47,7 +47,7 @@ function readAny(s: string, whole: string): Found | Nothing {
 }
 
 function readJSON(s: string, whole: string): Found | Nothing {
-  // Faults are told with their place in what was pasted.
+  // Lines and columns of faults are those of the pasted text.
   const parsed = parseJSON(s)
   const fragment = parsed.problem && s.startsWith('"') ? parseJSON('{' + s + '}') : parsed
   if (!fragment.problem) return readDocument(fragment.value) ?? nothing('no_servers', 'mcp-json')

@@ -67,7 +67,7 @@ export function readServer(o: Obj, name?: string): Draft {
   const tools = toolsOf(o)
   if (tools) draft.tools = tools
 
-  // The names are told, never the values.
+  // Remarks have the names of fields, never their values.
   const ignored = Object.keys(o).filter((key) => !known.has(key)).slice(0, 20)
   if (draft.url) {
     for (const field of ignored)

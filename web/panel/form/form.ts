@@ -240,7 +240,7 @@ export function lookup(root: unknown, ref: string): unknown {
   return at
 }
 
-/** Both schemas at once, where that can be said in one: properties and required are joined, else `over` counts. */
+/** Joins two schemas: `properties` and `required` are merged; for other keywords `over` counts. */
 export function join(base: Obj, over: Obj): Obj {
   const both: Obj = { ...base, ...over }
   const properties = [get(base, 'properties'), get(over, 'properties')].filter(isObject)

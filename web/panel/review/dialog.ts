@@ -12,7 +12,7 @@ import '../tool/json.ts'
 const parts = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', '_meta'] as const
 type Part = (typeof parts)[number]
 
-/** The tools of a server that are held, each with what it was and what it would be. */
+/** The held tools of a server, each with its approved and its new definition. */
 class Review extends PanelDialog {
   static override properties = reactive('server', 'held', 'busy')
   declare server: string

@@ -13,7 +13,7 @@ import type { Track } from './history.ts'
 import { sparkline, strip } from './history.ts'
 import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 
-/** One server: how it stands, what it offers, and what can be done with it. */
+/** One server: its status, its tools, and its menu. */
 class Card extends PanelPart {
   static override properties = reactive(
     'name',
@@ -33,7 +33,7 @@ class Card extends PanelPart {
   declare now: number
   /** Of the tools that are offered; 0 if not yet known. */
   declare tokens: number
-  /** The person is at it, in another window. */
+  /** The person is signing in, in another window. */
   declare signingIn: boolean
   declare words: Words
   private readonly title_ = freshId()

@@ -4,7 +4,7 @@ import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
 
-/** A header as it is edited; a kept one has a value that nobody is shown. */
+/** A header that is edited. The value of a kept one is never shown. */
 export interface HeaderRow {
   id: string
   name: string
@@ -14,7 +14,7 @@ export interface HeaderRow {
 
 export const freshRow = (name = '', kept = false): HeaderRow => ({ id: freshId(), name, value: '', kept })
 
-/** The headers that rows mean. A kept value is `[redacted]`, which the registry reads as: as it was. */
+/** The headers of the rows. A kept value is `[redacted]`: the registry then keeps the stored one. */
 export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
   return Object.fromEntries(
     rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]),

@@ -2,7 +2,7 @@ import { html, nothing, svg, type TemplateResult } from 'lit'
 import type { Words } from '../translations.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 
-/** What has been seen of one server, oldest first. */
+/** Recent contacts with one server, oldest first. */
 export interface Track {
   /** Latencies in ms. */
   readonly latencies: readonly number[]
@@ -13,7 +13,7 @@ export interface Track {
 const kept = 24
 const none: Track = { latencies: [], outcomes: [] }
 
-/** Remembers how servers did, from one snapshot to the next. */
+/** Collects latencies and outcomes of servers from snapshots. */
 export class ContactHistory {
   private readonly tracks = new Map<string, Track>()
   private last: Snapshot['servers'] = {}
@@ -45,7 +45,7 @@ export class ContactHistory {
 
 const width = 64, height = 18
 
-/** The latencies of late as a line; the words say the last and the median. */
+/** Recent latencies as a line. Its label has the last one and the median. */
 export function sparkline({ latencies }: Track, words: Words): TemplateResult | typeof nothing {
   if (latencies.length < 2) return nothing
   const top = Math.max(...latencies, 1)

@@ -12,7 +12,7 @@ export type Standing =
   | 'idle'
   | 'off'
 
-/** What went wrong, for those that something can be done about. */
+/** Why a server does not work. */
 export type Cause =
   | 'cors'
   | 'dns'
@@ -47,7 +47,7 @@ export function permissionFor(url: string, states: LocalNetworks): LocalNetwork 
   return states[loopback ? 'loopback-network' : 'local-network']
 }
 
-/** Judges a server; `localNetwork` counts for servers on this machine or network. */
+/** The standing of a server. `localNetwork` counts for servers on this machine or network. */
 export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standing {
   if (h.status === 'disabled') return 'off'
   if (h.status === 'connected') return 'connected'
@@ -98,7 +98,7 @@ export function isLocal(url: string): boolean {
 
 /**
  * Tells what the browser allows this page of the local network, now and when that changes. A page of that network
- * needs no leave.
+ * needs no permission.
  */
 export async function watchLocalNetwork(tell: (states: LocalNetworks) => void): Promise<void> {
   if (isLocal(location.href)) return

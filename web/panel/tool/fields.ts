@@ -40,7 +40,7 @@ export function fieldView(
       : nothing
   }`
   const given = state !== undefined && state !== null
-  // A group or an optional switch is there or not there: that is a choice of its own.
+  // Whether an optional group is present is a choice of its own.
   if (field.kind === 'object' || field.kind === 'array' || field.kind === 'union') {
     return html`<fieldset class="part"><legend><bdi>${label}</bdi>${
       field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`

@@ -27,7 +27,7 @@ class Try extends PanelPart {
   declare tool: ToolInfo
   declare offered: boolean
   declare private draft: Draft
-  /** Problems are told once somebody has tried to send. */
+  /** Problems are shown after the first attempt to send. */
   declare private checked: boolean
   declare private running: AbortController | undefined
   declare private progress: ToolProgress | undefined

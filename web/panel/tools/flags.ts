@@ -111,7 +111,7 @@ export function foldName(name: string): string {
 const parts = ['name', 'description', 'schema', 'annotations'] as const
 export type Part = (typeof parts)[number]
 
-/** What a model and its user are told of a tool, a part each. */
+/** The parts of a definition that a model or its user sees. */
 const said = (
   { name, title, description, inputSchema, outputSchema, annotations }: ToolDefinition,
 ): Record<Part, unknown> => ({ name: [name, title], description, schema: [inputSchema, outputSchema], annotations })
@@ -128,7 +128,7 @@ export const changeFlags = (before: ToolDefinition, now: ToolDefinition): Flag[]
 
 const none: readonly Flag[] = []
 
-/** The flags of all tools, looked for while the page is idle; and what changed since the panel first saw a tool. */
+/** The flags of all tools, found while the page is idle, with the changes since the panel first saw each tool. */
 export class Flags {
   /** Grows when more is known. */
   version = 0

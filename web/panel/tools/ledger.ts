@@ -16,7 +16,7 @@ export class ToolLists {
   private seen: Partial<Pick<Snapshot, 'tools' | 'withheld'>> = {}
 
   /**
-   * Whether there was anything new to see: most changes are of health, and leave a registry's lists the same objects.
+   * Reports whether the lists changed. Most snapshots change only health, and have the same lists.
    */
   see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): boolean {
     if (tools === this.seen.tools && withheld === this.seen.withheld) return false

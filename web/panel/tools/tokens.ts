@@ -53,7 +53,7 @@ export function fit(
   return off
 }
 
-/** How long one go at weighing may keep the page busy, in ms. */
+/** How long one run of estimates may keep the page busy, in ms. */
 const slice = 6
 
 /** Estimates what tools cost a model in tokens, while the page has nothing else to do. */

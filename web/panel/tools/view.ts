@@ -22,7 +22,7 @@ const rows = 200
 /** Rows that are made for the first picture, and then with each idle moment. */
 const atFirst = 100, step = 300
 
-/** All tools by server: what models see, and what is kept from them. */
+/** All tools by server, on and off. */
 class ToolsView extends PanelPart {
   static override properties = reactive(
     'listed',
