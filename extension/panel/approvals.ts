@@ -14,17 +14,13 @@ const settle = 500
 /** Calls that wait for an approval, oldest first, above every tab. Screen readers announce them; the focus stays. */
 class Approvals extends AppPart {
   static override properties = reactive('answering')
+  static override initial = { answering: new Set() }
   declare private answering: ReadonlySet<string>
   private readonly id_ = freshId()
   private shown = ''
   private settledAt = 0
   /** The focus was on a question that has been removed. */
   private orphaned = false
-
-  constructor() {
-    super()
-    this.answering = new Set()
-  }
 
   private get questions(): Approval[] {
     return [...this.state.approvals].sort((a, b) => a.askedAt - b.askedAt)

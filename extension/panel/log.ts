@@ -28,15 +28,10 @@ const page = 60
 /** Calls, connections and decisions, newest first. */
 class Log extends AppPart {
   static override properties = reactive('outcome', 'most')
+  static override initial = { outcome: 'all', most: page }
   declare private outcome: Outcome | 'all'
   declare private most: number
   private readonly id_ = freshId()
-
-  constructor() {
-    super()
-    this.outcome = 'all'
-    this.most = page
-  }
 
   protected override render(): TemplateResult {
     const { id_: id } = this

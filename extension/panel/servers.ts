@@ -19,6 +19,7 @@ const firstWait = 50, longestWait = 2000
 /** The MCP servers: the settings panel, over the registry that the background holds. */
 class Servers extends AppPart {
   static override properties = reactive('registry', 'view')
+  static override initial = { view: 'servers' }
   declare private registry: Registry | undefined
   declare private view: PanelView
   private readonly id_ = freshId()
@@ -26,11 +27,6 @@ class Servers extends AppPart {
   private open: Registry | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
   private wait = firstWait
-
-  constructor() {
-    super()
-    this.view = 'servers'
-  }
 
   override connectedCallback(): void {
     super.connectedCallback()

@@ -58,21 +58,16 @@ export const en = {
   advice_replaced: 'Copies of a profile have the same identity. Unpair one of them, then pair it again.',
   advice_disconnected: 'The extension tries again automatically.',
   advice_bad_address: 'The address must be on this computer, with a port.',
-  advice_not_pairing:
-    'No pairing is open in the terminal. Run “portolan bridge pair”, then choose Pair within three minutes.',
+  advice_not_pairing: 'No pairing is open. Run “portolan bridge pair”, then choose Pair within three minutes.',
   advice_bad_proof:
     'The digits or the key do not match. Run “portolan bridge pair” again and type the digits exactly. If it happens ' +
     'again, another program may intercept the connection to the bridge.',
   advice_bad_message:
-    'The program at this address is not a Portolan bridge, or has another version. Update both, and check the address.',
+    'There is no Portolan bridge at this address, or another version. Update both, then check the address.',
   advice_declined: 'Run “portolan bridge pair” again, type the digits exactly, and answer “y” there.',
   advice_too_many: 'There were too many attempts. Wait a minute, then try again.',
-  advice_wrong_target:
-    'Another program answers at this address and forwards what is sent. Do not pair. Check the address and which ' +
-    'program uses that port.',
-  advice_no_bridge:
-    'If the bridge runs, it may have another address, or another program may use its port. Compare with the address ' +
-    'that the terminal shows.',
+  advice_wrong_target: 'Another program answers at this address and forwards what is sent. Do not pair.',
+  advice_no_bridge: 'Compare the address with that in the terminal: another program may use its port.',
 
   pair_title: 'Pair with this computer’s bridge',
   pair_why: 'The bridge lets the MCP clients on this computer use this browser’s tools. Nothing leaves the computer.',
@@ -90,9 +85,7 @@ export const en = {
   paired: 'Paired. Your MCP clients can use this browser’s tools.',
   bridge_address: 'Address of the bridge',
   token: 'Token of an ephemeral bridge',
-  token_help:
-    'A bridge that runs with --ephemeral shows it in the terminal. It is valid for that run only, and is not shown ' +
-    'again here.',
+  token_help: 'A bridge with --ephemeral shows it in the terminal. It is valid for that run only.',
   token_use: 'Use token',
 
   asks_waiting: { one: '{n} question waits for you', other: '{n} questions wait for you' },
@@ -129,8 +122,7 @@ export const en = {
   chat_missing: 'Permission missing',
   chat_missing_means: 'The browser no longer lets Portolan reach {hosts}. Portolan asks nothing there until it does.',
   chat_grant: 'Grant access',
-  chat_refused:
-    'The browser did not give Portolan access to {hosts}. {chat} stays off. Switch it on to be asked again.',
+  chat_refused: 'The browser gave no access to {hosts}. {chat} stays off. Switch it on to be asked again.',
   chat_used: '{n} of {most} prompts this hour',
   chat_waiting: '{n} waiting',
   chat_open: 'Open {chat}',
@@ -161,8 +153,7 @@ export const en = {
   option_aliases: 'Also offer other tool names',
   option_aliases_means: 'Adds ask_chatgpt_web, ask_gemini_web and ask_chatgpt_gemini_web to the tools’ own names.',
   option_pages: 'Tools for tabs and pages',
-  option_pages_means:
-    'Clients can list your tabs, and read pages that Portolan may reach. The browser asks you for the permission.',
+  option_pages_means: 'Clients can list tabs, and read pages that Portolan may reach. The browser asks you first.',
   pages_refused: 'Without the permission, the tools for tabs and pages stay off.',
   option_history: 'Keep questions and answers',
   option_history_means: 'In this browser profile only.',
@@ -215,14 +206,11 @@ export const en = {
   origin_empty: 'Enter an origin, such as https://app.example.',
   origin_no_origin: 'An origin begins with https:// and names a host.',
   origin_scheme: 'Only https and http pages can be approved.',
-  origin_more:
-    'An origin is scheme, host and port only. You would approve all pages of this one: check it, then approve.',
+  origin_more: 'An origin is scheme, host and port. You would approve all pages of this one: check, then approve.',
 
   bookmarks: 'Bookmarks',
   bookmarks_on: 'Offer bookmark tools',
-  bookmarks_means:
-    'Clients can search, add, move and change bookmarks; removing asks you first. The browser asks you for the ' +
-    'permission.',
+  bookmarks_means: 'Clients can search, add, move and change bookmarks. Removing asks you. The browser asks you first.',
   bookmarks_refused: 'Without the permission, the bookmark tools stay off.',
 
   profile: 'This browser',

@@ -4,6 +4,9 @@ export type Key = keyof typeof en
 export type Messages = MessagesOf<Key>
 export type Words = WordsOf<Key>
 
+/** The codes for which there are messages: the keys that begin with `Prefix`, without it. */
+export type Codes<Prefix extends string, K = Key> = K extends `${Prefix}${infer Code}` ? Code : never
+
 /** The panel's words in a locale, a BCP 47 tag. What `messages` lacks is English. */
 export const wordsOf = (tag: string, messages: Messages = {}): Words => wordsFrom<Key>(tag, messages, en)
 
@@ -43,8 +46,7 @@ export const en = {
   browse: 'Browse catalogue',
 
   add_server: 'Add a server',
-  add_help:
-    'A URL, mcp.json, server.json, install link, “claude mcp add …” or a curl command. Files can be dropped here.',
+  add_help: 'A URL, mcp.json, server.json, install link, “claude mcp add …” or curl command. You can drop files here.',
   read_as: { one: 'Read as {what}: {n} server.', other: 'Read as {what}: {n} servers.' },
   at_line: 'Line {n}, column {column}.',
   kind_url: 'a URL',
@@ -200,14 +202,12 @@ export const en = {
   cause_path_why: '{host} is there, but not at this path. It often ends in /mcp or /sse.',
   cause_local_network: 'Your browser protects the local network.',
   cause_local_network_why:
-    'To reach {host}, allow {origin} to connect to devices on your network when the browser asks, or in its site ' +
-    'settings.',
+    'To reach {host}, allow {origin} to use your network when the browser asks, or in its site settings.',
   cause_sign_in: 'This server needs you to sign in.',
   cause_sign_in_why: 'A window of {host} opens for that.',
   cause_sign_in_at: 'A window of {at} opens. Continue only if you have an account there.',
   signing_in: 'Waiting for you to sign in…',
-  signing_in_why:
-    'Finish in the window of {at}. If it is closed, open it again. Your browser may have to allow windows.',
+  signing_in_why: 'Finish in the window of {at}. If it is closed, open it again. The browser may have to allow it.',
   open_again: 'Open again',
   signed_in: 'Signed in',
   sign_out: 'Sign out',

@@ -13,7 +13,14 @@ export interface Panel<Key extends string = never> {
 /** A part of a panel. It renders into the panel's shadow root, so that ids, styles and CSS parts are shared. */
 export abstract class Part<P extends Panel = Panel> extends LitElement {
   static override properties: Record<string, object> = reactive('panel')
+  /** What properties are before somebody sets them. */
+  static initial: Record<string, unknown> = {}
   declare panel: P
+
+  constructor() {
+    super()
+    Object.assign(this, (this.constructor as typeof Part).initial)
+  }
 
   protected override createRenderRoot(): HTMLElement {
     return this

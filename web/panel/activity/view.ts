@@ -17,6 +17,7 @@ const rowHeight = 34, spare = 12
 /** The timeline: the newest row first, of which only those in sight are made. */
 class ActivityView extends PanelPart {
   static override properties = reactive('log', 'query', 'kind', 'held', 'top', 'chosen')
+  static override initial = { query: '', kind: 'all', top: 0 }
   declare log: ActivityLog
   declare private query: string
   declare private kind: Kind
@@ -29,13 +30,6 @@ class ActivityView extends PanelPart {
   private stop: (() => void) | undefined
   private drawing = false
   private found: { of: string; rows: Row[] } = { of: '', rows: [] }
-
-  constructor() {
-    super()
-    this.query = ''
-    this.kind = 'all'
-    this.top = 0
-  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('log')) return

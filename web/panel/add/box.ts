@@ -8,16 +8,12 @@ import type { Reading } from '../config/types.ts'
 /** The box in which people paste anything that describes a server. */
 class AddBox extends PanelPart {
   static override properties = reactive('servers', 'text')
+  static override initial = { text: '' }
   declare servers: Snapshot['servers']
   declare private text: string
   private readonly id_ = freshId()
   private reading: Reading = { kind: 'empty', entries: [] }
   private read: typeof import('../parts.ts').readConfig | undefined
-
-  constructor() {
-    super()
-    this.text = ''
-  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('text')) return

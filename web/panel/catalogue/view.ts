@@ -14,6 +14,7 @@ const rest = 300
 /** Servers of a public catalogue, to choose from. */
 class CatalogueDialog extends PanelDialog {
   static override properties = reactive('base', 'listings', 'chosen', 'loading', 'fault', 'done')
+  static override initial = { listings: [] }
   declare base: string
   declare private listings: Listing[]
   declare private chosen: Listing | undefined
@@ -26,11 +27,6 @@ class CatalogueDialog extends PanelDialog {
   private search: Search | undefined
   private typing: ReturnType<typeof setTimeout> | undefined
   private query = ''
-
-  constructor() {
-    super()
-    this.listings = []
-  }
 
   protected override firstUpdated(): void {
     super.firstUpdated()

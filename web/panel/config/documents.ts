@@ -10,16 +10,9 @@ export interface Found {
 }
 
 // VS Code's is `servers`; opencode's `mcp` holds the servers themselves.
-const containers = [
-  'mcpServers',
-  'amp.mcpServers',
-  'servers',
-  'context_servers',
-  'mcp_servers',
-  'mcp',
-  'extensions',
-  'remoteServers',
-]
+const containers = 'mcpServers amp.mcpServers servers context_servers mcp_servers mcp extensions remoteServers'.split(
+  ' ',
+)
 
 /** The servers of a parsed document of any dialect; undefined: it holds none. */
 export function readDocument(v: unknown, name?: string, depth = 0): Found | undefined {

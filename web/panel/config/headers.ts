@@ -4,16 +4,8 @@ import type { Draft, Lint } from './types.ts'
 // What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
 const forbidden = new Set([...forbiddenHeaders, ...browserHeaders])
 // Set again by every client: leaving them out changes nothing.
-const idle = new Set([
-  'accept',
-  'content-type',
-  'content-length',
-  'user-agent',
-  'accept-encoding',
-  'connection',
-  'mcp-protocol-version',
-  'host',
-])
+const idle = new Set(('accept content-type content-length user-agent accept-encoding connection mcp-protocol-version ' +
+  'host').split(' '))
 
 const secretName = /auth|token|key|secret|passw|credential|session|cookie|signature|bearer|\bpat\b|jwt/i
 const secretValue = /^(?:bearer|basic|token)\s|^(?:sk|pk|ghp|gho|ghs|xox[abprs]|glpat|github_pat|eyJ)[-_.A-Za-z0-9]/i

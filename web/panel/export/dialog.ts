@@ -9,12 +9,8 @@ const dialects = ['mcpServers', 'vscode'] as const
 /** The configuration as other clients read it, without secrets. */
 class Export extends PanelDialog {
   static override properties = reactive('dialect')
+  static override initial = { dialect: 'mcpServers' }
   declare private dialect: typeof dialects[number]
-
-  constructor() {
-    super()
-    this.dialect = 'mcpServers'
-  }
 
   protected heading(): string {
     return this.t('export_title')

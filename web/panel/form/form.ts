@@ -6,18 +6,8 @@ const maxFields = 200
 const maxOptions = 500
 
 /** A form cannot show what these keywords ask for. */
-const beyond = [
-  'patternProperties',
-  'if',
-  'dependentSchemas',
-  'dependentRequired',
-  'dependencies',
-  'not',
-  'prefixItems',
-  '$dynamicRef',
-  '$recursiveRef',
-  'contains',
-]
+const beyond = ('patternProperties if dependentSchemas dependentRequired dependencies not prefixItems $dynamicRef ' +
+  '$recursiveRef contains').split(' ')
 const long = /text|body|content|query|code|sql|prompt|message|markdown|html|script|description|comment/i
 
 /** The form of a tool's inputSchema. Never throws; what has no widget is a JSON field. */

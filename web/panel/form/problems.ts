@@ -1,3 +1,4 @@
+import type { Codes } from '../translations.ts'
 import { get, isObject } from '../config/json.ts'
 import {
   isJSON,
@@ -13,22 +14,7 @@ import {
 /** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {
   path: string
-  code:
-    | 'required'
-    | 'not_a_number'
-    | 'not_whole'
-    | 'min'
-    | 'max'
-    | 'above'
-    | 'below'
-    | 'multiple_of'
-    | 'min_length'
-    | 'max_length'
-    | 'format'
-    | 'not_json'
-    | 'min_items'
-    | 'max_items'
-    | 'not_unique'
+  code: Codes<'field_'>
   limit?: number | string
 }
 

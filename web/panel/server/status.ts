@@ -1,3 +1,4 @@
+import type { Codes } from '../translations.ts'
 import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
 
 /** How a server stands, as a person sees it. */
@@ -12,27 +13,8 @@ export type Standing =
   | 'idle'
   | 'off'
 
-/** Why a server does not work. */
-export type Cause =
-  | 'cors'
-  | 'dns'
-  | 'tls'
-  | 'down'
-  | 'timeout'
-  | 'path'
-  | 'local_network'
-  | 'sign_in'
-  | 'credentials'
-  | 'forbidden'
-  | 'proxy'
-  | 'server'
-  | 'rate'
-  | 'protocol'
-  | 'redirect'
-  | 'config'
-  | 'crash'
-  | 'network'
-  | 'other'
+/** Why a server does not work. Each cause has messages. */
+export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at'>
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined

@@ -16,16 +16,12 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 /** A tool: what models see of it, and a place to try it. */
 class ToolDialog extends PanelDialog {
   static override properties = reactive('name', 'tab', 'snapshot', 'format')
+  static override initial = { format: 'openai' }
   declare name: string
   declare tab: typeof tabs[number]
   declare snapshot: Snapshot
   declare private format: Dialect
   protected override wide = true
-
-  constructor() {
-    super()
-    this.format = 'openai'
-  }
 
   private get tool(): ToolInfo | undefined {
     const named = (t: ToolInfo) => t.name === this.name

@@ -9,18 +9,13 @@ const step = 100
 /** A JSON value as a tree whose branches are made when they are opened. */
 class JSONTree extends PanelPart {
   static override properties = reactive('label', 'value', 'levels', 'open', 'shown')
+  static override initial = { levels: 0, shown: step }
   declare label: string
   declare value: unknown
   /** How many levels are open to begin with. */
   declare levels: number
   declare private open: boolean | undefined
   declare private shown: number
-
-  constructor() {
-    super()
-    this.levels = 0
-    this.shown = step
-  }
 
   protected override render(): TemplateResult {
     const { value } = this

@@ -35,6 +35,7 @@ class ToolsView extends PanelPart {
     'closed',
     'whole',
   )
+  static override initial = { query: '', filter: 'all', made: atFirst, closed: new Set(), whole: new Set() }
   declare listed: Map<string, Listed[]>
   declare servers: Snapshot['servers']
   /** Grows when more is known of the tools. */
@@ -49,15 +50,6 @@ class ToolsView extends PanelPart {
   private left = 0
   private making = false
   private readonly ids = { search: freshId(), filter: freshId() }
-
-  constructor() {
-    super()
-    this.query = ''
-    this.filter = 'all'
-    this.made = atFirst
-    this.closed = new Set()
-    this.whole = new Set()
-  }
 
   protected override render(): TemplateResult {
     const { ids } = this
