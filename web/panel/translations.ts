@@ -41,7 +41,7 @@ export const en = {
   show_rest: { one: 'Show {n} more', other: 'Show {n} more' },
 
   empty_title: 'No servers yet',
-  empty_text: 'Add one above by its address, try the built-in demo, or search the public catalogue.',
+  empty_text: 'Add one by its address, try the built-in demo, or search the catalogue.',
   add_demo: 'Add the built-in demo',
   browse: 'Browse catalogue',
 

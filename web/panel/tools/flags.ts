@@ -1,6 +1,5 @@
 import type { scanDefinition } from '../../../wasm/js/page/scan.ts'
 import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
-import { en } from '../translations.ts'
 import { sortedJSON } from '../../ui/sorted-json.ts'
 import { line } from '../../ui/text.ts'
 import type { Listed } from './ledger.ts'
@@ -22,8 +21,12 @@ export interface Flag {
   other?: string
 }
 
+const worded = new Set(
+  ('hidden_text lookalike concealment override pseudo_tag sensitive_path exfiltration data_url shadowing parameter ' +
+    'blob').split(' '),
+)
 /** The end of the message key for a rule of the registry's scanner. */
-export const wordsOfRule = (rule: string): string => (Object.hasOwn(en, `flag_suspicious_${rule}`) ? rule : 'else')
+export const wordsOfRule = (rule: string): string => (worded.has(rule) ? rule : 'else')
 
 const maxFlags = 8
 /** Shorter descriptions are alike by chance. */
