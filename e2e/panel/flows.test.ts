@@ -278,7 +278,7 @@ test('a page of the web needs leave to reach this machine, and says so', async (
   const origin = `http://app.example:${at}`
   const p = await openPanel(guarded, { ...site, url: origin }, { servers: { good: port.servers.good! } })
   await cardOf(p, 'good').getByText('Needs local-network permission').waitFor()
-  await cardOf(p, 'good').getByText(`allow ${origin} to connect to devices on your network`).waitFor()
+  await cardOf(p, 'good').getByText(`allow ${origin} to use your network`).waitFor()
   await p.page.context().grantPermissions(['local-network-access'])
   await cardOf(p, 'good').getByText('Connected').waitFor()
   await done(p)

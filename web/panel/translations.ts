@@ -139,7 +139,7 @@ export const en = {
   removed: '{name} was removed.',
   transport_http: 'Streamable HTTP',
   transport_sse: 'HTTP+SSE',
-  transport_auto: 'Transport detected automatically',
+  transport_auto: 'Automatic transport',
   through_proxy: 'through the proxy',
   tools_of: { one: '{n} of {total} tools', other: '{n} of {total} tools' },
   claimed: 'The name that the server gives itself',
