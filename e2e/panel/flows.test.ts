@@ -33,7 +33,7 @@ const done = async ({ page, faults }: PanelPage) => {
 
 test('from nothing to tools in one click', async () => {
   const p = await openPanel(browser, site)
-  await p.panel.getByText('No servers on the chart yet').waitFor()
+  await p.panel.getByText('No servers yet').waitFor()
   await p.panel.getByRole('button', { name: 'Add the built-in demo' }).click()
   await cardOf(p, 'demo').getByText('Connected').waitFor()
   await cardOf(p, 'demo').getByRole('button', { name: '6 of 6 tools' }).click()
@@ -92,7 +92,7 @@ test('local processes are explained, and what is wrong with a configuration is s
       'npx -y git-mcp',
       'Bearer, but no token follows',
       'is not encrypted',
-      'a page to read',
+      'a documentation page',
     ]
   ) await p.panel.getByText(text).waitFor()
   assert.ok(await p.panel.getByRole('button', { name: 'Add server' }).isDisabled())
@@ -138,7 +138,7 @@ test('header values can be written, kept, replaced and never read', async () => 
   const value = p.panel.getByRole('group', { name: 'Header 2' }).getByLabel('Value')
   await value.fill('seen while held')
   assert.equal(await value.getAttribute('type'), 'password')
-  const eye = await p.panel.getByRole('button', { name: 'Show while held' }).boundingBox()
+  const eye = await p.panel.getByRole('button', { name: 'Show while pressed' }).boundingBox()
   await p.page.mouse.move(eye!.x + 5, eye!.y + 5)
   await p.page.mouse.down()
   await p.page.waitForFunction(() =>
@@ -228,7 +228,7 @@ test('search finds tools by name and by description, and filters them by what is
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByRole('checkbox', { name: 'Offer add to models' }).uncheck()
   await p.panel.getByLabel('Search tools').fill('')
-  await p.panel.getByLabel('Show', { exact: true }).selectOption('Not offered')
+  await p.panel.getByLabel('Show', { exact: true }).selectOption('Off')
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByRole('button', { name: /^add/ }).click()
   await p.panel.getByText('Models do not see this tool while it is off.').waitFor()
@@ -261,7 +261,7 @@ test('a server without CORS is found out and reached through the proxy', async (
   await cardOf(p, 'hidden').getByText('Blocked by CORS').waitFor()
   await cardOf(p, 'hidden').getByText('Details').click()
   await cardOf(p, 'hidden').getByText(`Access-Control-Allow-Origin: ${site.url}`).waitFor()
-  await cardOf(p, 'hidden').getByRole('button', { name: 'Go through the proxy' }).click()
+  await cardOf(p, 'hidden').getByRole('button', { name: 'Use the proxy' }).click()
   await cardOf(p, 'hidden').getByText('Connected').waitFor()
   await cardOf(p, 'hidden').getByText('through the proxy').waitFor()
   await done(p)
@@ -278,7 +278,7 @@ test('a page of the web needs leave to reach this machine, and says so', async (
   const origin = `http://app.example:${at}`
   const p = await openPanel(guarded, { ...site, url: origin }, { servers: { good: port.servers.good! } })
   await cardOf(p, 'good').getByText('Needs local-network permission').waitFor()
-  await cardOf(p, 'good').getByText(`allow ${origin} to connect to devices on your network`).waitFor()
+  await cardOf(p, 'good').getByText(`allow ${origin} to use your network`).waitFor()
   await p.page.context().grantPermissions(['local-network-access'])
   await cardOf(p, 'good').getByText('Connected').waitFor()
   await done(p)

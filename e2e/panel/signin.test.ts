@@ -22,7 +22,7 @@ const card = ({ panel }: PanelPage) => panel.getByRole('article', { name: 'notes
 test('one button signs in; the menu signs out', async () => {
   const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
   await card(p).getByText('Sign-in needed').waitFor()
-  await card(p).getByText('go on only if that is where you have an account').waitFor()
+  await card(p).getByText('Continue only if you have an account there').waitFor()
   const popup = p.page.waitForEvent('popup')
   await card(p).getByRole('button', { name: 'Sign in' }).click()
   assert.ok((await popup).url().startsWith(site.url)) // and goes on from there

@@ -28,7 +28,7 @@ const done = async ({ page, faults }: PanelPage) => {
 const offered = (p: PanelPage) => p.page.evaluate(() => window.registry.getSnapshot().tools.map((t) => t.tool))
 const relist = (p: PanelPage) => p.page.evaluate(() => window.registry.discover(['files']))
 
-test('a tool that changes is held back, shown with what differs, and offered once it is approved', async () => {
+test('a tool that changes is held, shown with what differs, and offered once it is approved', async () => {
   const tools = [read('Reads a file.')]
   const server = await sdkServer(tools)
   const p = await openPanel(browser, site, { servers: { files: { url: server.url } } })
@@ -41,14 +41,14 @@ test('a tool that changes is held back, shown with what differs, and offered onc
   assert.ok(!(await offered(p)).includes('read'))
 
   const held = cardOf(p, 'files').locator('.held')
-  await held.getByText('1 tool is held back.').waitFor()
+  await held.getByText('1 tool is held.').waitFor()
   await held.getByRole('button', { name: 'Review…' }).click()
-  await dialog(p).getByText('It differs from what was approved.').waitFor()
+  await dialog(p).getByText('It differs from the approved version.').waitFor()
   assert.deepEqual(await dialog(p).locator('del').allTextContents(), ['a'])
   const added = (await dialog(p).locator('ins').allTextContents()).join(' ')
   assert.match(added, /any.* Send its content to the author.*"author"/s)
   await dialog(p).getByRole('button', { name: 'Approve', exact: true }).click()
-  await dialog(p).getByText('Nothing is held back any more.').waitFor()
+  await dialog(p).getByText('No tool is held any more.').waitFor()
   assert.ok((await offered(p)).includes('read'))
   await dialog(p).getByRole('button', { name: 'Close' }).last().click()
   assert.equal(await held.count(), 0)
@@ -107,7 +107,7 @@ test('a call is asked about in a dialog; answers that are to last are remembered
     )
   const answer = async (button: string) => {
     const called = call()
-    await dialog(p).getByRole('heading', { name: 'May the model do this?' }).waitFor()
+    await dialog(p).getByRole('heading', { name: 'Allow this call?' }).waitFor()
     assert.match(await dialog(p).innerText(), /raw[^]*files[^]*~\/\.ssh\/id_rsa/)
     await (button === 'Escape'
       ? p.page.keyboard.press('Escape')

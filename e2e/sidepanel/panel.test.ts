@@ -23,7 +23,7 @@ flow('a person pairs with the keyboard alone', { state: 'fresh' }, async (page) 
   await page.getByText('Now say yes in the terminal.').waitFor()
   await until(() => focused(page), (f) => f === 'Cancel', 'the focus goes on')
   await set(page, { pairing: null, link: { ...fresh().link, status: 'connected', since: Date.now() } })
-  await page.getByText('Paired. This browser’s tools').waitFor()
+  await page.getByText('Paired. Your MCP clients').waitFor()
   assert.equal(await page.locator('portolan-pairing').count(), 0)
   await until(() => focused(page), (f: string) => f.startsWith('Bridge'), 'the focus is not lost with the card')
 })
@@ -46,7 +46,7 @@ flow('the field for digits takes what is pasted, keeps the caret, and wants six'
   await page.keyboard.type('8')
   assert.equal(await field.inputValue(), '981 23')
   await page.keyboard.press('Enter')
-  await page.getByText('All six digits, please.').waitFor()
+  await page.getByText('Type all six digits.').waitFor()
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
   assert.deepEqual(await asked(page, 'digits'), [])
   await page.keyboard.press('End')
@@ -58,7 +58,7 @@ flow('a pairing that fails says why, and what to do', { state: 'looking' }, asyn
   const rows: [code: string, advice: RegExp][] = [
     ['BAD_PROOF', /type the digits exactly/],
     ['NOT_PAIRING', /the bridge says so/],
-    ['NO_BRIDGE', /another program may have its port/],
+    ['NO_BRIDGE', /another program may use its port/],
     ['DECLINED', /type the digits exactly/],
     ['TOO_MANY', /Wait a minute/],
     ['WRONG_TARGET', /Do not pair/],
@@ -149,13 +149,13 @@ flow('when the background dies the view stays, and requests fail clearly and can
   await page.getByRole('button', { name: 'Stop everything' }).click()
   await page.evaluate(() => window.standin.background.die())
   await page.locator('.notice.bad').getByText('was restarted before it answered').waitFor()
-  await page.getByText('does not answer; trying again').waitFor()
+  await page.getByText('does not answer. Trying again').waitFor()
   assert.equal(await page.locator('portolan-clients').getByText('Claude Desktop').isVisible(), true)
   await play(page, { silent: false })
   await page.evaluate(() => window.standin.background.set({}))
-  await page.getByText('does not answer; trying again').waitFor({ state: 'detached' })
+  await page.getByText('does not answer. Trying again').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Stop everything' }).click()
-  await page.getByRole('button', { name: 'Go on' }).first().waitFor()
+  await page.getByRole('button', { name: 'Continue' }).first().waitFor()
 })
 
 flow('a background that comes back at once is not spoken of', {}, async (page) => {
@@ -178,7 +178,7 @@ flow('everything is stopped and goes on, by a button that keeps its place', { st
   }
   await page.getByRole('button', { name: 'Stop everything' }).focus()
   await page.keyboard.press('Enter')
-  await until(() => focused(page), (f) => f === 'Go on', 'the button has become the other')
+  await until(() => focused(page), (f) => f === 'Continue', 'the button has become the other')
   await page.keyboard.press('Enter')
   await until(() => asked(page, 'go'), (a: unknown[]) => a.length === 1, 'it goes on')
 })

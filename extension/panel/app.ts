@@ -1,22 +1,26 @@
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
-import { compass, standingIcon } from '../../web/panel/icons.ts'
-import { Notices } from '../../web/panel/notices.ts'
-import { styles } from '../../web/panel/style/style.ts'
-import { clean, line } from '../../web/panel/text.ts'
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { places, type AppContext, type Place } from './context.ts'
+import { isKey, wordsOf, type Words } from './translations.ts'
+import { define } from '../../web/ui/part.ts'
+import { Shell, tabStrip } from '../../web/ui/shell.ts'
+import { directionOf } from '../../web/ui/translations.ts'
+import { type Language } from './language.ts'
+import { compass, standingIcon } from '../../web/ui/icons.ts'
+import type { Notice } from '../../web/ui/notices.ts'
+import { styles } from '../../web/ui/style.ts'
+import { clean, line } from '../../web/ui/text.ts'
 import { connectPort } from '../browser.ts'
 import type { Method, Requests, State } from '../messages.ts'
 import { keepFocus } from './focus.ts'
 import { octagon, placeIcon, play } from './icons.ts'
-import { linkStanding, linkWords } from './standing.ts'
-import { define, places, type Desk, type Place } from './piece.ts'
+import { linkStanding, linkWords } from './link.ts'
 import { Store, type RequestError } from './store.ts'
 import { own } from './style.ts'
-import { directionOf, isKey, wordsOf, type Language, type Words } from './words.ts'
 import './approvals.ts'
 import './home.ts'
 
-/** The side panel and the options page: one app, as wide as it is let. */
-export class PortolanExtension extends LitElement implements Desk {
+/** The side panel and the options page: one app at two widths. */
+export class PortolanExtension extends Shell implements AppContext {
   static override styles = [styles, own]
   static override properties = { language: { attribute: false }, place: { reflect: true }, now: { state: true } }
   declare language: Language
@@ -25,7 +29,6 @@ export class PortolanExtension extends LitElement implements Desk {
 
   words: Words = wordsOf('en')
   private readonly store = new Store(connectPort)
-  private readonly notices = new Notices(() => this.requestUpdate())
   private seen: State | undefined
   private clock: ReturnType<typeof setInterval> | undefined
   private unsubscribe: (() => void) | undefined
@@ -59,7 +62,7 @@ export class PortolanExtension extends LitElement implements Desk {
     this.requestUpdate()
   }
 
-  /** Seconds are counted where they are shown. */
+  /** Renders each second while a countdown is shown, otherwise every 30 seconds. */
   private tick(): void {
     const s = this.seen
     const counts = s && (s.link.status === 'waiting' || s.runs.length > 0 || s.approvals.length > 0)
@@ -94,47 +97,49 @@ export class PortolanExtension extends LitElement implements Desk {
         : nothing
     }
         </div>
-        <div class="places"><div role="tablist" aria-label=${t('places')} @keydown=${this.move}>
-          ${
-      places.map((p) =>
-        html`<button type="button" role="tab" id="tab-${p}" aria-controls="place-${p}" aria-selected=${
-          p === place
-        } tabindex=${p === place ? 0 : -1} @click=${() => this.go(p)}>
-            ${placeIcon[p]}<span>${t(`place_${p}`)}</span>${
-          p === 'chats' && state?.runs.length
-            ? html` <span class="count">${t.number(state.runs.length)}</span>`
-            : nothing
-        }</button>`
-      )
-    }
-        </div></div>
+        <div class="places">${this.tabs()}</div>
       </header>
       ${
       state
         ? html`
-        <portolan-approvals .desk=${this} .state=${state} .now=${now}></portolan-approvals>
+        <portolan-approvals .panel=${this} .state=${state} .now=${now}></portolan-approvals>
         <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${
           this.view(state)
         }</div></main>
         <footer class="foot">${this.awayView()}${this.notices.view(t)}${this.stopBar(state)}</footer>`
-        : html`<main><div class="waking" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}">${compass}<p>${
-          t('waking')
-        }</p>${this.awayView()}</div></main>`
+        : html`<main><div class="waking" role="tabpanel" id="place-${place}"
+          aria-labelledby="tab-${place}">${compass}<p>${t('waking')}</p>${this.awayView()}</div></main>`
     }
     </div>`
+  }
+
+  private tabs(): TemplateResult {
+    const { words: t } = this
+    const runs = this.seen?.runs.length
+    return tabStrip(this, {
+      label: t('places'),
+      tabs: places,
+      chosen: this.place,
+      choose: this.go,
+      face: (p) =>
+        html`${placeIcon[p]}<span>${t(`place_${p}`)}</span>${
+          p === 'chats' && runs ? html` <span class="count">${t.number(runs)}</span>` : nothing
+        }`,
+      ids: ['tab', 'place'],
+    })
   }
 
   private view(state: State): TemplateResult {
     const { now } = this
     switch (this.place) {
       case 'chats':
-        return html`<portolan-chats .desk=${this} .state=${state} .now=${now}></portolan-chats>`
+        return html`<portolan-chats .panel=${this} .state=${state} .now=${now}></portolan-chats>`
       case 'servers':
-        return html`<portolan-servers .desk=${this} .state=${state}></portolan-servers>`
+        return html`<portolan-servers .panel=${this} .state=${state}></portolan-servers>`
       case 'activity':
-        return html`<portolan-log .desk=${this} .state=${state} .now=${now}></portolan-log>`
+        return html`<portolan-log .panel=${this} .state=${state} .now=${now}></portolan-log>`
     }
-    return html`<portolan-home .desk=${this} .state=${state} .now=${now}></portolan-home>`
+    return html`<portolan-home .panel=${this} .state=${state} .now=${now}></portolan-home>`
   }
 
   /** Below, so that nothing moves under a pointer. */
@@ -154,19 +159,16 @@ export class PortolanExtension extends LitElement implements Desk {
     </div>`
   }
 
-  private readonly move = (event: KeyboardEvent): void => {
-    const step = directionOf(this.words.locale) === 'rtl' ? -1 : 1
-    const at = places.indexOf(this.place)
-    const to = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: -1 }[event.key]
-    if (to === undefined) return
-    event.preventDefault()
-    this.go(places.at(to % places.length)!)
-    void this.updateComplete.then(() =>
-      this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
-    )
+  protected override describe(error: unknown): Notice {
+    const { code, message } = error as RequestError
+    const own = `error_${code}`
+    return {
+      text: isKey(own) ? this.words(own) : clean(String(message), 500),
+      hint: code && this.words('code', { code: clean(code, 60) }),
+    }
   }
 
-  // What the app does for its parts (Desk).
+  // What the app does for its parts; see AppContext.
 
   readonly go = (place: Place): void => {
     this.place = place
@@ -175,28 +177,12 @@ export class PortolanExtension extends LitElement implements Desk {
   readonly ask = <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<ReturnType<Requests[M]>> =>
     this.store.request(method, params)
 
-  readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work()
-    } catch (error) {
-      const { code, message } = error as RequestError
-      const own = `error_${code}`
-      this.notices.put({
-        text: isKey(own) ? this.words(own) : clean(String(message), 500),
-        hint: code && this.words('code', { code: clean(code, 60) }),
-        bad: true,
-      })
-      return undefined
-    }
-  }
-
   readonly send = async <M extends Method>(method: M, params: Parameters<Requests[M]>[0]): Promise<boolean> =>
     await this.run(async () => {
       await this.ask(method, params)
       return true
     }) ?? false
 
-  readonly tell = (text: string): void => this.notices.put({ text })
   readonly warn = (text: string): void => this.notices.put({ text, bad: true })
 }
 

@@ -1,29 +1,26 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { clean, line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { clean, line } from '../../web/ui/text.ts'
 import type { Approval } from '../messages.ts'
 import { question } from './icons.ts'
-import { define, freshId, Piece } from './piece.ts'
 
 const answers = ['once', 'always', 'deny', 'never'] as const
 
-/** A question that has just moved under the pointer cannot have been read: clicks count after so many ms. */
+/** Time in ms before clicks count. A question that just moved under the pointer has not been read. */
 const settle = 500
 
-/** The questions that wait, oldest first, above every tab. They are said, and take no focus. */
-class Approvals extends Piece {
-  static override properties = { ...Piece.properties, answering: { state: true } }
+/** Calls that wait for an approval, oldest first, above every tab. Screen readers announce them; the focus stays. */
+class Approvals extends AppPart {
+  static override properties = reactive('answering')
+  static override initial = { answering: new Set() }
   declare private answering: ReadonlySet<string>
   private readonly id_ = freshId()
   private shown = ''
   private settledAt = 0
-  /** The focus was on a question that is gone. */
+  /** The focus was on a question that has been removed. */
   private orphaned = false
-
-  constructor() {
-    super()
-    this.answering = new Set()
-  }
 
   private get questions(): Approval[] {
     return [...this.state.approvals].sort((a, b) => a.askedAt - b.askedAt)
@@ -82,7 +79,7 @@ class Approvals extends Piece {
       )
     }</div>
       <p class="dim">${this.t('asks_claimed')} ${
-      this.t('asks_left', { time: this.desk.words.duration(left * 1000) })
+      this.t('asks_left', { time: this.panel.words.duration(left * 1000) })
     }</p>
     </article>`
   }
@@ -90,7 +87,7 @@ class Approvals extends Piece {
   private async answer({ id }: Approval, answer: (typeof answers)[number]): Promise<void> {
     if (performance.now() < this.settledAt || this.answering.has(id)) return
     this.answering = new Set([...this.answering, id])
-    await this.desk.send('approve', { id, answer })
+    await this.panel.send('approve', { id, answer })
     this.answering = new Set([...this.answering].filter((other) => other !== id))
   }
 }

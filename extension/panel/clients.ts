@@ -1,14 +1,16 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId } from '../../web/ui/part.ts'
+import { options } from '../../web/ui/fields.ts'
+import { line } from '../../web/ui/text.ts'
 import type { ClientView, Grant } from '../messages.ts'
 import { confirm } from './confirm.ts'
-import { define, freshId, Piece } from './piece.ts'
 
 const grants: Grant[] = ['allow', 'ask', 'deny']
 
-/** Who called, by their own word, and what each may do. */
-class Clients extends Piece {
+/** The clients that called, under the names they gave, and the rules of each. */
+class Clients extends AppPart {
   private readonly id_ = freshId()
 
   protected override render(): TemplateResult {
@@ -26,7 +28,7 @@ class Clients extends Piece {
   }
 
   private client(c: ClientView): TemplateResult {
-    const { words: t } = this.desk
+    const { words: t } = this.panel
     const name = line(c.name, 60)
     const given = Object.keys(c.grants).sort()
     const others = this.state.tools.filter((tool) => !Object.hasOwn(c.grants, tool.name))
@@ -36,13 +38,13 @@ class Clients extends Piece {
     }</bdi></p>
       <p class="dim">${t('seen', { ago: t.ago(c.lastSeen, Math.max(this.now, c.lastSeen)) })}</p></div>
       ${
-      confirm(this.desk, {
+      confirm(this.panel, {
         label: t('forget'),
         name: t('forget_of', { name }),
         question: t('forget_question', { name }),
         yes: t('forget_yes'),
         small: true,
-        act: () => this.desk.send('forgetClient', { client: c.key }),
+        act: () => this.panel.send('forgetClient', { client: c.key }),
       })
     }
       <details class="wide"><summary>${given.length ? t('grants', { n: given.length }) : t('grants_none')}</summary>
@@ -56,9 +58,7 @@ class Clients extends Piece {
           <select id="${id}-tool" class="grow" name="tool">${
           others.map((tool) => html`<option value=${tool.name}>${line(tool.name, 80)}</option>`)
         }</select>
-          <select name="grant" aria-label=${t('grant')}>${
-          grants.map((g) => html`<option value=${g}>${t(`grant_${g}`)}</option>`)
-        }</select>
+          <select name="grant" aria-label=${t('grant')}>${options(grants, undefined, (g) => t(`grant_${g}`))}</select>
           <button class="small" aria-label=${t('grant_set_for', { name })}>${t('grant_set')}</button></form>`
         : nothing
     }
@@ -69,17 +69,17 @@ class Clients extends Piece {
     const changed = async (event: Event) => {
       const select = event.target as HTMLSelectElement
       const grant = (select.value || undefined) as Grant | undefined
-      if (!await this.desk.send('setGrant', { client: c.key, tool, grant })) select.value = c.grants[tool] ?? ''
+      if (!await this.panel.send('setGrant', { client: c.key, tool, grant })) select.value = c.grants[tool] ?? ''
     }
     return html`<select aria-label=${this.t('grant_of', { tool: line(tool, 80) })} @change=${changed}>
-      ${grants.map((g) => html`<option value=${g} ?selected=${c.grants[tool] === g}>${this.t(`grant_${g}`)}</option>`)}
+      ${options(grants, c.grants[tool], (g) => this.t(`grant_${g}`))}
       <option value="">${this.t('grant_default')}</option></select>`
   }
 
   private add(event: Event, c: ClientView): void {
     event.preventDefault()
     const form = new FormData(event.target as HTMLFormElement)
-    void this.desk.send('setGrant', {
+    void this.panel.send('setGrant', {
       client: c.key,
       tool: String(form.get('tool')),
       grant: form.get('grant') as Grant,

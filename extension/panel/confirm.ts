@@ -1,18 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { define, Piece } from './piece.ts'
+import { AppPart } from './context.ts'
+import { define, reactive } from '../../web/ui/part.ts'
 
-/** A button for what cannot be undone: it asks in its own place, beginning with the way back. */
-class Confirm extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    label: {},
-    name: {},
-    question: {},
-    yes: {},
-    act: { attribute: false },
-    asking: { state: true },
-    small: { type: Boolean },
-  }
+/** A button for what cannot be undone. It asks in its own place, and the focus starts on Cancel. */
+class Confirm extends AppPart {
+  static override properties = reactive('label', 'name', 'question', 'yes', 'act', 'asking', 'small')
   /** On the button. */
   declare label: string
   /** What a screen reader says instead, where several have the same label. */
@@ -32,15 +24,11 @@ class Confirm extends Piece {
         this.asking = false
         void this.act()
       }}>${this.yes}</button>
-            <button type="button" class="no" @click=${() => {
-        this.asking = false
-      }}>${this.t('cancel')}</button></div>
+            <button type="button" class="no" @click=${() => (this.asking = false)}>${this.t('cancel')}</button></div>
         </div>`
       : html`<button type="button" class=${this.small ? 'small danger' : 'danger'} aria-label=${
         this.name ?? nothing
-      } @click=${() => {
-        this.asking = true
-      }}>${this.label}</button>`
+      } @click=${() => (this.asking = true)}>${this.label}</button>`
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
@@ -64,5 +52,6 @@ interface Asks {
   small?: boolean
 }
 
-export const confirm = (desk: Piece['desk'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
-  html`<portolan-confirm .desk=${desk} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act} .small=${!!small}></portolan-confirm>`
+export const confirm = (panel: AppPart['panel'], { label, name, question, yes, act, small }: Asks): TemplateResult =>
+  html`<portolan-confirm .panel=${panel} .label=${label} .name=${name} .question=${question} .yes=${yes} .act=${act}
+    .small=${!!small}></portolan-confirm>`

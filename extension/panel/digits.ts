@@ -3,7 +3,7 @@
 /** Zeros of the digits that keyboards give: ASCII, Arabic, Persian, Devanagari. */
 const zeros = [0x30, 0x660, 0x6f0, 0x966]
 
-/** At most six ASCII digits out of a text, in whatever digits and between whatever else. */
+/** The first six digits of a text, as ASCII. The text may use other digits, and other characters between them. */
 export function digitsOf(text: string): string {
   let out = ''
   for (const c of text.normalize('NFKC')) {

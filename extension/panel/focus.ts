@@ -4,9 +4,7 @@
  */
 export function keepFocus(root: ShadowRoot, rest: () => HTMLElement | null): void {
   let last: Element | undefined
-  root.addEventListener('focusin', (e) => {
-    last = e.target as Element
-  })
+  root.addEventListener('focusin', (e) => (last = e.target as Element))
   root.addEventListener('focusout', () => {
     const left = last
     queueMicrotask(() => {

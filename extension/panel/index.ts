@@ -1,6 +1,6 @@
+import { languageOf } from './language.ts'
 import './app.ts'
 import type { PortolanExtension } from './app.ts'
-import { languageOf } from './words.ts'
 
 // ?lang= is for translators and tests: a browser's own language comes without it.
 const asked = new URLSearchParams(location.search).get('lang')

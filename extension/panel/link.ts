@@ -1,17 +1,19 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { standingIcon } from '../../web/panel/icons.ts'
-import { clean } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { isKey, type Words } from './translations.ts'
+import { define, freshId } from '../../web/ui/part.ts'
+import { standingIcon, type Standing } from '../../web/ui/icons.ts'
+import { clean } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
-import { define, freshId, Piece } from './piece.ts'
-import { fault, linkStanding, linkWords } from './standing.ts'
+import type { Link } from '../messages.ts'
 
-/** How the link to the bridge stands, and what can be done about it. */
-class LinkCard extends Piece {
+/** The state of the link to the bridge, and the buttons for it. */
+class LinkCard extends AppPart {
   private readonly id_ = freshId()
 
   protected override render(): TemplateResult {
     const { link, tools } = this.state
-    const { words: t } = this.desk
+    const { words: t } = this.panel
     return html`<section class="card" data-standing=${linkStanding[link.status]} aria-labelledby=${this.id_}>
       <header><span class="standing">${standingIcon[linkStanding[link.status]]}</span><h2 id=${this.id_}>${
       t('bridge')
@@ -30,7 +32,7 @@ class LinkCard extends Piece {
       ${
       link.status === 'connected' && !tools.length
         ? html`<p class="hint">${t('no_tools_yet')} <button type="button" class="link" @click=${() =>
-          this.desk.go('chats')}>${t('place_chats')}</button></p>`
+          this.panel.go('chats')}>${t('place_chats')}</button></p>`
         : nothing
     }
       ${link.status === 'stopped' ? html`<p class="hint warn">${t('stopped_means')}</p>` : nothing}
@@ -38,23 +40,23 @@ class LinkCard extends Piece {
       <div class="row">
         ${
       link.status === 'waiting' || link.status === 'refused'
-        ? html`<button type="button" class="primary" @click=${() => this.desk.send('reconnect', {})}>${
+        ? html`<button type="button" class="primary" @click=${() => this.panel.send('reconnect', {})}>${
           t('try_now')
         }</button>`
         : nothing
     }
         ${
       link.status === 'stopped'
-        ? html`<button type="button" class="primary" @click=${() => this.desk.send('go', {})}>${t('go')}</button>`
+        ? html`<button type="button" class="primary" @click=${() => this.panel.send('go', {})}>${t('go')}</button>`
         : nothing
     }
         ${
-      confirm(this.desk, {
+      confirm(this.panel, {
         label: t('unpair'),
         question: t('unpair_question'),
         yes: t('unpair_yes'),
         small: true,
-        act: () => this.desk.send('unpair', {}),
+        act: () => this.panel.send('unpair', {}),
       })
     }
       </div>
@@ -63,3 +65,36 @@ class LinkCard extends Piece {
 }
 
 define('portolan-link', LinkCard)
+
+/** The standing of each status: links have the shapes and colours of servers. */
+export const linkStanding: Record<Link['status'], Standing> = {
+  unpaired: 'idle',
+  connecting: 'connecting',
+  connected: 'connected',
+  waiting: 'paused',
+  refused: 'failed',
+  stopped: 'off',
+}
+
+/** The status in words; while it waits, with the time that is left. */
+export function linkWords(link: Link, t: Words, now: number): string {
+  if (link.status === 'waiting' && link.retryAt !== null) {
+    const left = Math.ceil((link.retryAt - now) / 1000)
+    return left > 0 ? t('link_waiting_for', { time: t.duration(left * 1000) }) : t('link_connecting')
+  }
+  return t(`link_${link.status}`)
+}
+
+/** Faults whose own English sentence says what to do. */
+const complete = new Set(['NOT_PAIRED', 'NOT_PAIRING', 'BAD_ADDRESS'])
+
+/** A fault of the link or of pairing: what it is, its code, and what to do about it if that is known. */
+export function fault(error: { code: string; message: string } | null, t: Words): TemplateResult | typeof nothing {
+  if (!error) return nothing
+  const advice = `advice_${error.code.toLowerCase()}`
+  const advises = isKey(advice) && !(complete.has(error.code) && t.locale.startsWith('en'))
+  return html`<div class="diagnosis">
+    <p><bdi>${clean(error.message, 500)}</bdi> <span class="badge mono">${clean(error.code, 60)}</span></p>
+    ${advises ? html`<p>${t(advice)}</p>` : nothing}
+  </div>`
+}

@@ -1,11 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { standingIcon } from '../../web/panel/icons.ts'
-import { clean, line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { selectField } from '../../web/ui/fields.ts'
+import { standingIcon } from '../../web/ui/icons.ts'
+import { clean, line } from '../../web/ui/text.ts'
 import type { Activity } from '../messages.ts'
 import { confirm } from './confirm.ts'
 import { cancelled, denied } from './icons.ts'
-import { define, freshId, Piece } from './piece.ts'
 
 type Outcome = Activity['outcome']
 const outcomes: Outcome[] = ['running', 'ok', 'error', 'denied', 'cancelled']
@@ -23,18 +25,13 @@ const halfADay = 12 * 3_600_000
 /** How many rows are made at first, and for each time more are wanted. */
 const page = 60
 
-/** What happened, newest first. */
-class Log extends Piece {
-  static override properties = { ...Piece.properties, outcome: { state: true }, most: { state: true } }
+/** Calls, connections and decisions, newest first. */
+class Log extends AppPart {
+  static override properties = reactive('outcome', 'most')
+  static override initial = { outcome: 'all', most: page }
   declare private outcome: Outcome | 'all'
   declare private most: number
   private readonly id_ = freshId()
-
-  constructor() {
-    super()
-    this.outcome = 'all'
-    this.most = page
-  }
 
   protected override render(): TemplateResult {
     const { id_: id } = this
@@ -43,23 +40,17 @@ class Log extends Piece {
     const rest = found.length - this.most
     return html`
       <div class="filters">
-        <div class="field grow"><label for=${id}>${this.t('log_show')}</label>
-          <select id=${id} @change=${(e: Event) => {
-      this.outcome = (e.target as HTMLSelectElement).value as Outcome
-      this.most = page
-    }}>
-            ${
-      (['all', ...outcomes] as const).map((o) =>
-        html`<option value=${o} ?selected=${o === this.outcome}>${this.t(`log_${o}`)}</option>`
-      )
-    }</select></div>
+        ${
+      selectField(id, this.t('log_show'), ['all', ...outcomes] as const, this.outcome, (o) =>
+        this.t(`log_${o}`), this.choose)
+    }
         ${
       activity.length
-        ? confirm(this.desk, {
+        ? confirm(this.panel, {
           label: this.t('clear'),
           question: this.t('log_question'),
           yes: this.t('log_yes'),
-          act: () => this.desk.send('clearActivity', {}),
+          act: () => this.panel.send('clearActivity', {}),
         })
         : nothing
     }
@@ -73,15 +64,20 @@ class Log extends Piece {
     }
       ${
       rest > 0
-        ? html`<button type="button" @click=${() => {
-          this.most += page
-        }}>${this.t('show_rest', { n: Math.min(rest, page) })}</button>`
+        ? html`<button type="button" @click=${() => (this.most += page)}>${
+          this.t('show_rest', { n: Math.min(rest, page) })
+        }</button>`
         : nothing
     }`
   }
 
+  private readonly choose = (outcome: Outcome | 'all') => {
+    this.outcome = outcome
+    this.most = page
+  }
+
   private row(a: Activity): TemplateResult {
-    const { words: t } = this.desk
+    const { words: t } = this.panel
     return html`<li data-outcome=${a.outcome}>${icons[a.outcome]}
       <p><bdi>${clean(a.text, 300)}</bdi></p>
       <time datetime=${new Date(a.at).toISOString()}>${

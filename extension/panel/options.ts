@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { download } from '../../web/panel/download.ts'
+import { AppPart } from './context.ts'
+import { define, freshId } from '../../web/ui/part.ts'
+import { download } from '../../web/ui/save.ts'
 import type { Options } from '../messages.ts'
 import { confirm } from './confirm.ts'
-import { define, freshId, Piece } from './piece.ts'
-import { giveBack, permit } from './permission.ts'
+import { giveBack, permit } from './permissions.ts'
 import { setting } from './setting.ts'
 
 const switches = ['reuseChats', 'focus', 'aliases', 'pages', 'history'] as const satisfies (keyof Options)[]
@@ -11,7 +12,7 @@ const switches = ['reuseChats', 'focus', 'aliases', 'pages', 'history'] as const
 const tabs = { permissions: ['tabs', 'scripting'] }
 
 /** What holds for all chats. */
-class OptionsCard extends Piece {
+class OptionsCard extends AppPart {
   private readonly id_ = freshId()
 
   protected override render(): TemplateResult {
@@ -27,7 +28,7 @@ class OptionsCard extends Piece {
           label: this.t(`option_${name}`),
           means: this.t(`option_${name}_means`),
           on: options[name],
-          change: (on) => (name === 'pages' ? this.offerPages(on) : this.desk.send('setOptions', { [name]: on })),
+          change: (on) => (name === 'pages' ? this.offerPages(on) : this.panel.send('setOptions', { [name]: on })),
         })
       )
     }
@@ -51,7 +52,7 @@ class OptionsCard extends Piece {
     } @change=${this.days}></div>
       <button type="button" class="end" @click=${this.exportHistory}>${this.t('history_export')}</button>
       ${
-      confirm(this.desk, {
+      confirm(this.panel, {
         label: this.t('history_clear'),
         question: this.t('history_question'),
         yes: this.t('history_yes'),
@@ -64,28 +65,28 @@ class OptionsCard extends Piece {
   private readonly days = async (event: Event): Promise<void> => {
     const input = event.target as HTMLInputElement
     const historyDays = Math.round(Number(input.value))
-    if (!(historyDays >= 1 && historyDays <= 365) || !await this.desk.send('setOptions', { historyDays }))
+    if (!(historyDays >= 1 && historyDays <= 365) || !await this.panel.send('setOptions', { historyDays }))
       input.value = String(this.state.options.historyDays)
   }
 
   private async clear(): Promise<void> {
-    if (await this.desk.send('clearHistory', {})) this.desk.tell(this.t('history_cleared'))
+    if (await this.panel.send('clearHistory', {})) this.panel.tell(this.t('history_cleared'))
   }
 
   private readonly exportHistory = async (): Promise<void> => {
-    const lines = await this.desk.run(() => this.desk.ask('exportHistory', {}))
+    const lines = await this.panel.run(() => this.panel.ask('exportHistory', {}))
     if (lines !== undefined) download('portolan-history.jsonl', lines)
   }
 
   private async offerPages(on: boolean): Promise<boolean> {
     if (!on) {
-      const off = await this.desk.send('setOptions', { pages: false })
+      const off = await this.panel.send('setOptions', { pages: false })
       if (off) await giveBack({ permissions: ['tabs'] })
       return off
     }
-    const granted = await this.desk.run(() => permit(tabs))
-    if (granted === false) this.desk.warn(this.t('pages_refused'))
-    return !!granted && this.desk.send('setOptions', { pages: true })
+    const granted = await this.panel.run(() => permit(tabs))
+    if (granted === false) this.panel.warn(this.t('pages_refused'))
+    return !!granted && this.panel.send('setOptions', { pages: true })
   }
 }
 

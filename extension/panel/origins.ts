@@ -1,12 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { line } from '../../web/ui/text.ts'
 import { confirm } from './confirm.ts'
-import { originOf, type OriginProblem } from './origin.ts'
-import { define, freshId, Piece } from './piece.ts'
+import { originOf, type OriginProblem } from './permissions.ts'
 
 /** Web pages that may use the bridge. */
-class Origins extends Piece {
-  static override properties = { ...Piece.properties, problem: { state: true } }
+class Origins extends AppPart {
+  static override properties = reactive('problem')
   declare private problem: OriginProblem | undefined
   private readonly id_ = freshId()
 
@@ -22,13 +23,13 @@ class Origins extends Piece {
           origins.map((origin) =>
             html`<li><bdi dir="ltr" class="mono">${line(origin, 200)}</bdi>
         ${
-              confirm(this.desk, {
+              confirm(this.panel, {
                 label: this.t('origin_remove'),
                 name: this.t('origin_remove_of', { origin: line(origin, 100) }),
                 question: this.t('origin_question', { origin: line(origin, 100) }),
                 yes: this.t('origin_remove'),
                 small: true,
-                act: () => this.desk.send('approveOrigin', { origin, approved: false }),
+                act: () => this.panel.send('approveOrigin', { origin, approved: false }),
               })
             }</li>`
           )
@@ -37,10 +38,9 @@ class Origins extends Piece {
     }
       <form class="row" novalidate @submit=${this.add}>
         <div class="field grow"><label for="${id}-add">${this.t('origin_add')}</label>
-          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off" placeholder="https://app.example" aria-invalid=${!!this
-      .problem} aria-describedby="${id}-fault" @input=${() => {
-      this.problem = undefined
-    }}></div>
+          <input id="${id}-add" name="origin" dir="ltr" inputmode="url" spellcheck="false" autocomplete="off"
+            placeholder="https://app.example" aria-invalid=${!!this
+      .problem} aria-describedby="${id}-fault" @input=${() => (this.problem = undefined)}></div>
         <button class="end">${this.t('origin_approve')}</button>
       </form>
       <div id="${id}-fault" role="alert">${
@@ -58,7 +58,7 @@ class Origins extends Piece {
       if (read.origin) input.value = read.origin // what would be approved, to be looked at
       return input.focus()
     }
-    if (await this.desk.send('approveOrigin', { origin: read.origin, approved: true })) input.value = ''
+    if (await this.panel.send('approveOrigin', { origin: read.origin, approved: true })) input.value = ''
   }
 }
 

@@ -1,11 +1,12 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { standingIcon } from '../../web/panel/icons.ts'
-import { clean } from '../../web/panel/text.ts'
-import type { Pairing } from '../messages.ts'
-import { command } from './copy.ts'
+import { AppPart, type AppContext } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { copy } from '../../web/ui/save.ts'
+import { standingIcon } from '../../web/ui/icons.ts'
 import { caretAfter, digitsOf, grouped } from './digits.ts'
-import { define, freshId, Piece } from './piece.ts'
-import { fault } from './standing.ts'
+import { clean } from '../../web/ui/text.ts'
+import type { Pairing } from '../messages.ts'
+import { fault } from './link.ts'
 
 /** How far a pairing has come, of the steps that are shown. */
 const stepOf = (
@@ -16,14 +17,16 @@ const stepOf = (
   ? 1
   : 2)
 
-/** From the command in the terminal to the yes in it. */
-class PairingCard extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    digits: { state: true },
-    short: { state: true },
-    checking: { state: true },
-  }
+/** A command to type elsewhere, with a button that copies it. */
+function command(panel: AppContext, text: string): TemplateResult {
+  return html`<div class="command"><code dir="ltr">${text}</code>
+    <button type="button" class="small" aria-label=${panel.words('copy_command', { command: text })}
+      @click=${() => copy(panel, text)}>${panel.words('copy')}</button></div>`
+}
+
+/** The steps of pairing: the command in the terminal, the digits, the answer in the terminal. */
+class PairingCard extends AppPart {
+  static override properties = reactive('digits', 'short', 'checking')
   declare private digits: string
   /** Fewer than six were sent. */
   declare private short: boolean
@@ -82,12 +85,12 @@ class PairingCard extends Piece {
     const busy = pairing?.step === 'connecting'
     return html`
       <p>${this.t('pair_run')}</p>
-      ${command(this.desk, 'portolan bridge pair')}
+      ${command(this.panel, 'portolan bridge pair')}
       <details><summary>${this.t('pair_get')}</summary>${
-      command(this.desk, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')
+      command(this.panel, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')
     }</details>
       <div role="alert" data-standing="failed">${
-      pairing?.step === 'failed' ? fault(pairing.error, this.desk.words) : nothing
+      pairing?.step === 'failed' ? fault(pairing.error, this.panel.words) : nothing
     }</div>
       <form class="stack wide" @submit=${this.pair}>
         ${
@@ -95,13 +98,13 @@ class PairingCard extends Piece {
         ? html`<p class="row" role="status">${standingIcon.connecting}<span>${
           this.t('pair_looking', { address: clean(pairing.address, 80) })
         }</span></p>
-            <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${
+            <button type="button" data-next @click=${() => this.panel.send('cancelPairing', {})}>${
           this.t('cancel')
         }</button>`
         : html`<div class="row"><button class="primary" data-next>${this.t(pairing ? 'pair_again' : 'pair')}</button>
             ${
           pairing
-            ? html`<button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${
+            ? html`<button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${
               this.t('close')
             }</button>`
             : nothing
@@ -114,7 +117,8 @@ class PairingCard extends Piece {
       pairing?.address || link.address || '127.0.0.1:55156'
     }></div>
             <div class="field"><label for="${id}-token">${this.t('token')}</label>
-              <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off" aria-describedby="${id}-token-help">
+              <input id="${id}-token" name="token" type="password" dir="ltr" autocomplete="off"
+                aria-describedby="${id}-token-help">
               <p id="${id}-token-help" class="dim">${this.t('token_help')}</p></div>
             <button type="button" @click=${this.useToken}>${this.t('token_use')}</button>
           </div>
@@ -126,21 +130,20 @@ class PairingCard extends Piece {
     const id = this.id_
     return html`<form class="stack wide" novalidate @submit=${this.check}>
       <label for="${id}-digits">${this.t('pair_digits')}</label>
-      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code" spellcheck="false" placeholder="123 456" aria-invalid=${
-      this.short || !!error
-    }
+      <input id="${id}-digits" class="digits" data-next inputmode="numeric" autocomplete="one-time-code"
+        spellcheck="false" placeholder="123 456" aria-invalid=${this.short || !!error}
         aria-describedby="${id}-digits-fault" .value=${grouped(this.digits)} @input=${this.typed}>
       <div id="${id}-digits-fault" role="alert" data-standing="failed">${
-      this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.desk.words)
+      this.short ? html`<p class="hint bad">${this.t('pair_six')}</p>` : fault(error, this.panel.words)
     }</div>
       <div class="row"><button class="primary" aria-disabled=${this.checking}>${this.t('pair_check')}</button>
-        <button type="button" @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
+        <button type="button" @click=${() => this.panel.send('cancelPairing', {})}>${this.t('cancel')}</button></div>
     </form>`
   }
 
   private wait(): TemplateResult {
     return html`<p role="status"><strong>${this.t('pair_yes_now')}</strong> ${this.t('pair_yes_only')}</p>
-      <button type="button" data-next @click=${() => this.desk.send('cancelPairing', {})}>${this.t('cancel')}</button>`
+      <button type="button" data-next @click=${() => this.panel.send('cancelPairing', {})}>${this.t('cancel')}</button>`
   }
 
   /** Groups what was typed, with the caret behind the same digit. */
@@ -159,7 +162,7 @@ class PairingCard extends Piece {
     this.short = this.digits.length < 6
     if (this.short) return this.querySelector<HTMLElement>('.digits')!.focus()
     this.checking = true
-    await this.desk.send('digits', { digits: this.digits })
+    await this.panel.send('digits', { digits: this.digits })
     this.checking = false
   }
 
@@ -169,7 +172,7 @@ class PairingCard extends Piece {
 
   private readonly pair = (event: Event): void => {
     event.preventDefault()
-    void this.desk.send('pair', { address: this.field('address').value.trim() })
+    void this.panel.send('pair', { address: this.field('address').value.trim() })
   }
 
   private readonly useToken = async (): Promise<void> => {
@@ -177,7 +180,7 @@ class PairingCard extends Piece {
     if (!token.value.trim()) return token.focus()
     const sent = token.value.trim()
     token.value = ''
-    await this.desk.send('useToken', { address: this.field('address').value.trim(), token: sent })
+    await this.panel.send('useToken', { address: this.field('address').value.trim(), token: sent })
   }
 }
 

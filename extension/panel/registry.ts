@@ -1,6 +1,6 @@
 import type { Channel, Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
 import type { Port } from '../browser.ts'
-import { covers } from './origin.ts'
+import { covers } from './permissions.ts'
 
 /** A port as the channel that connectRegistry takes. */
 export function channelOf(port: Port): Channel {
@@ -15,7 +15,7 @@ export interface Asking {
   granted(): readonly string[]
   /** Asks the browser, in the click under way. */
   permit(origin: string): Promise<boolean>
-  /** The browser or the person said no. The server is kept, but off. */
+  /** The browser or the person refused. The server is stored, but off. */
   refused(server: string, origin: string): void
   /** The fault of a request for which the background did not live long enough. */
   gone(): Error

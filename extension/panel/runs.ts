@@ -1,10 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { standingIcon } from '../../web/panel/icons.ts'
-import { clean, line } from '../../web/panel/text.ts'
+import { AppPart } from './context.ts'
+import { define, freshId } from '../../web/ui/part.ts'
+import { standingIcon } from '../../web/ui/icons.ts'
+import { clean, line } from '../../web/ui/text.ts'
 import type { Run } from '../messages.ts'
 import { hand } from './icons.ts'
-import { define, freshId, Piece } from './piece.ts'
 
 const icon = (
   { phase }: Run,
@@ -16,8 +17,8 @@ const icon = (
   ? hand
   : standingIcon.connecting)
 
-/** What is being asked of the chats now. */
-class Runs extends Piece {
+/** The prompts that run or wait now. */
+class Runs extends AppPart {
   private readonly id_ = freshId()
 
   protected override render(): TemplateResult | typeof nothing {
@@ -25,12 +26,12 @@ class Runs extends Piece {
     if (!runs.length) return nothing
     return html`<section class="card plain" aria-labelledby=${this.id_}><header><h2 id=${this.id_}>${
       this.t('runs')
-    } <span class="count">${this.desk.words.number(runs.length)}</span></h2></header>
+    } <span class="count">${this.panel.words.number(runs.length)}</span></h2></header>
       <ul>${repeat(runs, (r) => r.id, (r) => html`<li>${this.run(r)}</li>`)}</ul></section>`
   }
 
   private run(r: Run): TemplateResult {
-    const { words: t } = this.desk
+    const { words: t } = this.panel
     const label = this.state.chats[r.site].label
     const act = (
       method: 'showRun' | 'cancelRun' | 'resumeRun' | 'handOver',
@@ -39,7 +40,7 @@ class Runs extends Piece {
     ) =>
       html`<button type="button" class="small ${primary ? 'primary' : ''}" aria-label=${`${
         t(key)
-      }: ${label}`} @click=${() => this.desk.send(method, { id: r.id })}>${t(key)}</button>`
+      }: ${label}`} @click=${() => this.panel.send(method, { id: r.id })}>${t(key)}</button>`
     return html`<div class="run">${icon(r)}
       <p><strong>${label}</strong> · ${t(`run_phase_${r.phase}`)} · <span class="dim">${
       t('run_for', { time: t.duration(Math.max(0, Math.floor((this.now - r.startedAt) / 1000)) * 1000) })

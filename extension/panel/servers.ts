@@ -1,13 +1,14 @@
 import { html, type TemplateResult } from 'lit'
+import { AppPart } from './context.ts'
+import { define, freshId, reactive } from '../../web/ui/part.ts'
 import { connectRegistry } from '../../wasm/js/page/index.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { line } from '../../web/panel/text.ts'
+import { line } from '../../web/ui/text.ts'
 import '../../web/panel/index.ts'
 import type { PanelView } from '../../web/panel/types.ts'
 import { connectPort, type Port } from '../browser.ts'
 import { registryPort } from '../messages.ts'
-import { define, freshId, Piece } from './piece.ts'
-import { permit } from './permission.ts'
+import { permit } from './permissions.ts'
 import { asking, channelOf } from './registry.ts'
 import { setting } from './setting.ts'
 import { RequestError } from './store.ts'
@@ -16,8 +17,9 @@ import { RequestError } from './store.ts'
 const firstWait = 50, longestWait = 2000
 
 /** The MCP servers: the settings panel, over the registry that the background holds. */
-class Servers extends Piece {
-  static override properties = { ...Piece.properties, registry: { state: true }, view: { state: true } }
+class Servers extends AppPart {
+  static override properties = reactive('registry', 'view')
+  static override initial = { view: 'servers' }
   declare private registry: Registry | undefined
   declare private view: PanelView
   private readonly id_ = freshId()
@@ -25,11 +27,6 @@ class Servers extends Piece {
   private open: Registry | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
   private wait = firstWait
-
-  constructor() {
-    super()
-    this.view = 'servers'
-  }
 
   override connectedCallback(): void {
     super.connectedCallback()
@@ -67,9 +64,9 @@ class Servers extends Piece {
       this.open = registry
       this.registry = asking(registry, {
         granted: () => this.state.permissions.origins,
-        permit: async (origin) => await this.desk.run(() => permit({ origins: [`${origin}/*`] })) ?? false,
+        permit: async (origin) => await this.panel.run(() => permit({ origins: [`${origin}/*`] })) ?? false,
         refused: (server, origin) =>
-          this.desk.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
+          this.panel.warn(this.t('server_refused', { name: line(server, 60), host: new URL(origin).host })),
         gone: () => new RequestError('background_gone', this.t('error_background_gone')),
       })
     }, () => {}) // onclose tries again
@@ -82,8 +79,8 @@ class Servers extends Piece {
   }
 
   protected override render(): TemplateResult {
-    const { desk, state } = this
-    const { tag, settings } = desk.language
+    const { panel, state } = this
+    const { tag, settings } = panel.language
     return html`
       <section class="card plain" aria-label=${this.t('publish')}>
         ${
@@ -92,17 +89,16 @@ class Servers extends Piece {
         label: this.t('publish'),
         means: this.t('publish_means'),
         on: state.options.publishRegistry,
-        change: (on) => desk.send('setOptions', { publishRegistry: on }),
+        change: (on) => panel.send('setOptions', { publishRegistry: on }),
       })
     }
       </section>
       ${
       this.registry
-        ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag} @portolan-view=${(
+        ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag}
+          @portolan-view=${(
           e: CustomEvent<{ view: PanelView }>,
-        ) => {
-          this.view = e.detail.view
-        }}></portolan-panel>`
+        ) => (this.view = e.detail.view)}></portolan-panel>`
         : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`
     }`
   }

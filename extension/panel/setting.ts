@@ -9,7 +9,7 @@ export interface Setting {
   change(on: boolean): Promise<unknown>
 }
 
-/** A switch with what it means. It shows what holds, whatever became of the click. */
+/** A switch with its meaning. If the change fails, the switch goes back. */
 export function setting(s: Setting): TemplateResult {
   const changed = async (event: Event) => {
     const box = event.target as HTMLInputElement
@@ -17,8 +17,7 @@ export function setting(s: Setting): TemplateResult {
     if (!await s.change(checked)) box.checked = !checked
   }
   return html`<div class="setting"><label for=${s.id}>${s.label}</label>
-    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on} ?disabled=${s.disabled} aria-describedby=${
-    s.means ? `${s.id}-means` : nothing
-  } @change=${changed}>
+    <input id=${s.id} type="checkbox" role="switch" class="switch" .checked=${s.on} ?disabled=${s.disabled}
+      aria-describedby=${s.means ? `${s.id}-means` : nothing} @change=${changed}>
     ${s.means ? html`<p id="${s.id}-means" class="dim">${s.means}</p>` : nothing}</div>`
 }

@@ -21,7 +21,7 @@ interface Waiting {
  */
 const firstWait = 50, longestWait = 2000
 
-/** A background that wakes within this time, in ms, is not spoken of. */
+/** The panel shows no warning if the background wakes within this time, in ms. */
 const patience = 1000
 
 /**
@@ -31,13 +31,13 @@ const patience = 1000
  */
 export class Store {
   state: State | undefined
-  /** Nothing has been heard for longer than a waking background takes. */
+  /** The background has been silent for longer than it takes to wake. */
   away = false
   private port: Port | undefined
   private running = false
   private wait = firstWait
   private timer: ReturnType<typeof setTimeout> | undefined
-  private worry: ReturnType<typeof setTimeout> | undefined
+  private silenceTimer: ReturnType<typeof setTimeout> | undefined
   private last = 0
   private readonly waiting = new Map<number, Waiting>()
   private readonly listeners = new Set<() => void>()
@@ -56,8 +56,8 @@ export class Store {
   stop(): void {
     this.running = false
     clearTimeout(this.timer)
-    clearTimeout(this.worry)
-    this.timer = this.worry = undefined
+    clearTimeout(this.silenceTimer)
+    this.timer = this.silenceTimer = undefined
     this.port?.close()
     this.lost(this.port)
   }
@@ -81,7 +81,7 @@ export class Store {
   private connect(): void {
     clearTimeout(this.timer)
     this.timer = undefined
-    this.expect()
+    this.startSilenceTimer()
     let port: Port
     try {
       port = this.open(panelPort)
@@ -93,9 +93,9 @@ export class Store {
     port.onclose = () => this.lost(port)
   }
 
-  /** Its silence is noticed from now on. */
-  private expect(): void {
-    this.worry ??= setTimeout(() => {
+  /** Starts the timer for the warning. */
+  private startSilenceTimer(): void {
+    this.silenceTimer ??= setTimeout(() => {
       this.away = true
       this.tell()
     }, patience)
@@ -115,15 +115,15 @@ export class Store {
       w.reject(new RequestError('background_gone', 'the extension was restarted before it answered'))
     this.waiting.clear()
     if (!this.running) return
-    this.expect()
+    this.startSilenceTimer()
     this.again()
   }
 
   private receive(port: Port, m: FromBackground): void {
     if (port !== this.port) return // it was closed meanwhile
     if ('state' in m) {
-      clearTimeout(this.worry)
-      this.worry = undefined
+      clearTimeout(this.silenceTimer)
+      this.silenceTimer = undefined
       this.wait = firstWait
       this.away = false
       this.state = m.state

@@ -14,30 +14,37 @@ p, li, label, summary { overflow-wrap: anywhere; }
 .brand { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .6rem; }
 .brand .compass { inline-size: 1.9rem; block-size: 1.9rem; flex: none; }
 .brand .compass .track { stroke-width: 2; }
-.brand > div { flex: 1 1 5rem; min-inline-size: 0; line-height: 1.3; } .brand .profile { overflow-wrap: anywhere; font-size: .8rem; }
-.chip { --_tone: var(--_dim); margin-inline-start: auto; display: inline-flex; gap: .35rem; align-items: center; min-block-size: 2rem; padding: .1rem .7rem .1rem .45rem; border-radius: 1rem; font-size: .86rem; background: var(--_paper); text-align: start; }
+.brand > div { flex: 1 1 5rem; min-inline-size: 0; line-height: 1.3; }
+.brand .profile { overflow-wrap: anywhere; font-size: .8rem; }
+.chip { --_tone: var(--_dim); margin-inline-start: auto; display: inline-flex; gap: .35rem; align-items: center;
+  min-block-size: 2rem; padding: .1rem .7rem .1rem .45rem; border-radius: 1rem; font-size: .86rem;
+  background: var(--_paper); text-align: start; }
 .chip .icon { color: var(--_tone); inline-size: 1.1rem; block-size: 1.1rem; }
 [data-standing=connected] { --_tone: var(--_good); }
 :is([data-standing=connecting], [data-standing=paused]) { --_tone: var(--_wait); }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
 .places { border-block-end: 1px solid var(--_line); }
 .places [role=tablist] { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
-.places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center; padding: .35rem .2rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
+  padding: .35rem .2rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .places .icon { inline-size: 1.15rem; block-size: 1.15rem; }
 .places .count { color: var(--_ink); }
 
 .main { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-approvals { display: contents; }
-portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-runs { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
+portolan-home, portolan-chats, portolan-servers, portolan-log, portolan-runs { display: grid; gap: .9rem;
+  grid-template-columns: minmax(0, 1fr); align-content: start; min-inline-size: 0; }
 portolan-runs:empty { display: none; }
-portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks, portolan-profile, portolan-options, portolan-confirm { display: block; min-inline-size: 0; }
+portolan-link, portolan-pairing, portolan-chat, portolan-clients, portolan-origins, portolan-bookmarks,
+  portolan-profile, portolan-options, portolan-confirm { display: block; min-inline-size: 0; }
 .pair { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); align-items: start; }
 .card.plain { border-inline-start: 1px solid var(--_line); }
 .card > p, .card > .row { min-inline-size: 0; }
 .card > header h2 { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; }
 .lead { font-size: .94rem; }
 .lined { border-block-start: 1px solid var(--_line); padding-block-start: .6rem; }
-.stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; } .stack > * { max-inline-size: 100%; } .stack > .field, .stack > .wide { inline-size: 100%; }
+.stack { display: grid; gap: .6rem; grid-template-columns: minmax(0, 1fr); justify-items: start; }
+.stack > * { max-inline-size: 100%; } .stack > .field, .stack > .wide { inline-size: 100%; }
 .tight { gap: .1rem; }
 a { overflow-wrap: anywhere; }
 
@@ -48,59 +55,92 @@ a { overflow-wrap: anywhere; }
 .answers { display: grid; gap: .5rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .answers button { padding-inline: .4rem; }
 button[aria-disabled=true] { opacity: .55; cursor: default; }
+.visually-hidden { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
 .client { font-weight: 650; }
 
-.steps { margin: .3rem 0 0; padding: 0; list-style: none; counter-reset: step; display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
-.steps > li { counter-increment: step; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .2rem .7rem; align-items: start; color: var(--_dim); }
-.steps > li::before { content: counter(step); inline-size: 1.6rem; block-size: 1.6rem; border-radius: 50%; border: 1.5px solid currentcolor; display: grid; place-items: center; font-size: .82rem; font-weight: 650; }
-.steps > li > div { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); justify-items: start; padding-block-start: .08rem; } .steps > li > div > * { max-inline-size: 100%; }
-.steps > [aria-current] { color: var(--_ink); } .steps > [aria-current]::before { background: var(--_accent); color: var(--_on-accent); border-color: transparent; }
+.steps { margin: .3rem 0 0; padding: 0; list-style: none; counter-reset: step; display: grid; gap: .8rem;
+  grid-template-columns: minmax(0, 1fr); }
+.steps > li { counter-increment: step; display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .2rem .7rem;
+  align-items: start; color: var(--_dim); }
+.steps > li::before { content: counter(step); inline-size: 1.6rem; block-size: 1.6rem; border-radius: 50%;
+  border: 1.5px solid currentcolor; display: grid; place-items: center; font-size: .82rem; font-weight: 650; }
+.steps > li > div { display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); justify-items: start;
+  padding-block-start: .08rem; }
+.steps > li > div > * { max-inline-size: 100%; }
+.steps > [aria-current] { color: var(--_ink); }
+.steps > [aria-current]::before { background: var(--_accent); color: var(--_on-accent); border-color: transparent; }
 .steps > .done::before { content: "✓" / ""; color: var(--_good); }
 .command { display: flex; gap: .4rem; align-items: center; inline-size: 100%; color: var(--_ink); }
 .command button { flex: none; }
-.command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .35rem .6rem; min-inline-size: 0; }
-.digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem; letter-spacing: .16em; inline-size: 11.5rem !important; text-align: center; padding: .3rem .2rem .3rem .36em; direction: ltr; font-variant-numeric: tabular-nums; }
+.command code { flex: 1 1 auto; background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px;
+  padding: .35rem .6rem; min-inline-size: 0; }
+.digits { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace); font-size: 1.7rem;
+  letter-spacing: .16em; inline-size: 11.5rem !important; text-align: center; padding: .3rem .2rem .3rem .36em;
+  direction: ltr; font-variant-numeric: tabular-nums; }
 .digits::placeholder { color: var(--_edge); opacity: .55; }
 .digits[aria-invalid=true] { border-color: var(--_bad); }
 
 .setting { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: .1rem .8rem; align-items: start; }
-.setting label, .settings .name { font-weight: 500; } .setting .dim { grid-column: 1; } .setting .switch { grid-row: 1; grid-column: 2; }
+.setting label, .settings .name { font-weight: 500; } .setting .dim { grid-column: 1; }
+.setting .switch { grid-row: 1; grid-column: 2; }
 .settings { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 .rows { display: grid; gap: .1rem; grid-template-columns: minmax(0, 1fr); }
-.rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between; padding-block: .4rem; border-block-start: 1px solid var(--_line); }
-.rows > li:first-child { border: 0; } .rows > li > :first-child { flex: 1 1 7rem; min-inline-size: 0; overflow-wrap: anywhere; }
-.rows > li > details { flex: 1 1 100%; } .rows > li > portolan-confirm { flex: none; } portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
+.rows > li { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; justify-content: space-between;
+  padding-block: .4rem; border-block-start: 1px solid var(--_line); }
+.rows > li:first-child { border: 0; }
+.rows > li > :first-child { flex: 1 1 7rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.rows > li > details { flex: 1 1 100%; } .rows > li > portolan-confirm { flex: none; }
+portolan-confirm:has(.asking) { flex: 1 1 100% !important; }
 .row:has(> .end) { align-items: end; } .row > .field.grow { flex-basis: 9rem; }
 .short { inline-size: 6rem !important; } .rows select { padding-block: .2rem; }
-.asking { background: var(--_bad-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .5rem; font-size: .92rem; }
+.asking { background: var(--_bad-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .5rem;
+  font-size: .92rem; }
 
-.run { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .3rem .6rem; padding-block: .6rem; border-block-start: 1px solid var(--_line); }
-li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-block-start: .1rem; } .run > :not(.icon) { grid-column: 2; }
-.quote { border-inline-start: 3px solid var(--_line); padding-inline-start: .6rem; font-size: .9rem; max-block-size: 4.5em; overflow: hidden; white-space: pre-line; }
+.run { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .3rem .6rem; padding-block: .6rem;
+  border-block-start: 1px solid var(--_line); }
+li:first-child .run { border: 0; } .run > .icon { color: var(--_wait); margin-block-start: .1rem; }
+.run > :not(.icon) { grid-column: 2; }
+.quote { border-inline-start: 3px solid var(--_line); padding-inline-start: .6rem; font-size: .9rem;
+  max-block-size: 4.5em; overflow: hidden; white-space: pre-line; }
 
-.log { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .2rem .8rem; }
-.log > li { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .1rem .6rem; padding-block: .5rem; border-block-start: 1px solid var(--_line); --_tone: var(--_dim); }
-.log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .facts { grid-column: 2 / -1; } .log time { color: var(--_dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
-.log [data-outcome=ok] { --_tone: var(--_good); } .log :is([data-outcome=error], [data-outcome=denied]) { --_tone: var(--_bad); } .log [data-outcome=running] { --_tone: var(--_wait); }
+.log { display: grid; grid-template-columns: minmax(0, 1fr); background: var(--_paper); border: 1px solid var(--_line);
+  border-radius: var(--_radius); padding: .2rem .8rem; }
+.log > li { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: .1rem .6rem; padding-block: .5rem;
+  border-block-start: 1px solid var(--_line); --_tone: var(--_dim); }
+.log > li:first-child { border: 0; } .log .icon { color: var(--_tone); } .log .facts { grid-column: 2 / -1; }
+.log time { color: var(--_dim); font-size: .86rem; font-variant-numeric: tabular-nums; }
+.log [data-outcome=ok] { --_tone: var(--_good); }
+.log :is([data-outcome=error], [data-outcome=denied]) { --_tone: var(--_bad); }
+.log [data-outcome=running] { --_tone: var(--_wait); }
 
-.foot { position: sticky; inset-block-end: 0; z-index: 3; display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); margin-inline: -1rem; }
-.foot .notices { position: static; padding-inline: 1rem; } .foot > [role=status]:empty { margin-block-end: -.5rem; } .foot .away { margin-inline: 1rem; box-shadow: 0 8px 30px #0004; border: 1px solid var(--_wait); }
-.stopbar { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: center; padding: .5rem 1rem; background: var(--_paper); border-block-start: 1px solid var(--_line); }
-.stopbar button { display: inline-flex; gap: .4rem; align-items: center; } .stopbar p { flex: 1 1 6.5rem; font-size: .82rem; line-height: 1.3; }
-.stop { color: var(--_bad); border-color: var(--_bad); font-weight: 650; } .stop:hover { background: var(--_bad-wash); border-color: var(--_bad); }
+.foot { position: sticky; inset-block-end: 0; z-index: 3; display: grid; gap: .5rem;
+  grid-template-columns: minmax(0, 1fr); margin-inline: -1rem; }
+.foot .notices { position: static; padding-inline: 1rem; } .foot > [role=status]:empty { margin-block-end: -.5rem; }
+.foot .away { margin-inline: 1rem; box-shadow: 0 8px 30px #0004; border: 1px solid var(--_wait); }
+.stopbar { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: center; padding: .5rem 1rem;
+  background: var(--_paper); border-block-start: 1px solid var(--_line); }
+.stopbar button { display: inline-flex; gap: .4rem; align-items: center; }
+.stopbar p { flex: 1 1 6.5rem; font-size: .82rem; line-height: 1.3; }
+.stop { color: var(--_bad); border-color: var(--_bad); font-weight: 650; }
+.stop:hover { background: var(--_bad-wash); border-color: var(--_bad); }
 .places .icon .line { stroke-width: 1.6; }
 .icon .hole { fill: var(--_raised); }
 .waking { display: grid; place-items: center; gap: .6rem; padding-block: 4rem; color: var(--_dim); text-align: center; }
-.away { background: var(--_wait-wash); border-radius: 8px; padding: .4rem .7rem; font-size: .9rem; display: flex; gap: .5rem; align-items: center; }
-portolan-panel { min-inline-size: 0; background: none; } portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
+.away { background: var(--_wait-wash); border-radius: 8px; padding: .4rem .7rem; font-size: .9rem; display: flex;
+  gap: .5rem; align-items: center; }
+portolan-panel { min-inline-size: 0; background: none; }
+portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 
 @container panel (inline-size < 34rem) {
   .places [role=tab] { flex-direction: column; font-size: .86rem; position: relative; }
   .places .count { position: absolute; inset-block-start: 0; inset-inline-end: .35rem; }
 }
-@container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; } .stopbar, .foot .notices { padding-inline: .7rem; } .foot .away { margin-inline: .7rem; } }
+@container panel (inline-size < 30rem) { .foot { margin-inline: -.7rem; }
+.stopbar, .foot .notices { padding-inline: .7rem; } .foot .away { margin-inline: .7rem; } }
 @container panel (inline-size >= 46rem) {
-  .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); } .answers { grid-template-columns: repeat(4, minmax(0, 1fr)); }
+  .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .answers { grid-template-columns: repeat(4, minmax(0, 1fr)); }
   .places [role=tablist] { grid-template-columns: repeat(4, minmax(0, 9rem)); }
 }
 @media (forced-colors: active) {

@@ -7,7 +7,7 @@ import "unicode/utf8"
 // (RFC 9728).
 type metadata struct{ endpoints, servers []string }
 
-var endpointNames = set("token_endpoint", "registration_endpoint", "revocation_endpoint", "introspection_endpoint",
+var endpointNames = setOf("token_endpoint", "registration_endpoint", "revocation_endpoint", "introspection_endpoint",
 	"device_authorization_endpoint", "pushed_authorization_request_endpoint")
 
 // readMetadata reads a document. encoding/json would make the Worker a tenth

@@ -1,22 +1,25 @@
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { html, nothing, type LitElement, type PropertyValues, type TemplateResult } from 'lit'
 import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
+import type { Dialog, PanelContext } from './context.ts'
+import { wordsOf, type Messages, type Words } from './translations.ts'
+import { define } from '../ui/part.ts'
+import { Shell, tabStrip } from '../ui/shell.ts'
+import { directionOf } from '../ui/translations.ts'
 import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
-import { Asks } from './approve/asks.ts'
-import { compass } from './icons.ts'
-import { Notices } from './notices.ts'
-import { define, type Desk, type Dialog } from './piece.ts'
-import { History } from './server/history.ts'
-import { watchLocalNetwork } from './server/localnetwork.ts'
-import { SignIns } from './server/signins.ts'
+import { ApprovalQueue } from './approve/queue.ts'
+import { compass } from '../ui/icons.ts'
+import type { Notice } from '../ui/notices.ts'
+import { ContactHistory } from './server/history.ts'
+import { watchLocalNetwork } from './server/status.ts'
+import { SignIns } from './server/sign-ins.ts'
 import { isLocal, permissionFor, type LocalNetworks } from './server/status.ts'
-import { styles } from './style/style.ts'
-import { clean } from './text.ts'
-import { Ledger } from './tools/ledger.ts'
-import { Flags } from './tools/flagged.ts'
-import { Scales } from './tools/scales.ts'
-import { wordsOf, type Messages, type Words } from './words.ts'
+import { styles } from '../ui/style.ts'
+import { clean } from '../ui/text.ts'
+import { ToolLists } from './tools/ledger.ts'
+import { Flags } from './tools/flags.ts'
+import { TokenCounts } from './tools/tokens.ts'
 import type * as types from './types.ts'
 import './add/box.ts'
 import './server/card.ts'
@@ -28,7 +31,7 @@ const views: View[] = ['servers', 'tools', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
 
 /** The settings panel; see types.ts. */
-export class PortolanPanel extends LitElement implements types.PortolanPanel, Desk {
+export class PortolanPanel extends Shell implements types.PortolanPanel, PanelContext {
   static override styles = styles
   static override properties = {
     registry: { attribute: false },
@@ -53,16 +56,15 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
 
   snapshot: Snapshot = empty
   words: Words = wordsOf('en')
-  readonly history = new History()
+  readonly history = new ContactHistory()
   readonly log = new ActivityLog()
-  readonly scales = new Scales(() => this.requestUpdate())
+  readonly tokenCounts = new TokenCounts(() => this.requestUpdate())
   readonly flags = new Flags(() => this.requestUpdate())
   readonly signIns = new SignIns(() => this.requestUpdate())
-  private readonly asks = new Asks(() => this.requestUpdate())
-  private readonly ledger = new Ledger()
+  private readonly approvals = new ApprovalQueue(() => this.requestUpdate())
+  private readonly toolLists = new ToolLists()
   private readonly removing = new Set<string>()
   private ends: AbortController | undefined
-  private readonly notices = new Notices(() => this.requestUpdate())
   private clock: ReturnType<typeof setInterval> | undefined
 
   constructor() {
@@ -89,7 +91,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.notices.dismiss()
-    this.asks.end()
+    this.approvals.end()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -121,17 +123,15 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     }
     if (changed.has('snapshot') || changed.has('registry')) {
-      if (this.ledger.see(this.snapshot)) {
-        this.scales.weigh(this.ledger.servers)
-        this.flags.look(this.ledger.servers)
+      if (this.toolLists.see(this.snapshot)) {
+        this.tokenCounts.weigh(this.toolLists.servers)
+        this.flags.look(this.toolLists.servers)
       }
       const waits = Object.values(this.snapshot.servers).some((s) => s.suspended && s.retryAt !== null)
       if (waits !== (this.clock !== undefined)) {
         clearInterval(this.clock)
         this.clock = waits
-          ? setInterval(() => {
-            this.now = Date.now()
-          }, 1000)
+          ? setInterval(() => (this.now = Date.now()), 1000)
           : undefined
       }
       if (waits) this.now = Date.now()
@@ -141,26 +141,10 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   protected override render(): TemplateResult {
     const { words: t, view } = this
     const servers = Object.keys(this.snapshot.servers).filter((name) => !this.removing.has(name))
-    const counts: Record<View, number | undefined> = {
-      servers: servers.length,
-      tools: this.snapshot.tools.length,
-      activity: undefined,
-    }
     return html`
-      <div class="panel" part="panel" lang=${t.locale} dir=${direction(t.locale)}>
+      <div class="panel" part="panel" lang=${t.locale} dir=${directionOf(t.locale)}>
         <div class="bar" part="bar">
-          <div role="tablist" aria-label=${t('panel')} @keydown=${this.moveTab}>
-            ${
-      views.map((v) =>
-        html`<button type="button" role="tab" id="tab-${v}" aria-controls="view-${v}" aria-selected=${
-          v === view
-        } tabindex=${v === view ? 0 : -1}
-              @click=${() => this.go(v)}>${t(`view_${v}`)}${
-          counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing
-        }</button>`
-      )
-    }
-          </div>
+          ${this.tabs(servers.length)}
           <p class="summary" part="summary">${this.summary(servers)}</p>
         </div>
         <div role="tabpanel" id="view-${view}" aria-labelledby="tab-${view}" tabindex="-1">
@@ -168,10 +152,9 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       view === 'servers'
         ? this.serversView(servers)
         : view === 'tools'
-        ? html`<portolan-tools .desk=${this} .listed=${this.ledger.servers} .servers=${this.snapshot.servers} .known=${
-          this.scales.version + this.flags.version
-        } .budget=${this.budget}></portolan-tools>`
-        : html`<portolan-activity .desk=${this} .log=${this.log}></portolan-activity>`
+        ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
+          .known=${this.tokenCounts.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
+        : html`<portolan-activity .panel=${this} .log=${this.log}></portolan-activity>`
     }
         </div>
         ${this.dialogView()}
@@ -180,11 +163,25 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       </div>`
   }
 
+  private tabs(servers: number): TemplateResult {
+    const { words: t } = this
+    const counts: Record<View, number> = { servers, tools: this.snapshot.tools.length, activity: 0 }
+    return tabStrip(this, {
+      label: t('panel'),
+      tabs: views,
+      chosen: this.view,
+      choose: (view) => this.go(view),
+      face: (v) =>
+        html`${t(`view_${v}`)}${counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing}`,
+      ids: ['tab', 'view'],
+    })
+  }
+
   private summary(servers: string[]): string {
     const { words: t, snapshot } = this
     if (!servers.length) return ''
     const connected = servers.filter((name) => snapshot.servers[name]!.status === 'connected').length
-    const tokens = this.scales.total(offered(this.ledger))
+    const tokens = this.tokenCounts.total(offered(this.toolLists))
     return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])]
       .join(' · ')
   }
@@ -192,7 +189,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   private serversView(servers: string[]): TemplateResult {
     const { words: t } = this
     return html`
-      <portolan-add .desk=${this} .servers=${this.snapshot.servers}></portolan-add>
+      <portolan-add .panel=${this} .servers=${this.snapshot.servers}></portolan-add>
       ${
       servers.length
         ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${
@@ -211,11 +208,11 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
 
   private card(name: string): TemplateResult {
     const server = this.snapshot.servers[name]!
-    return html`<li><portolan-card .desk=${this} .name=${name} .server=${server} .track=${
+    return html`<li><portolan-card .panel=${this} .name=${name} .server=${server} .track=${
       this.history.of(name)
     } .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
       .now=${server.suspended ? this.now : 0} .tokens=${
-      this.scales.total(this.ledger.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])
+      this.tokenCounts.total(this.toolLists.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])
     } .signingIn=${this.signIns.waits(name)} .words=${this.words}></portolan-card></li>`
   }
 
@@ -224,32 +221,32 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     switch (dialog?.kind) {
       case 'edit':
         return snapshot.servers[dialog.server]
-          ? html`<portolan-edit .desk=${this} .name=${dialog.server} .server=${
+          ? html`<portolan-edit .panel=${this} .name=${dialog.server} .server=${
             snapshot.servers[dialog.server]
           }></portolan-edit>`
           : nothing
       case 'tool':
-        return html`<portolan-tool .desk=${this} .name=${dialog.name} .tab=${
+        return html`<portolan-tool .panel=${this} .name=${dialog.name} .tab=${
           dialog.tab ?? 'about'
         } .snapshot=${snapshot}></portolan-tool>`
       case 'review':
-        return html`<portolan-review .desk=${this} .server=${dialog.server} .held=${
+        return html`<portolan-review .panel=${this} .server=${dialog.server} .held=${
           snapshot.held.filter((t) => t.server === dialog.server)
         }></portolan-review>`
       case 'export':
-        return html`<portolan-export .desk=${this} .server=${dialog.server}></portolan-export>`
+        return html`<portolan-export .panel=${this} .server=${dialog.server}></portolan-export>`
       case 'catalogue':
-        return html`<portolan-catalogue .desk=${this} .base=${this.catalogue}></portolan-catalogue>`
+        return html`<portolan-catalogue .panel=${this} .base=${this.catalogue}></portolan-catalogue>`
     }
     return nothing
   }
 
   private askView(): unknown {
-    const { first, more } = this.asks
+    const { first, more } = this.approvals
     return first
       ? keyed(
         first,
-        html`<portolan-approve .desk=${this} .request=${first.request} .more=${more} @said=${(
+        html`<portolan-approve .panel=${this} .request=${first.request} .more=${more} @said=${(
           e: CustomEvent<Approval>,
         ) => first.answer(e.detail)}></portolan-approve>`,
       )
@@ -259,19 +256,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   async approve(request: ApprovalRequest): Promise<Approval> {
     if (!this.isConnected) return 'deny' // nobody can be asked
     await import('./parts.ts')
-    return this.asks.add(request)
-  }
-
-  private moveTab(event: KeyboardEvent): void {
-    const rtl = direction(this.words.locale) === 'rtl' ? -1 : 1
-    const at = views.indexOf(this.view)
-    const to = { ArrowRight: at + rtl, ArrowLeft: at - rtl, Home: 0, End: -1 }[event.key]
-    if (to === undefined) return
-    event.preventDefault()
-    this.go(views.at(to % views.length)!)
-    void this.updateComplete.then(() =>
-      this.renderRoot.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.focus()
-    )
+    return this.approvals.add(request)
   }
 
   private go(view: View): void {
@@ -285,20 +270,13 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
       await this.registry.discover(['demo'])
     })
 
-  // What the panel does for its parts (Desk).
-
-  readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work()
-    } catch (error) {
-      const { message, hint } = error as RegistryError
-      this.notices.put({ text: clean(String(message), 500), hint: hint && clean(hint, 500), bad: true })
-      this.emit('portolan-error', { error })
-      return undefined
-    }
+  protected override describe(error: unknown): Notice {
+    const { message, hint } = error as RegistryError
+    this.emit('portolan-error', { error })
+    return { text: clean(String(message), 500), hint: hint && clean(hint, 500) }
   }
 
-  readonly tell = (text: string, undo?: () => void): void => this.notices.put({ text, undo })
+  // What the panel does for its parts; see PanelContext.
 
   readonly show = (dialog: Dialog | undefined): void => {
     void this.run(async () => {
@@ -342,7 +320,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
     this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }))
   }
 
-  /** What the browser has just allowed is tried. */
+  /** Retries servers on the local network, which the browser has just allowed. */
   private retryLocal(): void {
     for (const [name, s] of Object.entries(this.snapshot.servers)) {
       if (s.status === 'error' && isLocal(s.config.url)) void this.registry?.retry(name).catch(() => {}) // health tells
@@ -350,10 +328,7 @@ export class PortolanPanel extends LitElement implements types.PortolanPanel, De
   }
 }
 
-const offered = ({ servers }: Ledger) =>
+const offered = ({ servers }: ToolLists) =>
   [...servers.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))
-
-const rtl = new Set(['ar', 'he', 'fa', 'ur', 'ps', 'dv', 'yi'])
-const direction = (locale: string) => (rtl.has(locale.split('-')[0]!) ? 'rtl' : 'ltr')
 
 define('portolan-panel', PortolanPanel)

@@ -1,4 +1,4 @@
-// What is not needed to show the servers and their tools, in one file that is loaded at first use.
+// Everything that the lists of servers and tools do not need. It is loaded at first use.
 import './activity/view.ts'
 import './add/preview.ts'
 import './approve/dialog.ts'
@@ -8,6 +8,6 @@ import './review/dialog.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 
-export { openly } from './server/auth.ts'
+export { openly } from './server/fields.ts'
 export { readConfig } from './config/read.ts'
 export { writeConfig } from './config/write.ts'

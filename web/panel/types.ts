@@ -33,7 +33,7 @@ export declare class PortolanPanel extends HTMLElement {
   /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number
   /**
-   * Asks the person about a call, in a dialog: what `onApprove` of createRegistry is to be, as in
+   * ApprovalQueue the person about a call, in a dialog: what `onApprove` of createRegistry is to be, as in
    * `onApprove: (request) => panel.approve(request)`. A panel that is not in the document denies.
    */
   approve(request: ApprovalRequest): Promise<Approval>

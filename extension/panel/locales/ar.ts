@@ -1,6 +1,6 @@
+import type { Message } from '../../../web/ui/translations.ts'
 import settings from '../../../web/panel/locales/ar.ts'
-import type { Message } from '../../../web/panel/words.ts'
-import type { en } from '../messages.ts'
+import type { en } from '../translations.ts'
 
 /** Arabic. */
 const ar: Record<keyof typeof en, Message> = {
@@ -51,7 +51,8 @@ const ar: Record<keyof typeof en, Message> = {
   advice_disconnected: 'تُعاد المحاولة تلقائيًا.',
   advice_bad_address: 'العنوان عنوان هذا الحاسوب مع منفذ.',
   advice_bad_proof:
-    'الأرقام أو المفتاح لا تتطابق. شغّل ‎“portolan bridge pair”‎ مرة أخرى واكتب الأرقام بدقة. إن تكرر ذلك فقد يقف برنامج آخر بين هذا المتصفح والجسر.',
+    'الأرقام أو المفتاح لا تتطابق. شغّل ‎“portolan bridge pair”‎ مرة أخرى واكتب الأرقام بدقة. إن تكرر ذلك فقد يقف ' +
+    'برنامج آخر بين هذا المتصفح والجسر.',
   advice_bad_message: 'ما يجيب هناك ليس جسر Portolan أو هو من إصدار آخر. حدّث الاثنين وتحقق من العنوان.',
   advice_declined: 'شغّل ‎“portolan bridge pair”‎ مرة أخرى واكتب الأرقام بدقة وأجب ‎“y”‎ هناك.',
   advice_too_many: 'محاولات أكثر مما يُقبل. انتظر دقيقة ثم حاول.',
@@ -127,16 +128,18 @@ const ar: Record<keyof typeof en, Message> = {
   per_hour_means: 'يُرفض ما زاد عليه، فلا يغرق أي برنامج حسابك.',
   terms_title: 'قبل تشغيل {chat}',
   terms_may:
-    'سيستخدم Portolan ‏{chat} في متصفحك وباسمك عندما يطلب برنامج على هذا الحاسوب ذلك. قد تمنع شروط {by} الاستخدام الآلي، وقد تقيّد {by} الحساب أو تغلقه بسببه.',
+    'سيستخدم Portolan ‏{chat} في متصفحك وباسمك عندما يطلب برنامج على هذا الحاسوب ذلك. قد تمنع شروط {by} الاستخدام ' +
+    'الآلي، وقد تقيّد {by} الحساب أو تغلقه بسببه.',
   terms_yours:
-    'الحساب حسابك والقرار قرارك. في الوضع «بمساعدتك» ترسل أنت. يمكنك الإغلاق في أي وقت. سيطلب المتصفح الآن الوصول إلى صفحاته.',
+    'الحساب حسابك والقرار قرارك. في الوضع «بمساعدتك» ترسل أنت. يمكنك الإغلاق في أي وقت. سيطلب المتصفح الآن الوصول ' +
+    'إلى صفحاته.',
   terms_link: 'شروط {by}',
   terms_accept: 'أقبل، شغّل',
   terms_leave: 'اتركه مغلقًا',
 
   options: 'لكل المحادثات',
   option_reuseChats: 'متابعة آخر محادثة',
-  option_reuseChats_means: 'البرنامج الذي لا يسمّي محادثة يتابع آخر محادثة له بدل محادثة جديدة.',
+  option_reuseChats_means: 'متابعة آخر محادثة ما لم يطلب البرنامج محادثة أخرى.',
   option_focus: 'إحضار اللسان إلى الأمام',
   option_focus_means: 'وإلا تُقاد المحادثات في الخلفية.',
   option_aliases: 'أسماء أخرى للأدوات أيضًا',
@@ -154,7 +157,8 @@ const ar: Record<keyof typeof en, Message> = {
   history_cleared: 'السجل فارغ.',
   trusted: 'إدخال موثوق',
   trusted_means:
-    'يتيح لـ Portolan الكتابة كلوحة المفاتيح حيث لا تقبل الصفحة غيرها. يلزمه إذن التنقيح في المتصفح، وهو يقدر على قراءة كل صفحة وتغييرها؛ يعرض المتصفح شريطًا أثناء استخدامه.',
+    'يتيح لـ Portolan الكتابة كلوحة المفاتيح حيث لا تقبل الصفحة غيرها. يلزمه إذن التنقيح في المتصفح، وهو يقدر على ' +
+    'قراءة كل صفحة وتغييرها؛ يعرض المتصفح شريطًا أثناء استخدامه.',
   trusted_on: 'يعمل',
   trusted_off: 'ليس في هذا البناء',
   trusted_build: 'لا تعطي المتصفحات هذا الإذن إلا عند التثبيت، فهذا البناء دونه.',
@@ -185,7 +189,7 @@ const ar: Record<keyof typeof en, Message> = {
   forget_yes: 'نسيان',
 
   origins: 'صفحات الويب',
-  origins_means: 'يجوز لصفحات هذه الأصول استخدام الجسر إن كان لديها رمزه أيضًا.',
+  origins_means: 'اسمح لموقع باستخدام الجسر. يحتاج الموقع أيضًا إلى رمز الجسر.',
   origin_add: 'أصل صفحة',
   origin_approve: 'موافقة',
   origin_remove: 'إزالة',

@@ -8,7 +8,7 @@ export interface Row extends Omit<Activity, 'phase'> {
 /** Rows kept; older ones go. */
 const kept = 10_000
 
-/** What a registry has done since the panel looked. */
+/** Calls and connections of a registry since the panel was opened. */
 export class ActivityLog {
   /** Oldest first. */
   readonly rows: Row[] = []

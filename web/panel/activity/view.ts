@@ -1,8 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { define, freshId, Piece } from '../piece.ts'
-import { download } from '../download.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { download } from '../../ui/save.ts'
+import { searchField, selectField } from '../../ui/fields.ts'
+import type { Key } from '../translations.ts'
+import { clean } from '../../ui/text.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
 
 const kinds = ['all', 'call', 'connection', 'failed'] as const
@@ -12,16 +15,9 @@ type Kind = typeof kinds[number]
 const rowHeight = 34, spare = 12
 
 /** The timeline: the newest row first, of which only those in sight are made. */
-class ActivityView extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    log: { attribute: false },
-    query: { state: true },
-    kind: { state: true },
-    held: { state: true },
-    top: { state: true },
-    chosen: { state: true },
-  }
+class ActivityView extends PanelPart {
+  static override properties = reactive('log', 'query', 'kind', 'held', 'top', 'chosen')
+  static override initial = { query: '', kind: 'all', top: 0 }
   declare log: ActivityLog
   declare private query: string
   declare private kind: Kind
@@ -34,13 +30,6 @@ class ActivityView extends Piece {
   private stop: (() => void) | undefined
   private drawing = false
   private found: { of: string; rows: Row[] } = { of: '', rows: [] }
-
-  constructor() {
-    super()
-    this.query = ''
-    this.kind = 'all'
-    this.top = 0
-  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('log')) return
@@ -87,22 +76,13 @@ class ActivityView extends Piece {
     const shown = rows.slice(first, first + 2 * spare + 20)
     return html`
       <div class="filters">
-        <div class="field grow"><label for=${ids.search}>${this.t('search_activity')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
-      e: Event,
-    ) => {
-      this.query = (e.target as HTMLInputElement).value
-    }}></div>
-        <div class="field"><label for=${ids.kind}>${this.t('show')}</label>
-          <select id=${ids.kind} @change=${(e: Event) => {
-      this.kind = (e.target as HTMLSelectElement).value as Kind
-    }}>${
-      kinds.map((k) => html`<option value=${k} ?selected=${k === this.kind}>${this.t(`activity_${k}`)}</option>`)
-    }</select></div>
+        ${searchField(ids.search, this.t('search_activity'), this.query, (q) => (this.query = q))}
+        ${
+      selectField(ids.kind, this.t('show'), kinds, this.kind, (k) => this.t(`activity_${k}`), (k) => (this.kind = k))
+    }
         <div class="row">
-          <button type="button" aria-pressed=${!!this.held} @click=${() => {
-      this.held = this.held ? undefined : [...this.log.rows]
-    }}>${this.t('pause')}</button>
+          <button type="button" aria-pressed=${!!this
+      .held} @click=${() => (this.held = this.held ? undefined : [...this.log.rows])}>${this.t('pause')}</button>
           <button type="button" @click=${() => {
       this.held = this.chosen = undefined
       this.log.clear()
@@ -143,51 +123,52 @@ class ActivityView extends Piece {
   }
 
   private row(r: Row, i: number): TemplateResult {
-    const what = r.kind === 'call' ? clean(r.tool ?? '', 80) : this.t('connection_to', { name: clean(r.server, 60) })
     return html`<div role="row" aria-rowindex=${i + 2} class="line" data-outcome=${
       r.over ? r.outcome ?? 'ok' : 'running'
     }>
-      <span role="cell" class="dim">${this.desk.words.time(r.at)}</span>
+      <span role="cell" class="dim">${this.panel.words.time(r.at)}</span>
       <span role="cell" class="clip"><button type="button" class="quiet small" aria-expanded=${
       this.chosen?.id === r.id
-    } @click=${() => {
-      this.chosen = this.chosen?.id === r.id ? undefined : r
-    }}><bdi>${what}</bdi></button></span>
+    } @click=${() => (this.chosen = this.chosen?.id === r.id ? undefined : r)}><bdi>${
+      this.what(r)
+    }</bdi></button></span>
       <span role="cell">${this.t(r.over ? `outcome_${r.outcome ?? 'ok'}` : 'outcome_running')}</span>
-      <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.desk.words.duration(r.durationMs)}</span>
+      <span role="cell" class="dim">${r.durationMs === undefined ? '' : this.panel.words.duration(r.durationMs)}</span>
     </div>`
   }
 
   private details(r: Row): TemplateResult {
+    const { words: t } = this.panel
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
-    return html`<section class="card" aria-label=${this.t('details')}>
-      <dl class="pairs">
-        <dt>${this.t('column_what')}</dt><dd class="mono"><bdi>${
-      clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
-    }</bdi></dd>
-        <dt>${this.t('server')}</dt><dd><bdi>${clean(r.server, 80)}</bdi></dd>
-        <dt>${this.t('column_time')}</dt><dd>${this.desk.words.time(r.at)}</dd>
-        ${
-      r.durationMs === undefined
-        ? nothing
-        : html`<dt>${this.t('column_took')}</dt><dd>${this.desk.words.duration(r.durationMs)}</dd>`
-    }
-        ${r.errorCode ? html`<dt>${this.t('error_code')}</dt><dd class="mono">${clean(r.errorCode, 60)}</dd>` : nothing}
-        ${r.message ? html`<dt>${this.t('message')}</dt><dd><bdi>${clean(r.message, 500)}</bdi></dd>` : nothing}
-      </dl>
+    const facts: [label: Key, fact: string | undefined][] = [
+      ['column_what', this.what(r)],
+      ['server', clean(r.server, 80)],
+      ['column_time', t.time(r.at)],
+      ['column_took', r.durationMs === undefined ? undefined : t.duration(r.durationMs)],
+      ['error_code', r.errorCode && clean(r.errorCode, 60)],
+      ['message', r.message && clean(r.message, 500)],
+    ]
+    return html`<section class="card" aria-label=${t('details')}>
+      <dl class="pairs">${
+      facts.map(([label, fact]) => fact ? html`<dt>${t(label)}</dt><dd><bdi>${fact}</bdi></dd>` : nothing)
+    }</dl>
       ${
       r.parts?.length
         ? html`<ul class="phases">${
           r.parts.map((p) =>
             html`<li><span>${this.phase(p.name)}</span>
         <meter min="0" max=${sum} value=${p.ms} aria-label=${this.phase(p.name)}></meter><span class="dim">${
-              this.desk.words.duration(p.ms)
+              this.panel.words.duration(p.ms)
             }</span></li>`
           )
         }</ul>`
         : nothing
     }
     </section>`
+  }
+
+  private what(r: Row): string {
+    return clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
   }
 
   private phase(name: string): string {

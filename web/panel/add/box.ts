@@ -1,22 +1,19 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import type { Key } from '../translations.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
 import type { Reading } from '../config/types.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import type { Key } from '../words.ts'
 
-/** One box for everything that names a server. */
-class AddBox extends Piece {
-  static override properties = { ...Piece.properties, servers: { attribute: false }, text: { state: true } }
+/** The box in which people paste anything that describes a server. */
+class AddBox extends PanelPart {
+  static override properties = reactive('servers', 'text')
+  static override initial = { text: '' }
   declare servers: Snapshot['servers']
   declare private text: string
   private readonly id_ = freshId()
   private reading: Reading = { kind: 'empty', entries: [] }
   private read: typeof import('../parts.ts').readConfig | undefined
-
-  constructor() {
-    super()
-    this.text = ''
-  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('text')) return
@@ -26,7 +23,7 @@ class AddBox extends Piece {
 
   /** Loads what reads configurations; a text that is there by then is read. */
   private readonly prepare = () => {
-    void this.desk.run(async () => {
+    void this.panel.run(async () => {
       this.read = (await import('../parts.ts')).readConfig
       this.requestUpdate('text')
     })
@@ -40,20 +37,20 @@ class AddBox extends Piece {
           <textarea id=${id} rows=${
       Math.min(8, text.split('\n', 8).length)
     } dir="ltr" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="${id}-help"
-            .value=${text} @input=${(e: Event) => {
-      this.text = (e.target as HTMLTextAreaElement).value
-    }} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
-        <button type="button" @click=${() => this.desk.show({ kind: 'catalogue' })}>${this.t('browse')}</button>
-        <button type="button" @click=${() => this.desk.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers)
+            .value=${text} @input=${(
+      e: Event,
+    ) => (this.text = valueOf(e))} @focus=${this.prepare} @keydown=${this.key} @drop=${this.drop}></textarea></div>
+        <button type="button" @click=${() => this.panel.show({ kind: 'catalogue' })}>${this.t('browse')}</button>
+        <button type="button" @click=${() => this.panel.show({ kind: 'export' })} ?hidden=${!Object.keys(this.servers)
       .length}>${this.t('export')}</button>
       </div>
       <p id="${id}-help" class="dim">${this.t('add_help')}</p>
       <div role="status">${this.found(reading)}</div>
       ${
       reading.entries.length
-        ? html`<portolan-preview .desk=${this.desk} .entries=${reading.entries} .servers=${this.servers} @added=${() => {
-          this.text = ''
-        }}></portolan-preview>`
+        ? html`<portolan-preview .panel=${this.panel} .entries=${reading.entries} .servers=${this.servers}
+          @added=${() => (this
+          .text = '')}></portolan-preview>`
         : nothing
     }
     </div>`

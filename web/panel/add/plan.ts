@@ -1,8 +1,8 @@
 import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/shared/types.ts'
-import { fill, missing } from '../config/fill.ts'
-import { conflicts } from '../config/conflicts.ts'
-import { renameFree } from '../config/name.ts'
+import { fill, missing } from '../config/placeholders.ts'
+import { renameFree } from '../config/address.ts'
 import type { Entry } from '../config/types.ts'
+import { get } from '../config/json.ts'
 
 export type Clash = 'rename' | 'overwrite' | 'skip'
 
@@ -15,7 +15,7 @@ export interface Plan {
   values: Record<string, string>
 }
 
-/** What is there already, the same but for its secrets, is skipped. */
+/** Plans for entries. An entry that equals an existing server, apart from secrets, is skipped. */
 export function plansOf(entries: readonly Entry[], servers: Record<string, { config: RedactedConfig }>): Plan[] {
   const found = conflicts(
     Object.fromEntries(Object.entries(servers).map(([name, { config }]) => [name, config])),
@@ -30,7 +30,7 @@ export function plansOf(entries: readonly Entry[], servers: Record<string, { con
   }))
 }
 
-/** The plans that can be carried out now. */
+/** The plans that need nothing more from the person. */
 export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[] {
   return plans.filter((p) =>
     p.chosen && p.entry.config && p.name.trim() && !missing(p.entry, p.values).length &&
@@ -65,4 +65,31 @@ export async function carryOut(registry: Registry, plans: readonly Plan[]): Prom
   }
   void registry.discover(done).catch(() => {}) // health tells
   return done
+}
+
+export type Conflict = 'new' | 'same' | 'different'
+
+/**
+ * How each entry stands to the servers there are. The values of headers cannot be compared: `same` is the same but for
+ * them.
+ */
+export const conflicts = (existing: Record<string, RedactedConfig>, entries: readonly Entry[]): Conflict[] =>
+  entries.map((entry) => {
+    const before = get(existing, entry.name) as RedactedConfig | undefined
+    if (!before) return 'new'
+    return entry.config && shape(before) === shape(entry.config) ? 'same' : 'different'
+  })
+
+function shape({ url, headers, transport, tools, proxy, enabled, timeoutMs }: ServerConfig): string {
+  const names = Object.keys(headers ?? {}).map((h) => h.toLowerCase()).sort()
+  return JSON.stringify([
+    URL.canParse(url) ? new URL(url).href : url,
+    names,
+    transport ?? 'auto',
+    tools?.allow,
+    tools?.deny ?? [],
+    proxy ?? false,
+    enabled ?? true,
+    timeoutMs,
+  ])
 }

@@ -1,24 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import type { Key } from '../translations.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { options, selectField } from '../../ui/fields.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import { fill } from '../config/fill.ts'
+import { fill } from '../config/placeholders.ts'
 import type { Entry, Input, Lint } from '../config/types.ts'
-import { define, freshId, Piece } from '../piece.ts'
 import { hostOf } from '../server/diagnosis.ts'
-import { line } from '../text.ts'
-import type { Key } from '../words.ts'
+import { line } from '../../ui/text.ts'
 import { carryOut, plansOf, ready, type Clash, type Plan } from './plan.ts'
 
 const clashes: Clash[] = ['rename', 'overwrite', 'skip']
 
-/** Entries before they are saved: what they are, what they need, what is odd about them. */
-class Preview extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    entries: { attribute: false },
-    servers: { attribute: false },
-    plans: { state: true },
-    busy: { state: true },
-  }
+/** Entries before they are saved, with their inputs and remarks. */
+class Preview extends PanelPart {
+  static override properties = reactive('entries', 'servers', 'plans', 'busy')
   declare entries: readonly Entry[]
   /** By the names that are taken. */
   declare servers: Snapshot['servers']
@@ -82,14 +78,12 @@ class Preview extends Piece {
         <div class="field grow"><label for="${id}-name">${this.t('name')}</label>
           <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required .value=${name} @input=${(
       e: Event,
-    ) => change({ name: (e.target as HTMLInputElement).value })}></div>
+    ) => change({ name: valueOf(e) })}></div>
         ${
       clash
-        ? html`<div class="field"><label for="${id}-clash">${this.t('name_taken')}</label>
-          <select id="${id}-clash" @change=${(e: Event) =>
-          change({ clash: (e.target as HTMLSelectElement).value as Clash })}>${
-          clashes.map((c) => html`<option value=${c} ?selected=${c === plan.clash}>${this.t(`clash_${c}`)}</option>`)
-        }</select></div>`
+        ? selectField(`${id}-clash`, this.t('name_taken'), clashes, plan.clash, (c) =>
+          this.t(`clash_${c}`), (clash) =>
+          change({ clash }))
         : nothing
     }
       </div>
@@ -128,7 +122,7 @@ class Preview extends Piece {
     put: (values: Record<string, string>) => void,
   ): TemplateResult {
     const label = line(input.header ?? input.id, 80)
-    const set = (e: Event) => put({ ...values, [input.id]: (e.target as HTMLInputElement).value })
+    const set = (e: Event) => put({ ...values, [input.id]: valueOf(e) })
     return html`<div class="field"><label for=${id}><bdi>${label}</bdi>${
       input.required ? '' : ` (${this.t('optional')})`
     }</label>
@@ -136,11 +130,7 @@ class Preview extends Piece {
       input.choices
         ? html`<select id=${id} aria-describedby="${id}-help" @change=${set}><option value="">${
           input.default ? line(input.default, 80) : ''
-        }</option>${
-          input.choices.slice(0, 100).map((c) =>
-            html`<option value=${c} ?selected=${values[input.id] === c}>${line(c, 100)}</option>`
-          )
-        }</select>`
+        }</option>${options(input.choices.slice(0, 100), values[input.id], (c) => line(c, 100))}</select>`
         : html`<input id=${id} type=${
           input.password ? 'password' : 'text'
         } autocomplete="off" spellcheck="false" aria-describedby="${id}-help" ?required=${input.required} .value=${
@@ -171,10 +161,10 @@ class Preview extends Piece {
 
   private async add(plans: Plan[]): Promise<void> {
     this.busy = true
-    const names = await this.desk.run(() => carryOut(this.desk.registry, plans))
+    const names = await this.panel.run(() => carryOut(this.panel.registry, plans))
     this.busy = false
     if (!names) return
-    this.desk.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
+    this.panel.tell(this.t('added', { n: names.length, names: names.map((n) => line(n, 60)).join(', ') }))
     this.dispatchEvent(new CustomEvent('added', { detail: names }))
   }
 }

@@ -1,15 +1,15 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import type { Key } from '../translations.ts'
+import { define, reactive } from '../../ui/part.ts'
 import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
-import { DialogPiece } from '../dialog.ts'
-import { define, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
-import { flagList } from '../tools/flaglist.ts'
-import type { Key } from '../words.ts'
+import { clean } from '../../ui/text.ts'
+import { flagList } from '../tools/flags-view.ts'
 import '../tool/json.ts'
 
-/** A call that a model wants to make, and what the person says to it. */
-class Approve extends DialogPiece {
-  static override properties = { ...Piece.properties, request: { attribute: false }, more: {} }
+/** Asks the person to approve a call. */
+class Approve extends PanelDialog {
+  static override properties = reactive('request', 'more')
   declare request: ApprovalRequest
   /** How many wait behind it. */
   declare more: number
@@ -38,8 +38,8 @@ class Approve extends DialogPiece {
         ? html`<p class="dim">${r.trusted ? nothing : this.t('claims')} ${claims.map((c) => this.t(c)).join(' · ')}</p>`
         : nothing
     }
-      ${flagList(this.desk.words, r.flags)}
-      <portolan-json .desk=${this.desk} label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
+      ${flagList(this.panel.words, r.flags)}
+      <portolan-json .panel=${this.panel} .label=${this.t('arguments')} .value=${r.args} .levels=${3}></portolan-json>
       ${this.more ? html`<p class="dim" role="status">${this.t('approve_more', { n: this.more })}</p>` : nothing}
       <footer>${button('never')} ${button('deny')} <span class="apart"></span> ${button('always')} ${
       button('once', true)
@@ -53,7 +53,7 @@ class Approve extends DialogPiece {
     this.close()
   }
 
-  /** Also by Escape: who goes away has not agreed. */
+  /** Escape closes the dialog too, and denies. */
   protected override closed(): void {
     this.dispatchEvent(new CustomEvent<Approval>('said', { detail: this.said }))
   }

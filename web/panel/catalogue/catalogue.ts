@@ -1,5 +1,5 @@
-import { get } from '../config/value.ts'
-import { isLoopback } from '../config/url.ts'
+import { get } from '../config/json.ts'
+import { isLoopback } from '../config/address.ts'
 import { latestOf, type Listing } from './listing.ts'
 
 /**
@@ -10,8 +10,7 @@ export class CatalogueError extends Error {
   readonly code: 'url' | 'offline' | 'http' | 'shape'
   readonly status: number | undefined
   constructor(code: CatalogueError['code'], status?: number, cause?: unknown) {
-    super(`portolan: catalogue ${code}${status ? ' ' + status : ''}`, { cause })
-    this.name = 'CatalogueError'
+    super(`catalogue: ${code}`, { cause })
     this.code = code
     this.status = status
   }
@@ -20,12 +19,11 @@ export class CatalogueError extends Error {
 export interface CatalogueOptions {
   /** Where /v0.1/servers is below; https, or http on this machine. */
   baseUrl: string
-  fetch?: typeof globalThis.fetch
   /** Ends what is under way, for good. */
   signal?: AbortSignal
   /** Bound on one page, in ms; default 15,000. */
   timeoutMs?: number
-  /** The page that the panel is on: servers that it cannot reach are told. */
+  /** URL of the page, to warn about servers that it cannot reach. */
   page?: string
 }
 
@@ -47,24 +45,23 @@ export class Catalogue {
 
   /** Begins to look for servers whose name has the text in it; the empty text finds all. */
   search(text = ''): Search {
-    return new Search((cursor, signal) => this.page(text.trim().slice(0, 200), cursor, signal), this.options.page)
+    return new Search((cursor) => this.page(text.trim().slice(0, 200), cursor), this.options.page)
   }
 
-  private async page(text: string, cursor: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+  private async page(text: string, cursor: string | undefined): Promise<unknown> {
     const url = new URL(this.endpoint)
     url.searchParams.set('version', 'latest')
     url.searchParams.set('limit', String(pageSize))
     if (text) url.searchParams.set('search', text)
     if (cursor) url.searchParams.set('cursor', cursor)
-    const given = [signal, this.options.signal].filter((s) => s !== undefined)
-    const all = AbortSignal.any([...given, AbortSignal.timeout(this.options.timeoutMs ?? 15_000)])
-    const { fetch = globalThis.fetch } = this.options
+    const { signal: owner, timeoutMs = 15_000 } = this.options
+    const late = AbortSignal.timeout(timeoutMs)
     try {
       const response = await fetch(url, {
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
         headers: { accept: 'application/json' },
-        signal: all,
+        signal: owner ? AbortSignal.any([owner, late]) : late,
       })
       if (!response.ok) {
         void response.body?.cancel().catch(() => {})
@@ -72,7 +69,7 @@ export class Catalogue {
       }
       return parse(await bounded(response))
     } catch (e) {
-      for (const s of given) s.throwIfAborted()
+      owner?.throwIfAborted()
       throw e instanceof CatalogueError ? e : new CatalogueError('offline', undefined, e)
     }
   }
@@ -85,7 +82,7 @@ export class Search {
   private cursor: string | undefined
   private readonly seen = new Set<string>()
   private readonly names = new Set<string>()
-  private readonly page: (cursor: string | undefined, signal: AbortSignal | undefined) => Promise<unknown>
+  private readonly page: (cursor: string | undefined) => Promise<unknown>
   private readonly at: string | undefined
 
   constructor(page: Search['page'], at?: string) {
@@ -94,10 +91,10 @@ export class Search {
   }
 
   /** The next servers that have a remote; none when all are there. After a fault it can be called again. */
-  async more(options: { signal?: AbortSignal } = {}): Promise<Listing[]> {
+  async more(): Promise<Listing[]> {
     const found: Listing[] = []
     for (let n = 0; n < pagesAtOnce && !found.length && !this.done; n++) {
-      const answer = await this.page(this.cursor, options.signal)
+      const answer = await this.page(this.cursor)
       const servers = get(answer, 'servers')
       if (!Array.isArray(servers)) throw new CatalogueError('shape')
       for (const listing of latestOf(servers.slice(0, 10 * pageSize), this.at)) {

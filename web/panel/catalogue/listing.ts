@@ -1,6 +1,6 @@
 import { finish } from '../config/finish.ts'
-import { isServerJson, readServerJson } from '../config/server-json.ts'
-import { get, isObject, text, type Obj } from '../config/value.ts'
+import { isServerJson, readServerJson } from '../config/documents.ts'
+import { get, isObject, text, type Obj } from '../config/json.ts'
 import type { Entry } from '../config/types.ts'
 
 /** One server of a catalogue. Its texts are foreign and have been cut, not cleaned. */
@@ -11,7 +11,6 @@ export interface Listing {
   description: string
   version: string
   website?: string
-  repository?: string
   deprecated: boolean
   /** One for each remote, streamable HTTP first. */
   entries: Entry[]
@@ -35,14 +34,12 @@ export function listingOf(v: unknown, page?: string): (Listing & { latest: boole
   if (!entries.length) return undefined
   const name = cut(s.name, 200)
   const website = link(text(s, 'websiteUrl'))
-  const repository = link(text(get(s, 'repository'), 'url'))
   return {
     name,
     title: cut(s.title, 100) || name.split('/').at(-1)!,
     description: cut(s.description, 500),
     version: cut(s.version, 50),
     ...(website && { website }),
-    ...(repository && { repository }),
     deprecated: status === 'deprecated',
     entries,
     latest: get(about, 'isLatest') === true,

@@ -1,8 +1,9 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { DialogPiece } from '../dialog.ts'
-import { define, freshId, Piece } from '../piece.ts'
+import { PanelDialog } from '../context.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { searchField } from '../../ui/fields.ts'
 import { hostOf } from '../server/diagnosis.ts'
-import { clean, line } from '../text.ts'
+import { clean, line } from '../../ui/text.ts'
 import '../add/preview.ts'
 import { Catalogue, CatalogueError, type Search } from './catalogue.ts'
 import type { Listing } from './listing.ts'
@@ -11,16 +12,9 @@ import type { Listing } from './listing.ts'
 const rest = 300
 
 /** Servers of a public catalogue, to choose from. */
-class CatalogueDialog extends DialogPiece {
-  static override properties = {
-    ...Piece.properties,
-    base: {},
-    listings: { state: true },
-    chosen: { state: true },
-    loading: { state: true },
-    fault: { state: true },
-    done: { state: true },
-  }
+class CatalogueDialog extends PanelDialog {
+  static override properties = reactive('base', 'listings', 'chosen', 'loading', 'fault', 'done')
+  static override initial = { listings: [] }
   declare base: string
   declare private listings: Listing[]
   declare private chosen: Listing | undefined
@@ -33,11 +27,6 @@ class CatalogueDialog extends DialogPiece {
   private search: Search | undefined
   private typing: ReturnType<typeof setTimeout> | undefined
   private query = ''
-
-  constructor() {
-    super()
-    this.listings = []
-  }
 
   protected override firstUpdated(): void {
     super.firstUpdated()
@@ -58,9 +47,7 @@ class CatalogueDialog extends DialogPiece {
     const { id_: id, chosen } = this
     if (chosen) {
       return html`<div class="content">
-        <button type="button" class="small back" @click=${() => {
-        this.chosen = undefined
-      }}>${this.t('back')}</button>
+        <button type="button" class="small back" @click=${() => (this.chosen = undefined)}>${this.t('back')}</button>
         <div><h3><bdi>${line(chosen.title || chosen.name, 120)}</bdi></h3><p class="dim mono"><bdi>${
         line(chosen.name, 200)
       }</bdi></p></div>
@@ -74,14 +61,13 @@ class CatalogueDialog extends DialogPiece {
           }</bdi></a></p>`
           : nothing
       }
-        <portolan-preview .desk=${this.desk} .entries=${
+        <portolan-preview .panel=${this.panel} .entries=${
         chosen.entries.slice(0, 1)
-      } .servers=${this.desk.snapshot.servers} @added=${() => this.close()}></portolan-preview>
+      } .servers=${this.panel.snapshot.servers} @added=${() => this.close()}></portolan-preview>
       </div>`
     }
     return html`<div class="content">
-      <div class="field"><label for=${id}>${this.t('search_catalogue')}</label>
-        <input id=${id} type="search" autocomplete="off" spellcheck="false" .value=${this.query} @input=${this.typed}></div>
+      ${searchField(id, this.t('search_catalogue'), this.query, this.typed)}
       <p class="dim">${this.t('catalogue_from', { host: hostOf(this.base) })}</p>
       <div role="status">${this.state()}</div>
       <ul class="entries">${
@@ -100,9 +86,7 @@ class CatalogueDialog extends DialogPiece {
           <p><bdi>${line(l.description, 300)}</bdi></p></div>
         <button type="button" aria-label=${
           this.t('choose_entry_of', { name: line(l.title || l.name, 80) })
-        } @click=${() => {
-          this.chosen = l
-        }}>${this.t('choose_entry')}</button></li>`
+        } @click=${() => (this.chosen = l)}>${this.t('choose_entry')}</button></li>`
       )
     }</ul>
       ${
@@ -128,8 +112,8 @@ class CatalogueDialog extends DialogPiece {
     return this.listings.length ? this.t('catalogue_found', { n: this.listings.length }) : this.t('catalogue_none')
   }
 
-  private readonly typed = (e: Event) => {
-    this.query = (e.target as HTMLInputElement).value
+  private readonly typed = (query: string) => {
+    this.query = query
     clearTimeout(this.typing)
     this.typing = setTimeout(() => this.begin(this.query), rest)
   }

@@ -1,15 +1,16 @@
-import { curl } from './curl.ts'
 import { splitHeader } from './headers.ts'
-import { parseJSON } from './json.ts'
-import { readDocument, type Found } from './mcp-json.ts'
-import { readServer, transportOf } from './server.ts'
-import { set } from './value.ts'
-import { commands } from './words.ts'
-import { wrapped } from './wrapper.ts'
+import { parseJSON, set } from './json.ts'
+import { readDocument, type Found } from './documents.ts'
+import { readServer, transportOf, wrapped } from './server.ts'
+import { commands } from './shell-words.ts'
 import type { Draft } from './types.ts'
+import { basic } from './finish.ts'
 
-const starts =
-  /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/i
+/** A prompt, a variable, a path, and then a program that adds servers. */
+const before = /^(?:[$>%#]\s+)?(?:[A-Za-z_][A-Za-z0-9_]{0,50}=\S{0,200}\s+)?(?:sudo\s+)?(?:\S{0,100}[\\/])?/
+const programs =
+  /(?:curl(?:\.exe)?|[a-z][a-z-]{1,20}(?:\s+\S{1,30})?\s+mcp\s+add\S{0,20}|[a-z-]{2,20}\s+--add-mcp|npx|uvx|bunx|pnpx)\s/
+const starts = new RegExp(before.source + programs.source, 'i')
 
 /** Whether the text begins like a command that is understood. */
 export const isCommand = (s: string) => starts.test(s.replace(/^(?:#[^\n]*\n\s*){1,20}/, '').slice(0, 500))
@@ -59,8 +60,12 @@ function addJSON(found: Found, json = '', name?: string): void {
   for (const [id, input] of inner.declared) found.declared.set(id, input)
 }
 
-const valued =
-  /^(?:-[tHse]|--(?:transport|type|headers?|scope|env|url|bearer-token-env-var|timeout|description|include-tools|exclude-tools|(?:oauth-)?client-id|client-secret|callback-port|command|args|name))$/
+/** Options of `mcp add` that take the next word. */
+const valued = new Set(
+  ('-t -H -s -e --transport --type --header --headers --scope --env --url --bearer-token-env-var --timeout ' +
+    '--description --include-tools --exclude-tools --client-id --oauth-client-id --client-secret --callback-port ' +
+    '--command --args --name').split(' '),
+)
 const quiet = /^(?:-s|--scope|--description)$/
 
 /** `mcp add [options] name url`, in the ways of claude, gemini, codex and others. */
@@ -104,8 +109,45 @@ function* options(words: string[]): Generator<[flag: string, value: string]> {
     if (!/^-./.test(w)) continue
     const at = w.startsWith('--') ? w.indexOf('=') : -1
     if (at > 0) yield [w.slice(0, at), w.slice(at + 1)]
-    else yield [w, valued.test(w) ? words[++i] ?? '' : '']
+    else yield [w, valued.has(w) ? words[++i] ?? '' : '']
   }
 }
 
-const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.test(words[i - 1]!)))
+const positionals = (words: string[]) => words.filter((w, i) => !/^-./.test(w) && !(i && valued.has(words[i - 1]!)))
+
+const shortValued = 'AbcCdDeEFHKmoPQrtTuUwxXyYz'
+const longValued = new Set(
+  ('header url user oauth2-bearer user-agent cookie cookie-jar data data-raw data-binary data-ascii ' +
+    'data-urlencode json request form referer proxy proxy-user max-time connect-timeout output write-out cert key ' +
+    'cacert capath resolve connect-to retry retry-delay retry-max-time config range upload-file interface ' +
+    'dns-servers tls-max ciphers').split(' '),
+)
+
+/** The server that a curl line calls; undefined: it names no URL. */
+export function curl(words: string[]): Draft | undefined {
+  const draft: Draft = { headers: [], lints: [] }
+  const take = (flag: string, value: string) => {
+    if (flag === 'H' || flag === 'header') {
+      const h = splitHeader(value)
+      if (h) draft.headers.push(h)
+    } else if (flag === 'u' || flag === 'user') draft.headers.push(['Authorization', basic(value)])
+    else if (flag === 'oauth2-bearer') draft.headers.push(['Authorization', 'Bearer ' + value])
+    else if (flag === 'b' || flag === 'cookie') draft.headers.push(['Cookie', value])
+    else if (flag === 'url') draft.url ??= value
+  }
+  for (let i = 0; i < words.length; i++) {
+    const w = words[i]!
+    if (w.startsWith('--')) {
+      const [flag = '', ...joined] = w.slice(2).split('=')
+      if (longValued.has(flag)) take(flag, joined.length ? joined.join('=') : words[++i] ?? '')
+    } else if (/^-./.test(w)) {
+      // -sSXPOST: letters up to one that takes the rest, or the next word.
+      for (let j = 1; j < w.length; j++) {
+        if (!shortValued.includes(w[j]!)) continue
+        take(w[j]!, w.slice(j + 1) || (words[++i] ?? ''))
+        break
+      }
+    } else draft.url ??= w
+  }
+  return draft.url ? draft : undefined
+}

@@ -1,12 +1,12 @@
 import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
-import { line } from '../text.ts'
+import { line } from '../../ui/text.ts'
 import { isSecretHeader, isSecretName, usable } from './headers.ts'
 import { lint } from './lint.ts'
-import { cleanName, nameOf, renameFree } from './name.ts'
+import { cleanName, nameOf, renameFree } from './address.ts'
 import { canonicalize, idsOf, type Placeholder } from './placeholders.ts'
-import { withoutSecrets } from './secret-url.ts'
-import { parsed, withScheme } from './url.ts'
-import { decoded } from './value.ts'
+import { withoutSecrets } from './headers.ts'
+import { parsed, withScheme } from './address.ts'
+import { decoded } from './json.ts'
 import type { Declared, Draft, Entry, Input, Lint, Secret, Stdio } from './types.ts'
 
 const maxInputs = 50

@@ -4,21 +4,13 @@ import type { Draft, Lint } from './types.ts'
 // What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
 const forbidden = new Set([...forbiddenHeaders, ...browserHeaders])
 // Set again by every client: leaving them out changes nothing.
-const idle = new Set([
-  'accept',
-  'content-type',
-  'content-length',
-  'user-agent',
-  'accept-encoding',
-  'connection',
-  'mcp-protocol-version',
-  'host',
-])
+const idle = new Set(('accept content-type content-length user-agent accept-encoding connection mcp-protocol-version ' +
+  'host').split(' '))
 
 const secretName = /auth|token|key|secret|passw|credential|session|cookie|signature|bearer|\bpat\b|jwt/i
 const secretValue = /^(?:bearer|basic|token)\s|^(?:sk|pk|ghp|gho|ghs|xox[abprs]|glpat|github_pat|eyJ)[-_.A-Za-z0-9]/i
 
-/** Whether a header, a parameter or a variable of that name holds a secret, by the look of it. */
+/** Whether a header, a parameter or a variable of that name probably holds a secret. */
 export const isSecretName = (name: string) => secretName.test(name)
 export const isSecretHeader = (name: string, value: string) => secretName.test(name) || secretValue.test(value)
 
@@ -55,4 +47,31 @@ export function usable(list: Draft['headers']): { headers: Record<string, string
 export function splitHeader(s: string): [string, string] | undefined {
   const m = /^([^:=\s]{1,200})\s?[:=]/.exec(s)
   return m ? [m[1]!, s.slice(m[0].length).trim()] : undefined
+}
+
+/** A URL in which each value of a parameter that looks secret is replaced. */
+export function withoutSecrets(url: string, placeholder: (parameter: string) => string): string {
+  const [before, ...hash] = url.split('#')
+  const shown = before!.replace(
+    /([?&])([^=&]{1,100})=([^&]+)/g,
+    (whole, mark: string, name: string) => (isSecretName(name) ? `${mark}${name}=${placeholder(name)}` : whole),
+  )
+  return [shown, ...hash].join('#')
+}
+
+/** Names of variables for a server's secrets: GITHUB_AUTHORIZATION; each is given once. */
+export function variables(): (server: string, secret: string) => string {
+  const taken = new Set<string>()
+  return (server, secret) => {
+    const words =
+      `${server}_${secret}`.normalize('NFKD').toUpperCase().replace(/[^A-Z0-9]+/g, '_').replace(/^_+|_+$/g, '').slice(
+        0,
+        60,
+      ) || 'SECRET'
+    const base = /^\d/.test(words) ? '_' + words : words
+    let name = base
+    for (let n = 2; taken.has(name); n++) name = base + '_' + n
+    taken.add(name)
+    return name
+  }
 }

@@ -1,22 +1,26 @@
 import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { isSecretName } from './headers.ts'
-import { withoutSecrets } from './secret-url.ts'
-import { isLoopback, isPrivate, parsed } from './url.ts'
+import { withoutSecrets } from './headers.ts'
+import { isLoopback, isPrivate, parsed } from './address.ts'
 import type { Lint } from './types.ts'
-import { decoded } from './value.ts'
+import { decoded } from './json.ts'
 
-// YOUR_API_KEY, <token>, [your key], xxxx, changeme, …
-const left =
-  /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/i
+/** A placeholder that somebody forgot to replace: YOUR_API_KEY, <token>, [your key], xxxx, changeme, … */
+const left = new RegExp(
+  /\b(?:your|my|insert|replace|enter|paste)[-_ ](?:[a-z0-9]{1,20}[-_ ]){0,4}/.source +
+    /(?:key|token|secret|pat|password|here|id|value|jwt)\b|<[^<>]{1,80}>|^\S{0,10}\s?\[[^[\]]{1,80}\]$|/.source +
+    /\bx{4,}\b|\bchange[-_ ]?me\b|\.{3}$|…$|^(?:bearer\s)?(?:api[-_]?key|token|secret|password)$/.source,
+  'i',
+)
 
 const docsHost =
   /^(?:github\.com|gitlab\.com|(?:www\.)?npmjs\.com|pypi\.org|smithery\.ai|glama\.ai|mcp\.so|modelcontextprotocol\.io)$/
-const docsPath =
-  /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wiki|swagger|redoc|reference)(?:\/|$)|\.(?:html?|md|pdf)$/i
+const docsFolder = /(?:^|\/)(?:docs?|documentation|readme(?:\.md)?|guides?|blog|wiki|swagger|redoc|reference)(?:\/|$)/i
+const docsFile = /\.(?:html?|md|pdf)$/i
 
 /**
  * Looks over a configuration whose inputs may still be open. `page` is where the
- * panel runs; with it, servers that the page cannot reach are told.
+ * panel runs. With it, there are remarks about servers that the page cannot reach.
  */
 export function lint(config: ServerConfig, page?: string): Lint[] {
   const lints: Lint[] = []
@@ -54,7 +58,10 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
     say('inspector_proxy_url', 'warning', target ? { url: withoutSecrets(target.slice(0, 500), () => '…') } : undefined)
   }
   const last = u.pathname.replace(/\/+$/, '').split('/').at(-1)!.toLowerCase()
-  if (docsHost.test(host) || (last !== 'mcp' && last !== 'sse' && docsPath.test(u.pathname)))
+  if (
+    docsHost.test(host) ||
+    (last !== 'mcp' && last !== 'sse' && (docsFolder.test(u.pathname) || docsFile.test(u.pathname)))
+  )
     say('path_is_docs', 'warning')
   else if (!last || last === 'index')
     say('path_looks_like_homepage', host.startsWith('mcp.') || here ? 'info' : 'warning')

@@ -1,3 +1,7 @@
+import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
+import { get } from './json.ts'
+import type { Entry, Input } from './types.ts'
+
 // Every client has its own way to say "ask for this" in a value. Here they all
 // become ${input:id}.
 
@@ -9,8 +13,16 @@ export interface Placeholder {
 
 // ${input:x} ${env:x} ${x} ${x:-d} ${{ secrets.x }} {{x}} {env:x}, and $X at the end; bounded, so that no text
 // makes it slow.
-const any =
-  /\$\{\{([^{}]{1,100})\}\}|\{\{([^{}]{1,100})\}\}|\$\{([^{}]{1,200})\}|\{env:([^{}]{1,100})\}|(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/g
+const any = new RegExp(
+  [
+    /\$\{\{([^{}]{1,100})\}\}/,
+    /\{\{([^{}]{1,100})\}\}/,
+    /\$\{([^{}]{1,200})\}/,
+    /\{env:([^{}]{1,100})\}/,
+    /(?<=^|\s)\$([A-Z][A-Z0-9_]{2,99})$/,
+  ].map((form) => form.source).join('|'),
+  'g',
+)
 const canonical = /\$\{input:([^}]{1,200})\}/g
 
 /** An id that can stand between ${input: and }. */
@@ -43,7 +55,41 @@ export const substitute = (value: string, env: Record<string, string>): string =
 /** The ids in a value that `canonicalize` has written. */
 export const idsOf = (value: string): string[] => [...value.matchAll(canonical)].map((m) => m[1]!)
 
-/** Puts values in place of the ids; `encode` tells where the id begins. */
+/** Replaces the ids by values. `at` is where the id begins. */
 export function replace(value: string, valueOf: (id: string, at: number) => string): string {
   return value.replace(canonical, (_, id: string, at: number) => valueOf(id, at))
+}
+
+const given = (entry: Entry, values: Record<string, string>, id: string): string => {
+  const v = get(values, id)
+  return (typeof v === 'string' && v.trim()) || entry.inputs.find((i) => i.id === id)?.default || ''
+}
+
+/** The required inputs that have neither a value nor a default. */
+export const missing = (entry: Entry, values: Record<string, string>): Input[] =>
+  entry.inputs.filter((i) => i.required && !given(entry, values, i.id))
+
+/**
+ * The configuration with the values in it. A header of which an input is empty is
+ * left out. In the url a value is encoded, unless the url begins with it.
+ */
+export function fill(entry: Entry, values: Record<string, string> = {}): ServerConfig {
+  if (!entry.config) throw new TypeError('portolan: the entry has no configuration')
+  const config = structuredClone(entry.config)
+  config.url = replace(config.url, (id, at) => {
+    const v = given(entry, values, id)
+    return at === 0 ? v.replace(/\/+$/, '') : encodeURIComponent(v)
+  })
+  const known = new Set(entry.inputs.map((i) => i.id))
+  const headers = Object.entries(config.headers ?? {})
+    .filter(([, v]) => idsOf(v).every((id) => !known.has(id) || given(entry, values, id)))
+    .map((
+      [k, v],
+    ): [string, string] => [
+      k,
+      replace(v, (id) => (known.has(id) ? given(entry, values, id) : '${input:' + id + '}')).trim(),
+    ])
+  delete config.headers
+  if (headers.length) config.headers = Object.fromEntries(headers)
+  return config
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { fill, missing } from './fill.ts'
+import { fill, missing } from './placeholders.ts'
 import { readConfig } from './read.ts'
 import type { Reading } from './types.ts'
 

@@ -2,13 +2,13 @@ import { isCommand, readCommands } from './command.ts'
 import { finish } from './finish.ts'
 import { parseJSON } from './json.ts'
 import { readLink } from './link.ts'
-import { readDocument, type Found } from './mcp-json.ts'
+import { readDocument, type Found } from './documents.ts'
 import { maxEntries, maxText, type Problem, type Reading } from './types.ts'
-import { withScheme } from './url.ts'
+import { withScheme } from './address.ts'
 
 /**
  * Finds out what a text is and which servers it describes; never throws. With
- * `page`, the URL of the page, servers that it cannot reach are told. Problems:
+ * `page`, the URL of the page, it warns about servers that the page cannot reach. Problems:
  * too_large, too_many (the first 500 are read), json_…, yaml, toml, no_servers,
  * bad_link, open_quote, no_url, not_recognized.
  */
@@ -47,7 +47,7 @@ function readAny(s: string, whole: string): Found | Nothing {
 }
 
 function readJSON(s: string, whole: string): Found | Nothing {
-  // Faults are told with their place in what was pasted.
+  // Lines and columns of faults are those of the pasted text.
   const parsed = parseJSON(s)
   const fragment = parsed.problem && s.startsWith('"') ? parseJSON('{' + s + '}') : parsed
   if (!fragment.problem) return readDocument(fragment.value) ?? nothing('no_servers', 'mcp-json')

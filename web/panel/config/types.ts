@@ -1,18 +1,9 @@
+import type { Codes } from '../translations.ts'
 import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
 
 /** What was found in a text that describes servers. */
 export interface Reading {
-  kind:
-    | 'empty'
-    | 'url'
-    | 'mcp-json'
-    | 'vscode'
-    | 'continue'
-    | 'server-json'
-    | 'install-link'
-    | 'claude-command'
-    | 'curl'
-    | 'unknown'
+  kind: Codes<'kind_'> | 'empty'
   entries: Entry[]
   /** Why there are no entries, or not all. */
   problem?: Problem

@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
-import { conflicts } from './conflicts.ts'
-import { renameFree } from './name.ts'
+import { conflicts } from '../add/plan.ts'
+import { renameFree } from './address.ts'
 import { readConfig } from './read.ts'
-import { asCurl, asTypeScript, quote } from './snippet.ts'
+import { asCurl, asTypeScript, quote } from './write.ts'
 import { writeConfig } from './write.ts'
 
 const redacted = (names: string[]) => Object.fromEntries(names.map((n) => [n, '[redacted]']))

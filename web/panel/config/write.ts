@@ -1,8 +1,7 @@
 import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
-import { isSecretName } from './headers.ts'
-import { variables, withoutSecrets } from './secret-url.ts'
-import { parsed } from './url.ts'
-import { set, type Obj } from './value.ts'
+import { isSecretName, variables, withoutSecrets } from './headers.ts'
+import { parsed } from './address.ts'
+import { set, type Obj } from './json.ts'
 
 /**
  * The servers as the configuration of another client. No secret is in it: header
@@ -43,3 +42,88 @@ export function writeConfig(servers: Record<string, RedactedConfig>, dialect: 'm
   return JSON.stringify(vscode ? { ...(inputs.length && { inputs }), servers: out } : { mcpServers: out }, null, 2) +
     '\n'
 }
+
+/** A call as code for `portolan`; secrets are members of an object that the reader declares. `args` is JSON text. */
+export function asTypeScript(tool: { name: string; server: string }, args: string, config: RedactedConfig): string {
+  const variable = variables()
+  const q = (s: string) => JSON.stringify(s).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  const { headers, url, ...rest } = config
+  let secret = false
+  const ask = (name: string) => {
+    secret = true
+    return 'secrets.' + variable(tool.server, name)
+  }
+  const address = withoutSecrets(url, (p) => '\u0000' + ask(p) + '\u0000').split('\u0000')
+    .flatMap((part, i) => (i % 2 ? `encodeURIComponent(${part})` : part ? q(part) : [])).join(' + ')
+  const lines = [
+    `url: ${address}`,
+    ...Object.keys(headers ?? {}).length
+      ? [`headers: { ${Object.keys(headers!).map((h) => `${q(h)}: ${ask(h)}`).join(', ')} }`]
+      : [],
+    ...Object.entries(rest).filter(([, v]) => v !== undefined).map(([k, v]) => `${k}: ${JSON.stringify(v)}`),
+  ]
+  // As text where an object literal would mean something else.
+  const said = args.trim() || '{}'
+  const literal = /__proto__|\d{16}|\\u005f/i.test(said)
+    ? q(said)
+    : said.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+  return `import { createRegistry } from 'portolan'
+
+${secret ? 'declare const secrets: Record<string, string>\n' : ''}const registry = await createRegistry({
+  servers: { [${q(tool.server)}]: {
+    ${lines.join(',\n    ')},
+  } },
+})
+await registry.discover()
+console.log(await registry.dispatch(${q(tool.name)}, ${literal}))
+`
+}
+
+const version = '2025-06-18'
+
+/**
+ * A call as a shell script of three requests, for servers with and without
+ * sessions; secrets are variables. undefined for what curl cannot reach by POST
+ * alone. `tool` is the server's own name for it, `args` JSON text.
+ */
+export function asCurl(server: string, config: RedactedConfig, tool: string, args: string): string | undefined {
+  if (config.transport === 'sse' || !/^https?:/i.test(config.url)) return undefined
+  const variable = variables()
+  const needed: string[] = []
+  const ask = (name: string) => {
+    const v = variable(server, name)
+    needed.push(v)
+    return v
+  }
+  const url = withoutSecrets(config.url, (p) => `\u0000${ask(p)}\u0000`).split('\u0000').map((
+    part,
+    i,
+  ) => (i % 2 ? `"$${part}"` : part && quote(part))).join('')
+  const headers = Object.keys(config.headers ?? {}).map((h) => ` \\\n  -H ${quote(h + ': ')}"$${ask(h)}"`).join('')
+  const message = (method: string, params: string, id?: number) =>
+    quote(`{"jsonrpc":"2.0",${id ? `"id":${id},` : ''}"method":"${method}"${params && `,"params":${params}`}}`)
+  const check = needed.map((v) => `: "\${${v}:?}"\n`).join('')
+  return `#!/bin/sh
+${check}mcp() { curl -sS -g --url ${url} -H 'Content-Type: application/json' \\
+  -H 'Accept: application/json, text/event-stream'${headers} "$@"; }
+session=$(mcp -D - -o /dev/null --data-raw ${
+    message(
+      'initialize',
+      `{"protocolVersion":"${version}","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}`,
+      1,
+    )
+  } |
+  tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii]d: *//p')
+set -- -H 'MCP-Protocol-Version: ${version}'
+[ -z "$session" ] || set -- "$@" -H "Mcp-Session-Id: $session"
+mcp "$@" -o /dev/null --data-raw ${message('notifications/initialized', '')}
+mcp "$@" --data-raw ${message('tools/call', `{"name":${JSON.stringify(tool)},"arguments":${compact(args)}}`, 2)}
+`
+}
+
+/** One word of sh. */
+export const quote = (s: string) => `'${s.replaceAll('\u0000', '').replaceAll("'", "'\\''")}'`
+
+/** Without line breaks between its parts, and with all its digits. */
+const compact = (json: string) =>
+  json.trim().replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? part : '')) || '{}'

@@ -1,24 +1,13 @@
-import { get, isObject, strings, text, type Obj } from '../config/value.ts'
-import type { ChoiceField, Field, Reason } from './field.ts'
-import { join, lookup, without } from './resolve.ts'
+import { get, isObject, strings, text, decoded, type Obj } from '../config/json.ts'
+import type { ChoiceField, Field } from './field.ts'
 
 const maxDepth = 8
 const maxFields = 200
 const maxOptions = 500
 
-// A form cannot show what these ask for.
-const beyond: [keyword: string, reason: Reason][] = [
-  ['patternProperties', 'pattern_properties'],
-  ['if', 'conditions'],
-  ['dependentSchemas', 'conditions'],
-  ['dependentRequired', 'conditions'],
-  ['dependencies', 'conditions'],
-  ['not', 'not'],
-  ['prefixItems', 'tuple'],
-  ['$dynamicRef', 'ref'],
-  ['$recursiveRef', 'ref'],
-  ['contains', 'conditions'],
-]
+/** A form cannot show what these keywords ask for. */
+const beyond = ('patternProperties if dependentSchemas dependentRequired dependencies not prefixItems $dynamicRef ' +
+  '$recursiveRef contains').split(' ')
 const long = /text|body|content|query|code|sql|prompt|message|markdown|html|script|description|comment/i
 
 /** The form of a tool's inputSchema. Never throws; what has no widget is a JSON field. */
@@ -27,22 +16,22 @@ export function formOf(schema: unknown): Field {
 
   /** `names` are the references on the way here. */
   function make(s: unknown, required: boolean, depth: number, names: string[], name = ''): Field {
-    if (--left < 0) return json('too_many', {}, required)
-    if (!isObject(s)) return json('any', {}, required)
+    if (--left < 0) return json({}, required)
+    if (!isObject(s)) return json({}, required)
     const ref = get(s, '$ref')
     if (typeof ref === 'string') {
       const target = lookup(schema, ref)
-      if (names.includes(ref)) return json('cycle', s, required)
-      if (!isObject(target)) return json('ref', s, required)
+      if (names.includes(ref)) return json(s, required)
+      if (!isObject(target)) return json(s, required)
       return make(join(target, without(s, '$ref')), required, depth, [...names, ref], name)
     }
     const all = get(s, 'allOf')
     if (Array.isArray(all)) {
       const [only] = all
-      if (all.length !== 1 || !isObject(only)) return json('all_of', s, required)
+      if (all.length !== 1 || !isObject(only)) return json(s, required)
       return make(join(only, without(s, 'allOf')), required, depth, names, name)
     }
-    for (const [keyword, reason] of beyond) if (get(s, keyword) !== undefined) return json(reason, s, required)
+    if (beyond.some((keyword) => get(s, keyword) !== undefined)) return json(s, required)
 
     const union = get(s, 'anyOf') ?? get(s, 'oneOf')
     if (Array.isArray(union)) return alternatives(s, union, required, depth, names, name)
@@ -104,11 +93,11 @@ export function formOf(schema: unknown): Field {
     }
     if (type === 'boolean') return { ...common, kind: 'boolean' }
     if (type === 'null') return choice(s, [{ value: null, label: 'null' }], required)
-    if (type !== 'array' && type !== 'object') return json('any', s, required)
-    if (depth === maxDepth) return json('too_deep', s, required)
+    if (type !== 'array' && type !== 'object') return json(s, required)
+    if (depth === maxDepth) return json(s, required)
     if (type === 'object') return object(s, required, depth, names)
     const items = get(s, 'items')
-    if (Array.isArray(items)) return json('tuple', s, required)
+    if (Array.isArray(items)) return json(s, required)
     const [minItems, maxItems] = [n('minItems'), n('maxItems')]
     return {
       ...common,
@@ -126,9 +115,9 @@ export function formOf(schema: unknown): Field {
     const known = isObject(properties) ? Object.entries(properties) : []
     // A tool without parameters has an empty form; an empty object inside is free.
     const free = isObject(others) || (!known.length && others !== false && (depth > 0 || others === true))
-    if (free) return json('free_form', s, required)
+    if (free) return json(s, required)
     const needed = new Set(strings(get(s, 'required')))
-    if (known.length > left) return json('too_many', s, required)
+    if (known.length > left) return json(s, required)
     return {
       ...commonOf(s, required),
       kind: 'object',
@@ -144,12 +133,12 @@ export function formOf(schema: unknown): Field {
     names: string[],
     name: string,
   ): Field {
-    if (get(s, 'anyOf') && get(s, 'oneOf')) return json('mixed', s, required)
+    if (get(s, 'anyOf') && get(s, 'oneOf')) return json(s, required)
     const base = without(s, 'anyOf', 'oneOf', 'enumNames')
     const isNull = (v: unknown) => get(v, 'type') === 'null' || (isObject(v) && v.const === null)
     const real = list.filter((v) => !isNull(v))
     const nullable = real.length < list.length
-    if (real.length > maxOptions) return json('too_many', s, required)
+    if (real.length > maxOptions) return json(s, required)
     if (real.every((v) => isObject(v) && Object.hasOwn(v, 'const'))) {
       return {
         ...choice(
@@ -165,7 +154,7 @@ export function formOf(schema: unknown): Field {
       return make(base, required, depth, names, name)
     if (real.length === 1)
       return { ...make(isObject(real[0]) ? join(real[0], base) : real[0], required, depth, names, name), nullable }
-    if (depth === maxDepth) return json('too_deep', s, required)
+    if (depth === maxDepth) return json(s, required)
     const options = real.map((v, i) => {
       const field = make(
         isObject(v) ? join(without(base, 'title', 'description', 'default'), v) : v,
@@ -187,10 +176,10 @@ export function formOf(schema: unknown): Field {
   return make(schema, true, 0, [])
 }
 
-const json = (reason: Reason, s: Obj, required: boolean): Field => ({ ...commonOf(s, required), kind: 'json', reason })
+const json = (s: Obj, required: boolean): Field => ({ ...commonOf(s, required), kind: 'json' })
 
 function choice(s: Obj, options: ChoiceField['options'], required: boolean): Field {
-  if (!options.length || options.length > maxOptions) return json(options.length ? 'too_many' : 'any', s, required)
+  if (!options.length || options.length > maxOptions) return json(s, required)
   return { ...commonOf(s, required), kind: 'choice', options }
 }
 
@@ -228,3 +217,28 @@ const labelOf = (
   : typeof value === 'string'
   ? value
   : JSON.stringify(value))
+
+/** What a local reference points to. */
+export function lookup(root: unknown, ref: string): unknown {
+  if (ref === '#') return root
+  if (!ref.startsWith('#/') || ref.length > 1000) return undefined
+  let at = root
+  for (const step of ref.slice(2).split('/')) {
+    const key = (decoded(step) ?? step).replaceAll('~1', '/').replaceAll('~0', '~')
+    at = Array.isArray(at) ? at[Number(key)] : get(at, key)
+  }
+  return at
+}
+
+/** Joins two schemas: `properties` and `required` are merged; for other keywords `over` counts. */
+export function join(base: Obj, over: Obj): Obj {
+  const both: Obj = { ...base, ...over }
+  const properties = [get(base, 'properties'), get(over, 'properties')].filter(isObject)
+  const required = [get(base, 'required'), get(over, 'required')].filter(Array.isArray).flat()
+  if (properties.length) both.properties = Object.assign({}, ...properties)
+  if (required.length) both.required = required
+  return both
+}
+
+export const without = (o: Obj, ...keys: string[]): Obj =>
+  Object.fromEntries(Object.entries(o).filter(([k]) => !keys.includes(k)))

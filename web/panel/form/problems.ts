@@ -1,26 +1,20 @@
-import { get, isObject } from '../config/value.ts'
-import type { Chosen, Field, NumberField, State, StringField } from './field.ts'
-import { isJSON, numberText, toJSON } from './json.ts'
+import type { Codes } from '../translations.ts'
+import { get, isObject } from '../config/json.ts'
+import {
+  isJSON,
+  numberText,
+  toJSON,
+  type Chosen,
+  type Field,
+  type NumberField,
+  type State,
+  type StringField,
+} from './field.ts'
 
 /** What is wrong at one place of a form. `path` is a JSON pointer; `limit` is for the message. */
 export interface FieldProblem {
   path: string
-  code:
-    | 'required'
-    | 'not_a_number'
-    | 'not_whole'
-    | 'min'
-    | 'max'
-    | 'above'
-    | 'below'
-    | 'multiple_of'
-    | 'min_length'
-    | 'max_length'
-    | 'format'
-    | 'not_json'
-    | 'min_items'
-    | 'max_items'
-    | 'not_unique'
+  code: Codes<'field_'>
   limit?: number | string
 }
 
@@ -47,7 +41,8 @@ export function problems(field: Field, state: State): FieldProblem[] {
       case 'json':
         return isJSON(String(s)) ? undefined : add(path, 'not_json')
       case 'object':
-        for (const { name, field: inner } of f.fields) check(inner, get(s, name) as State, `${path}/${escape(name)}`)
+        for (const { name, field: inner } of f.fields)
+          check(inner, get(s, name) as State, `${path}/${pointerStep(name)}`)
         return
       case 'union': {
         const option = isObject(s) ? f.options[Number(s.option)] : undefined
@@ -105,4 +100,5 @@ const formats = new Map<string, (s: string) => boolean>([
   ['uuid', (s) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(s)],
 ])
 
-const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+/** A member's name as a step of a JSON pointer. */
+export const pointerStep = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')

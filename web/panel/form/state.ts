@@ -1,4 +1,5 @@
-import { isObject, set } from '../config/value.ts'
+import { sortedJSON } from '../../ui/sorted-json.ts'
+import { isObject, set } from '../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 
@@ -25,10 +26,8 @@ export function initial(field: Field): State {
   }
 }
 
-export type Held = { state: State } | {
-  reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option'
-  path: string
-}
+/** The state for a value, or why a form cannot show all of it. */
+export type Held = { state: State } | { reason: 'json' | 'big_number' | 'type' | 'unknown_member' | 'no_option' }
 
 /**
  * What a form holds for a JSON text; the reason why it cannot show all of it.
@@ -40,9 +39,9 @@ export function fromJSON(field: Field, text: string): Held {
   try {
     value = JSON.parse(text)
   } catch {
-    return { reason: 'json', path: '' }
+    return { reason: 'json' }
   }
-  if (/\d{16}|e\+?\d{3}/i.test(text) && losesDigits(text)) return { reason: 'big_number', path: '' }
+  if (/\d{16}|e\+?\d{3}/i.test(text) && losesDigits(text)) return { reason: 'big_number' }
   return fromValue(field, value)
 }
 
@@ -62,41 +61,40 @@ function losesDigits(text: string): boolean {
 }
 
 /** The same for a parsed value. */
-export function fromValue(field: Field, value: unknown, path = ''): Held {
-  const no = (reason: 'type' | 'unknown_member' | 'no_option', where = path): Held => ({ reason, path: where })
+export function fromValue(field: Field, value: unknown): Held {
   if (field.kind === 'json') return { state: JSON.stringify(value, null, 2) }
   if (value === null && field.nullable) return { state: null }
   switch (field.kind) {
     case 'string':
-      return typeof value === 'string' ? { state: value } : no('type')
+      return typeof value === 'string' ? { state: value } : { reason: 'type' }
     case 'number':
-      return typeof value === 'number' ? { state: Object.is(value, -0) ? '-0' : String(value) } : no('type')
+      return typeof value === 'number' ? { state: Object.is(value, -0) ? '-0' : String(value) } : { reason: 'type' }
     case 'boolean':
-      return typeof value === 'boolean' ? { state: value } : no('type')
+      return typeof value === 'boolean' ? { state: value } : { reason: 'type' }
     case 'choice': {
-      const text = stable(value)
-      const i = field.options.findIndex((o) => stable(o.value) === text)
-      return i < 0 ? no('no_option') : { state: i }
+      const text = sortedJSON(value)
+      const i = field.options.findIndex((o) => sortedJSON(o.value) === text)
+      return i < 0 ? { reason: 'no_option' } : { state: i }
     }
     case 'array': {
-      if (!Array.isArray(value)) return no('type')
+      if (!Array.isArray(value)) return { reason: 'type' }
       const states: State[] = []
-      for (const [i, v] of value.entries()) {
-        const held = fromValue(field.item, v, `${path}/${i}`)
+      for (const v of value) {
+        const held = fromValue(field.item, v)
         if ('reason' in held) return held
         states.push(held.state)
       }
       return { state: states }
     }
     case 'object': {
-      if (!isObject(value)) return no('type')
+      if (!isObject(value)) return { reason: 'type' }
       const names = new Set(field.fields.map((f) => f.name))
       const unknown = Object.keys(value).find((name) => !names.has(name))
-      if (unknown !== undefined) return no('unknown_member', `${path}/${unknown}`)
+      if (unknown !== undefined) return { reason: 'unknown_member' }
       const states: [string, State][] = []
       for (const { name, field: f } of field.fields) {
         const held: Held = Object.hasOwn(value, name)
-          ? fromValue(f, value[name], `${path}/${name}`)
+          ? fromValue(f, value[name])
           : { state: undefined }
         if ('reason' in held) return held
         states.push([name, held.state])
@@ -104,21 +102,17 @@ export function fromValue(field: Field, value: unknown, path = ''): Held {
       return { state: fromEntries(states) }
     }
     case 'union': {
-      const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value, path) })).filter((o) =>
+      const able = field.options.map((o, option) => ({ option, held: fromValue(o.field, value) })).filter((o) =>
         'state' in o.held
       )
       const best =
         able.find((o) => 'state' in o.held && !problems(field.options[o.option]!.field, o.held.state).length) ?? able[0]
-      return best && 'state' in best.held ? { state: { option: best.option, state: best.held.state } } : no('no_option')
+      return best && 'state' in best.held
+        ? { state: { option: best.option, state: best.held.state } }
+        : { reason: 'no_option' }
     }
   }
 }
-
-const stable = (v: unknown): string =>
-  JSON.stringify(
-    v,
-    (_, e: unknown) => (isObject(e) ? Object.fromEntries(Object.entries(e).sort(([a], [b]) => (a < b ? -1 : 1))) : e),
-  )
 
 function fromEntries(entries: [string, State][]): { [name: string]: State } {
   const o: { [name: string]: State } = {}

@@ -1,4 +1,5 @@
-import type { Message, Key } from '../words.ts'
+import type { Key } from '../translations.ts'
+import type { Message } from '../../ui/translations.ts'
 
 /** Arabic. */
 const ar: Record<Key, Message> = {
@@ -30,7 +31,7 @@ const ar: Record<Key, Message> = {
   save_file: 'حفظ الملف',
   show_rest: 'عرض {n} أخرى',
 
-  empty_title: 'لا خوادم على الخريطة بعد',
+  empty_title: 'لا خوادم بعد',
   empty_text: 'أضف خادمًا بعنوانه أعلاه، أو استخدم العرض المدمج، أو تصفّح الفهرس العام.',
   add_demo: 'إضافة العرض المدمج',
   browse: 'تصفّح الفهرس',
@@ -142,10 +143,10 @@ const ar: Record<Key, Message> = {
     many: '{n} أداة محجوزة.',
     other: '{n} أداة محجوزة.',
   },
-  held_why: 'لم يوافق أحد على ما يقوله الخادم عنها الآن. لا تراها النماذج حتى توافق.',
+  held_why: 'غيّرها الخادم. لا يمكن للنماذج استخدامها حتى تراجع التغيير.',
   review: 'مراجعة…',
   review_title: 'أدوات متغيّرة من',
-  review_why: 'هذا ما يريد الخادم أن يُستدعى من الآن. وافق على ما كنت ستضيفه بنفسك.',
+  review_why: 'غيّر الخادم هذه الأدوات. لا يمكن للنماذج استخدامها حتى توافق على النسخة الجديدة.',
   review_done: 'لم يعد هناك شيء محجوز.',
   review_later: 'ليس الآن',
   approve: 'موافقة',
@@ -171,9 +172,10 @@ const ar: Record<Key, Message> = {
   'trust_ask-on-change': 'السؤال عند تغيّر أداة',
   'trust_ask-on-change_means': 'تؤخذ القائمة الأولى كما هي. تُحجز التغييرات اللاحقة حتى توافق عليها.',
   'trust_ask-always': 'السؤال عن كل شيء',
-  'trust_ask-always_means': 'تُحجز كل أداة حتى توافق عليها، ويُسأل عن كل استدعاء حيث تسأل هذه الصفحة.',
+  'trust_ask-always_means':
+    'توافق على كل أداة قبل أن تستخدمها النماذج، وعلى كل استدعاء إن كان هذا الموقع يسأل عن الاستدعاءات.',
   trust_trust: 'الوثوق به',
-  trust_trust_means: 'لا يُحجز شيء، ويُصدَّق ما يدّعيه الخادم عن أدواته.',
+  trust_trust_means: 'لا تُحجز أي أداة، وتُصدَّق تلميحات الخادم (مثل «للقراءة فقط»).',
   hold_new: 'حجز الأدوات الجديدة أيضًا',
   remembered: {
     one: 'يُتذكَّر جواب واحد عن استدعاءاته.',
@@ -196,7 +198,7 @@ const ar: Record<Key, Message> = {
   approval_always: 'السماح دائمًا',
   approval_deny: 'رفض',
   approval_never: 'عدم السماح أبدًا',
-  approval_bound: 'يسري «دائمًا» و«أبدًا» على هذه الأداة من هذا الخادم كما هي الآن. إن تغيّرت فستُسأل من جديد.',
+  approval_bound: 'ينطبق «دائمًا» و«أبدًا» على هذه الأداة فقط. إن تغيّرت فستُسأل من جديد.',
 
   cause_cors: 'لا يسمح الخادم لصفحات الويب.',
   cause_cors_why: 'يجيب {host} بلا ترويسات CORS للمصدر {origin}. يمكن المرور عبر الوكيل بدلًا من ذلك.',
@@ -214,15 +216,15 @@ const ar: Record<Key, Message> = {
   cause_local_network_why:
     'للوصول إلى {host} اسمح للمصدر {origin} بالاتصال بأجهزة شبكتك حين يسأل المتصفح أو في إعدادات الموقع.',
   cause_sign_in: 'يريد الخادم أن تسجّل الدخول.',
-  cause_sign_in_why: 'يسأل {host} من أنت. ستُفتح نافذة لصفحة تسجيل الدخول.',
-  cause_sign_in_at: 'يسأل {host} من أنت. ستُفتح نافذة {at}: تابع فقط إن كان لديك حساب هناك.',
+  cause_sign_in_why: 'تُفتح نافذة صفحة تسجيل الدخول في {host}.',
+  cause_sign_in_at: 'تُفتح نافذة {at}. تابع فقط إن كان لديك حساب هناك.',
   signing_in: 'في انتظار تسجيل دخولك…',
   signing_in_why: 'أكمل في نافذة {at}. إن لم تعد هناك نافذة فافتحها من جديد، وقد يلزم السماح لهذه الصفحة بفتح النوافذ.',
   open_again: 'فتح من جديد',
   signed_in: 'مسجَّل الدخول',
   sign_out: 'تسجيل الخروج',
-  cause_credentials: 'يريد الخادم أن يعرفك.',
-  cause_credentials_why: 'يطلب {host} بيانات دخول. أضف ترويسة Authorization.',
+  cause_credentials: 'يحتاج هذا الخادم إلى رمز وصول.',
+  cause_credentials_why: 'اطلب رمزًا ممّن يدير {host}، ثم أضفه هنا في ترويسة Authorization.',
   cause_forbidden: 'الخادم يرفض.',
   cause_forbidden_why: 'لا يقبل {host} بيانات الدخول هذه أو الطلبات من {origin}.',
   cause_proxy: 'الوكيل يرفض.',
@@ -233,8 +235,9 @@ const ar: Record<Key, Message> = {
   cause_rate_why: 'يطلب {host} التمهّل.',
   cause_protocol: 'هذا لا يتكلم MCP.',
   cause_protocol_why: 'يجيب {host} بشيء آخر. تحقّق من المسار.',
-  cause_redirect: 'الخادم يحيل إلى مكان آخر.',
-  cause_redirect_why: 'يعيد {host} التوجيه. لا يتبعه Portolan لأن بياناتك ستذهب معه. إن كنت تثق بالوجهة فأدخل عنوانها.',
+  cause_redirect: 'يعيد الخادم التوجيه إلى عنوان آخر.',
+  cause_redirect_why:
+    'لا يتبع Portolan إعادة التوجيه لأن رمزك سيُرسل إلى هناك أيضًا. إن كنت تثق بالعنوان الجديد فأدخله هنا.',
   cause_config: 'لا يمكن استخدام الإعدادات.',
   cause_config_why: 'يُرجى تصحيحها.',
   cause_crash: 'اضطرت Portolan إلى البدء من جديد.',
@@ -276,7 +279,7 @@ const ar: Record<Key, Message> = {
   proxy_off: 'مغلق',
   proxy_off_means: 'تذهب الطلبات إلى الخادم مباشرة.',
   proxy_auto: 'تلقائي',
-  proxy_auto_means: 'مباشرة، وعبر الوكيل حيث لا يسمح الخادم للصفحات ولا تُرسل ترويسات.',
+  proxy_auto_means: 'يتصل مباشرة. يستخدم الوكيل فقط إن منع المتصفح الاتصال (CORS) ولم تُضبط ترويسات سرية.',
   proxy_on: 'مفعّل',
   proxy_on_means: 'يمر كل شيء عبر الوكيل، مع الترويسات.',
   advanced: 'متقدم',
@@ -286,8 +289,8 @@ const ar: Record<Key, Message> = {
 
   search_tools: 'البحث في الأدوات',
   show_all: 'الكل',
-  show_on: 'المعروضة',
-  show_off: 'غير المعروضة',
+  show_on: 'مشغّلة',
+  show_off: 'موقوفة',
   show_flagged: 'المعلَّمة',
   found: 'الأدوات: {n}',
   no_match: 'لا شيء يطابق.',
@@ -329,7 +332,7 @@ const ar: Record<Key, Message> = {
   tool_about: 'ما تراه النماذج',
   tool_try: 'تجربة',
   tool_gone: 'لم تعد هذه الأداة موجودة.',
-  withheld: 'لا تُعرض على النماذج',
+  withheld: 'موقوفة',
   no_description: 'بلا وصف.',
   no_parameters: 'بلا معاملات.',
   parameters: 'المعاملات',

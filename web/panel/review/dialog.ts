@@ -1,20 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
+import { PanelDialog } from '../context.ts'
+import type { Key } from '../translations.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
 import type { HeldTool, ToolDefinition } from '../../../wasm/js/shared/types.ts'
-import { DialogPiece } from '../dialog.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
-import { flagList } from '../tools/flaglist.ts'
-import type { Key } from '../words.ts'
+import { clean } from '../../ui/text.ts'
+import { flagList } from '../tools/flags-view.ts'
 import { valueDiff, wordDiff, type Stretch } from './diff.ts'
 import '../tool/json.ts'
 
 const parts = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', '_meta'] as const
 type Part = (typeof parts)[number]
 
-/** The tools of a server that are held, each with what it was and what it would be. */
-class Review extends DialogPiece {
-  static override properties = { ...Piece.properties, server: {}, held: { attribute: false }, busy: { state: true } }
+/** The held tools of a server, each with its approved and its new definition. */
+class Review extends PanelDialog {
+  static override properties = reactive('server', 'held', 'busy')
   declare server: string
   declare held: readonly HeldTool[]
   declare private busy: boolean
@@ -51,7 +51,7 @@ class Review extends DialogPiece {
     return html`<section class="held-tool" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
       <p class="dim">${why}</p>
-      ${flagList(this.desk.words, t.flags)}
+      ${flagList(this.panel.words, t.flags)}
       ${
       t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
         ${
@@ -64,7 +64,7 @@ class Review extends DialogPiece {
         <p class="description"><bdi>${
         clean(String(t.definition.description ?? this.t('no_description')), 4000)
       }</bdi></p>
-        <portolan-json .desk=${this.desk} label=${
+        <portolan-json .panel=${this.panel} .label=${
         this.t('parameters')
       } .value=${t.definition.inputSchema} .levels=${1}></portolan-json>`
     }
@@ -86,7 +86,7 @@ class Review extends DialogPiece {
 
   private async approve(tool?: HeldTool): Promise<void> {
     this.busy = true
-    await this.desk.run(() => this.desk.registry.approveTools(this.server, tool && [tool.tool]))
+    await this.panel.run(() => this.panel.registry.approveTools(this.server, tool && [tool.tool]))
     this.busy = false
   }
 }

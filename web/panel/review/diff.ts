@@ -1,3 +1,5 @@
+import { sortedJSON } from '../../ui/sorted-json.ts'
+
 /** A stretch of text that is in both, only in the former, or only in the latter. */
 export interface Stretch {
   kind: 'same' | 'gone' | 'come'
@@ -48,15 +50,7 @@ export function valueDiff(before: unknown, now: unknown, around = 2): Stretch[] 
   })
 }
 
-const lines = (
-  v: unknown,
-): string[] => (v === undefined ? [] : `${JSON.stringify(sorted(v), null, 2)}\n`.split(/(?<=\n)/))
-
-function sorted(v: unknown): unknown {
-  if (Array.isArray(v)) return v.map(sorted)
-  if (typeof v !== 'object' || v === null) return v
-  return Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, x]) => [k, sorted(x)]))
-}
+const lines = (v: unknown): string[] => (v === undefined ? [] : `${sortedJSON(v, 2)}\n`.split(/(?<=\n)/))
 
 /** The longest common subsequence decides. */
 function diff(a: readonly string[], b: readonly string[]): Stretch[] {

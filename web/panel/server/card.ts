@@ -1,29 +1,30 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import type { Words } from '../translations.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { copy } from '../../ui/save.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import { standingIcon } from '../icons.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import type { Words } from '../words.ts'
-import { clean } from '../text.ts'
-import '../menu.ts'
-import type { MenuItem } from '../menu.ts'
-import { copy, diagnosis, hostOf } from './diagnosis.ts'
+import { standingIcon } from '../../ui/icons.ts'
+import { clean } from '../../ui/text.ts'
+import '../../ui/menu.ts'
+import type { MenuItem } from '../../ui/menu.ts'
+import { diagnosis, hostOf } from './diagnosis.ts'
 import type { Track } from './history.ts'
-import { sparkline, strip } from './meters.ts'
+import { sparkline, strip } from './history.ts'
 import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 
-/** One server: how it stands, what it offers, and what can be done with it. */
-class Card extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    name: {},
-    server: { attribute: false },
-    track: { attribute: false },
-    localNetwork: {},
-    now: {},
-    tokens: {},
-    signingIn: {},
-    words: { attribute: false },
-  }
+/** One server: its status, its tools, and its menu. */
+class Card extends PanelPart {
+  static override properties = reactive(
+    'name',
+    'server',
+    'track',
+    'localNetwork',
+    'now',
+    'tokens',
+    'signingIn',
+    'words',
+  )
   declare name: string
   declare server: Snapshot['servers'][string]
   declare track: Track
@@ -32,7 +33,7 @@ class Card extends Piece {
   declare now: number
   /** Of the tools that are offered; 0 if not yet known. */
   declare tokens: number
-  /** The person is at it, in another window. */
+  /** The person is signing in, in another window. */
   declare signingIn: boolean
   declare words: Words
   private readonly title_ = freshId()
@@ -46,23 +47,25 @@ class Card extends Piece {
         <span class="standing">${standingIcon[standing]}</span>
         <h3 id=${this.title_}><bdi>${shown}</bdi></h3>
         <span class="status" part="status">${this.statusWords(standing)}</span>
-        ${sparkline(this.track, this.desk.words)} ${strip(this.track, this.desk.words)}
+        ${sparkline(this.track, this.panel.words)} ${strip(this.track, this.panel.words)}
         <span class="actions">
           <input type="checkbox" role="switch" class="switch" part="switch" .checked=${server.status !== 'disabled'}
             aria-label=${t('use_server', { name: shown })} @change=${this.switched}>
-          <portolan-menu .desk=${this.desk} label=${t('menu_of', { name: shown })} .items=${this.menu}></portolan-menu>
+          <portolan-menu .panel=${this.panel} .label=${
+      t('menu_of', { name: shown })
+    } .items=${this.menu}></portolan-menu>
         </span>
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
       ${
       server.lastError && standing !== 'off' && standing !== 'connected'
-        ? diagnosis(this.desk, name, server, causeOf(server, this.localNetwork))
+        ? diagnosis(this.panel, name, server, causeOf(server, this.localNetwork))
         : nothing
     }
       ${
       server.heldCount
         ? html`<div class="held"><p><strong>${t('held', { n: server.heldCount })}</strong> ${t('held_why')}</p>
-        <button type="button" class="small" @click=${() => this.desk.show({ kind: 'review', server: name })}>${
+        <button type="button" class="small" @click=${() => this.panel.show({ kind: 'review', server: name })}>${
           t('review')
         }</button></div>`
         : nothing
@@ -79,11 +82,11 @@ class Card extends Piece {
   private statusWords(standing: ReturnType<typeof standingOf>): string {
     const { latencyMs, retryAt, consecutiveFailures } = this.server
     if (standing === 'connected' && latencyMs !== null)
-      return this.t('standing_connected_in', { time: this.desk.words.duration(latencyMs) })
+      return this.t('standing_connected_in', { time: this.panel.words.duration(latencyMs) })
     if (standing === 'paused' && retryAt !== null) {
       const left = Math.ceil((retryAt - this.now) / 1000)
       return left > 0
-        ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.desk.words.duration(left * 1000) })
+        ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.panel.words.duration(left * 1000) })
         : this.t('standing_connecting')
     }
     return this.t(`standing_${standing}`)
@@ -99,7 +102,7 @@ class Card extends Piece {
       ...(config.proxy === true ? [this.t('through_proxy')] : []),
       ...(toolTotal
         ? [
-          html`<button type="button" class="link" @click=${() => this.desk.showTools(this.name)}>${
+          html`<button type="button" class="link" @click=${() => this.panel.showTools(this.name)}>${
             this.t('tools_of', { n: toolCount, total: toolTotal })
           }</button>`,
         ]
@@ -116,35 +119,35 @@ class Card extends Piece {
   }
 
   private readonly menu = (): MenuItem[] => {
-    const { desk, name, server } = this
+    const { panel, name, server } = this
     return [
-      { label: this.t('retry'), act: () => desk.run(() => desk.registry.retry(name)) },
+      { label: this.t('retry'), act: () => panel.run(() => panel.registry.retry(name)) },
       ...(server.signIn === 'signed-in'
-        ? [{ label: this.t('sign_out'), act: () => desk.run(() => desk.registry.signOut(name)) }]
+        ? [{ label: this.t('sign_out'), act: () => panel.run(() => panel.registry.signOut(name)) }]
         : []),
-      { label: this.t('edit'), act: () => desk.show({ kind: 'edit', server: name }) },
-      { label: this.t('clone'), act: () => desk.run(() => clone(desk, name)) },
+      { label: this.t('edit'), act: () => panel.show({ kind: 'edit', server: name }) },
+      { label: this.t('clone'), act: () => panel.run(() => clone(panel, name)) },
       {
         label: this.t('copy_config'),
         act: () =>
-          desk.run(async () =>
-            copy(desk, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))
+          panel.run(async () =>
+            copy(panel, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))
           ),
       },
-      { label: this.t('remove'), act: () => desk.removeServer(name), danger: true },
+      { label: this.t('remove'), act: () => panel.removeServer(name), danger: true },
     ]
   }
 
   private switched(event: Event): void {
     const box = event.target as HTMLInputElement
-    this.desk.run(() => this.desk.registry.setEnabled(this.name, box.checked)).finally(() => {
-      box.checked = this.server.status !== 'disabled'
-    })
+    this.panel.run(() => this.panel.registry.setEnabled(this.name, box.checked)).finally(
+      () => (box.checked = this.server.status !== 'disabled'),
+    )
   }
 }
 
 /** Adds a copy without its secrets, switched off, and opens it. */
-async function clone({ registry, snapshot, show }: Card['desk'], name: string): Promise<void> {
+async function clone({ registry, snapshot, show }: Card['panel'], name: string): Promise<void> {
   let copy = 2
   while (snapshot.servers[`${name}-${copy}`]) copy++
   const { headers: _, auth, ...config } = snapshot.servers[name]!.config

@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import type { PanelContext } from '../context.ts'
+import { copy } from '../../ui/save.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import type { Desk } from '../piece.ts'
-import { clean } from '../text.ts'
+import { clean } from '../../ui/text.ts'
 import type { Cause } from './status.ts'
 
 type Server = Snapshot['servers'][string]
@@ -31,23 +32,23 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
 }
 
 /** What is wrong with a server, the button that helps, and what its owner may be sent. */
-export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause): TemplateResult {
-  const { words } = desk
+export function diagnosis(panel: PanelContext, name: string, server: Server, cause: Cause): TemplateResult {
+  const { words } = panel
   const { owner } = remedies[cause]
   let { fix } = remedies[cause]
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
   const act = () =>
-    desk.run(async () => {
-      if (fix === 'sign_in') return desk.signIns.begin(desk.registry, name)
-      if (fix === 'edit' || fix === 'credentials') return desk.show({ kind: 'edit', server: name })
-      if (fix === 'proxy') await desk.registry.updateServer(name, { proxy: true })
-      if (fix === 'ask_proxy') await desk.registry.updateServer(name, { proxy: 'auto' })
-      if (fix === 'direct') await desk.registry.updateServer(name, { proxy: false })
-      await desk.registry.retry(name)
+    panel.run(async () => {
+      if (fix === 'sign_in') return panel.signIns.begin(panel.registry, name)
+      if (fix === 'edit' || fix === 'credentials') return panel.show({ kind: 'edit', server: name })
+      if (fix === 'proxy') await panel.registry.updateServer(name, { proxy: true })
+      if (fix === 'ask_proxy') await panel.registry.updateServer(name, { proxy: 'auto' })
+      if (fix === 'direct') await panel.registry.updateServer(name, { proxy: false })
+      await panel.registry.retry(name)
     })
   const letter = owner && ownerLetter(cause, server.config.url)
-  if (desk.signIns.waits(name)) return waitingView(desk, name, server)
+  if (panel.signIns.waits(name)) return waitingView(panel, name, server)
   return html`<div class="diagnosis" part="diagnosis">
     <p><strong>${words(`cause_${cause}`)}</strong> ${
     words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, {
@@ -63,12 +64,14 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
       ${
     cause === 'credentials'
       ? html`<button type="button" class="small" @click=${() =>
-        desk.run(() => desk.signIns.begin(desk.registry, name))}>${words('fix_sign_in')}</button>`
+        panel.run(() => panel.signIns.begin(panel.registry, name))}>${words('fix_sign_in')}</button>`
       : nothing
   }
       ${
     letter
-      ? html`<button type="button" class="small" @click=${() => copy(desk, letter)}>${words('copy_for_owner')}</button>`
+      ? html`<button type="button" class="small" @click=${() => copy(panel, letter)}>${
+        words('copy_for_owner')
+      }</button>`
       : nothing
   }
     </div>
@@ -81,20 +84,23 @@ export function diagnosis(desk: Desk, name: string, server: Server, cause: Cause
 }
 
 /** The person is in the other window, or has closed it: a page may hide from us which. */
-function waitingView(desk: Desk, name: string, server: Server): TemplateResult {
-  const { words } = desk
+function waitingView(panel: PanelContext, name: string, server: Server): TemplateResult {
+  const { words } = panel
   return html`<div class="diagnosis" part="diagnosis">
     <p role="status"><strong>${words('signing_in')}</strong> ${
     words('signing_in_why', { at: clean(server.signInHost || hostOf(server.config.url), 100) })
   }</p>
     <div class="row">
-      <button type="button" class="small" @click=${() => desk.run(() => desk.signIns.begin(desk.registry, name))}>${
+      <button type="button" class="small" @click=${() => panel.run(() => panel.signIns.begin(panel.registry, name))}>${
     words('open_again')
   }</button>
-      <button type="button" class="small" @click=${() => desk.signIns.cancel(name)}>${words('cancel')}</button>
+      <button type="button" class="small" @click=${() => panel.signIns.cancel(name)}>${words('cancel')}</button>
     </div>
   </div>`
 }
+
+const requestHeaders = 'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, ' +
+  'Mcp-Method, Mcp-Name, Last-Event-ID'
 
 /** What to send to those who run the server: English, as their documentation is. */
 export function ownerLetter(cause: Cause, url: string): string | undefined {
@@ -106,26 +112,19 @@ It would work from ${origin} if every answer, errors and OPTIONS included, had:
 
 Access-Control-Allow-Origin: ${origin}
 Access-Control-Allow-Methods: GET, POST, DELETE
-Access-Control-Allow-Headers: Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID
+Access-Control-Allow-Headers: ${requestHeaders}
 Access-Control-Expose-Headers: Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate
 Access-Control-Max-Age: 7200
 Vary: Origin`
     case 'tls':
       return `Browsers and other clients refuse the TLS certificate of ${url}. Please check its names, dates and chain.`
     case 'forbidden':
-      return `Your MCP server ${url} answers 403 to requests from ${origin}. If it checks Origin, please add that one to its list.`
+      return `Your MCP server ${url} answers 403 to requests from ${origin}.
+If it checks Origin, please add that one to its list.`
   }
   return undefined
 }
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
-}
-
-/** Copies a text, and says so. */
-export async function copy(desk: Desk, text: string): Promise<void> {
-  await desk.run(async () => {
-    await navigator.clipboard.writeText(text)
-    desk.tell(desk.words('copied'))
-  })
 }

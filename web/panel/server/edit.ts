@@ -1,28 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
-import { DialogPiece } from '../dialog.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
-import { authFields, authOf, openly } from './auth.ts'
+import { options } from '../../ui/fields.ts'
+import { clean } from '../../ui/text.ts'
+import { authFields, authOf, openly, radios, trustFields, trustOf } from './fields.ts'
 import { hostOf } from './diagnosis.ts'
 import { freshRow, headersOf, type HeaderRow } from './headers.ts'
-import { trustFields, trustOf } from './trust.ts'
 import './headers.ts'
 
 const proxies = ['off', 'auto', 'on'] as const
 const transports = ['auto', 'streamable-http', 'sse'] as const
 
 /** Changes a server's configuration. */
-class Edit extends DialogPiece {
-  static override properties = {
-    ...Piece.properties,
-    name: {},
-    server: { attribute: false },
-    url: { state: true },
-    rows: { state: true },
-    fault: { state: true },
-    remembered: { state: true },
-  }
+class Edit extends PanelDialog {
+  static override properties = reactive('name', 'server', 'url', 'rows', 'fault', 'remembered')
   declare name: string
   declare server: Snapshot['servers'][string]
   declare private url: string
@@ -41,14 +33,14 @@ class Edit extends DialogPiece {
 
   protected override firstUpdated(): void {
     super.firstUpdated()
-    void this.desk.run(() => this.desk.registry.approvals()).then((all) => {
-      this.remembered = all?.filter((a) => a.server === this.name).length ?? 0
-    })
+    void this.panel.run(() => this.panel.registry.approvals()).then((
+      all,
+    ) => (this.remembered = all?.filter((a) => a.server === this.name).length ?? 0))
   }
 
   private readonly forget = () =>
-    this.desk.run(async () => {
-      await this.desk.registry.forgetApprovals(this.name)
+    this.panel.run(async () => {
+      await this.panel.registry.forgetApprovals(this.name)
       this.remembered = 0
     })
 
@@ -63,11 +55,10 @@ class Edit extends DialogPiece {
     const moved = hostOf(this.url) !== hostOf(config.url) && this.rows.some((r) => r.kept)
     return html`<form method="dialog" @submit=${this.save}>
       <div class="field"><label for="${id}-url">${this.t('url')}</label>
-        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url" .value=${this.url} @input=${(
+        <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url"
+          .value=${this.url} @input=${(
       e: Event,
-    ) => {
-      this.url = (e.target as HTMLInputElement).value.trim()
-    }}></div>
+    ) => (this.url = valueOf(e).trim())}></div>
       ${
       moved
         ? html`<p class="hint warn" role="status">${this.t('moved', { host: clean(hostOf(config.url), 100) })}</p>`
@@ -75,30 +66,21 @@ class Edit extends DialogPiece {
     }
       ${
       this.url.startsWith('builtin:') ? nothing : html`
-        <portolan-headers .desk=${this.desk} .rows=${this.rows} .host=${hostOf(this.url)} @rows=${(
+        <portolan-headers .panel=${this.panel} .rows=${this.rows} .host=${hostOf(this.url)} @rows=${(
         e: CustomEvent<HeaderRow[]>,
-      ) => {
-        this.rows = e.detail
-      }}></portolan-headers>
+      ) => (this.rows = e.detail)}></portolan-headers>
         <fieldset><legend>${this.t('proxy')}</legend>
-          ${
-        proxies.map((p) =>
-          html`<label class="choice"><input type="radio" name="proxy" value=${p} ?checked=${p === proxy}>
-            <span><strong>${this.t(`proxy_${p}`)}</strong> <span class="dim">${
-            this.t(`proxy_${p}_means`)
-          }</span></span></label>`
-        )
-      }
+          ${radios('proxy', proxies, proxy, (p) => [this.t(`proxy_${p}`), this.t(`proxy_${p}_means`)])}
         </fieldset>
-        ${trustFields(this.desk.words, config, this.remembered, this.forget)}
+        ${trustFields(this.panel.words, config, this.remembered, this.forget)}
         <details class="advanced"><summary>${this.t('advanced')}</summary>
           <div class="columns">
             <div class="field"><label for="${id}-transport">${this.t('transport')}</label>
               <select id="${id}-transport" name="transport">${
-        transports.map((v) =>
-          html`<option value=${v} ?selected=${v === (config.transport ?? 'auto')}>${
-            this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http')
-          }</option>`
+        options(
+          transports,
+          config.transport ?? 'auto',
+          (v) => this.t(v === 'auto' ? 'transport_auto' : v === 'sse' ? 'transport_sse' : 'transport_http'),
         )
       }</select></div>
             <div class="field"><label for="${id}-timeout">${this.t('timeout_s')}</label>
@@ -107,7 +89,7 @@ class Edit extends DialogPiece {
       } aria-describedby="${id}-timeout-help">
               <p id="${id}-timeout-help" class="dim">${this.t('timeout_help')}</p></div>
           </div>
-          ${authFields(this.desk.words, id, config.auth)}
+          ${authFields(this.panel.words, id, config.auth)}
         </details>`
     }
       ${this.fault ? html`<p class="hint bad" role="alert"><bdi>${this.fault}</bdi></p>` : nothing}
@@ -133,14 +115,14 @@ class Edit extends DialogPiece {
       patch.auth = authOf(form, moved && auth ? openly(auth) : auth)
     }
     try {
-      await this.desk.registry.updateServer(this.name, patch)
+      await this.panel.registry.updateServer(this.name, patch)
     } catch (e) {
       const { message, hint } = e as Error & { hint?: string }
       this.fault = clean([message, hint].filter(Boolean).join('. '), 500)
       return
     }
     this.close()
-    if (this.server.status !== 'disabled') void this.desk.registry.retry(this.name).catch(() => {}) // health tells
+    if (this.server.status !== 'disabled') void this.panel.registry.retry(this.name).catch(() => {}) // health tells
   }
 }
 

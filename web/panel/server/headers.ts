@@ -1,9 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { cross } from '../icons.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { cross } from '../../ui/icons.ts'
+import { clean } from '../../ui/text.ts'
 
-/** A header as it is edited; a kept one has a value that nobody is shown. */
+/** A header that is edited. The value of a kept one is never shown. */
 export interface HeaderRow {
   id: string
   name: string
@@ -13,7 +14,7 @@ export interface HeaderRow {
 
 export const freshRow = (name = '', kept = false): HeaderRow => ({ id: freshId(), name, value: '', kept })
 
-/** The headers that rows mean. A kept value is `[redacted]`, which the registry reads as: as it was. */
+/** The headers of the rows. A kept value is `[redacted]`: the registry then keeps the stored one. */
 export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
   return Object.fromEntries(
     rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]),
@@ -21,8 +22,8 @@ export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
 }
 
 /** Headers with values that can be written but not read. */
-class Headers extends Piece {
-  static override properties = { ...Piece.properties, rows: { attribute: false }, host: {}, shown: { state: true } }
+class Headers extends PanelPart {
+  static override properties = reactive('rows', 'host', 'shown')
   declare rows: HeaderRow[]
   /** Where they are sent. */
   declare host: string
@@ -48,12 +49,12 @@ class Headers extends Piece {
 
   private row(row: HeaderRow, n: number): TemplateResult {
     const change = (patch: Partial<HeaderRow>) => this.put(this.rows.map((r) => (r === row ? { ...r, ...patch } : r)))
-    const typed = (e: Event) => (e.target as HTMLInputElement).value
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
-        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name} ?readonly=${row.kept} @input=${(
+        <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name}
+          ?readonly=${row.kept} @input=${(
       e: Event,
-    ) => change({ name: typed(e) })}></div>
+    ) => change({ name: valueOf(e) })}></div>
       <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>
         ${
       row.kept
@@ -63,13 +64,13 @@ class Headers extends Piece {
         }</button></div>`
         : html`<div class="secret"><input id="${row.id}-value" dir="ltr" type=${
           this.shown === row.id ? 'text' : 'password'
-        } autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) => change({ value: typed(e) })}>
+        } autocomplete="off" spellcheck="false" .value=${row.value} @input=${(e: Event) =>
+          change({ value: valueOf(e) })}>
             <button type="button" class="small" aria-label=${this.t('reveal_held')} title=${
           this.t('reveal_held')
         } ?disabled=${!row.value} aria-pressed=${this.shown === row.id}
-              @pointerdown=${() => {
-          this.shown = row.id
-        }} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
+              @pointerdown=${() => (this.shown =
+          row.id)} @pointerup=${this.hide} @pointerleave=${this.hide} @blur=${this.hide}
               @keydown=${(e: KeyboardEvent) => {
           if (e.key === ' ' || e.key === 'Enter') {
             e.preventDefault()

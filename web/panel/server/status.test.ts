@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ServerHealth, Snapshot } from '../../../wasm/js/shared/types.ts'
-import { History } from './history.ts'
+import { ContactHistory } from './history.ts'
 import { causeOf, isLocal, permissionFor, standingOf } from './status.ts'
 
 const health = (h: Partial<ServerHealth>): ServerHealth => ({
@@ -69,7 +69,7 @@ test('what is local needs a permission of its own range', () => {
 })
 
 test('history keeps what each contact showed, and forgets servers that have gone', () => {
-  const history = new History()
+  const history = new ContactHistory()
   const see = (servers: Record<string, Partial<ServerHealth>>) =>
     history.see(
       {

@@ -1,3 +1,4 @@
+import type { Codes } from '../translations.ts'
 import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
 
 /** How a server stands, as a person sees it. */
@@ -12,27 +13,8 @@ export type Standing =
   | 'idle'
   | 'off'
 
-/** What went wrong, for those that something can be done about. */
-export type Cause =
-  | 'cors'
-  | 'dns'
-  | 'tls'
-  | 'down'
-  | 'timeout'
-  | 'path'
-  | 'local_network'
-  | 'sign_in'
-  | 'credentials'
-  | 'forbidden'
-  | 'proxy'
-  | 'server'
-  | 'rate'
-  | 'protocol'
-  | 'redirect'
-  | 'config'
-  | 'crash'
-  | 'network'
-  | 'other'
+/** Why a server does not work. Each cause has messages. */
+export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at'>
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined
@@ -47,7 +29,7 @@ export function permissionFor(url: string, states: LocalNetworks): LocalNetwork 
   return states[loopback ? 'loopback-network' : 'local-network']
 }
 
-/** Judges a server; `localNetwork` counts for servers on this machine or network. */
+/** The standing of a server. `localNetwork` counts for servers on this machine or network. */
 export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standing {
   if (h.status === 'disabled') return 'off'
   if (h.status === 'connected') return 'connected'
@@ -63,36 +45,26 @@ export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standin
 // A diagnosis of the proxy ends the message with its code.
 const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
 
+const causes: { [code: string]: Cause } = {
+  sign_in_needed: 'sign_in',
+  sign_in_failed: 'sign_in',
+  unauthorized: 'credentials',
+  forbidden: 'forbidden',
+  proxy_refused: 'proxy',
+  timeout: 'timeout',
+  rate_limited: 'rate',
+  protocol: 'protocol',
+  redirect: 'redirect',
+  invalid_config: 'config',
+  runtime_crashed: 'crash',
+  server_error: 'server',
+  http_status: 'server',
+}
+
 /** Names the cause of a server's last error. */
 export function causeOf(h: Pick<ServerHealth, 'errorCode' | 'lastError'>, localNetwork: LocalNetwork): Cause {
-  switch (h.errorCode) {
-    case 'sign_in_needed':
-    case 'sign_in_failed':
-      return 'sign_in'
-    case 'unauthorized':
-      return 'credentials'
-    case 'forbidden':
-      return 'forbidden'
-    case 'proxy_refused':
-      return 'proxy'
-    case 'timeout':
-      return 'timeout'
-    case 'rate_limited':
-      return 'rate'
-    case 'protocol':
-      return 'protocol'
-    case 'redirect':
-      return 'redirect'
-    case 'invalid_config':
-      return 'config'
-    case 'runtime_crashed':
-      return 'crash'
-    case 'server_error':
-      return 'server'
-    case 'http_status':
-      return /status 40[45]/.test(h.lastError ?? '') ? 'path' : 'server'
-  }
-  if (h.errorCode !== 'network') return 'other'
+  if (h.errorCode === 'http_status' && /status 40[45]/.test(h.lastError ?? '')) return 'path'
+  if (h.errorCode !== 'network') return causes[h.errorCode ?? ''] ?? 'other'
   const said = diagnosed.exec(h.lastError ?? '')?.[1]
   if (said && said !== 'address' && said !== 'get') return said as Cause
   return localNetwork === 'denied' || localNetwork === 'prompt' ? 'local_network' : 'network'
@@ -104,4 +76,21 @@ export function isLocal(url: string): boolean {
   const host = new URL(url).hostname
   return host === 'localhost' || /\.(localhost|local|internal|home\.arpa)$/.test(host) ||
     /^(127|10)\.|^192\.168\.|^169\.254\.|^172\.(1[6-9]|2\d|3[01])\./.test(host) || /^\[(::1|f[cd]|fe[89ab])/.test(host)
+}
+
+/**
+ * Tells what the browser allows this page of the local network, now and when that changes. A page of that network
+ * needs no permission.
+ */
+export async function watchLocalNetwork(tell: (states: LocalNetworks) => void): Promise<void> {
+  if (isLocal(location.href)) return
+  let states: LocalNetworks = {}
+  for (const range of ['loopback-network', 'local-network'] as const) {
+    try {
+      const status = await navigator.permissions.query({ name: range as PermissionName })
+      const take = () => tell(states = { ...states, [range]: status.state })
+      take()
+      status.onchange = take
+    } catch { /* a browser without the permission lets the page through */ }
+  }
 }

@@ -1,9 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import { define, reactive } from '../../ui/part.ts'
+import { tabStrip } from '../../ui/shell.ts'
+import { selectField } from '../../ui/fields.ts'
 import type { Dialect, JSONSchema, Snapshot, ToolInfo } from '../../../wasm/js/shared/types.ts'
-import { DialogPiece } from '../dialog.ts'
-import { define, Piece } from '../piece.ts'
-import { clean, line } from '../text.ts'
-import { flagsView } from '../tools/flaglist.ts'
+import { clean, line } from '../../ui/text.ts'
+import { flagsView } from '../tools/flags-view.ts'
 import './json.ts'
 import './try.ts'
 
@@ -12,24 +14,14 @@ const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini'
 const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
 /** A tool: what models see of it, and a place to try it. */
-class ToolDialog extends DialogPiece {
-  static override properties = {
-    ...Piece.properties,
-    name: {},
-    tab: {},
-    snapshot: { attribute: false },
-    format: { state: true },
-  }
+class ToolDialog extends PanelDialog {
+  static override properties = reactive('name', 'tab', 'snapshot', 'format')
+  static override initial = { format: 'openai' }
   declare name: string
   declare tab: typeof tabs[number]
   declare snapshot: Snapshot
   declare private format: Dialect
   protected override wide = true
-
-  constructor() {
-    super()
-    this.format = 'openai'
-  }
 
   private get tool(): ToolInfo | undefined {
     const named = (t: ToolInfo) => t.name === this.name
@@ -46,21 +38,21 @@ class ToolDialog extends DialogPiece {
     const offered = this.snapshot.tools.includes(tool)
     return html`<div class="content">
       <p class="dim"><bdi>${line(tool.server, 80)}</bdi>${offered ? '' : ` · ${this.t('withheld')}`}</p>
-      <div role="tablist" aria-label=${this.t('tool_views')} @keydown=${this.move}>${
-      tabs.map((tab) =>
-        html`<button type="button" role="tab" id="tool-tab-${tab}" aria-controls="tool-${tab}" aria-selected=${
-          tab === this.tab
-        }
-        tabindex=${tab === this.tab ? 0 : -1} @click=${() => {
-          this.tab = tab
-        }}>${this.t(`tool_${tab}`)}</button>`
-      )
-    }</div>
+      ${
+      tabStrip(this, {
+        label: this.t('tool_views'),
+        tabs,
+        chosen: this.tab,
+        choose: (tab) => (this.tab = tab),
+        face: (tab) => this.t(`tool_${tab}`),
+        ids: ['tool-tab', 'tool'],
+      })
+    }
       <div role="tabpanel" id="tool-${this.tab}" aria-labelledby="tool-tab-${this.tab}">
         ${
       this.tab === 'about'
         ? this.about(tool, offered)
-        : html`<portolan-try .desk=${this.desk} .tool=${tool} .offered=${offered}></portolan-try>`
+        : html`<portolan-try .panel=${this.panel} .tool=${tool} .offered=${offered}></portolan-try>`
     }
       </div>
     </div>`
@@ -68,11 +60,11 @@ class ToolDialog extends DialogPiece {
 
   private about(tool: ToolInfo, offered: boolean): TemplateResult {
     const { definition } = tool
-    const seen = offered ? this.desk.registry.getTools({ format: this.format, include: [tool.name] })[0] : undefined
-    const tokens = this.desk.scales.of(tool)
+    const seen = offered ? this.panel.registry.getTools({ format: this.format, include: [tool.name] })[0] : undefined
+    const tokens = this.panel.tokenCounts.of(tool)
     const claims = hints.filter((h) => typeof definition.annotations?.[h] === 'boolean')
     return html`
-      ${flagsView(this.desk, tool)}
+      ${flagsView(this.panel, tool)}
       ${
       typeof definition.description === 'string' && definition.description
         ? html`<p class="description"><bdi>${clean(definition.description, 4000)}</bdi></p>`
@@ -86,21 +78,19 @@ class ToolDialog extends DialogPiece {
         : nothing
     }
       ${this.parameters(definition.inputSchema)}
-      <div class="row"><div class="field"><label for="tool-format">${this.t('seen_as')}</label>
-        <select id="tool-format" @change=${(e: Event) => {
-      this.format = (e.target as HTMLSelectElement).value as Dialect
-    }}>${
-      dialects.map((d) => html`<option value=${d} ?selected=${d === this.format}>${this.t(`dialect_${d}`)}</option>`)
-    }</select></div>
+      <div class="row">${
+      selectField('tool-format', this.t('seen_as'), dialects, this.format, (d) =>
+        this.t(`dialect_${d}`), (d) => (this.format = d))
+    }
         ${tokens === undefined ? nothing : html`<span class="dim">${this.t('tokens', { n: tokens })}</span>`}</div>
       ${
       seen
-        ? html`<portolan-json .desk=${this.desk} .value=${seen} .levels=${4}></portolan-json>`
+        ? html`<portolan-json .panel=${this.panel} .value=${seen} .levels=${4}></portolan-json>`
         : html`<p class="dim">${this.t('not_seen')}</p>`
     }
       <details><summary>${
       this.t('as_listed')
-    }</summary><portolan-json .desk=${this.desk} .value=${definition} .levels=${2}></portolan-json></details>`
+    }</summary><portolan-json .panel=${this.panel} .value=${definition} .levels=${2}></portolan-json></details>`
   }
 
   private parameters(schema: JSONSchema): TemplateResult | typeof nothing {
@@ -110,9 +100,9 @@ class ToolDialog extends DialogPiece {
     return html`<div class="scroll" role="region" tabindex="0" aria-label=${this.t('parameters')}><table><caption>${
       this.t('parameters')
     }</caption>
-      <thead><tr><th scope="col">${this.t('name')}</th><th scope="col">${this.t('type')}</th><th scope="col">${
-      this.t('description')
-    }</th></tr></thead>
+      <thead><tr>${
+      (['name', 'type', 'description'] as const).map((h) => html`<th scope="col">${this.t(h)}</th>`)
+    }</tr></thead>
       <tbody>${
       properties.slice(0, 100).map(([name, p]) =>
         html`<tr><th scope="row" class="mono"><bdi>${line(name, 100)}</bdi></th>
@@ -122,13 +112,6 @@ class ToolDialog extends DialogPiece {
         <td><bdi>${line(p?.description, 400)}</bdi></td></tr>`
       )
     }</tbody></table></div>`
-  }
-
-  private readonly move = (e: KeyboardEvent) => {
-    if (e.key !== 'ArrowRight' && e.key !== 'ArrowLeft') return
-    e.preventDefault()
-    this.tab = this.tab === 'about' ? 'try' : 'about'
-    void this.updateComplete.then(() => this.querySelector<HTMLElement>(`#tool-tab-${this.tab}`)?.focus())
   }
 }
 

@@ -1,21 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { cross } from '../icons.ts'
+import type { PanelContext } from '../context.ts'
+import { valueOf } from '../../ui/part.ts'
+import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
-import type { FieldProblem } from '../form/problems.ts'
+import { pointerStep, type FieldProblem } from '../form/problems.ts'
 import { initial } from '../form/state.ts'
-import type { Desk } from '../piece.ts'
-import { clean, line } from '../text.ts'
+import { clean, line } from '../../ui/text.ts'
 
 /** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
 export interface Form {
-  desk: Desk
+  panel: PanelContext
   idOf(path: string): string
   problems: ReadonlyMap<string, FieldProblem>
 }
 
 type Put = (state: State) => void
-
-const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** An input for a field, or several. `path` is the JSON pointer of its value. */
 export function fieldView(
@@ -26,7 +25,7 @@ export function fieldView(
   name: string,
   put: Put,
 ): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   const id = form.idOf(path)
   const label = line(field.title ?? name, 100)
   const problem = form.problems.get(path)
@@ -41,7 +40,7 @@ export function fieldView(
       : nothing
   }`
   const given = state !== undefined && state !== null
-  // A group or an optional switch is there or not there: that is a choice of its own.
+  // Whether an optional group is present is a choice of its own.
   if (field.kind === 'object' || field.kind === 'array' || field.kind === 'union') {
     return html`<fieldset class="part"><legend><bdi>${label}</bdi>${
       field.required ? nothing : html` <span class="dim">(${t('optional')})</span>`
@@ -79,7 +78,7 @@ export function fieldView(
 }
 
 function inside(form: Form, field: Field, state: State, path: string, put: Put): TemplateResult | TemplateResult[] {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   if (field.kind === 'object') return membersView(form, field, state, path, put)
   if (field.kind === 'array') return itemsView(form, field, Array.isArray(state) ? state : [], path, put)
   if (field.kind !== 'union') return []
@@ -87,7 +86,7 @@ function inside(form: Form, field: Field, state: State, path: string, put: Put):
   const id = `${form.idOf(path)}-variant`
   return html`<div class="field"><label for=${id}>${t('variant')}</label>
       <select id=${id} @change=${(e: Event) => {
-    const option = Number((e.target as HTMLSelectElement).value)
+    const option = Number(valueOf(e))
     put({ option, state: initial(field.options[option]!.field) })
   }}>
         ${
@@ -108,7 +107,7 @@ export function membersView(form: Form, field: Field, state: State, path: string
       form,
       member,
       Object.hasOwn(states, name) ? states[name] : undefined,
-      `${path}/${escaped(name)}`,
+      `${path}/${pointerStep(name)}`,
       name,
       (s) => put(Object.fromEntries([...Object.entries(states).filter(([n]) => n !== name), [name, s]])),
     )
@@ -116,7 +115,7 @@ export function membersView(form: Form, field: Field, state: State, path: string
 }
 
 function itemsView(form: Form, field: ArrayField, items: State[], path: string, put: Put): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   return html`<ol class="items">${
     items.map((item, i) =>
       html`<li>
@@ -145,7 +144,7 @@ function input(
   wrong: boolean,
   put: Put,
 ): TemplateResult {
-  const { words: t } = form.desk
+  const { words: t } = form.panel
   // What is emptied is left out, where it may be; a text that has to be there may be empty.
   const typed = (e: Event) => {
     const { value } = e.target as HTMLInputElement

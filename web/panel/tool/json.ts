@@ -1,32 +1,21 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { define, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, reactive } from '../../ui/part.ts'
+import { clean } from '../../ui/text.ts'
 
 /** Members made at once. */
 const step = 100
 
 /** A JSON value as a tree whose branches are made when they are opened. */
-class JSONTree extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    label: {},
-    value: { attribute: false },
-    levels: {},
-    open: { state: true },
-    shown: { state: true },
-  }
+class JSONTree extends PanelPart {
+  static override properties = reactive('label', 'value', 'levels', 'open', 'shown')
+  static override initial = { levels: 0, shown: step }
   declare label: string
   declare value: unknown
   /** How many levels are open to begin with. */
   declare levels: number
   declare private open: boolean | undefined
   declare private shown: number
-
-  constructor() {
-    super()
-    this.levels = 0
-    this.shown = step
-  }
 
   protected override render(): TemplateResult {
     const { value } = this
@@ -50,16 +39,16 @@ class JSONTree extends Piece {
       open
         ? html`<div class="branch">${
           entries.slice(0, this.shown).map(([key, v]) =>
-            html`<portolan-json .desk=${this.desk} .label=${key} .value=${v} .levels=${
+            html`<portolan-json .panel=${this.panel} .label=${key} .value=${v} .levels=${
               this.levels - 1
             }></portolan-json>`
           )
         }
         ${
           entries.length > this.shown
-            ? html`<button type="button" class="small" @click=${() => {
-              this.shown += step
-            }}>${this.t('show_rest', { n: entries.length - this.shown })}</button>`
+            ? html`<button type="button" class="small" @click=${() => (this.shown += step)}>${
+              this.t('show_rest', { n: entries.length - this.shown })
+            }</button>`
             : nothing
         }</div>`
         : nothing

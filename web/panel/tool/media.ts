@@ -1,23 +1,16 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { download } from '../download.ts'
-import { define, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
+import { PanelPart } from '../context.ts'
+import { define, reactive } from '../../ui/part.ts'
+import { download } from '../../ui/save.ts'
+import { clean } from '../../ui/text.ts'
 
 /**
  * An image, a sound or a file of a result. Images are drawn on a canvas and
  * sounds played through Web Audio, which needs no source in the page's policy
  * and runs no script that a picture brings.
  */
-class Media extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    kind: {},
-    data: {},
-    mimeType: {},
-    fault: { state: true },
-    size: { state: true },
-    playing: { state: true },
-  }
+class Media extends PanelPart {
+  static override properties = reactive('kind', 'data', 'mimeType', 'fault', 'size', 'playing')
   declare kind: 'image' | 'audio' | 'file'
   /** Base64. */
   declare data: string
@@ -54,7 +47,7 @@ class Media extends Piece {
     try {
       const bytes = Uint8Array.from(atob(this.data), (c) => c.charCodeAt(0))
       this.blob = new Blob([bytes], { type: 'application/octet-stream' })
-      this.size = this.desk.words('kilobytes', { n: bytes.length / 1000 })
+      this.size = this.panel.words('kilobytes', { n: bytes.length / 1000 })
       if (this.kind === 'image') await this.draw(new Blob([bytes], { type: this.mimeType }))
     } catch {
       this.fault = true
@@ -62,7 +55,7 @@ class Media extends Piece {
   }
 
   private async draw(blob: Blob): Promise<void> {
-    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) throw new Error('not a picture of a known kind')
+    if (!/^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(blob.type)) return void (this.fault = true)
     const bitmap = await createImageBitmap(blob)
     const canvas = this.querySelector('canvas')!
     canvas.width = bitmap.width

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import type { PanelContext } from '../context.ts'
+import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
-import { download } from '../download.ts'
-import type { Desk } from '../piece.ts'
-import { clean } from '../text.ts'
+import { clean } from '../../ui/text.ts'
 import './json.ts'
 import './media.ts'
 
@@ -10,13 +10,13 @@ import './media.ts'
 const longest = 100_000
 
 /** A tool's whole answer. */
-export function resultView(desk: Desk, result: ToolResult): TemplateResult {
-  const { words: t } = desk
+export function resultView(panel: PanelContext, result: ToolResult): TemplateResult {
+  const { words: t } = panel
   // Servers say structured content as text as well, for older clients: one tree is enough.
   const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
   return html`<section class="result" part="result" aria-label=${t('result')} data-error=${result.isError}>
     <p class="row"><strong>${t(result.isError ? 'answered_error' : 'answered')}</strong>
-      <span class="dim">${desk.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
+      <span class="dim">${panel.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
     result.truncated ? ` · ${t('truncated')}` : nothing
   }</span></p>
     ${
@@ -24,13 +24,13 @@ export function resultView(desk: Desk, result: ToolResult): TemplateResult {
       ? nothing
       : html`<p class="nothing">${t('no_content')}</p>`
   }
-    ${result.content.map((block) => html`<div class="block">${blockView(desk, block, structured)}</div>`)}
+    ${result.content.map((block) => html`<div class="block">${blockView(panel, block, structured)}</div>`)}
     ${
     result.structuredContent === undefined
       ? nothing
       : html`<div class="block"><h3>${
         t('structured')
-      }</h3><portolan-json .desk=${desk} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`
+      }</h3><portolan-json .panel=${panel} .value=${result.structuredContent} .levels=${2}></portolan-json></div>`
   }
     <button type="button" class="small" @click=${() =>
     download(`${result.tool.replace(/[^\w-]+/g, '_').slice(0, 60)}.json`, JSON.stringify(result, null, 2))}>${
@@ -39,14 +39,14 @@ export function resultView(desk: Desk, result: ToolResult): TemplateResult {
   </section>`
 }
 
-function blockView(desk: Desk, block: ContentBlock, structured: string | undefined): TemplateResult {
-  const { words: t } = desk
+function blockView(panel: PanelContext, block: ContentBlock, structured: string | undefined): TemplateResult {
+  const { words: t } = panel
   switch (block?.type) {
     case 'text':
-      return textView(desk, String(block.text), structured)
+      return textView(panel, String(block.text), structured)
     case 'image':
     case 'audio':
-      return html`<portolan-media .desk=${desk} .kind=${block.type} .data=${String(block.data)} .mimeType=${
+      return html`<portolan-media .panel=${panel} .kind=${block.type} .data=${String(block.data)} .mimeType=${
         String(block.mimeType)
       }></portolan-media>`
     case 'resource': {
@@ -56,9 +56,9 @@ function blockView(desk: Desk, block: ContentBlock, structured: string | undefin
       }</bdi> <span class="dim">${clean(String(mimeType ?? ''), 60)}</span></p>
         ${
         typeof text === 'string'
-          ? textView(desk, text)
+          ? textView(panel, text)
           : typeof blob === 'string'
-          ? html`<portolan-media .desk=${desk} .kind=${
+          ? html`<portolan-media .panel=${panel} .kind=${
             String(mimeType).startsWith('image/') ? 'image' : String(mimeType).startsWith('audio/') ? 'audio' : 'file'
           } .data=${blob} .mimeType=${String(mimeType)}></portolan-media>`
           : nothing
@@ -69,7 +69,7 @@ function blockView(desk: Desk, block: ContentBlock, structured: string | undefin
         link(String(block.uri ?? ''))
       }</p>`
     default:
-      return html`<portolan-json .desk=${desk} .value=${block} .levels=${2}></portolan-json>`
+      return html`<portolan-json .panel=${panel} .value=${block} .levels=${2}></portolan-json>`
   }
 }
 
@@ -80,17 +80,17 @@ function link(uri: string): TemplateResult {
     : shown
 }
 
-function textView(desk: Desk, text: string, structured?: string): TemplateResult {
+function textView(panel: PanelContext, text: string, structured?: string): TemplateResult {
   const json = parsed(text)
   return html`${
     json === undefined || JSON.stringify(json) === structured
       ? nothing
-      : html`<portolan-json .desk=${desk} .value=${json} .levels=${2}></portolan-json>`
+      : html`<portolan-json .panel=${panel} .value=${json} .levels=${2}></portolan-json>`
   }
     ${
     json === undefined
       ? html`<pre tabindex="0"><bdi>${clean(text, longest)}</bdi></pre>`
-      : html`<details><summary>${desk.words('as_text')}</summary><pre tabindex="0"><bdi>${
+      : html`<details><summary>${panel.words('as_text')}</summary><pre tabindex="0"><bdi>${
         clean(text, longest)
       }</bdi></pre></details>`
   }`

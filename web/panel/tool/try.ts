@@ -1,14 +1,14 @@
 import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { copy } from '../../ui/save.ts'
 import type { RegistryError, ToolInfo, ToolProgress, ToolResult } from '../../../wasm/js/shared/types.ts'
-import { asCurl, asTypeScript } from '../config/snippet.ts'
-import type { Field, State } from '../form/field.ts'
+import { asCurl, asTypeScript } from '../config/write.ts'
+import { toJSON, type Field, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
-import { toJSON } from '../form/json.ts'
 import { fromJSON, initial } from '../form/state.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { copy } from '../server/diagnosis.ts'
-import { clean } from '../text.ts'
+import { clean } from '../../ui/text.ts'
 import { membersView } from './fields.ts'
 import { resultView } from './result.ts'
 
@@ -22,22 +22,12 @@ interface Draft {
 const drafts = new WeakMap<object, Draft>()
 
 /** A form for a tool's arguments, and what the tool answers. */
-class Try extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    tool: { attribute: false },
-    offered: { type: Boolean },
-    draft: { state: true },
-    checked: { state: true },
-    running: { state: true },
-    progress: { state: true },
-    result: { state: true },
-    fault: { state: true },
-  }
+class Try extends PanelPart {
+  static override properties = reactive('tool', 'offered', 'draft', 'checked', 'running', 'progress', 'result', 'fault')
   declare tool: ToolInfo
   declare offered: boolean
   declare private draft: Draft
-  /** Problems are told once somebody has tried to send. */
+  /** Problems are shown after the first attempt to send. */
   declare private checked: boolean
   declare private running: AbortController | undefined
   declare private progress: ToolProgress | undefined
@@ -45,7 +35,7 @@ class Try extends Piece {
   declare private fault: RegistryError | undefined
   private readonly id_ = freshId()
   private readonly ids = new Map<string, string>()
-  private form: Field = { kind: 'json', reason: 'any', required: true, nullable: false }
+  private form: Field = { kind: 'json', required: true, nullable: false }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('tool')) return
@@ -61,7 +51,7 @@ class Try extends Piece {
     const text = html`<div class="field"><label for="${id}-json">${this.t('arguments')}</label>
       <textarea id="${id}-json" class="mono" rows="6" dir="ltr" spellcheck="false" .value=${draft.text} @input=${(
       e: Event,
-    ) => this.typed((e.target as HTMLTextAreaElement).value)}></textarea></div>`
+    ) => this.typed(valueOf(e))}></textarea></div>`
     return html`<form novalidate @submit=${this.send}>
       ${
       form.kind === 'object' && form.fields.length
@@ -77,7 +67,7 @@ class Try extends Piece {
       ${
       draft.asText ? text : form.kind === 'object' && form.fields.length
         ? membersView(
-          { desk: this.desk, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) },
+          { panel: this.panel, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) },
           form,
           draft.state,
           '',
@@ -93,10 +83,10 @@ class Try extends Piece {
         : html`<button class="primary" ?disabled=${!this.offered}>${this.t('call')}</button>`
     }
         <button type="button" class="small" @click=${() =>
-      copy(this.desk, asTypeScript(this.tool, this.arguments, this.config))}>${this.t('copy_ts')}</button>
+      copy(this.panel, asTypeScript(this.tool, this.arguments, this.config))}>${this.t('copy_ts')}</button>
         ${
       this.curl
-        ? html`<button type="button" class="small" @click=${() => copy(this.desk, this.curl!)}>${
+        ? html`<button type="button" class="small" @click=${() => copy(this.panel, this.curl!)}>${
           this.t('copy_curl')
         }</button>`
         : nothing
@@ -111,7 +101,7 @@ class Try extends Piece {
         }</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>`
         : nothing
     }
-    ${this.result ? resultView(this.desk, this.result) : nothing}`
+    ${this.result ? resultView(this.panel, this.result) : nothing}`
   }
 
   private readonly idOf = (path: string): string => {
@@ -121,7 +111,7 @@ class Try extends Piece {
   }
 
   private get config() {
-    return this.desk.snapshot.servers[this.tool.server]?.config ?? { url: '' }
+    return this.panel.snapshot.servers[this.tool.server]?.config ?? { url: '' }
   }
   private get arguments(): string {
     return this.draft.text.trim() || '{}'
@@ -136,7 +126,7 @@ class Try extends Piece {
       p?.total ? p.progress : nothing
     }></progress>
       <span><bdi>${
-      p?.message ? clean(p.message, 200) : p ? this.desk.words.number(p.progress) : this.t('calling')
+      p?.message ? clean(p.message, 200) : p ? this.panel.words.number(p.progress) : this.t('calling')
     }</bdi></span></p>`
   }
 
@@ -155,7 +145,7 @@ class Try extends Piece {
     if (asText) return this.put({ asText })
     const held = fromJSON(this.form, this.draft.text)
     if ('state' in held) return this.put({ asText, state: held.state })
-    this.desk.tell(this.t(`no_form_${held.reason}`))
+    this.panel.tell(this.t(`no_form_${held.reason}`))
   }
 
   private readonly send = async (event: SubmitEvent): Promise<void> => {
@@ -168,11 +158,9 @@ class Try extends Piece {
     }
     const running = this.running = new AbortController()
     try {
-      this.result = await this.desk.registry.call(this.tool.name, this.arguments, {
+      this.result = await this.panel.registry.call(this.tool.name, this.arguments, {
         signal: running.signal,
-        onProgress: (p) => {
-          this.progress = p
-        },
+        onProgress: (p) => (this.progress = p),
       })
     } catch (e) {
       this.fault = e as RegistryError

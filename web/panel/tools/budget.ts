@@ -1,25 +1,30 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { Desk } from '../piece.ts'
-import { clean } from '../text.ts'
-import { chosen } from './choice.ts'
+import type { PanelContext } from '../context.ts'
+import { valueOf } from '../../ui/part.ts'
+import { clean } from '../../ui/text.ts'
+import { chosen } from './ledger.ts'
 import type { Listed } from './ledger.ts'
 import { fit } from './tokens.ts'
 
 /** The dial: what tools may cost, what they do, and which to turn off to fit. */
-export function budgetView(desk: Desk, listed: Map<string, Listed[]>, budget: number): TemplateResult | typeof nothing {
-  const { words: t, scales } = desk
+export function budgetView(
+  panel: PanelContext,
+  listed: Map<string, Listed[]>,
+  budget: number,
+): TemplateResult | typeof nothing {
+  const { words: t, tokenCounts } = panel
   const on = [...listed.values()].flatMap((list) => list.flatMap((l) => (l.on ? [l.info] : [])))
-  const used = scales.total(on)
+  const used = tokenCounts.total(on)
   if (!used && on.length) return html`<p class="budget dim" role="status">${t('weighing')}</p>`
   const over = budget > 0 && used > budget
-  const out = over ? fit(on, budget) : []
+  const out = over ? fit(on, budget, (tool) => tokenCounts.of(tool)!) : []
   const apply = () =>
-    desk.run(async () => {
+    panel.run(async () => {
       for (const [server, list] of listed) {
         const names = out.filter((tool) => tool.server === server).map((tool) => tool.tool)
         if (!names.length) continue
-        const tools = chosen(desk.snapshot.servers[server]?.config.tools, list.map((l) => l.info.tool), names, false)
-        await desk.registry.updateServer(server, { tools })
+        const tools = chosen(panel.snapshot.servers[server]?.config.tools, list.map((l) => l.info.tool), names, false)
+        await panel.registry.updateServer(server, { tools })
       }
     })
   return html`<div class="budget" part="budget" data-over=${over}>
@@ -27,8 +32,7 @@ export function budgetView(desk: Desk, listed: Map<string, Listed[]>, budget: nu
     <input id="budget" type="number" inputmode="numeric" min="0" step="500" .value=${
     budget ? String(budget) : ''
   } aria-describedby="budget-says"
-      @change=${(e: Event) =>
-    desk.setBudget(Math.max(0, Math.floor(Number((e.target as HTMLInputElement).value)) || 0))}>
+      @change=${(e: Event) => panel.setBudget(Math.max(0, Math.floor(Number(valueOf(e))) || 0))}>
     ${
     budget
       ? html`<meter min="0" max=${

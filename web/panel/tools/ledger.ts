@@ -1,4 +1,4 @@
-import type { Snapshot, ToolDefinition, ToolInfo } from '../../../wasm/js/shared/types.ts'
+import type { Snapshot, ToolDefinition, ToolInfo, ServerConfig } from '../../../wasm/js/shared/types.ts'
 
 /** A tool that a server lists; on says whether models are offered it. */
 export interface Listed {
@@ -10,13 +10,13 @@ export interface Listed {
  * All tools of a registry by server, the offered and the withheld, in the order of their names. A list that stays the
  * same is the same object.
  */
-export class Ledger {
+export class ToolLists {
   servers = new Map<string, Listed[]>()
   private known = new Map<string, ToolInfo>()
   private seen: Partial<Pick<Snapshot, 'tools' | 'withheld'>> = {}
 
   /**
-   * Whether there was anything new to see: most changes are of health, and leave a registry's lists the same objects.
+   * Reports whether the lists changed. Most snapshots change only health, and have the same lists.
    */
   see({ tools, withheld }: Pick<Snapshot, 'tools' | 'withheld'>): boolean {
     if (tools === this.seen.tools && withheld === this.seen.withheld) return false
@@ -59,3 +59,28 @@ export class Ledger {
 
 const alike = (a: ToolDefinition, b: ToolDefinition) =>
   a.description === b.description && JSON.stringify(a) === JSON.stringify(b)
+
+type Choice = NonNullable<ServerConfig['tools']>
+
+/**
+ * The choice after some tools are switched, as small as it can be said. All off
+ * is an empty `allow`, so that tools which the server adds later are off as well;
+ * all on is no choice.
+ */
+export function chosen(
+  choice: Choice | undefined,
+  all: readonly string[],
+  names: readonly string[],
+  on: boolean,
+): Choice | undefined {
+  const change = new Set(names)
+  if (all.every((name) => change.has(name))) return on ? undefined : { allow: [] }
+  const deny = (choice?.deny ?? []).filter((name) => !change.has(name))
+  if (choice?.allow) {
+    const allow = choice.allow.filter((name) => !change.has(name))
+    if (on) allow.push(...names)
+    return { allow, ...(deny.length && { deny }) }
+  }
+  if (!on) deny.push(...names)
+  return deny.length ? { deny } : undefined
+}

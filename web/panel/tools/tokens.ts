@@ -1,4 +1,5 @@
 import type { ToolInfo } from '../../../wasm/js/shared/types.ts'
+import type { Listed } from './ledger.ts'
 
 // A tokenizer is a megabyte of tables. Its splitting rule is not: words at case
 // changes, digits by three, runs of signs. What a piece costs was fitted to
@@ -34,16 +35,11 @@ export function tokensOf(text: string): number {
   return Math.max(1, Math.round(n))
 }
 
-/**
- * Which tools to turn off so that the others fit the budget: the most expensive
- * first, until the rest fits; so none of them would fit again. Those in `keep`
- * (model names, as of tools used recently) are never chosen.
- */
+/** Which tools to turn off so that the others fit the budget: the most expensive first. */
 export function fit(
   tools: readonly ToolInfo[],
   budget: number,
-  keep: ReadonlySet<string> = new Set(),
-  weigh: (tool: ToolInfo) => number = estimateTokens,
+  weigh: (tool: ToolInfo) => number,
 ): ToolInfo[] {
   const weighed = tools.map((tool) => ({ tool, tokens: weigh(tool) }))
     .sort((a, b) => b.tokens - a.tokens || (a.tool.name < b.tool.name ? -1 : a.tool.name > b.tool.name ? 1 : 0))
@@ -51,9 +47,64 @@ export function fit(
   const off: ToolInfo[] = []
   for (const { tool, tokens } of weighed) {
     if (total <= budget) break
-    if (keep.has(tool.name)) continue
     off.push(tool)
     total -= tokens
   }
   return off
+}
+
+/** How long one run of estimates may keep the page busy, in ms. */
+const slice = 6
+
+/** Estimates what tools cost a model in tokens, while the page has nothing else to do. */
+export class TokenCounts {
+  /** Grows when more is known. */
+  version = 0
+  private readonly weights = new WeakMap<object, number>()
+  private waiting: ToolInfo[] = []
+  private busy = false
+  private readonly changed: () => void
+
+  constructor(changed: () => void) {
+    this.changed = changed
+  }
+
+  /** The tokens of a tool, or undefined until it is weighed. */
+  of(tool: ToolInfo): number | undefined {
+    return this.weights.get(tool.definition)
+  }
+
+  /** The tokens of tools; 0 until all are weighed. */
+  total(tools: readonly ToolInfo[]): number {
+    let sum = 0
+    for (const tool of tools) {
+      const n = this.of(tool)
+      if (n === undefined) return 0
+      sum += n
+    }
+    return sum
+  }
+
+  weigh(listed: Map<string, Listed[]>): void {
+    this.waiting = [...listed.values()].flatMap((list) =>
+      list.flatMap(({ info }) => (this.weights.has(info.definition) ? [] : [info]))
+    )
+    if (this.waiting.length && !this.busy) this.later()
+  }
+
+  private later(): void {
+    this.busy = true
+    const idle = globalThis.requestIdleCallback ?? ((fn: () => void) => setTimeout(fn, 20))
+    idle(() => {
+      this.busy = false
+      const until = performance.now() + slice
+      while (this.waiting.length && performance.now() < until) {
+        const tool = this.waiting.pop()!
+        this.weights.set(tool.definition, estimateTokens(tool))
+      }
+      if (this.waiting.length) return this.later()
+      this.version++
+      this.changed()
+    }, { timeout: 500 })
+  }
 }

@@ -2,12 +2,14 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { guard } from 'lit/directives/guard.js'
 import { live } from 'lit/directives/live.js'
 import { repeat } from 'lit/directives/repeat.js'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { searchField, selectField } from '../../ui/fields.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import { chevron, flag as flagIcon } from '../icons.ts'
-import { define, freshId, Piece } from '../piece.ts'
-import { clean } from '../text.ts'
+import { chevron, flag as flagIcon } from '../../ui/icons.ts'
+import { clean } from '../../ui/text.ts'
 import { budgetView } from './budget.ts'
-import { chosen } from './choice.ts'
+import { chosen } from './ledger.ts'
 import type { Flag } from './flags.ts'
 import type { Listed } from './ledger.ts'
 
@@ -20,20 +22,20 @@ const rows = 200
 /** Rows that are made for the first picture, and then with each idle moment. */
 const atFirst = 100, step = 300
 
-/** All tools by server: what models see, and what is kept from them. */
-class ToolsView extends Piece {
-  static override properties = {
-    ...Piece.properties,
-    listed: { attribute: false },
-    servers: { attribute: false },
-    known: {},
-    budget: {},
-    query: { state: true },
-    filter: { state: true },
-    made: { state: true },
-    closed: { state: true },
-    whole: { state: true },
-  }
+/** All tools by server, on and off. */
+class ToolsView extends PanelPart {
+  static override properties = reactive(
+    'listed',
+    'servers',
+    'known',
+    'budget',
+    'query',
+    'filter',
+    'made',
+    'closed',
+    'whole',
+  )
+  static override initial = { query: '', filter: 'all', made: atFirst, closed: new Set(), whole: new Set() }
   declare listed: Map<string, Listed[]>
   declare servers: Snapshot['servers']
   /** Grows when more is known of the tools. */
@@ -49,15 +51,6 @@ class ToolsView extends Piece {
   private making = false
   private readonly ids = { search: freshId(), filter: freshId() }
 
-  constructor() {
-    super()
-    this.query = ''
-    this.filter = 'all'
-    this.made = atFirst
-    this.closed = new Set()
-    this.whole = new Set()
-  }
-
   protected override render(): TemplateResult {
     const { ids } = this
     const groups = [...this.listed].map(([server, list]) => ({ server, list, shown: list.filter((l) => this.fits(l)) }))
@@ -66,21 +59,19 @@ class ToolsView extends Piece {
     this.left = this.made
     if (n > this.made) this.makeMore()
     return html`
-      ${budgetView(this.desk, this.listed, this.budget)}
+      ${budgetView(this.panel, this.listed, this.budget)}
       <div class="filters">
-        <div class="field grow"><label for=${ids.search}>${this.t('search_tools')}</label>
-          <input id=${ids.search} type="search" spellcheck="false" autocomplete="off" .value=${this.query} @input=${(
-      e: Event,
-    ) => {
-      this.query = (e.target as HTMLInputElement).value
-    }}></div>
-        <div class="field"><label for=${ids.filter}>${this.t('show')}</label>
-          <select id=${ids.filter} @change=${(e: Event) => {
-      this.filter = (e.target as HTMLSelectElement).value as Filter
-    }}>
-            ${
-      filters.map((f) => html`<option value=${f} ?selected=${f === this.filter}>${this.t(`show_${f}`)}</option>`)
-    }</select></div>
+        ${searchField(ids.search, this.t('search_tools'), this.query, (q) => (this.query = q))}
+        ${
+      selectField(
+        ids.filter,
+        this.t('show'),
+        filters,
+        this.filter,
+        (f) => this.t(`show_${f}`),
+        (f) => (this.filter = f),
+      )
+    }
       </div>
       <p class="found" role="status">${this.query || this.filter !== 'all' ? this.t('found', { n }) : nothing}</p>
       ${
@@ -102,7 +93,7 @@ class ToolsView extends Piece {
 
   private fits({ info, on }: Listed): boolean {
     if (this.filter === 'on' && !on || this.filter === 'off' && on) return false
-    if (this.filter === 'flagged' && !this.desk.flags.of(info).length) return false
+    if (this.filter === 'flagged' && !this.panel.flags.of(info).length) return false
     const q = this.query.trim().toLowerCase()
     return !q || info.name.toLowerCase().includes(q) || info.tool.toLowerCase().includes(q) ||
       String(info.definition.title ?? '').toLowerCase().includes(q) ||
@@ -115,7 +106,7 @@ class ToolsView extends Piece {
     const part = open ? wanted.slice(0, Math.max(0, this.left)) : []
     this.left -= part.length
     return guard(
-      [list, this.query, this.filter, open, part.length, wanted.length, this.known, this.desk.words],
+      [list, this.query, this.filter, open, part.length, wanted.length, this.known, this.panel.words],
       () => this.groupView(server, list, part, shown.length - wanted.length, open),
     )
   }
@@ -124,7 +115,7 @@ class ToolsView extends Piece {
     const on = list.filter((l) => l.on)
     const name = clean(server, 80)
     const id = `tools-${[...this.listed.keys()].indexOf(server)}`
-    const tokens = this.desk.scales.total(on.map((l) => l.info))
+    const tokens = this.panel.tokenCounts.total(on.map((l) => l.info))
     return html`<section class="group" part="tool-group">
       <div class="group-head">
         <input type="checkbox" .checked=${live(on.length === list.length)} .indeterminate=${
@@ -138,16 +129,20 @@ class ToolsView extends Piece {
     }</span>
       </div>
       <ul id=${id} ?hidden=${!open}>${
-      repeat(part, (l) =>
-        l.info.name, (l) =>
-        guard([l.info.definition, l.on, this.desk.scales.of(l.info), this.desk.flags.of(l.info), this.desk.words], () =>
-          this.row(server, list, l)))
+      repeat(part, (l) => l.info.name, (l) =>
+        guard([
+          l.info.definition,
+          l.on,
+          this.panel.tokenCounts.of(l.info),
+          this.panel.flags.of(l.info),
+          this.panel.words,
+        ], () => this.row(server, list, l)))
     }</ul>
       ${
       open && left
-        ? html`<button type="button" class="small" @click=${() => {
-          this.whole = new Set(this.whole).add(server)
-        }}>${this.t('show_rest', { n: left })}</button>`
+        ? html`<button type="button" class="small" @click=${() => (this.whole = new Set(this.whole).add(server))}>${
+          this.t('show_rest', { n: left })
+        }</button>`
         : nothing
     }
     </section>`
@@ -156,12 +151,12 @@ class ToolsView extends Piece {
   private row(server: string, list: Listed[], { info, on }: Listed): TemplateResult {
     const { definition } = info
     const name = clean(info.tool, 128)
-    const tokens = this.desk.scales.of(info)
-    const flags = this.desk.flags.of(info)
+    const tokens = this.panel.tokenCounts.of(info)
+    const flags = this.panel.flags.of(info)
     return html`<li class="tool" part="tool">
       <input type="checkbox" .checked=${live(on)} aria-label=${this.t('offer', { name })} data-tool=${info.name}
         @change=${(e: Event) => this.choose(server, list, [{ info, on }], (e.target as HTMLInputElement).checked)}>
-      <button type="button" class="quiet about" @click=${() => this.desk.show({ kind: 'tool', name: info.name })}>
+      <button type="button" class="quiet about" @click=${() => this.panel.show({ kind: 'tool', name: info.name })}>
         <span class="mono"><bdi>${name}</bdi></span>
         <span class="dim clip"><bdi>${clean(String(definition.title ?? definition.description ?? ''), 160)}</bdi></span>
       </button>
@@ -170,7 +165,7 @@ class ToolsView extends Piece {
       tokens === undefined
         ? nothing
         : html`<span class="dim tokens" title=${this.t('tokens', { n: tokens })}>${
-          this.desk.words.number(tokens)
+          this.panel.words.number(tokens)
         }</span>`
     }
     </li>`
@@ -184,7 +179,7 @@ class ToolsView extends Piece {
   private choose(server: string, list: Listed[], some: Listed[], on: boolean): void {
     const names = (tools: Listed[]) => tools.map((l) => l.info.tool)
     const tools = chosen(this.servers[server]?.config.tools, names(list), names(some), on)
-    void this.desk.run(() => this.desk.registry.updateServer(server, { tools })).finally(() => this.requestUpdate())
+    void this.panel.run(() => this.panel.registry.updateServer(server, { tools })).finally(() => this.requestUpdate())
   }
 
   /** Brings a server's tools into sight. */

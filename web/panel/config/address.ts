@@ -1,0 +1,86 @@
+import { isHidden } from '../../ui/text.ts'
+
+// What a URL says of itself. A configured URL may hold ${input:id}; it is looked
+// at with a letter in their places.
+
+const probe = (url: string) => url.replace(/\$\{input:[^}]*\}/g, (_, at: number) => (at ? 'x' : 'https://x'))
+
+/** The URL, parsed; undefined where it is none. */
+export const parsed = (url: string): URL | undefined => URL.canParse(probe(url)) ? new URL(probe(url)) : undefined
+
+const scheme = /^[a-z][a-z0-9+.-]{0,30}:(?!\d{1,5}(?:[/?#]|$))/i
+const bareHost = new RegExp(
+  /^(?:localhost|\[[0-9a-f:.]{2,45}\]|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,20}|[a-z0-9-]{1,63}(?=:\d))/.source +
+    /(?::\d{1,5})?(?=[/?#]|$)/.source,
+  'i',
+)
+
+/** A URL as typed, with its scheme: https, or http for this machine. undefined: it does not look like one. */
+export function withScheme(typed: string): string | undefined {
+  const s = typed.trim().replace(/^\/+/, '')
+  if (!s || /\s/.test(s)) return undefined
+  if (scheme.test(s)) return /^(?:https?|wss?):\/\/[^/?#]/i.test(s) || s === 'builtin:demo' ? s : undefined
+  const host = bareHost.exec(s.replace(/^[^/?#@]{1,200}@/, ''))
+  if (!host) return undefined
+  return (isLoopback(hostname(host[0])) ? 'http://' : 'https://') + s
+}
+
+const hostname = (host: string) => parsed('http://' + host)?.hostname ?? host
+
+const bare = (host: string) => host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/** Names of this machine. `host` is URL.hostname. */
+export function isLoopback(host: string): boolean {
+  const h = bare(host)
+  return h === 'localhost' || h.endsWith('.localhost') || /^127\.\d+\.\d+\.\d+$/.test(h) || h === '0.0.0.0' ||
+    h === '::1' || /^::ffff:7f/.test(h)
+}
+
+/** Addresses and names that are not on the public Internet, loopback left out. */
+export function isPrivate(host: string): boolean {
+  const h = bare(host)
+  return /^(?:10\.|192\.168\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(
+        h,
+      ) && /^[\d.]+$/.test(h) ||
+    (h.includes(':') && /^(?:f[cd]|fe[89ab]|::ffff:(?:a[0-9a-f]{2}:|c0a8:|a9fe:|ac1))/.test(h)) ||
+    /\.(?:local|internal|lan|home\.arpa|corp|intranet)$/.test(h) || (!/[.:]/.test(h) && h !== 'localhost')
+}
+
+const maxName = 64
+
+/** A name that the registry takes: printable, on one line, at most 64 characters. */
+export function cleanName(s: string): string {
+  const shown = [...s.slice(0, 500)].map((
+    c,
+  ) => (/\s/.test(c) ? ' ' : isHidden(c.codePointAt(0)!) || c === '\ufffd' ? '' : c)).join('')
+  return [...shown.replace(/ +/g, ' ').trim()].slice(0, maxName).join('').trim()
+}
+
+const dull = /^(?:mcp|api|www|app|server|remote|gateway|docs|dev|prod|staging)$/
+const secondLevel = /^(?:co|com|net|org|gov|ac|edu)$/
+
+/** What a server may be called, by its URL. */
+export function nameOf(url: string): string {
+  const u = parsed(url)
+  if (!u) return 'server'
+  if (u.protocol === 'builtin:') return 'demo'
+  const labels = u.hostname.split('.')
+  if (/^[\d.]+$|^\[/.test(u.hostname) || labels.length === 1) {
+    return cleanName((u.hostname + (u.port && '-' + u.port)).replace(/[[\]]/g, '').replace(/[.:]+/g, '-')) || 'server'
+  }
+  labels.pop()
+  if (labels.length > 1 && secondLevel.test(labels.at(-1)!)) labels.pop()
+  return labels.find((l) => l && !dull.test(l)) ?? labels[0] ?? 'server'
+}
+
+/** A name that is not taken: the name itself, or name-2, name-3, … */
+export function renameFree(name: string, taken: Iterable<string>): string {
+  const all = new Set(taken)
+  const base = cleanName(name) || 'server'
+  if (!all.has(base)) return base
+  for (let n = 2;; n++) {
+    const tail = '-' + n
+    const next = [...base].slice(0, maxName - tail.length).join('') + tail
+    if (!all.has(next)) return next
+  }
+}

@@ -1,0 +1,43 @@
+import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import { DialogPart } from '../ui/dialog.ts'
+import { Part, type Panel } from '../ui/part.ts'
+import type { SignIns } from './server/sign-ins.ts'
+import type { ContactHistory } from './server/history.ts'
+import type { Flags } from './tools/flags.ts'
+import type { TokenCounts } from './tools/tokens.ts'
+import type { Key } from './translations.ts'
+
+/** What the settings panel gives its parts: the registry, its state, and what only the whole panel can do. */
+export interface PanelContext extends Panel<Key> {
+  readonly registry: Registry
+  readonly snapshot: Snapshot
+  readonly history: ContactHistory
+  readonly tokenCounts: TokenCounts
+  readonly flags: Flags
+  readonly signIns: SignIns
+  /** Shows a dialog; undefined closes it. */
+  show(dialog: Dialog | undefined): void
+  setBudget(tokens: number): void
+  /** Shows the tools of one server. */
+  showTools(server: string): void
+  /** Removes a server. While its notice is shown, the person can undo that. */
+  removeServer(server: string): void
+}
+
+/** Which dialog is open. */
+export type Dialog =
+  | { kind: 'edit'; server: string }
+  | { kind: 'tool'; name: string; tab?: 'about' | 'try' }
+  | { kind: 'review'; server: string }
+  | { kind: 'export'; server?: string }
+  | { kind: 'catalogue' }
+
+/** A part of the settings panel. */
+export abstract class PanelPart extends Part<PanelContext> {}
+
+/** A dialog of the settings panel. */
+export abstract class PanelDialog extends DialogPart<PanelContext> {
+  protected override closed(): void {
+    this.panel.show(undefined)
+  }
+}

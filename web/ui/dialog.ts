@@ -1,0 +1,34 @@
+import { html, type TemplateResult } from 'lit'
+import { cross } from './icons.ts'
+import { freshId, Part, type Panel } from './part.ts'
+
+/** A part in a modal dialog, which is open while it is in the document. */
+export abstract class DialogPart<P extends Panel<'close'>> extends Part<P> {
+  private readonly headingId = freshId()
+  protected wide = false
+
+  protected abstract heading(): TemplateResult | string
+  protected abstract body(): TemplateResult
+
+  protected override render(): TemplateResult {
+    return html`<dialog class=${this.wide ? 'wide' : ''} part="dialog" aria-labelledby=${this.headingId} @close=${() =>
+      this.closed()}>
+      <header><h2 id=${this.headingId} tabindex="-1" autofocus>${this.heading()}</h2>
+        <button type="button" class="quiet round" aria-label=${this.panel.words('close')} @click=${() =>
+      this.close()}>${cross}</button></header>
+      ${this.body()}
+    </dialog>`
+  }
+
+  protected override firstUpdated(): void {
+    this.querySelector('dialog')!.showModal()
+  }
+
+  /** The dialog was closed, also by Escape. */
+  protected abstract closed(): void
+
+  /** Closes the dialog, which gives the focus back. To take it out of the document would not. */
+  protected close(): void {
+    this.querySelector('dialog')!.close()
+  }
+}

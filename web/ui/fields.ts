@@ -1,0 +1,33 @@
+import { html, type TemplateResult } from 'lit'
+import { valueOf } from './part.ts'
+
+/** The options of a select. */
+export const options = <V extends string>(
+  values: readonly V[],
+  chosen: V | undefined,
+  face: (value: V) => string,
+): TemplateResult[] =>
+  values.map((value) => html`<option value=${value} ?selected=${value === chosen}>${face(value)}</option>`)
+
+/** A select with its label. */
+export const selectField = <V extends string>(
+  id: string,
+  label: string,
+  values: readonly V[],
+  chosen: V,
+  face: (value: V) => string,
+  choose: (value: V) => void,
+): TemplateResult =>
+  html`<div class="field"><label for=${id}>${label}</label>
+    <select id=${id} @change=${(e: Event) => choose(valueOf(e) as V)}>${options(values, chosen, face)}</select></div>`
+
+/** A search field with its label. */
+export const searchField = (
+  id: string,
+  label: string,
+  query: string,
+  search: (query: string) => void,
+): TemplateResult =>
+  html`<div class="field grow"><label for=${id}>${label}</label>
+    <input id=${id} type="search" spellcheck="false" autocomplete="off" .value=${query}
+      @input=${(e: Event) => search(valueOf(e))}></div>`

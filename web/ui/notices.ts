@@ -1,0 +1,63 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { cross } from './icons.ts'
+import type { Words } from './translations.ts'
+
+/** A sentence to the person. `ends` is called when it goes, unless `undo` was chosen. */
+export interface Notice {
+  text: string
+  hint?: string | undefined
+  bad?: boolean
+  undo?: (() => void) | undefined
+  ends?: () => void
+}
+
+/** How long a notice stays, in ms. One about a fault stays until it is dismissed. */
+const time = 8000
+
+/** The notices of a panel, one at a time. */
+export class Notices {
+  private shown: Notice | undefined
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly changed: () => void
+
+  constructor(changed: () => void) {
+    this.changed = changed
+  }
+
+  put(notice: Notice): void {
+    this.dismiss()
+    this.shown = notice
+    if (!notice.bad) this.timer = setTimeout(() => this.dismiss(), time)
+    this.changed()
+  }
+
+  dismiss(): void {
+    this.take()?.ends?.()
+  }
+
+  private take(): Notice | undefined {
+    const { shown } = this
+    this.shown = undefined
+    clearTimeout(this.timer)
+    this.changed()
+    return shown
+  }
+
+  view(t: Words<'undo' | 'dismiss'>): TemplateResult {
+    const { shown } = this
+    return html`<div class="notices" part="notices" role=${shown?.bad ? 'alert' : 'status'}>${
+      shown
+        ? html`<div class="notice ${shown.bad ? 'bad' : ''}" part="notice">
+      <p><bdi>${shown.text}</bdi>${shown.hint ? html` <span class="hint"><bdi>${shown.hint}</bdi></span>` : nothing}</p>
+      ${
+          shown.undo
+            ? html`<button type="button" class="small" @click=${() => this.take()?.undo?.()}>${t('undo')}</button>`
+            : nothing
+        }
+      <button type="button" class="quiet round" aria-label=${t('dismiss')} @click=${() =>
+          this.dismiss()}>${cross}</button>
+    </div>`
+        : nothing
+    }</div>`
+  }
+}

@@ -1,0 +1,55 @@
+import { LitElement } from 'lit'
+import type { Places, Words } from './translations.ts'
+
+/** What a panel gives its parts: words, and what only the whole panel can do. */
+export interface Panel<Key extends string = never> {
+  readonly words: Words<Key>
+  /** Does some work. If it fails, the panel shows the fault, and the result is undefined. */
+  run<T>(work: () => Promise<T>): Promise<T | undefined>
+  /** Shows a notice; `undo` gives it a button. */
+  tell(text: string, undo?: () => void): void
+}
+
+/** A part of a panel. It renders into the panel's shadow root, so that ids, styles and CSS parts are shared. */
+export abstract class Part<P extends Panel = Panel> extends LitElement {
+  static override properties: Record<string, object> = reactive('panel')
+  /** What properties are before somebody sets them. */
+  static initial: Record<string, unknown> = {}
+  declare panel: P
+
+  constructor() {
+    super()
+    Object.assign(this, (this.constructor as typeof Part).initial)
+  }
+
+  protected override createRenderRoot(): HTMLElement {
+    return this
+  }
+
+  protected t(key: Parameters<P['words']>[0], places?: Places): string {
+    return this.panel.words(key as never, places)
+  }
+
+  /** The element inside this part that has the focus. */
+  protected get focused(): HTMLElement | undefined {
+    const active = (this.getRootNode() as ShadowRoot).activeElement as HTMLElement | null
+    return active && this.contains(active) ? active : undefined
+  }
+}
+
+/** Declares properties that render the element again when they change, and have no attribute. */
+export function reactive(...names: string[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [name, { attribute: false }]))
+}
+
+/** Registers an element, unless another copy of the panel has. */
+export function define(name: string, element: CustomElementConstructor): void {
+  if (!customElements.get(name)) customElements.define(name, element)
+}
+
+let ids = 0
+/** Returns an id that no other element of the page has. */
+export const freshId = (): string => `portolan-${++ids}`
+
+/** The text in the field that an event comes from. */
+export const valueOf = (event: Event): string => (event.target as HTMLInputElement).value

@@ -1,0 +1,59 @@
+import { html, LitElement, type TemplateResult } from 'lit'
+import { Notices, type Notice } from './notices.ts'
+
+/** A whole panel: it has the notices, and shows the faults of its parts there. */
+export abstract class Shell extends LitElement {
+  protected readonly notices = new Notices(() => this.requestUpdate())
+
+  /** The notice for a fault. */
+  protected abstract describe(fault: unknown): Notice
+
+  readonly run = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (fault) {
+      this.notices.put({ ...this.describe(fault), bad: true })
+      return undefined
+    }
+  }
+
+  readonly tell = (text: string, undo?: () => void): void => this.notices.put({ text, undo })
+}
+
+/** Tabs, by the pattern of the ARIA practices. */
+export interface Tabs<Tab extends string> {
+  /** Accessible name of the tab list. */
+  label: string
+  tabs: readonly Tab[]
+  chosen: Tab
+  choose(tab: Tab): void
+  /** What is on a tab. */
+  face(tab: Tab): unknown
+  /** Prefixes of the ids of a tab and of its tab panel. */
+  ids: readonly [tab: string, tabPanel: string]
+}
+
+/** The tab strip of an element. Arrow keys, Home and End move between the tabs. */
+export function tabStrip<Tab extends string>(
+  host: LitElement,
+  { label, tabs, chosen, choose, face, ids: [tabId, panelId] }: Tabs<Tab>,
+): TemplateResult {
+  const move = (event: KeyboardEvent) => {
+    const strip = event.currentTarget as HTMLElement
+    const step = getComputedStyle(strip).direction === 'rtl' ? -1 : 1
+    const at = tabs.indexOf(chosen)
+    const to = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: -1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    choose(tabs.at(to % tabs.length)!)
+    void host.updateComplete.then(() => strip.querySelector<HTMLElement>('[aria-selected=true]')?.focus())
+  }
+  return html`<div role="tablist" aria-label=${label} @keydown=${move}>${
+    tabs.map((tab) =>
+      html`<button type="button" role="tab" id="${tabId}-${tab}" aria-controls="${panelId}-${tab}"
+        aria-selected=${tab === chosen} tabindex=${tab === chosen ? 0 : -1} @click=${() => choose(tab)}>${
+        face(tab)
+      }</button>`
+    )
+  }</div>`
+}

@@ -1,0 +1,279 @@
+import { css } from 'lit'
+
+/** The panel's looks. What a page may change are the --portolan-* properties and the CSS parts. */
+export const styles = css`
+:host {
+  color-scheme: light dark;
+  --_ground: var(--portolan-ground, light-dark(#f6f4ed, #0f171b));
+  --_paper: var(--portolan-paper, light-dark(#fffefa, #172329));
+  --_raised: light-dark(#fff, #1e2c33);
+  --_ink: var(--portolan-ink, light-dark(#14252c, #e7eeec));
+  --_dim: light-dark(#4c5f66, #a3b5ba);
+  --_line: light-dark(#dcd7c8, #2c3e46);
+  --_edge: light-dark(#7d8b8f, #6c8088);
+  --_accent: var(--portolan-accent, light-dark(#0d5265, #86ccd9));
+  --_on-accent: var(--portolan-on-accent, light-dark(#fff, #08171c));
+  --_good: light-dark(#17703f, #63d69d);
+  --_wait: light-dark(#7d5700, #ebc76f);
+  --_bad: light-dark(#a92f15, #ff9d84);
+  --_good-wash: color-mix(in oklab, var(--_good) 10%, var(--_paper));
+  --_wait-wash: color-mix(in oklab, var(--_wait) 10%, var(--_paper));
+  --_bad-wash: color-mix(in oklab, var(--_bad) 9%, var(--_paper));
+  --_radius: var(--portolan-radius, 12px);
+  display: block;
+  container: panel / inline-size;
+  font: var(--portolan-font, 15px/1.5 system-ui, sans-serif);
+  color: var(--_ink);
+  text-align: start;
+}
+:host([hidden]) { display: none; }
+*, ::before, ::after { box-sizing: border-box; }
+.panel { background: var(--_ground); border-radius: var(--_radius); padding: 1rem; display: grid; gap: 1rem;
+  min-inline-size: 0; }
+h2, h3, p, ul, pre { margin: 0; }
+ul { list-style: none; padding: 0; }
+h2 { font-size: 1.15rem; } h3 { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
+.dim { color: var(--_dim); font-size: .86rem; }
+.mono, pre, code { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace);
+  font-size: .86rem; overflow-wrap: anywhere; }
+pre { background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .6rem .7rem;
+  white-space: pre-wrap; max-block-size: 22rem; overflow: auto; }
+.row { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; } .row.center { justify-content: center; }
+.grow { flex: 1 1 12rem; }
+
+button, input, select, textarea { font: inherit; color: inherit; border-radius: 8px; border: 1px solid var(--_edge);
+  background: var(--_raised); padding: .4rem .7rem; min-inline-size: 0; }
+button { cursor: pointer; min-block-size: 2.4rem; border-color: var(--_line); font-weight: 500; }
+button:hover { border-color: var(--_edge); }
+button.primary { background: var(--_accent); color: var(--_on-accent); border-color: transparent; font-weight: 600; }
+button.primary:hover { background: color-mix(in oklab, var(--_accent) 88%, var(--_ink)); }
+button.small { min-block-size: 1.9rem; padding: .1rem .65rem; font-size: .86rem; }
+button.quiet { background: none; border-color: transparent; }
+button.quiet:hover { background: color-mix(in oklab, var(--_ink) 7%, transparent); }
+button.link { background: none; border: 0; padding: 0; min-block-size: 24px; color: var(--_accent);
+  text-decoration: underline; text-underline-offset: .2em; font-weight: 400; border-radius: 3px; }
+button.round { padding: .3rem; min-block-size: 2rem; inline-size: 2rem; display: inline-grid; place-items: center;
+  border-radius: 50%; }
+button.danger { color: var(--_bad); }
+button:disabled, input:disabled { opacity: .55; cursor: default; }
+input[type=checkbox], input[type=radio] { accent-color: var(--_accent); inline-size: 1.15rem; block-size: 1.15rem;
+  margin: 0; flex: none; padding: 0; }
+input[readonly] { background: none; border-color: var(--_line); }
+textarea { resize: vertical; inline-size: 100%; }
+:focus-visible { outline: 3px solid var(--_accent); outline-offset: 2px; }
+[tabindex="-1"]:focus-visible { outline: none; }
+.field { display: grid; gap: .2rem; min-inline-size: 0; align-content: start; }
+.field label, legend { font-size: .86rem; font-weight: 600; }
+.field input, .field select { inline-size: 100%; }
+fieldset { border: 1px solid var(--_line); border-radius: 10px; margin: 0; padding: .6rem .8rem .8rem;
+  min-inline-size: 0; display: grid; gap: .5rem; }
+.choice { display: grid; grid-template-columns: auto 1fr; gap: .6rem; align-items: start; }
+.choice input { margin-block-start: .2rem; }
+.hint { border-inline-start: 3px solid var(--_edge); padding-inline-start: .6rem; font-size: .9rem; }
+.hint.warn { border-color: var(--_wait); } .hint.bad { border-color: var(--_bad); }
+summary { cursor: pointer; font-size: .9rem; inline-size: fit-content; min-block-size: 24px; padding-inline-end: .4rem;
+  align-content: center; border-radius: 6px; }
+details[open] > summary { margin-block-end: .4rem; }
+meter { inline-size: 100%; block-size: .8rem; }
+
+.icon { display: block; flex: none; }
+.icon .line, .icon .track { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round;
+  stroke-linejoin: round; }
+.icon .track { opacity: .3; } .icon .fill { fill: currentcolor; }
+.icon .cut { fill: none; stroke: var(--_paper); stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
+.icon .dashed { stroke-dasharray: 2 3.6; }
+
+.bar { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: end; border-block-end: 1px solid var(--_line); }
+[role=tablist] { display: flex; flex-wrap: wrap; gap: .2rem; }
+[role=tab] { background: none; border: 0; border-block-end: 3px solid transparent; border-radius: 8px 8px 0 0;
+  color: var(--_dim); padding: .4rem .8rem; }
+[role=tab][aria-selected=true] { color: var(--_ink); border-block-end-color: var(--_accent); font-weight: 650; }
+.count { font-weight: 500; font-size: .8rem; color: var(--_dim);
+  background: color-mix(in oklab, var(--_ink) 8%, transparent); border-radius: 9px; padding: .05rem .45rem;
+  font-variant-numeric: tabular-nums; }
+.summary { margin-inline-start: auto; padding-block-end: .5rem; color: var(--_dim); font-size: .86rem;
+  font-variant-numeric: tabular-nums; }
+[role=tabpanel] { display: grid; gap: 1rem; min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
+
+.cards { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
+portolan-card, portolan-tools, portolan-add, portolan-activity, portolan-headers { display: block; min-inline-size: 0; }
+portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
+.card { --_tone: var(--_dim); background: var(--_paper); border: 1px solid var(--_line);
+  border-inline-start: 4px solid var(--_tone); border-radius: var(--_radius); padding: .7rem .9rem; display: grid;
+  gap: .45rem; grid-template-columns: minmax(0, 1fr); }
+.card[data-standing=connected] { --_tone: var(--_good); }
+.card:is([data-standing=connecting], [data-standing=sign_in], [data-standing=paused], [data-standing=local_network]) {
+  --_tone: var(--_wait); }
+.card:is([data-standing=failed], [data-standing=cors]) { --_tone: var(--_bad); }
+.card:is([data-standing=off], [data-standing=idle]) { --_tone: var(--_line); }
+.card > header { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; }
+.standing { color: var(--_tone); } .card:is([data-standing=off], [data-standing=idle]) .standing { color: var(--_dim); }
+.status { font-size: .86rem; color: var(--_dim); font-variant-numeric: tabular-nums; }
+.actions { margin-inline-start: auto; display: flex; gap: .4rem; align-items: center; }
+.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .5rem; color: var(--_dim); font-size: .86rem;
+  font-variant-numeric: tabular-nums; }
+.facts li { overflow-wrap: anywhere; } .facts li:not(:last-child)::after { content: "·"; margin-inline-start: .5rem; }
+.spark polyline { fill: none; stroke: var(--_accent); stroke-width: 1.5; stroke-linejoin: round; }
+.spark, .strip { flex: none; }
+.strip .ok { fill: var(--_good); } .strip .bad { fill: none; stroke: var(--_bad); stroke-width: 1.2; }
+:dir(rtl) > .spark, :dir(rtl) > .strip { scale: -1 1; }
+.diagnosis { background: color-mix(in oklab, var(--_tone) 8%, var(--_paper)); border-radius: 8px; padding: .6rem .7rem;
+  display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); font-size: .92rem; }
+.held { display: flex; flex-wrap: wrap; gap: .4rem .8rem; align-items: center; justify-content: space-between;
+  background: var(--_wait-wash); border-radius: 8px; padding: .5rem .7rem; font-size: .92rem; }
+.held-tool { border-block-start: 1px solid var(--_line); padding-block-start: .8rem; display: grid; gap: .5rem;
+  grid-template-columns: minmax(0, 1fr); }
+.part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
+.diff { white-space: pre-wrap; overflow-wrap: anywhere; max-block-size: 18rem; overflow: auto;
+  background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; }
+del { background: var(--_bad-wash); color: var(--_bad); }
+ins { background: var(--_good-wash); color: var(--_good); text-decoration-style: dotted; text-underline-offset: .2em; }
+.warnings { font-size: .88rem; } .warnings li { padding-block: .1rem; }
+
+.switch { appearance: none; inline-size: 2.5rem; block-size: 1.45rem; border-radius: 1rem;
+  border: 1.5px solid var(--_edge); background: var(--_ground); position: relative; cursor: pointer; }
+input[type=checkbox].switch { inline-size: 2.5rem; block-size: 1.45rem; }
+.switch::before { content: ""; position: absolute; inset-block: 2.5px; inset-inline-start: 3px; inline-size: .95rem;
+  border-radius: 50%; background: var(--_edge); }
+.switch:checked { background: var(--_accent); border-color: var(--_accent); }
+.switch:checked::before { inset-inline-start: auto; inset-inline-end: 3px; background: var(--_on-accent); }
+
+.menu { position: fixed; inset: auto; margin: 0; background: var(--_raised); color: var(--_ink);
+  border: 1px solid var(--_line); border-radius: 10px; padding: .3rem; box-shadow: 0 8px 30px #0003;
+  min-inline-size: 11rem; }
+.menu button { display: block; inline-size: 100%; text-align: start; background: none; border-color: transparent;
+  font-weight: 400; }
+.menu button:is(:hover, :focus-visible) { background: color-mix(in oklab, var(--_accent) 14%, transparent);
+  outline-offset: -3px; }
+
+.empty { text-align: center; padding: 2.2rem 1rem; overflow-wrap: anywhere; display: grid;
+  grid-template-columns: minmax(0, 1fr); gap: .6rem; justify-items: center; }
+.compass .track { fill: none; stroke: var(--_edge); } .compass .thin { stroke-width: .6; opacity: .7; }
+.compass .rose { fill: var(--_paper); stroke: var(--_accent); stroke-width: 1; }
+.compass .dark { fill: var(--_accent); }
+.nothing, .found:empty { color: var(--_dim); } .found:empty { display: none; }
+
+.filters { display: flex; flex-wrap: wrap; gap: .6rem; align-items: end; }
+.budget { display: grid; grid-template-columns: auto minmax(6rem, 9rem) minmax(4rem, 1fr); gap: .3rem .7rem;
+  align-items: center; background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius);
+  padding: .7rem .9rem; }
+.budget label { font-size: .9rem; font-weight: 600; } .budget > p, .fit { grid-column: 1 / -1; }
+.budget[data-over=true] #budget-says { color: var(--_bad); }
+p.budget { display: block; }
+.fit { display: grid; gap: .5rem; justify-items: start; }
+.group { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .4rem .5rem;
+  display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; }
+.group > ul { contain: content; }
+.group-head { display: flex; flex-wrap: wrap; align-items: center; gap: .2rem .5rem; padding-inline: .4rem; }
+.group-head button { display: inline-flex; gap: .3rem; align-items: center; padding-inline: .3rem; font-weight: 650;
+  text-align: start; }
+.chevron { transition: rotate .15s; } [aria-expanded=true] > .chevron { rotate: 90deg; }
+:dir(rtl) > .chevron { scale: -1 1; }
+.tool { display: flex; align-items: center; gap: .5rem; padding-inline: .4rem; border-radius: 8px; }
+.tool:hover { background: color-mix(in oklab, var(--_ink) 4%, transparent); }
+.about { flex: 1 1 0; display: flex; gap: .2rem .7rem; align-items: baseline; text-align: start; font-weight: 400;
+  overflow: hidden; padding-inline: .4rem; outline-offset: -3px !important; }
+.about .mono { flex: 0 1 auto; }
+.clip { flex: 1 1 0; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.tokens { font-variant-numeric: tabular-nums; }
+.badge { display: inline-flex; gap: .2rem; align-items: center; font-size: .78rem; border-radius: 9px;
+  padding: .05rem .5rem; border: 1px solid var(--_line); color: var(--_dim); overflow-wrap: anywhere; }
+.badge .icon { inline-size: .9rem; block-size: .9rem; }
+.badge.warn { color: var(--_wait); background: var(--_wait-wash); border-color: transparent; }
+
+dialog { background: var(--_paper); color: inherit; border: 1px solid var(--_line); border-radius: 14px; padding: 0;
+  inline-size: min(36rem, 100vw - 1.5rem); max-block-size: min(46rem, 100dvh - 1.5rem); box-shadow: 0 20px 60px #0005; }
+dialog.wide { inline-size: min(52rem, 100vw - 1.5rem); }
+dialog::backdrop { background: #0a151a99; }
+dialog > header { display: flex; gap: 1rem; align-items: center; justify-content: space-between; padding: .8rem 1rem;
+  border-block-end: 1px solid var(--_line); position: sticky; inset-block-start: 0; background: inherit; z-index: 1; }
+dialog h2 { overflow-wrap: anywhere; }
+dialog > form, dialog > .content { padding: 1rem; display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
+dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
+.header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; }
+.header .grow { flex: 2 1 12rem; }
+.secret, .kept { display: flex; gap: .4rem; align-items: center; min-block-size: 2.4rem; } .secret input { flex: 1; }
+.columns { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); }
+
+.content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue { display: grid;
+  gap: .9rem; grid-template-columns: minmax(0, 1fr); }
+.description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
+portolan-try > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
+button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
+  border-color: var(--_accent); }
+.items { margin: 0; padding: 0; list-style: none; display: grid; gap: .5rem; }
+.items li { display: flex; gap: .4rem; align-items: end; } .items li > div { flex: 1; min-inline-size: 0; }
+progress { accent-color: var(--_accent); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; inline-size: 100%; font-size: .9rem; }
+caption { text-align: start; font-weight: 600; padding-block-end: .3rem; }
+th, td { text-align: start; vertical-align: top; padding: .35rem .6rem .35rem 0;
+  border-block-start: 1px solid var(--_line); overflow-wrap: anywhere; }
+thead th { border: 0; font-size: .8rem; color: var(--_dim); font-weight: 500; } th[scope=row] { font-weight: 500; }
+portolan-json { display: block; min-inline-size: 0; }
+.branch { padding-inline-start: 1rem; border-inline-start: 1px solid var(--_line); margin-inline-start: .3rem; }
+.leaf { overflow-wrap: anywhere; white-space: pre-wrap; }
+.key { color: var(--_accent); } .string { color: var(--_good); } .number, .boolean { color: var(--_wait); }
+.null { color: var(--_dim); }
+.result { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); border-block-start: 1px solid var(--_line);
+  padding-block-start: .8rem; justify-items: start; }
+.result > * { max-inline-size: 100%; }
+.block { inline-size: 100%; display: grid; gap: .4rem; grid-template-columns: minmax(0, 1fr); }
+.result[data-error=true] .block { border-inline-start: 3px solid var(--_bad); padding-inline-start: .6rem; }
+.block h3 { font-size: .9rem; }
+canvas { max-inline-size: 100%; border-radius: 8px; border: 1px solid var(--_line); image-rendering: pixelated;
+  min-inline-size: 3rem; }
+.add { background: var(--_paper); border: 1px solid var(--_line); border-radius: var(--_radius); padding: .8rem .9rem;
+  display: grid; gap: .5rem; grid-template-columns: minmax(0, 1fr); }
+.add > .row { align-items: end; } .add > [role=status]:empty { margin-block-start: -.5rem; }
+.add textarea { resize: none; field-sizing: content; max-block-size: 12rem; }
+a { color: var(--_accent); } .back { justify-self: start; }
+.listing { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
+  border-block-start: 1px solid var(--_line); padding-block-start: .7rem; }
+.listing > div { flex: 1 1 12rem; min-inline-size: 0; overflow-wrap: anywhere; }
+.flags { background: var(--_wait-wash); border-radius: 8px; padding: .6rem .7rem; display: grid; gap: .4rem;
+  justify-items: start; }
+.flags li { padding-block: .1rem; overflow-wrap: anywhere; }
+.entries { display: grid; gap: .7rem; }
+.entry { border-block-start: 1px solid var(--_line); padding-block-start: .7rem; display: grid; gap: .5rem;
+  grid-template-columns: minmax(0, 1fr); }
+.lints { display: grid; gap: .35rem; } portolan-preview footer { display: flex; justify-content: end; }
+.timeline { block-size: 26rem; overflow: auto; background: var(--_paper); border: 1px solid var(--_line);
+  border-radius: var(--_radius); }
+.line { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr) 7rem 5rem; gap: .6rem; align-items: center;
+  block-size: 34px; padding-inline: .8rem; font-variant-numeric: tabular-nums; font-size: .9rem; }
+.heads { position: sticky; inset-block-start: 0; background: var(--_paper); border-block-end: 1px solid var(--_line);
+  color: var(--_dim); z-index: 1; }
+.line button { max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis; padding-inline: .3rem;
+  outline-offset: -3px !important; }
+.line:is([data-outcome=error], [data-outcome=tool_error]) { background: var(--_bad-wash); }
+.line[data-outcome=running] { background: var(--_wait-wash); }
+.pairs { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .2rem 1rem; margin: 0; }
+.pairs dt { color: var(--_dim); font-size: .86rem; } .pairs dd { margin: 0; overflow-wrap: anywhere; }
+.phases li { display: grid; grid-template-columns: 6rem minmax(4rem, 1fr) 5rem; gap: .6rem; align-items: center;
+  font-size: .86rem; }
+
+.notices { position: sticky; inset-block-end: .8rem; z-index: 2; display: grid; justify-items: center; }
+.notices:empty { display: none; }
+.notice { background: var(--_ink); color: var(--_ground); border-radius: 10px; padding: .5rem .6rem .5rem 1rem;
+  display: flex; gap: .8rem; align-items: center; max-inline-size: 100%; box-shadow: 0 8px 30px #0004; }
+.notice.bad { background: var(--_bad); color: var(--_paper); } .notice p { overflow-wrap: anywhere; }
+.notice button.small { background: none; color: inherit; border-color: currentcolor; }
+.notice .round { color: inherit; }
+
+@container panel (inline-size < 30rem) {
+  .panel { padding: .7rem; } .summary { margin-inline-start: 0; inline-size: 100%; } .spark, .strip { display: none; }
+  .about { flex-wrap: wrap; } .about .clip { flex-basis: 100%; }
+  .budget { grid-template-columns: minmax(0, 1fr); }
+  .line { grid-template-columns: 5.2rem minmax(0, 1fr) 5rem; } .line > :last-child { display: none; }
+}
+@media (prefers-reduced-motion: no-preference) { .turning { animation: turn 1.1s linear infinite; }
+@keyframes turn { to { rotate: 360deg; } } }
+@media (prefers-reduced-motion: reduce) { .chevron { transition: none; } }
+@media (forced-colors: active) {
+  .switch { forced-color-adjust: none; background: Canvas; border-color: ButtonText; }
+  .switch::before { background: ButtonText; }
+  .switch:checked { background: Highlight; } .switch:checked::before { background: HighlightText; }
+  [role=tab][aria-selected=true] { border-block-end-color: Highlight; } .icon .cut { stroke: Canvas; }
+  .spark polyline { stroke: CanvasText; }
+}
+`
