@@ -4,7 +4,7 @@
  * background sends its whole {@link State} when a page connects and after each
  * change; requests are answered by id.
  */
-import type { FailureCode, Mode, Phase, Site } from './chats/wire.ts'
+import type { FailureCode, Mode, Phase, Site } from './chats/protocol.ts'
 
 export const panelPort = 'portolan-panel'
 /** A port of this name carries connectRegistry's messages. */

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startPages, type Pages, type PageState } from '../sites/serve.ts'
-import type { FromDriver, Order, Site } from '../../extension/chats/wire.ts'
-import { Driven, Tabs, type Outcome } from './background.ts'
+import type { FromDriver, Order, Site } from '../../extension/chats/protocol.ts'
+import { Driven, Tabs, type Outcome } from './drivenpage.ts'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
@@ -52,7 +52,7 @@ export class Sites {
       ;[this.pages, this.#browser, this.#code] = await Promise.all([
         startPages(),
         launchChromium(),
-        script('../../extension/chats/driver/drive.ts', 'driver'),
+        script('../../extension/chats/driver/serve.ts', 'driver'),
       ])
       this.#tabs = new Tabs(await this.#browser.newContext({ viewport: { width: 1280, height: 800 } }))
     })

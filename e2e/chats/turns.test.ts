@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import type { Layout } from '../../extension/chats/profile.ts'
-import { profiles } from '../../extension/chats/profiles/index.ts'
-import type * as deepModule from '../../extension/chats/driver/deep.ts'
+import type { Layout } from '../../extension/chats/sites/site.ts'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
+import type * as shadowModule from '../../extension/chats/driver/shadow.ts'
 import type * as turnsModule from '../../extension/chats/driver/turns.ts'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
 
 declare global {
-  var deepIn: typeof deepModule
+  var shadowIn: typeof shadowModule
   var turnsIn: typeof turnsModule
 }
 
@@ -19,7 +19,7 @@ before(async () => {
   browser = await launchChromium()
   page = await browser.newPage()
   for (
-    const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [
+    const [file, name] of [['../../extension/chats/driver/shadow.ts', 'shadowIn'], [
       '../../extension/chats/driver/turns.ts',
       'turnsIn',
     ]] as const
@@ -28,8 +28,8 @@ before(async () => {
 })
 after(() => browser.close())
 
-const article = profiles.chatgpt.layouts.find(({ name }) => name === 'article')!
-const turnKey = profiles.chatgpt.layouts.find(({ name }) => name === 'turn-key')!
+const article = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'article')!
+const turnKey = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'turn-key')!
 
 const user = (text: string, id = '') =>
   `<article id="${id}" data-turn="user"><div data-message-author-role="user"><div class="whitespace-pre-wrap">${text}</div></div></article>`
@@ -45,7 +45,7 @@ const keyed = (key: string, text: string) =>
 const found = (layout: Layout, states: string[], o: { keep?: boolean; edited?: boolean } = {}) =>
   page.evaluate(([layout, states, keep, edited]) => {
     const out: string[] = []
-    const turns = new turnsIn.Turns(new deepIn.Deep(document), layout, 'ask this', edited)
+    const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this', edited)
     for (const [n, state] of states.entries()) {
       if (n && keep) document.body.insertAdjacentHTML('beforeend', state)
       else document.body.innerHTML = state
@@ -117,7 +117,7 @@ test('trouble in other turns is none of ours', async () => {
     await page.evaluate(
       ([layout, html]) => {
         document.body.innerHTML = html
-        const turns = new turnsIn.Turns(new deepIn.Deep(document), layout, 'ask this')
+        const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this')
         const ours = turns.ours()
         return ['old-alert', 'new-alert', 'toast'].map((
           id,

@@ -1,13 +1,12 @@
 /**
- * Runs in the page's own world, in tabs that a run drives. A hidden page gets no
- * animation frames, so that sites which paint with them stay empty: while the
- * driver ticks, they get theirs from its ticks. Without ticks nothing is changed.
+ * Runs in the page's own world, in tabs that a run drives. A hidden page gets no animation frames, so sites that paint
+ * with them stay empty. This script gives frames at the driver's ticks. Without ticks it changes nothing.
  */
 ;(() => {
-  const mark = Symbol.for('portolan-shim')
+  const loaded = Symbol.for('portolan-shim')
   const page = window as unknown as Record<symbol, boolean>
-  if (page[mark]) return
-  page[mark] = true
+  if (page[loaded]) return
+  page[loaded] = true
 
   const lasts = 2000
   let ticked = -Infinity
@@ -32,13 +31,13 @@
     },
   })
   window.requestAnimationFrame = (callback) => {
-    // Asked natively too: whichever comes first, once.
-    const mine = number--
-    waiting.set(mine, callback)
+    // The browser gets the request too. The first of the two calls the callback, once.
+    const own = number--
+    waiting.set(own, callback)
     request((time) => {
-      if (waiting.delete(mine)) callback(time)
+      if (waiting.delete(own)) callback(time)
     })
-    return mine
+    return own
   }
   window.cancelAnimationFrame = (handle) => {
     if (!waiting.delete(handle)) cancel(handle)
@@ -46,8 +45,8 @@
   document.addEventListener('portolan-tick', () => {
     ticked = performance.now()
     if (!helps()) return
-    for (const [mine, callback] of [...waiting]) {
-      waiting.delete(mine)
+    for (const [own, callback] of [...waiting]) {
+      waiting.delete(own)
       try {
         callback(ticked)
       } catch (e) {

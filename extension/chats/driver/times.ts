@@ -1,34 +1,34 @@
-import type { Site } from '../wire.ts'
+import type { Site } from '../protocol.ts'
 
-/** How long the driver waits for what, in ms. */
+/** The driver's waits, in ms. */
 export interface Times {
   /** For `document.readyState`, then for the field. */
   ready: number
   input: number
-  /** For the page to come to rest before anything is typed. */
+  /** For the page to rest before anything is typed. */
   settle: number
-  /** For the turns of a conversation that goes on. */
+  /** For the turns of a conversation that continues. */
   turns: number
   /** Until the stop button of an earlier answer counts as stuck. */
   stop: number
-  /** Until text that was put in counts as not applied. */
+  /** Until an inserted text counts as not applied. */
   applied: number
   /** For trusted input by the background. */
   inserted: number
-  /** For a send button to be there at all, and to be enabled. */
+  /** For a send button to appear, and to be enabled. */
   button: number
   send: number
   /** For our turn, after each means of sending. */
   turn: number
-  /** For an answer to begin, and if the site says that it works on one. */
+  /** For an answer to begin, and for one that the site says it works on. */
   response: number
   working: number
-  /** Text is quiet: beside end marks, after the stop button went, without ever one, without an idle field. */
+  /** Quiet text: with end marks, after the stop button left, without a stop button, with text in the field. */
   quietEnd: number
   quietGone: number
   quietUnseen: number
   quietLast: number
-  /** Complete by its end marks, though the stop button stays, or though there is no text. */
+  /** With end marks, until the answer is complete despite its stop button, or despite missing text. */
   frozen: number
   empty: number
 }
