@@ -1,29 +1,26 @@
-import type { Port } from '../browser.ts'
-import type { FromBackground, Method, Requests, State, ToBackground } from '../messages.ts'
+import { showBadge, type Port } from './browser.ts'
+import type { FromBackground, Method, Requests, State, ToBackground } from './messages.ts'
 
-export type Handlers = {
+type Handlers = {
   [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>>
 }
 
-/** Changes within so many ms are told at once. */
+/** Changes within this time, in ms, are one message. */
 const pause = 30
 
-/** The pages that are open: they are told the state, and ask. */
-export class Panels {
+/** Sends the state to the extension's open pages and to the badge, and answers the pages' requests. */
+export class StatePublisher {
   private readonly ports = new Set<Port>()
   private readonly handlers: Handlers
   private readonly state: () => State
-  private readonly shown: (state: State) => void
   private timer: ReturnType<typeof setTimeout> | undefined
 
-  /** `shown`: what shows the state beside the pages. */
-  constructor(handlers: Handlers, state: () => State, shown: (state: State) => void) {
+  constructor(handlers: Handlers, state: () => State) {
     this.handlers = handlers
     this.state = state
-    this.shown = shown
   }
 
-  /** `ready` is when the state has been read. */
+  /** Serves a page. `ready` resolves when the state has been read. */
   open(port: Port, ready: Promise<void>): void {
     const post = (m: FromBackground) => port.post(m)
     port.onclose = () => this.ports.delete(port)
@@ -34,7 +31,7 @@ export class Panels {
         await ready
         if (!Object.hasOwn(this.handlers, m.method)) throw new Error(`no request ${String(m.method)}`)
         const result = await (this.handlers[m.method] as (p: unknown) => unknown)(m.params)
-        this.flush() // who asked for a change sees it when the answer comes
+        this.flush() // the change arrives before the answer
         post({ id: m.id, result: result ?? null })
       } catch (e) {
         const { code, message } = e as { code?: string; message: string }
@@ -47,8 +44,8 @@ export class Panels {
     })
   }
 
-  /** The state has changed. */
-  tell = (): void => {
+  /** Publishes a change soon. */
+  changed = (): void => {
     this.timer ??= setTimeout(() => this.flush(), pause)
   }
 
@@ -57,7 +54,62 @@ export class Panels {
     clearTimeout(this.timer)
     this.timer = undefined
     const state = this.state()
-    this.shown(state)
+    updateBadge(state)
     for (const port of this.ports) port.post({ state })
   }
+}
+
+let shown = ''
+
+function updateBadge(state: State): void {
+  const [text, color, title] = badgeOf(state)
+  if (`${text} ${title}` === shown) return
+  shown = `${text} ${title}`
+  showBadge(text, color, `Portolan: ${title}`)
+}
+
+/** Returns text, color and title for the most urgent part of the state. */
+function badgeOf({ stopped, approvals, runs, chats, link }: State): [string, string, string] {
+  if (stopped) return ['■', '#6b7280', 'stopped']
+  const n = approvals.length
+  if (n) return ['?', '#b45309', n === 1 ? 'a question waits for you' : `${n} questions wait for you`]
+  const driven = runs.filter((run) => run.phase !== 'queued')
+  const labels = driven.map((run) => chats[run.site].label).join(', ')
+  if (driven.length) return [String(driven.length), '#1d4ed8', `driving ${labels}`]
+  if (link.status === 'refused') return ['!', '#b91c1c', 'the bridge refused']
+  if (link.status === 'connected') return ['', '#15803d', 'connected to the bridge']
+  return ['', '#15803d', link.status === 'unpaired' ? 'not paired yet' : 'looking for the bridge']
+}
+
+/**
+ * Returns a report of a fault as JSON text. It has no prompts, answers, labels, titles, addresses of pages, or names of
+ * clients.
+ */
+export function debugBundle(state: State, failures: readonly unknown[]): string {
+  const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
+  const chat = (
+    { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }: State['chats']['gemini'],
+  ) => (
+    { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }
+  )
+  const counts: Record<string, number> = {}
+  for (const { source } of tools) counts[source] = (counts[source] ?? 0) + 1
+  const bundle = {
+    version,
+    at: new Date().toISOString(),
+    browser: navigator.userAgent,
+    link: { status: link.status, error: link.error?.code ?? null, ephemeral: link.ephemeral },
+    pairing: pairing?.step ?? null,
+    stopped,
+    options,
+    permissions: { ...permissions, origins: permissions.origins.length },
+    chats: Object.fromEntries(Object.entries(chats).map(([site, view]) => [site, chat(view)])),
+    runs: runs.map(({ site, phase, mode }) => ({ site, phase, mode })),
+    tools: counts,
+    activity: activity.slice(-100).map(({ at, kind, outcome, code, durationMs, site }) => (
+      { at, kind, outcome, code, durationMs, site }
+    )),
+    troubles: failures,
+  }
+  return JSON.stringify(bundle, null, 2)
 }

@@ -4,7 +4,7 @@ import { answer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import type { Locale } from '../sites/state.ts'
-import { sites, type Seen, type Site } from '../../extension/chats/wire.ts'
+import { sites, type TurnState, type Site } from '../../extension/chats/protocol.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // For tests of the chats through everything: what is asked, and what must come back.
@@ -23,7 +23,7 @@ export interface Fault {
   text: string
   code: string
   kind?: string
-  state?: Seen
+  state?: TurnState
   health?: object
 }
 

@@ -2,10 +2,10 @@ import type { Activity } from '../messages.ts'
 import { Stored } from '../stored.ts'
 
 const most = 500
-/** A call that is shorter than this, in ms, is kept once. */
+/** Changes within this time, in ms, are one write. So a shorter call is written once. */
 const writeEvery = 200
 
-/** What happened, for the person: without arguments, answers or secrets. It ends with the browser's session. */
+/** The log for the user, without arguments, answers or secrets. It ends with the browser's session. */
 export class ActivityLog {
   private readonly stored: Stored<Activity[]>
 
@@ -13,37 +13,33 @@ export class ActivityLog {
     this.stored = new Stored<Activity[]>('session', 'activity', [], changed, writeEvery)
   }
 
-  /** What ran when the worker ended came to nothing. */
+  /** Reads the log. Calls that ran when the worker ended have failed. */
   async load(): Promise<void> {
     await this.stored.load()
-    if (!this.stored.value.some((a) => a.outcome === 'running')) return
-    await this.stored.set(
-      this.stored.value.map((a) => (a.outcome === 'running'
-        ? {
-          ...a,
-          outcome: 'error',
-          code: 'WORKER_ENDED',
-          text: `${a.text}: the browser ended the extension's worker meanwhile`,
-        }
-        : a)
-      ),
-    )
+    if (!this.list.some((a) => a.outcome === 'running')) return
+    const failed = (a: Activity): Activity => ({
+      ...a,
+      outcome: 'error',
+      code: 'WORKER_ENDED',
+      text: `${a.text}: the browser ended the extension's worker meanwhile`,
+    })
+    await this.stored.set(this.list.map((a) => (a.outcome === 'running' ? failed(a) : a)))
   }
 
   get list(): Activity[] {
     return this.stored.value
   }
 
+  /** Adds an entry, and returns its id. */
   add(entry: Omit<Activity, 'id' | 'at'>): string {
     const id = crypto.randomUUID()
-    void this.stored.set([...this.stored.value, { ...entry, id, at: Date.now() }].slice(-most))
+    void this.stored.set([...this.list, { ...entry, id, at: Date.now() }].slice(-most))
     return id
   }
 
   end(id: string, patch: Partial<Activity>): void {
-    void this.stored.set(
-      this.stored.value.map((a) => (a.id === id ? { ...a, ...patch, durationMs: Date.now() - a.at } : a)),
-    )
+    const ended = (a: Activity) => ({ ...a, ...patch, durationMs: Date.now() - a.at })
+    void this.stored.set(this.list.map((a) => (a.id === id ? ended(a) : a)))
   }
 
   clear(): void {

@@ -1,16 +1,19 @@
-import type { Approval } from '../messages.ts'
+import type { Approval, Requests } from '../messages.ts'
 import type { ToolCall } from '../tools/tool.ts'
 
-/** How long a question waits for the person, in ms. */
+/** How long a call waits for an approval, in ms. */
 const patience = 5 * 60_000
-/** How many may wait at once. */
+/** How many calls may wait at once. */
 const most = 20
+const longestArgs = 4000
 
-export type Answer = 'once' | 'always' | 'deny' | 'never'
+export type Decision = Parameters<Requests['approve']>[0]['answer']
+/** `expired`: no decision came in time. `gone`: the client gave up, or too many calls wait. */
+export type Outcome = Decision | 'expired' | 'gone'
 
-/** Questions to the person, in the side panel. A call waits for its answer. */
+/** Calls that wait for the user's decision in the side panel. */
 export class Approvals {
-  private readonly waiting = new Map<string, { view: Approval; answer: (a: Answer | 'expired' | 'gone') => void }>()
+  private readonly waiting = new Map<string, { view: Approval; settle(outcome: Outcome): void }>()
   private readonly changed: () => void
 
   constructor(changed: () => void) {
@@ -21,44 +24,40 @@ export class Approvals {
     return [...this.waiting.values()].map((w) => w.view)
   }
 
-  /** `expired`: nobody answered in time. `gone`: the client gave up, or too many questions wait. */
-  ask(call: ToolCall, summary: string): Promise<Answer | 'expired' | 'gone'> {
-    if (this.waiting.size >= most || call.signal.aborted) return Promise.resolve('gone')
+  ask({ client, tool, args, signal }: ToolCall, summary: string): Promise<Outcome> {
+    if (this.waiting.size >= most || signal.aborted) return Promise.resolve('gone')
     const id = crypto.randomUUID()
-    const now = Date.now()
-    return new Promise((resolve) => {
-      const answer = (a: Answer | 'expired' | 'gone') => {
-        clearTimeout(timer)
-        call.signal.removeEventListener('abort', leave)
-        this.waiting.delete(id)
-        this.changed()
-        resolve(a)
-      }
-      const leave = () => answer('gone')
-      const timer = setTimeout(() => answer('expired'), patience)
-      call.signal.addEventListener('abort', leave)
-      const { client, tool, args } = call
-      this.waiting.set(id, {
-        answer,
-        view: {
-          id,
-          client: client.key,
-          clientName: client.name,
-          tool,
-          summary,
-          args: cut(JSON.stringify(args, null, 2)),
-          askedAt: now,
-          expiresAt: now + patience,
-        },
-      })
+    const askedAt = Date.now()
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const settle = (outcome: Outcome) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+      this.waiting.delete(id)
       this.changed()
+      resolve(outcome)
+    }
+    const leave = () => settle('gone')
+    const timer = setTimeout(() => settle('expired'), patience)
+    signal.addEventListener('abort', leave)
+    const text = JSON.stringify(args, null, 2)
+    this.waiting.set(id, {
+      settle,
+      view: {
+        id,
+        client: client.key,
+        clientName: client.name,
+        tool,
+        summary,
+        args: text.length > longestArgs ? `${text.slice(0, longestArgs)}…` : text,
+        askedAt,
+        expiresAt: askedAt + patience,
+      },
     })
+    this.changed()
+    return promise
   }
 
-  answer(id: string, answer: Answer): void {
-    this.waiting.get(id)?.answer(answer)
+  decide(id: string, decision: Decision): void {
+    this.waiting.get(id)?.settle(decision)
   }
 }
-
-const longest = 4000
-const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)}…` : text)

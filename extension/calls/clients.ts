@@ -4,7 +4,7 @@ import type { Client } from '../tools/tool.ts'
 
 const most = 100
 
-/** The desktop clients that have called, by the name that they claim, and what each may do. */
+/** The desktop clients that have called, by the name that they claim, with the user's grants. */
 export class Clients {
   private readonly stored: Stored<Record<string, ClientView>>
 
@@ -20,10 +20,10 @@ export class Clients {
     return Object.values(this.stored.value).sort((a, b) => b.lastSeen - a.lastSeen)
   }
 
-  /** Takes note of a client that calls. */
-  seen(said: { id?: string; name?: string; version?: string } | null | undefined): Client {
-    const name = clean(said?.name) || 'unnamed client'
-    const version = clean(said?.version) || undefined
+  /** Records the client of a call. */
+  seen(claim: { id?: string; name?: string; version?: string } | null | undefined): Client {
+    const name = clean(claim?.name) || 'unnamed client'
+    const version = clean(claim?.version) || undefined
     const key = name
     const known = this.stored.value[key]
     const now = Date.now()
@@ -33,7 +33,7 @@ export class Clients {
       for (const c of oldest) delete next[c.key]
       void this.stored.set(next)
     }
-    return { id: clean(said?.id), key, name, version }
+    return { id: clean(claim?.id), key, name, version }
   }
 
   grant(client: string, tool: string): Grant | undefined {
@@ -41,14 +41,13 @@ export class Clients {
     return c && Object.hasOwn(c.grants, tool) ? c.grants[tool] : undefined
   }
 
+  /** Sets the grant of a client and tool. Without a grant the tool's own default holds. */
   setGrant(client: string, tool: string, grant: Grant | undefined): void {
     const c = this.stored.value[client]
     if (!c) return
-    const { [tool]: _, ...grants } = c.grants
-    void this.stored.set({
-      ...this.stored.value,
-      [client]: { ...c, grants: grant ? { ...grants, [tool]: grant } : grants },
-    })
+    const { [tool]: _, ...others } = c.grants
+    const grants = grant ? { ...others, [tool]: grant } : others
+    void this.stored.set({ ...this.stored.value, [client]: { ...c, grants } })
   }
 
   forget(client: string): void {
@@ -57,7 +56,7 @@ export class Clients {
   }
 }
 
-/** A foreign word, as it may be shown and kept. */
+/** Returns a client's claim in a form that may be shown and kept. */
 function clean(text: unknown): string {
   return typeof text === 'string' ? text.replace(/[\p{C}]/gu, '').trim().slice(0, 80) : ''
 }

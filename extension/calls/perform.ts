@@ -1,9 +1,9 @@
 import { ToolFault, type Client, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
 import type { ActivityLog } from './activity.ts'
-import type { Approvals } from './approvals.ts'
+import type { Approvals, Outcome } from './approvals.ts'
 import type { Clients } from './clients.ts'
 
-export interface Desk {
+interface CallRooms {
   clients: Clients
   approvals: Approvals
   activity: ActivityLog
@@ -11,21 +11,21 @@ export interface Desk {
   tool(name: string): Tool | undefined
 }
 
-/** Calls under way, so that one switch ends them all. */
+/** Admits calls, carries them out, and logs them. */
 export class Performer {
-  private readonly desk: Desk
+  private readonly rooms: CallRooms
   private readonly running = new Set<AbortController>()
 
-  constructor(desk: Desk) {
-    this.desk = desk
+  constructor(rooms: CallRooms) {
+    this.rooms = rooms
   }
 
-  /** Ends all calls. */
+  /** Stops all calls. */
   stop(): void {
-    for (const ends of this.running) ends.abort()
+    for (const control of this.running) control.abort()
   }
 
-  /** Carries out a call, if the person lets that client. Never rejects for what the tool or the person did. */
+  /** Carries out a call if the user lets that client. Failures of the tool and refusals are results. */
   async perform(
     name: string,
     args: Record<string, unknown>,
@@ -33,73 +33,64 @@ export class Performer {
     signal: AbortSignal,
     caller: Pick<ToolCall, 'progress' | 'elicit'>,
   ): Promise<ToolOutput> {
-    const { desk } = this
-    const tool = desk.tool(name)
-    const ends = new AbortController()
-    signal.addEventListener('abort', () => ends.abort())
-    if (signal.aborted) ends.abort()
-    this.running.add(ends)
-    const entry = desk.activity.add({
-      kind: 'call',
-      client: client.key,
-      tool: name,
-      outcome: 'running',
-      text: `${client.name} calls ${name}`,
-    })
+    const { activity, stopped, tool: find } = this.rooms
+    const tool = find(name)
+    const control = new AbortController()
+    signal.addEventListener('abort', () => control.abort())
+    if (signal.aborted) control.abort()
+    this.running.add(control)
+    const text = `${client.name} calls ${name}`
+    const id = activity.add({ kind: 'call', client: client.key, tool: name, outcome: 'running', text })
     try {
-      if (desk.stopped())
-        throw new ToolFault(
-          'STOPPED',
-          'The person stopped everything in the extension. They can go on in its side panel.',
-        )
+      if (stopped()) throw new ToolFault('STOPPED', `${stoppedText} They can go on in its side panel.`)
       if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
-      const call: ToolCall = { id: entry, tool: name, args, client, signal: ends.signal, ...caller }
+      const call: ToolCall = { id, tool: name, args, client, signal: control.signal, ...caller }
       await this.admit(tool, call)
       const output = await tool.run(call)
-      desk.activity.end(entry, { outcome: output.isError ? 'error' : 'ok' })
+      activity.end(id, { outcome: output.isError ? 'error' : 'ok' })
       return output
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
-      const cancelled = ends.signal.aborted
-      desk.activity.end(entry, {
-        outcome: cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error',
-        code: fault.code || undefined,
-      })
-      if (cancelled && desk.stopped())
-        return failure(new ToolFault('STOPPED', 'The person stopped everything in the extension.'))
-      return failure(fault)
+      const cancelled = control.signal.aborted
+      const outcome = cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error'
+      activity.end(id, { outcome, code: fault.code || undefined })
+      return failure(cancelled && stopped() ? new ToolFault('STOPPED', stoppedText) : fault)
     } finally {
-      this.running.delete(ends)
+      this.running.delete(control)
     }
   }
 
-  /** S11, S12: destructive tools ask, unless the person has decided for that client. */
+  /** Destructive tools ask, unless the user has decided for that client (S11, S12). */
   private async admit(tool: Tool, call: ToolCall): Promise<void> {
-    const { client } = call
-    const grant = this.desk.clients.grant(client.key, tool.name) ??
-      (tool.annotations?.destructiveHint ? 'ask' : 'allow')
+    const { clients, approvals } = this.rooms
+    const { key, name } = call.client
+    const grant = clients.grant(key, tool.name) ?? (tool.annotations?.destructiveHint ? 'ask' : 'allow')
     if (grant === 'allow') return
-    if (grant === 'deny') throw denied(`The person does not let ${client.name} use ${tool.name}.`)
+    if (grant === 'deny') throw new ToolFault('DENIED', `The person does not let ${name} use ${tool.name}.`)
     call.progress(0, undefined, 'Waiting for the person to allow this in the side panel of Portolan')
     const summary = await tool.summary?.(call).catch(() => undefined) ?? `Use ${tool.title ?? tool.name}`
-    const answer = await this.desk.approvals.ask(call, summary)
-    if (answer === 'always') this.desk.clients.setGrant(client.key, tool.name, 'allow')
-    if (answer === 'never') this.desk.clients.setGrant(client.key, tool.name, 'deny')
-    if (answer === 'once' || answer === 'always') return
-    if (answer === 'expired')
-      throw denied('Nobody answered in the side panel of Portolan. Ask the person to open it, and try again.')
-    if (answer === 'gone') throw denied('The question could not be put to the person.')
-    throw denied('The person said no.')
+    const outcome = await approvals.ask(call, summary)
+    if (outcome === 'always') clients.setGrant(key, tool.name, 'allow')
+    if (outcome === 'never') clients.setGrant(key, tool.name, 'deny')
+    const refusal = refusals[outcome]
+    if (refusal) throw new ToolFault('DENIED', refusal)
   }
 }
 
-const denied = (message: string) => new ToolFault('DENIED', message)
+const stoppedText = 'The person stopped everything in the extension.'
 
-/** Text ends with the code; `_meta` has what a program can use. */
-export function failure(fault: ToolFault): ToolOutput {
+const refusals: Partial<Record<Outcome, string>> = {
+  deny: 'The person said no.',
+  never: 'The person said no.',
+  expired: 'Nobody answered in the side panel of Portolan. Ask the person to open it, and try again.',
+  gone: 'The question could not be put to the person.',
+}
+
+/** Returns a fault as a result. The text ends with the code, and `_meta` has the details for programs. */
+function failure({ code, message, details }: ToolFault): ToolOutput {
   return {
     isError: true,
-    content: [{ type: 'text', text: fault.code ? `${fault.message} (${fault.code})` : fault.message }],
-    ...(fault.code && { _meta: { 'portolan/error': { code: fault.code, ...fault.details } } }),
+    content: [{ type: 'text', text: code ? `${message} (${code})` : message }],
+    ...(code && { _meta: { 'portolan/error': { code, ...details } } }),
   }
 }

@@ -1,91 +1,83 @@
 import type { Pipe } from './handshake.ts'
 
-/** What is used of a WebSocket. */
-export interface Socket {
-  send(text: string): void
-  close(code?: number, reason?: string): void
-  addEventListener(type: 'open' | 'message' | 'close', listener: (e: never) => void): void
-}
-
-/** The largest message that either side takes, in bytes. */
-export const largestFrame = 2 << 20
-/** How many messages may wait while nobody takes them. */
+/** The largest message of either side, in bytes. */
+const largestMessage = 2 << 20
+/** How many messages may wait without a reader. */
 const backlog = 1000
 
-export interface Closed {
-  code: number
-  reason: string
+/** A connection that ended, or could not be opened. */
+export class ConnectionClosed extends Error {
+  readonly code: number
+  constructor(code: number, reason: string) {
+    super(reason)
+    this.code = code
+  }
 }
 
-/** A connection: first its messages are received one by one, later they are handed to a listener. */
-export class Line implements Pipe {
-  /** Why it ended. */
-  closed: Closed | undefined
-  /** Takes a message before anybody else does, or leaves it. */
+/** A connection to the bridge. The handshake receives its messages one by one. Later a listener gets them. */
+export class Connection implements Pipe {
+  /** Why the connection ended. */
+  closed: ConnectionClosed | undefined
+  /** Sees each message first. Returns true to keep it from others. */
   intercept: ((text: string) => boolean) | undefined
   onclose: (() => void) | undefined
   /** Resolves when the connection has ended. */
-  readonly gone: Promise<Closed>
+  readonly ended: Promise<ConnectionClosed>
 
   private onmessage: ((text: string) => void) | undefined
-  private readonly socket: Socket
+  private readonly socket: WebSocket
   private readonly queue: string[] = []
   private waiting: PromiseWithResolvers<string> | undefined
 
-  private constructor(socket: Socket) {
+  private constructor(socket: WebSocket) {
     this.socket = socket
-    socket.addEventListener('message', (e: MessageEvent) => this.take(e.data))
-    this.gone = new Promise((resolve) => {
-      socket.addEventListener('close', (e: CloseEvent) => {
-        this.closed ??= { code: e.code, reason: e.reason }
-        this.waiting?.reject(gone(this.closed))
+    socket.addEventListener('message', (e) => this.take(e.data))
+    this.ended = new Promise((resolve) => {
+      socket.addEventListener('close', (e) => {
+        this.closed ??= new ConnectionClosed(e.code, e.reason)
+        this.waiting?.reject(this.closed)
         this.onclose?.()
         resolve(this.closed)
       })
     })
   }
 
-  /** Resolves when the socket is open; rejects when it cannot be, or takes longer than `ms`. */
-  static open(socket: Socket, ms: number): Promise<Line> {
-    const line = new Line(socket)
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => socket.close(), ms)
-      socket.addEventListener('open', () => {
-        clearTimeout(timer)
-        resolve(line)
-      })
-      socket.addEventListener('close', () => {
-        clearTimeout(timer)
-        reject(gone(line.closed!))
-      })
-    })
+  /** Resolves when the socket is open. Rejects if it fails, or takes longer than `ms`. */
+  static async open(socket: WebSocket, ms: number): Promise<Connection> {
+    const connection = new Connection(socket)
+    const timer = setTimeout(() => socket.close(), ms)
+    const opened = new Promise<void>((resolve) => socket.addEventListener('open', () => resolve()))
+    const failed = await Promise.race([opened, connection.ended])
+    clearTimeout(timer)
+    if (failed) throw failed
+    return connection
   }
 
   send(text: string): void {
     if (!this.closed) this.socket.send(text)
   }
 
-  close(code?: number, reason?: string): void {
-    this.closed ??= { code: code ?? 1000, reason: reason ?? '' }
+  close(code = 1000, reason = ''): void {
+    this.closed ??= new ConnectionClosed(code, reason)
     this.socket.close(code, reason)
   }
 
   async receive(): Promise<string> {
     const next = this.queue.shift()
     if (next !== undefined) return next
-    if (this.closed) throw gone(this.closed)
+    if (this.closed) throw this.closed
     this.waiting = Promise.withResolvers()
     return this.waiting.promise
   }
 
-  /** From now on messages go to `onmessage`; those that wait go first. */
+  /** Passes all further messages to `onmessage`, after those that wait. */
   listen(onmessage: (text: string) => void): void {
     for (const text of this.queue.splice(0)) onmessage(text)
     this.onmessage = onmessage
   }
 
   private take(data: unknown): void {
-    if (typeof data !== 'string' || data.length > largestFrame) return this.close(1009, 'not a message of the bridge')
+    if (typeof data !== 'string' || data.length > largestMessage) return this.close(1009, 'not a message of the bridge')
     if (this.intercept?.(data)) return
     if (this.onmessage) return this.onmessage(data)
     if (this.waiting) {
@@ -96,14 +88,3 @@ export class Line implements Pipe {
     if (this.queue.push(data) > backlog) this.close(1008, 'too many messages')
   }
 }
-
-/** The connection ended, or could not be opened. */
-export class Gone extends Error {
-  readonly code: number
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-const gone = ({ code, reason }: Closed) => new Gone(code, reason)

@@ -1,23 +1,22 @@
 import type { Pairing } from '../messages.ts'
-import { macKey } from './bytes.ts'
+import { openTimeout, type LinkHost } from './bridgelink.ts'
+import { Connection } from './connection.ts'
 import { pair } from './handshake.ts'
-import { openTimeout, type LinkHost } from './link.ts'
+import { macKey } from './keys.ts'
 import { addressProblem, pairingProblem } from './problems.ts'
-import { Gone, Line } from './socket.ts'
 
-export interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {
+interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {
   paired(address: string, key: CryptoKey): Promise<void>
-  /** The worker must live on while a person reads digits. */
-  awake(on: boolean): void
+  /** Keeps the worker alive while the user reads the digits. */
+  stayAwake(on: boolean): void
 }
 
 interface Attempt {
-  address: string
-  line?: Line
+  connection?: Connection
   typed: PromiseWithResolvers<string>
 }
 
-/** Pairs with a bridge, as a person goes on; one attempt at a time. */
+/** Pairs with a bridge as the user continues; one attempt at a time. */
 export class Pairer {
   state: Pairing | null = null
   private attempt: Attempt | undefined
@@ -29,38 +28,38 @@ export class Pairer {
 
   async pair(address: string): Promise<void> {
     this.cancel()
-    const attempt: Attempt = this.attempt = { address, typed: Promise.withResolvers() }
+    const { host } = this
+    const attempt: Attempt = this.attempt = { typed: Promise.withResolvers() }
     attempt.typed.promise.catch(() => {})
-    const step = (step: Pairing['step']) => this.say(attempt, { step, address, error: null })
+    const show = (step: Pairing['step'], error: Pairing['error'] = null) => this.show(attempt, { step, address, error })
+    const bad = addressProblem(address)
+    if (bad) return show('failed', bad)
+    show('connecting')
+    host.stayAwake(true)
     try {
-      const bad = addressProblem(address)
-      if (bad) return this.say(attempt, { step: 'failed', address, error: bad })
-      step('connecting')
-      this.host.awake(true)
-      const line = attempt.line = await Line.open(this.host.dial(`ws://${address}/extension`), openTimeout)
-      void line.gone.then((why) => attempt.typed.reject(new Gone(why.code, why.reason)))
-      const { installId, label } = await this.host.profile()
-      const key = await pair(line, { installId, label, address, origin: this.host.origin }, {
+      const connection = attempt.connection = await Connection.open(host.dial(`ws://${address}/extension`), openTimeout)
+      void connection.ended.then((why) => attempt.typed.reject(why))
+      const key = await pair(connection, { ...await host.profile(), address, origin: host.origin }, {
         digits: () => {
-          step('digits')
+          show('digits')
           return attempt.typed.promise
         },
-        confirmed: () => step('terminal'),
+        confirmed: () => show('terminal'),
       })
-      await this.host.paired(address, await macKey(key))
-      this.say(attempt, null)
+      await host.paired(address, await macKey(key))
+      this.show(attempt, null)
     } catch (e) {
-      this.say(attempt, { step: 'failed', address, error: pairingProblem(e, address) })
+      show('failed', pairingProblem(e, address))
     } finally {
-      attempt.line?.close(1000, '')
+      attempt.connection?.close()
       if (this.attempt === attempt) {
         this.attempt = undefined
-        this.host.awake(false)
+        host.stayAwake(false)
       }
     }
   }
 
-  /** The digits that the person typed. */
+  /** Continues with the digits that the user typed. */
   digits(typed: string): void {
     this.attempt?.typed.resolve(typed)
   }
@@ -68,15 +67,15 @@ export class Pairer {
   cancel(): void {
     const { attempt } = this
     this.attempt = undefined
-    attempt?.line?.close(1000, 'cancelled')
-    if (attempt) this.host.awake(false)
+    attempt?.connection?.close(1000, 'cancelled')
+    if (attempt) this.host.stayAwake(false)
     if (!this.state) return
     this.state = null
     this.host.changed()
   }
 
-  /** An attempt that was given up says nothing. */
-  private say(attempt: Attempt, state: Pairing | null): void {
+  /** Shows the state of an attempt that was not given up. */
+  private show(attempt: Attempt, state: Pairing | null): void {
     if (this.attempt !== attempt) return
     this.state = state
     this.host.changed()

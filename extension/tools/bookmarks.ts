@@ -1,181 +1,184 @@
 import { bookmarks, type BookmarkNode } from '../browser.ts'
-import { ToolFault, type Tool, type ToolAnnotations, type ToolCall, type ToolOutput } from './tool.ts'
+import { ToolFault, type Tool, type ToolAnnotations } from './tool.ts'
 
-// The nine tools of K2, and bookmark_get_children. The browser's errors are passed on as they are (K3).
+// The nine tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
 
-const id = { type: 'string', description: "The bookmark's or folder's id" }
-const title = { type: 'string' }
-const url = { type: 'string', description: 'An absolute URL' }
-const parentId = { type: 'string', description: "The folder's id; without it, Other bookmarks" }
 const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
 const destroys: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: false }
 
-type Api = typeof chrome.bookmarks
-type Args = Record<string, string> & { index?: never }
+const parameters = {
+  id: { type: 'string', description: "The bookmark's or folder's id" },
+  title: { type: 'string' },
+  url: { type: 'string', description: 'An absolute URL' },
+  parentId: { type: 'string', description: "The folder's id; without it, Other bookmarks" },
+  /** Published as parentId. */
+  newParentId: { type: 'string', description: "The new folder's id" },
+  index: { type: 'integer', minimum: 0, description: 'The position there; without it, the end' },
+  query: { type: 'string' },
+}
 
-function tool(
-  name: string,
+type Api = typeof chrome.bookmarks
+type Args = Record<'id' | 'title' | 'url' | 'parentId' | 'query', string> & { index?: number }
+type Row = [
   title: string,
   description: string,
   annotations: ToolAnnotations,
-  properties: object,
-  required: string[],
+  /** Names in `parameters`; a question mark makes one optional. */
+  inputs: string,
   run: (api: Api, args: Args) => Promise<unknown>,
+  /** What the call will do, for the user. */
   summary?: (api: Api, args: Args) => Promise<string>,
-): Tool {
+]
+
+const rows: Record<string, Row> = {
+  bookmark_add: [
+    'Add a bookmark',
+    'Adds a bookmark and returns it.',
+    writes,
+    'parentId? title url',
+    (b, { parentId, title, url }) => b.create({ parentId, title, url }),
+  ],
+  bookmark_get: [
+    'Get a bookmark',
+    'Returns the bookmark or folder with this id, in a list.',
+    reads,
+    'id',
+    (b, { id }) => b.get(id),
+  ],
+  bookmark_get_children: [
+    'List a folder',
+    'Returns the content of a folder, without that of its subfolders.',
+    reads,
+    'id',
+    (b, { id }) => b.getChildren(id),
+  ],
+  bookmark_get_tree: [
+    'Get all bookmarks',
+    'Returns all bookmarks as a tree of folders.',
+    reads,
+    '',
+    (b) => b.getTree(),
+  ],
+  bookmark_search: [
+    'Search bookmarks',
+    'Returns the bookmarks and folders that have all words of the query in title or address.',
+    reads,
+    'query',
+    (b, { query }) => b.search(query),
+  ],
+  bookmark_update: [
+    'Change a bookmark',
+    'Changes the title or the address of a bookmark, or the title of a folder, and returns it.',
+    writes,
+    'id title? url?',
+    (b, { id, title, url }) => b.update(id, { title, url }),
+    async (b, { id, title, url }) => `Change ${await quoted(b, id)} to ${[title, url].filter(Boolean).join(', ')}`,
+  ],
+  bookmark_remove: [
+    'Remove a bookmark',
+    'Removes a bookmark or an empty folder. The person is asked.',
+    destroys,
+    'id',
+    (b, { id }) => b.remove(id).then(() => ({ success: true })),
+    async (b, { id }) => `Remove the bookmark ${await quoted(b, id)}`,
+  ],
+  bookmark_remove_tree: [
+    'Remove a folder',
+    'Removes a folder with its whole content. The person is asked.',
+    destroys,
+    'id',
+    (b, { id }) => b.removeTree(id).then(() => ({ success: true })),
+    async (b, { id }) => {
+      const [node] = await b.getSubTree(id)
+      const n = node ? count(node) : 0
+      return `Remove the folder ${await quoted(b, id)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
+    },
+  ],
+  bookmark_create_folder: [
+    'Create a folder',
+    'Creates a bookmark folder and returns it.',
+    writes,
+    'parentId? title',
+    (b, { parentId, title }) => b.create({ parentId, title }),
+  ],
+  bookmark_move: [
+    'Move a bookmark',
+    'Moves a bookmark or a folder into another folder and returns it.',
+    writes,
+    'id newParentId index?',
+    (b, { id, parentId, index }) => b.move(id, { parentId, index }),
+    async (b, { id, parentId }) => `Move ${await quoted(b, id)} to ${await quoted(b, parentId)}`,
+  ],
+}
+
+export const bookmarkTools = Object.entries(rows).map((
+  [name, [title, description, annotations, inputs, run, summary]],
+): Tool => {
+  const names = inputs.split(' ').filter(Boolean).map((input) => ({
+    published: input.replace('?', '').replace('newParentId', 'parentId'),
+    parameter: input.replace('?', '') as keyof typeof parameters,
+    required: !input.endsWith('?'),
+  }))
   return {
     name,
     title,
     description,
     annotations: { title, ...annotations },
-    inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    run: async (call) => output(await run(api(), call.args as Args)),
-    ...(summary && { summary: (call: ToolCall) => summary(api(), call.args as Args) }),
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map(({ published, parameter }) => [published, parameters[parameter]])),
+      required: names.filter((n) => n.required).map((n) => n.published),
+      additionalProperties: false,
+    },
+    async run(call) {
+      const value = await run(api(), call.args as Args)
+      return {
+        content: [{ type: 'text', text: JSON.stringify(value) }], // the exact text that K2 promises
+        structuredContent: Array.isArray(value) ? { nodes: value } : value, // must be an object
+      }
+    },
+    ...(summary && { summary: (call) => summary(api(), call.args as Args) }),
   }
-}
+})
 
 function api(): Api {
   const found = bookmarks()
-  if (!found)
-    throw new ToolFault(
-      'NO_PERMISSION',
-      'The extension may not use bookmarks. The person can switch them on in its side panel.',
-    )
-  return found
+  if (found) return found
+  throw new ToolFault(
+    'NO_PERMISSION',
+    'The extension may not use bookmarks. The person can switch them on in its side panel.',
+  )
 }
 
-/** The text is exactly what K2 promises; structured content must be an object. */
-function output(value: unknown): ToolOutput {
-  return {
-    content: [{ type: 'text', text: JSON.stringify(value) }],
-    structuredContent: Array.isArray(value) ? { nodes: value } : value,
-  }
+/** Returns a bookmark's own title and address, in quotes. */
+async function quoted(b: Api, id: string): Promise<string> {
+  const [node] = await b.get(id)
+  if (!node) return 'something that is not there'
+  return `“${node.title.slice(0, 200)}”${node.url ? ` (${node.url.slice(0, 200)})` : ''}`
 }
 
-const quoted = (
-  node: BookmarkNode | undefined,
-) => (node
-  ? `“${node.title.slice(0, 200)}”${node.url ? ` (${node.url.slice(0, 200)})` : ''}`
-  : 'something that is not there')
+const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
-function count(node: BookmarkNode): number {
-  return (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
-}
-
-const done = { success: true }
-
-export const bookmarkTools: Tool[] = [
-  tool('bookmark_add', 'Add a bookmark', 'Adds a bookmark and returns it.', writes, { parentId, title, url }, [
-    'title',
-    'url',
-  ], (b, { parentId, title, url }) => b.create({ parentId, title, url })),
-  tool('bookmark_get', 'Get a bookmark', 'Returns the bookmark or folder with this id, in a list.', reads, { id }, [
-    'id',
-  ], (b, { id }) => b.get(id!)),
-  tool('bookmark_get_children', 'List a folder', 'Returns what is in a folder, not in its subfolders.', reads, { id }, [
-    'id',
-  ], (b, { id }) => b.getChildren(id!)),
-  tool(
-    'bookmark_get_tree',
-    'Get all bookmarks',
-    'Returns all bookmarks as a tree of folders.',
-    reads,
-    {},
-    [],
-    (b) => b.getTree(),
-  ),
-  tool(
-    'bookmark_search',
-    'Search bookmarks',
-    'Returns the bookmarks and folders that have all words of the query in title or address.',
-    reads,
-    { query: { type: 'string' } },
-    ['query'],
-    (b, { query }) => b.search(query!),
-  ),
-  tool(
-    'bookmark_update',
-    'Change a bookmark',
-    'Changes the title or the address of a bookmark, or the title of a folder, and returns it.',
-    writes,
-    { id, title, url },
-    ['id'],
-    (b, { id, title, url }) => b.update(id!, { title, url }),
-    async (b, { id, title, url }) =>
-      `Change ${quoted((await b.get(id!))[0])} to ${[title, url].filter(Boolean).join(', ')}`,
-  ),
-  tool(
-    'bookmark_remove',
-    'Remove a bookmark',
-    'Removes a bookmark or an empty folder. The person is asked.',
-    destroys,
-    { id },
-    ['id'],
-    async (b, { id }) => {
-      await b.remove(id!)
-      return done
-    },
-    async (b, { id }) => `Remove the bookmark ${quoted((await b.get(id!))[0])}`,
-  ),
-  tool(
-    'bookmark_remove_tree',
-    'Remove a folder',
-    'Removes a folder with all that is in it. The person is asked.',
-    destroys,
-    { id },
-    ['id'],
-    async (b, { id }) => {
-      await b.removeTree(id!)
-      return done
-    },
-    async (b, { id }) => {
-      const [node] = await b.getSubTree(id!)
-      const n = node ? count(node) : 0
-      return `Remove the folder ${quoted(node)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
-    },
-  ),
-  tool(
-    'bookmark_create_folder',
-    'Create a folder',
-    'Creates a bookmark folder and returns it.',
-    writes,
-    { parentId, title },
-    ['title'],
-    (b, { parentId, title }) => b.create({ parentId, title }),
-  ),
-  tool(
-    'bookmark_move',
-    'Move a bookmark',
-    'Moves a bookmark or a folder into another folder and returns it.',
-    writes,
-    {
-      id,
-      parentId: { type: 'string', description: "The new folder's id" },
-      index: { type: 'integer', minimum: 0, description: 'Its place there; without it, the end' },
-    },
-    ['id', 'parentId'],
-    (b, { id, parentId, index }) => b.move(id!, { parentId, index }),
-    async (b, { id, parentId }) => `Move ${quoted((await b.get(id!))[0])} to ${quoted((await b.get(parentId!))[0])}`,
-  ),
-]
-
-export interface BookmarkEvent {
+interface BookmarkEvent {
   type: 'created' | 'changed' | 'removed' | 'moved'
   data: Record<string, unknown>
 }
 
 let watched = false
 
-/** Tells what changes (K9), from the first call on that finds the permission. One of them is at top level. */
+/**
+ * Reports changes of bookmarks (K9), from the first call with the permission. The background calls it at top level, and
+ * after each change of permissions.
+ */
 export function onBookmarkEvent(handler: (event: BookmarkEvent) => void): void {
   const b = bookmarks()
-  if (watched) return
-  watched = !!b
-  b?.onCreated.addListener((_, node) => handler({ type: 'created', data: { ...node } }))
-  b?.onChanged.addListener((id, change) => handler({ type: 'changed', data: { id, ...change } }))
-  b?.onRemoved.addListener((id, { parentId, index, node }) =>
+  if (watched || !b) return
+  watched = true
+  b.onCreated.addListener((_, node) => handler({ type: 'created', data: { ...node } }))
+  b.onChanged.addListener((id, change) => handler({ type: 'changed', data: { id, ...change } }))
+  b.onRemoved.addListener((id, { parentId, index, node }) =>
     handler({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
   )
-  b?.onMoved.addListener((id, move) => handler({ type: 'moved', data: { id, ...move } }))
+  b.onMoved.addListener((id, move) => handler({ type: 'moved', data: { id, ...move } }))
 }
