@@ -118,7 +118,7 @@ export class Chats {
     if (tabId !== undefined) await showTab(tabId)
   }
 
-  /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault whose code is a FailureCode. */
+  /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault. */
   async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
     const { site } = prompt
     this.settings.admit(site)

@@ -2,7 +2,7 @@
  * Messages between the background and the driver in a chat's tab, over a `chrome.tabs.connect` port that the background
  * opens. The driver is a content script: it holds no secret, and the page may forge its reports.
  */
-import type { SiteSpec } from './sites/site.ts'
+import type { Notice, SiteSpec } from './sites/site.ts'
 
 export { sites, type Site } from './sites/site.ts'
 
@@ -75,23 +75,8 @@ export interface Answer {
 }
 
 /** Why a run failed. */
-export type FailureCode =
-  | 'LOGIN_REQUIRED'
-  | 'SESSION_EXPIRED'
-  | 'NETWORK_ERROR'
-  | 'RATE_LIMITED'
-  | 'STUCK'
-  | 'TIMEOUT'
-  | 'LAYOUT_UNKNOWN'
-  | 'PAUSED_BY_USER'
-  | 'INPUT_NOT_APPLIED'
-  | 'SEND_NOT_CONFIRMED'
-  | 'NOT_PAIRED'
-  | 'CHAT_DISABLED'
-  | 'CANCELLED'
-  | 'TAB_CLOSED'
-  | 'QUEUE_FULL'
-  | 'UNKNOWN'
+export type FailureCode = Notice['code'] | PageCode | 'TIMEOUT' | 'PAUSED_BY_USER' | 'CANCELLED' | 'UNKNOWN'
+type PageCode = 'STUCK' | 'LAYOUT_UNKNOWN' | 'INPUT_NOT_APPLIED' | 'SEND_NOT_CONFIRMED' | 'TAB_CLOSED'
 
 export interface Failure {
   code: FailureCode

@@ -132,7 +132,7 @@ function authorize({ url, signal }: AuthorizeRequest): Promise<string> {
       resolve(data.url)
     }
     const watch = setInterval(async () => {
-      if (!await browser.isTabOpen(tab)) reject(new Error('the tab was closed'))
+      if (!await browser.getTab(tab)) reject(new Error('the tab was closed'))
     }, checkEvery)
     signal.addEventListener('abort', () => reject(new Error('nobody waits any more')))
     try {

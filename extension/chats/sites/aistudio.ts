@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { expired, network, rateLimited, send, skip, stop, thinking } from './phrases.ts'
+import { alerts, expired, send, skip, stop, thinking } from './phrases.ts'
 
 export const aistudio: SiteSpec = {
   site: 'aistudio',
@@ -30,8 +30,7 @@ export const aistudio: SiteSpec = {
   notices: [
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]', '[role="alertdialog"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: ['a[href^="https://accounts.google.com/ServiceLogin"]'] },
-    { code: 'RATE_LIMITED', selector: ['[role="alert"]'], words: rateLimited },
-    { code: 'NETWORK_ERROR', selector: ['[role="alert"]'], words: network },
+    ...alerts,
     { code: 'NETWORK_ERROR', selector: ['.model-error'] },
   ],
 }

@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { expired, feedback, network, rateLimited, send, skip, stop } from './phrases.ts'
+import { alerts, expired, feedback, send, skip, stop } from './phrases.ts'
 
 export const chatgpt: SiteSpec = {
   site: 'chatgpt',
@@ -39,7 +39,7 @@ export const chatgpt: SiteSpec = {
       omit: ['.thinking', '.code-head', '[data-testid="webpage-citation-pill"]'],
       thinking: { selector: ['.loading-shimmer'] },
       skip: { selector: [], words: skip },
-      end: ['[data-testid="feedback-response-turn-action-button"]', '[data-testid="copy-turn-action-button"]'],
+      end: ['[data-testid="good-response-turn-action-button"]', '[data-testid="copy-turn-action-button"]'],
       endWords: feedback,
     },
   ],
@@ -48,8 +48,7 @@ export const chatgpt: SiteSpec = {
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: [], url: '^/auth/login' },
     { code: 'LOGIN_REQUIRED', selector: ['[data-testid="login-button"]', 'a[href^="/auth/login"]'] },
-    { code: 'RATE_LIMITED', selector: ['[role="alert"]'], words: rateLimited },
-    { code: 'NETWORK_ERROR', selector: ['[role="alert"]'], words: network },
+    ...alerts,
     { code: 'NETWORK_ERROR', selector: ['[data-testid="regenerate-thread-error-button"]'] },
   ],
 }

@@ -1,5 +1,5 @@
 import type { SiteSpec } from './site.ts'
-import { expired, network, rateLimited, send, skip, stop } from './phrases.ts'
+import { alerts, expired, send, skip, stop } from './phrases.ts'
 
 export const gemini: SiteSpec = {
   site: 'gemini',
@@ -29,8 +29,7 @@ export const gemini: SiteSpec = {
   notices: [
     { code: 'SESSION_EXPIRED', selector: ['[role="alert"]'], words: expired },
     { code: 'LOGIN_REQUIRED', selector: ['a[href^="https://accounts.google.com/ServiceLogin"]'] },
-    { code: 'RATE_LIMITED', selector: ['[role="alert"]'], words: rateLimited },
-    { code: 'NETWORK_ERROR', selector: ['[role="alert"]'], words: network },
+    ...alerts,
     { code: 'NETWORK_ERROR', selector: ['model-response >>> .error-card'] },
   ],
 }

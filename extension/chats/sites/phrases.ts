@@ -1,3 +1,5 @@
+import type { Notice } from './site.ts'
+
 /**
  * Phrases of the sites in the languages that tests cover: en, ja, de, fr, es, zh. They are tried after the selectors,
  * which hold in every language. One row is one language.
@@ -86,3 +88,9 @@ export const network = phrases(
   'error de red | algo salió mal',
   '网络错误 | 出了点问题 | 出错了',
 )
+
+/** Notices that all sites show as alerts. */
+export const alerts: Notice[] = [
+  { code: 'RATE_LIMITED', selector: ['[role="alert"]'], words: rateLimited },
+  { code: 'NETWORK_ERROR', selector: ['[role="alert"]'], words: network },
+]

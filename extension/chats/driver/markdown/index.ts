@@ -54,16 +54,11 @@ function block(el: Element, reader: Reader, depth: number): string[] {
   const math = formula(el)
   if (math) return [math.display ? `$$\n${reader.take(math.tex)}\n$$` : `$${reader.take(math.tex)}$`]
   const tag = tagOf(el)
+  if (/^h[1-6]$/.test(tag)) {
+    const text = fold(inline(children(el), reader, depth), ' ').replace(/(^|\s)(#+)$/, '$1\\$2')
+    return text ? ['#'.repeat(Number(tag[1])) + ' ' + text] : []
+  }
   switch (tag) {
-    case 'h1':
-    case 'h2':
-    case 'h3':
-    case 'h4':
-    case 'h5':
-    case 'h6': {
-      const text = fold(inline(children(el), reader, depth), ' ').replace(/(^|\s)(#+)$/, '$1\\$2')
-      return text ? ['#'.repeat(Number(tag[1])) + ' ' + text] : []
-    }
     case 'hr':
       return ['---']
     case 'pre':

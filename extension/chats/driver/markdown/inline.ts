@@ -20,6 +20,12 @@ export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, aro
   return out
 }
 
+/** Elements with the meaning of another one. */
+const synonyms = new Map(Object.entries({
+  ...{ b: 'strong', i: 'em', s: 'del', strike: 'del' },
+  ...{ kbd: 'code', samp: 'code', tt: 'code', rt: 'wbr', rp: 'wbr' },
+}))
+
 function element(el: Element, reader: Reader, depth: number, around: Around): string {
   const math = formula(el)
   if (math)
@@ -27,23 +33,17 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
       ? `${lineBreak}$$${reader.take(math.tex)}$$${lineBreak}`
       : `$${reader.take(math.tex)}$`
   const inner = (more?: Around) => inline(children(el), reader, depth, { ...around, ...more })
-  switch (tagOf(el)) {
+  const tag = tagOf(el)
+  switch (synonyms.get(tag) ?? tag) {
     case 'br':
       return lineBreak
     case 'strong':
-    case 'b':
       return around.bold ? inner() : wrap('**', inner({ bold: true }))
     case 'em':
-    case 'i':
       return around.italic ? inner() : wrap('*', inner({ italic: true }))
     case 'del':
-    case 's':
-    case 'strike':
       return around.strike ? inner() : wrap('~~', inner({ strike: true }))
-    case 'code':
-    case 'kbd':
-    case 'samp':
-    case 'tt': {
+    case 'code': {
       const text = inlineCode(reader.take(el.textContent ?? ''))
       return around.cell ? text.replace(/\|/g, '\\|') : text
     }
@@ -59,8 +59,6 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
     case 'input':
       return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
     case 'wbr':
-    case 'rt':
-    case 'rp':
       return ''
     default: {
       const text = inner()
