@@ -1,4 +1,4 @@
-// For tests: what the background does for a driver, in a plain page without the extension.
+// For tests: the background's end of a driver, in a plain page without the extension.
 import type { BrowserContext, Page } from 'playwright-core'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type { Answer, Failure, FromDriver, Order, Phase, Site, ToDriver } from '../../extension/chats/protocol.ts'
@@ -23,7 +23,7 @@ export interface Outcome {
   messages: FromDriver[]
 }
 
-/** Tabs that are used again: a new one costs half a second of a processor. */
+/** Reuses tabs, because a new one costs half a second of a processor. */
 export class Tabs {
   readonly told = new Map<Page, (message: FromDriver) => void>()
   readonly #context: BrowserContext
@@ -54,7 +54,7 @@ export class Driven {
   messages: FromDriver[] = []
   #waiting: (() => void)[] = []
 
-  /** Its tab may be used by others from then on. */
+  /** Gives the tab back for other tests. */
   readonly close: () => void
 
   private constructor(page: Page, site: Site, close: () => void) {
@@ -63,8 +63,7 @@ export class Driven {
     this.close = close
   }
 
-  /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
-  /** `slow`: the driver's own timers are those of a hidden page. Ticks come in any case. */
+  /** `slow`: the driver's own timers are those of a hidden page. Ticks come anyway. */
   static async in(
     tabs: Tabs,
     site: Site,
@@ -99,7 +98,7 @@ export class Driven {
     return this.page.evaluate((m) => driverPort.onmessage?.(m), message)
   }
 
-  /** The port's other end is gone. */
+  /** Closes the port's other end. */
   hangUp(): Promise<void> {
     return this.page.evaluate(() => {
       clearInterval(ticking)
@@ -124,7 +123,7 @@ export class Driven {
     })
   }
 
-  /** The first message that is wanted, past ones included. */
+  /** Returns the first wanted message, past messages included. */
   async message<T extends FromDriver>(wanted: (m: FromDriver) => m is T, ms = 20_000): Promise<T> {
     const end = Date.now() + ms
     for (;;) {

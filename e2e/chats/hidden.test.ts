@@ -21,7 +21,7 @@ after(async () => {
   await pages?.close()
 })
 
-// Stands in for what the background puts into a hidden page: frames go on.
+// Stands in for the background's shim: a hidden page gets frames.
 const frames =
   `window.requestAnimationFrame = (f) => { const c = new MessageChannel(); c.port1.onmessage = () => { c.port1.close(); f(performance.now()) }; c.port2.postMessage(0); return 0 }`
 
@@ -48,7 +48,7 @@ const urls: Record<Site, string> = {
 }
 
 for (const site of ['chatgpt', 'gemini', 'aistudio'] as const)
-  test(`${site}: a tab that nobody sees, of a browser that nobody drives`, async () => {
+  test(`${site}: a hidden tab, in a browser without DevTools`, async () => {
     const tab = await chromium.open(urls[site])
     await tab.holds(`location.host && document.readyState === 'complete'`)
     await tab.evaluate(frames)

@@ -62,7 +62,7 @@ test('closed roots, and hosts that are gone, have nothing', async () => {
   )
 })
 
-test('roots that come later are learnt and watched', async () => {
+test('later roots are learnt and watched', async () => {
   const seen = await page.evaluate(async () => {
     document.body.innerHTML = '<div id=late></div>'
     const dom = new shadowIn.ShadowDom(document)
@@ -75,7 +75,7 @@ test('roots that come later are learnt and watched', async () => {
     out.push(String(await waiter.until(() => dom.all('p').length === 1, 1000, signal)))
     host.shadowRoot!.append(document.createElement('p'))
     out.push(String(await waiter.until(() => dom.all('p').length === 2, 1000, signal)))
-    // An element that gets its root long after it was added shows at the next look over the page.
+    // An element that gets its root late is found by the next rescan.
     document.querySelector('#late')!.attachShadow({ mode: 'open' }).innerHTML = '<p>3</p>'
     await new Promise((resolve) => setTimeout(resolve, 1050))
     const found = waiter.until(() => dom.all('p').length === 3, 1000, signal)

@@ -7,7 +7,7 @@ import { layouts, right, plain, Sites, token } from './site.ts'
 
 const sites = new Sites()
 
-/** Every selector of a profile, by whose it is. */
+/** Returns every selector of a layout. */
 function selectors(profile: SiteSpec, layout: string): string[] {
   const own = profile.layouts.find(({ name }) => name === layout)!
   return [
@@ -59,7 +59,7 @@ describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
         )
         assert.equal(answer?.layout, on.layout)
         if (on.site === 'aistudio') {
-          // The driver is too quick there for a look every 30 ms.
+          // The driver is too quick there for the search every 30 ms.
           await driven.page.locator('ms-model-selector button').click()
           await driven.page.waitForTimeout(300)
         }
@@ -82,7 +82,7 @@ describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
       for (const url of [newChat, conversationUrl]) assert.ok(url.startsWith(matches[0]!.replace('*', '')))
     })
 
-  test('health and a redacted picture of each page', async () => {
+  test('health and a redacted snapshot of each page', async () => {
     for (const on of layouts) {
       const id = sites.pages.seed(on.site, 2)
       const driven = await sites.open({
@@ -126,7 +126,7 @@ describe('sites', { concurrency: 4, timeout: 100_000 }, () => {
     }
   })
 
-  test('a picture of a page that is too large, and of one that hides things in attributes', async () => {
+  test('a snapshot of a page that is too large, and of one with private data in attributes', async () => {
     const driven = await sites.open(layouts[0]!)
     await driven.page.locator('main').waitFor()
     await driven.page.evaluate(() => {

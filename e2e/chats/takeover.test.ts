@@ -17,7 +17,7 @@ const written = async (driven: Driven) =>
     ? field(driven).inputValue()
     : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
 
-describe('the means of the driver and the hands of the person', { concurrency: 8, timeout: 120_000 }, () => {
+describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_000 }, () => {
   const several = 'First line of\nseveral\n\nlines, token:'
   for (const on of [article, gemini, aistudio]) {
     for (const mangle of ['once', 'newlines'] as const) {
@@ -28,7 +28,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
       })
     }
 
-    test(`trusted input where nothing else works, ${on.name}`, async () => {
+    test(`trusted input if nothing else works, ${on.name}`, async () => {
       const about = token('trusted')
       const driven = await sites.open({ ...on, query: { ...on.query, mangle: 'scripted' } })
       await driven.start(several + about, { trustedInput: true })
@@ -41,7 +41,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
       driven.close()
     })
 
-    test(`trusted input that could not be given, ${on.name}`, async () => {
+    test(`trusted input that fails, ${on.name}`, async () => {
       const driven = await sites.open({ ...on, query: { ...on.query, mangle: 'scripted' } })
       await driven.start(`token:${token('refused')}`, { trustedInput: true })
       await driven.message(isInsert)
@@ -62,7 +62,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     })
 
   for (const on of some(layouts, 0)) {
-    test(`Enter where the click does nothing, sent once, ${on.name}`, async () => {
+    test(`Enter if the click does nothing, sent once, ${on.name}`, async () => {
       const about = token('nosend')
       right(await sites.ask({ ...on, times: { turn: 700 } }, `[[nosend]] token:${about}`), plain(about))
       assert.equal(sites.received(on.site, about).length, 1)
@@ -76,7 +76,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
       )
     })
 
-    test(`a draft is there again afterwards, ${on.name}`, async () => {
+    test(`a draft is restored afterwards, ${on.name}`, async () => {
       const about = token('draft')
       const driven = await sites.open(on)
       await field(driven).click()
@@ -113,7 +113,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     })
   }
 
-  test('assist: what is there is handed over while the site still writes', async () => {
+  test('assist: a partial answer is handed over while the site still writes', async () => {
     const about = token('hand')
     const driven = await sites.open(article)
     await driven.start(`[[pause ms=15000]] token:${about}`, { mode: 'assist' })
@@ -199,7 +199,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     driven.close()
   })
 
-  test('wheels, modifiers and what scripts do are no taking over', async () => {
+  test('wheels, modifiers and scripted events do not pause', async () => {
     const about = token('wheel')
     const driven = await sites.open(article)
     await driven.start(`[[slow ms=1200]] token:${about}`)
@@ -224,7 +224,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     ]])
   })
 
-  test('a preferred model that the page does not offer is left as it is, and said', async () => {
+  test('a preferred model that the page does not offer is left, and reported', async () => {
     const about = token('preferred')
     const { answer } = await sites.ask(aistudio, `token:${about}`, {
       model: 'gemini-0.1-raft',
@@ -235,7 +235,7 @@ describe('the means of the driver and the hands of the person', { concurrency: 8
     assert.equal(sites.received('aistudio', about)[0]?.temperature, 0.35)
   })
 
-  test('a turn that the page takes away while it streams is brought back, or read as it was', async () => {
+  test('a turn that the page removes while it streams is brought back, or kept as last read', async () => {
     const about = token('virtual')
     const id = sites.pages.seed('chatgpt', 12)
     const driven = await sites.open({ ...layouts[1]!, path: sites.pages.path('chatgpt', id) })

@@ -80,7 +80,7 @@ test('replaced elements do not make an old turn ours', async () => {
   ])
 })
 
-test('of new ones the lowest for the eye: an old conversation may come late, or stand in reverse', async () => {
+test('of new turns the lowest on the screen: an old conversation may come late, or in reverse', async () => {
   assert.deepEqual(await found(article, ['', user('ask this') + answer('late') + user('ask this') + answer('ours')]), [
     'ours',
   ])
@@ -103,7 +103,7 @@ test('answers end where the next turn begins', async () => {
   assert.deepEqual(await found(article, [answer('before'), answer('before') + user('ask this')]), [''])
 })
 
-test('what the person changed before sending is ours only where the person sends', async () => {
+test('an edited prompt is ours only in assist mode', async () => {
   assert.deepEqual(await found(article, ['', user('ask that') + answer('a')]), ['none'])
   assert.deepEqual(await found(article, ['', user('ask that') + answer('a')], { edited: true }), ['a'])
   assert.deepEqual(
@@ -112,7 +112,7 @@ test('what the person changed before sending is ours only where the person sends
   )
 })
 
-test('trouble in other turns is none of ours', async () => {
+test('notices in other turns do not count', async () => {
   assert.deepEqual(
     await page.evaluate(
       ([layout, html]) => {

@@ -6,7 +6,7 @@ import type { Notice } from './site.ts'
  */
 
 /** Matches a line before an answer that only tells of the thinking. */
-export const notes = new RegExp(
+export const notes = /* @__PURE__ */ new RegExp(
   '^(?:\\*\\*)?(?:thought for .{1,24}|thinking(?: time)?\\b.{0,24}|show thinking|' +
     '思考時間.{0,16}|思考プロセスを表示|' +
     '.{1,16} lang nachgedacht|gedankengang anzeigen|' +
@@ -16,7 +16,7 @@ export const notes = new RegExp(
   'i',
 )
 
-// The mark lets the bundler leave unused lists out of the content script.
+// The marks let the bundler leave out unused lists.
 /* @__NO_SIDE_EFFECTS__ */
 function phrases(...rows: string[]): string[] {
   return rows.flatMap((row) => row.split(' | '))
