@@ -135,7 +135,7 @@ const link = new BridgeLink({
 const pairer = new Pairer({
   ...linkHost,
   paired: (address, key) => link.paired(address, key),
-  stayAwake: browser.stayAwake,
+  awakeDuring: browser.awakeDuring,
 })
 const notifyOrigins = () => link.notify('notifications/portolan/origins', { origins: settings.origins })
 
@@ -155,7 +155,7 @@ function state(): State {
     clients: clients.list,
     approvals: approvals.list,
     origins: settings.origins,
-    activity: activity.list,
+    activity: activity.value,
     tools: [...offeredTools().values()].map(({ tool: { name, title, annotations }, source }) => (
       { name, title, source, destructive: !!annotations?.destructiveHint }
     )),

@@ -111,19 +111,9 @@ export function onStart(handler: () => void): void {
   chrome.runtime.onInstalled.addListener(handler)
 }
 
-/** Calls the browser from time to time, because each call keeps the worker alive. */
-const keepAlive = () => setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000)
-
-let awake: ReturnType<typeof setInterval> | undefined
-/** Keeps the worker alive until it is switched off again. */
-export function stayAwake(on: boolean): void {
-  clearInterval(awake)
-  awake = on ? keepAlive() : undefined
-}
-
-/** Keeps the worker alive during work. */
+/** Keeps the worker alive during work: each call of the browser does. */
 export function awakeDuring<T>(work: () => Promise<T>): Promise<T> {
-  const timer = keepAlive()
+  const timer = setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000)
   return work().finally(() => clearInterval(timer))
 }
 

@@ -87,11 +87,16 @@ function badgeOf({ stopped, approvals, runs, chats, link }: State): [string, str
  */
 export function debugBundle(state: State, failures: readonly unknown[]): string {
   const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
-  const chat = (
-    { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }: State['chats']['gemini'],
-  ) => (
-    { enabled, mode, granted, waiting, usedThisHour, answered, failed, timedOut }
-  )
+  const chatFields = [
+    'enabled',
+    'mode',
+    'granted',
+    'waiting',
+    'usedThisHour',
+    'answered',
+    'failed',
+    'timedOut',
+  ] as const
   const counts: Record<string, number> = {}
   for (const { source } of tools) counts[source] = (counts[source] ?? 0) + 1
   const bundle = {
@@ -103,13 +108,13 @@ export function debugBundle(state: State, failures: readonly unknown[]): string 
     stopped,
     options,
     permissions: { ...permissions, origins: permissions.origins.length },
-    chats: Object.fromEntries(Object.entries(chats).map(([site, view]) => [site, chat(view)])),
-    runs: runs.map(({ site, phase, mode }) => ({ site, phase, mode })),
+    chats: Object.fromEntries(Object.entries(chats).map(([site, view]) => [site, pick(view, chatFields)])),
+    runs: runs.map((run) => pick(run, ['site', 'phase', 'mode'])),
     tools: counts,
-    activity: activity.slice(-100).map(({ at, kind, outcome, code, durationMs, site }) => (
-      { at, kind, outcome, code, durationMs, site }
-    )),
+    activity: activity.slice(-100).map((a) => pick(a, ['at', 'kind', 'outcome', 'code', 'durationMs', 'site'])),
     troubles: failures,
   }
   return JSON.stringify(bundle, null, 2)
 }
+
+const pick = <T>(from: T, fields: readonly (keyof T)[]) => Object.fromEntries(fields.map((name) => [name, from[name]]))

@@ -82,7 +82,7 @@ async function extension(handler: CallHandler, installId = 'profile-1'): Promise
       ...host,
       changed: () => changed(),
       paired: (address, key) => e.link.paired(address, key),
-      stayAwake: () => {},
+      awakeDuring: (work) => work(),
     }),
     async until(test) {
       const timeout = Date.now() + 20_000

@@ -6,43 +6,37 @@ const most = 500
 const writeEvery = 200
 
 /** The log for the user, without arguments, answers or secrets. It ends with the browser's session. */
-export class ActivityLog {
-  private readonly stored: Stored<Activity[]>
-
+export class ActivityLog extends Stored<Activity[]> {
   constructor(changed: () => void) {
-    this.stored = new Stored<Activity[]>('session', 'activity', [], changed, writeEvery)
+    super('session', 'activity', [], changed, writeEvery)
   }
 
   /** Reads the log. Calls that ran when the worker ended have failed. */
-  async load(): Promise<void> {
-    await this.stored.load()
-    if (!this.list.some((a) => a.outcome === 'running')) return
+  override async load(): Promise<void> {
+    await super.load()
+    if (!this.value.some((a) => a.outcome === 'running')) return
     const failed = (a: Activity): Activity => ({
       ...a,
       outcome: 'error',
       code: 'WORKER_ENDED',
       text: `${a.text}: the browser ended the extension's worker meanwhile`,
     })
-    await this.stored.set(this.list.map((a) => (a.outcome === 'running' ? failed(a) : a)))
-  }
-
-  get list(): Activity[] {
-    return this.stored.value
+    await this.set(this.value.map((a) => (a.outcome === 'running' ? failed(a) : a)))
   }
 
   /** Adds an entry, and returns its id. */
   add(entry: Omit<Activity, 'id' | 'at'>): string {
     const id = crypto.randomUUID()
-    void this.stored.set([...this.list, { ...entry, id, at: Date.now() }].slice(-most))
+    void this.set([...this.value, { ...entry, id, at: Date.now() }].slice(-most))
     return id
   }
 
   end(id: string, patch: Partial<Activity>): void {
     const ended = (a: Activity) => ({ ...a, ...patch, durationMs: Date.now() - a.at })
-    void this.stored.set(this.list.map((a) => (a.id === id ? ended(a) : a)))
+    void this.set(this.value.map((a) => (a.id === id ? ended(a) : a)))
   }
 
   clear(): void {
-    void this.stored.set([])
+    void this.set([])
   }
 }

@@ -5,19 +5,13 @@ import type { Client } from '../tools/tool.ts'
 const most = 100
 
 /** The desktop clients that have called, by the name that they claim, with the user's grants. */
-export class Clients {
-  private readonly stored: Stored<Record<string, ClientView>>
-
+export class Clients extends Stored<Record<string, ClientView>> {
   constructor(changed: () => void) {
-    this.stored = new Stored<Record<string, ClientView>>('local', 'clients', {}, changed)
-  }
-
-  load(): Promise<void> {
-    return this.stored.load()
+    super('local', 'clients', {}, changed)
   }
 
   get list(): ClientView[] {
-    return Object.values(this.stored.value).sort((a, b) => b.lastSeen - a.lastSeen)
+    return Object.values(this.value).sort((a, b) => b.lastSeen - a.lastSeen)
   }
 
   /** Records the client of a call. */
@@ -25,34 +19,34 @@ export class Clients {
     const name = clean(claim?.name) || 'unnamed client'
     const version = clean(claim?.version) || undefined
     const key = name
-    const known = this.stored.value[key]
+    const known = this.value[key]
     const now = Date.now()
     if (!known || known.version !== version || now - known.lastSeen > 60_000) {
-      const next = { ...this.stored.value, [key]: { grants: {}, ...known, key, name, version, lastSeen: now } }
+      const next = { ...this.value, [key]: { grants: {}, ...known, key, name, version, lastSeen: now } }
       const oldest = this.list.slice(most - 1).filter((c) => !Object.keys(c.grants).length)
       for (const c of oldest) delete next[c.key]
-      void this.stored.set(next)
+      void this.set(next)
     }
     return { id: clean(claim?.id), key, name, version }
   }
 
   grant(client: string, tool: string): Grant | undefined {
-    const c = this.stored.value[client]
+    const c = this.value[client]
     return c && Object.hasOwn(c.grants, tool) ? c.grants[tool] : undefined
   }
 
   /** Sets the grant of a client and tool. Without a grant the tool's own default holds. */
   setGrant(client: string, tool: string, grant: Grant | undefined): void {
-    const c = this.stored.value[client]
+    const c = this.value[client]
     if (!c) return
     const { [tool]: _, ...others } = c.grants
     const grants = grant ? { ...others, [tool]: grant } : others
-    void this.stored.set({ ...this.stored.value, [client]: { ...c, grants } })
+    void this.set({ ...this.value, [client]: { ...c, grants } })
   }
 
   forget(client: string): void {
-    const { [client]: _, ...rest } = this.stored.value
-    void this.stored.set(rest)
+    const { [client]: _, ...rest } = this.value
+    void this.set(rest)
   }
 }
 

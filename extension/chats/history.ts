@@ -11,33 +11,28 @@ const mostFailures = 20
 const day = 86_400_000
 
 /** Keeps each client's last conversation with a site (B27). */
-export class Conversations {
-  private readonly stored = new Stored<Record<string, string>>('local', 'talks', {})
-
-  load(): Promise<void> {
-    return this.stored.load()
+export class Conversations extends Stored<Record<string, string>> {
+  constructor() {
+    super('local', 'talks', {})
   }
 
   last(client: string, site: Site): string | undefined {
-    return this.stored.value[`${site} ${client}`]
+    return this.value[`${site} ${client}`]
   }
 
   remember(client: string, site: Site, id: string): void {
-    const { [`${site} ${client}`]: _, ...rest } = this.stored.value
+    const { [`${site} ${client}`]: _, ...rest } = this.value
     const entries = [...Object.entries(rest), [`${site} ${client}`, id]]
-    void this.stored.set(Object.fromEntries(entries.slice(-mostConversations)))
+    void this.set(Object.fromEntries(entries.slice(-mostConversations)))
   }
 }
 
 /** One line of B28's history.jsonl. The client takes the place of the project. */
-interface Entry {
+interface Entry extends Pick<Answer, 'answer' | 'url' | 'timings'> {
   ts: string
   client: string
   provider: Site
   question: string
-  answer: string
-  url: string
-  timings: Record<string, number>
 }
 
 /** A failed run, without the prompt and the answer. */

@@ -21,28 +21,20 @@ interface TabRecord {
 }
 
 /** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
-export class ChatTabs {
-  private readonly stored = new Stored<Partial<Record<Site, TabRecord>>>('session', 'places', {})
-
-  load(): Promise<void> {
-    return this.stored.load()
+export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
+  constructor() {
+    super('session', 'places', {})
   }
 
   tabOf(site: Site): number | undefined {
-    return this.stored.value[site]?.tabId
+    return this.value[site]?.tabId
   }
 
   /**
    * Returns a site's tab with a freshly loaded page, before the deadline (ms since the epoch). With `stay`, a page that
    * is at the address already is not loaded again.
    */
-  async open(
-    spec: SiteSpec,
-    url: string,
-    stay: boolean,
-    signal: AbortSignal,
-    deadline = Infinity,
-  ): Promise<number> {
+  async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
     const { site } = spec
     const tabId = this.tabOf(site)
     let there = tabId === undefined ? undefined : await browser.getTab(tabId)
@@ -79,7 +71,7 @@ export class ChatTabs {
 
   /** Starts the idle time of a tab after a run. */
   async leave(site: Site): Promise<void> {
-    const record = this.stored.value[site]
+    const record = this.value[site]
     if (record) await this.used(site, record.tabId, record.windowId)
   }
 
@@ -97,16 +89,16 @@ export class ChatTabs {
   }
 
   private records(): [Site, TabRecord][] {
-    return Object.entries(this.stored.value) as [Site, TabRecord][]
+    return Object.entries(this.value) as [Site, TabRecord][]
   }
 
   private used(site: Site, tabId: number, windowId: number): Promise<void> {
-    return this.stored.set({ ...this.stored.value, [site]: { tabId, windowId, usedAt: Date.now() } })
+    return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now() } })
   }
 
   private forget(site: Site): Promise<void> {
-    const { [site]: _, ...rest } = this.stored.value
-    return this.stored.set(rest)
+    const { [site]: _, ...rest } = this.value
+    return this.set(rest)
   }
 
   /** Resolves when a new document of the site can be driven. `before` is the old document's time. */

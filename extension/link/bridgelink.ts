@@ -40,16 +40,11 @@ const refusedWait = 60_000
 /** The close reason of the switch that stops everything. The bridge tells its clients (bridge/socket/limits.go). */
 const stoppedByPerson = 'stopped by the person'
 
+const unpaired = { status: 'unpaired', since: null, retryAt: null, error: null, ephemeral: false } as const
+
 /** Keeps the connection to the paired bridge: dials, proves the key, dials again. */
 export class BridgeLink {
-  state: LinkState = {
-    status: 'unpaired',
-    address: defaultAddress,
-    since: null,
-    retryAt: null,
-    error: null,
-    ephemeral: false,
-  }
+  state: LinkState = { ...unpaired, address: defaultAddress }
 
   private readonly host: LinkHost
   private connection: Connection | undefined
@@ -125,7 +120,7 @@ export class BridgeLink {
     host.watch(!!record && !!key)
     const { address, ephemeral } = record ?? { address: defaultAddress, ephemeral: false }
     if (!record || !key)
-      return this.set({ status: 'unpaired', address, since: null, retryAt: null, error: null, ephemeral: false })
+      return this.set({ ...unpaired, address })
     this.set({ status: 'connecting', address, ephemeral, retryAt: null })
     let connection: Connection | undefined
     try {

@@ -8,7 +8,7 @@ import { addressProblem, pairingProblem } from './problems.ts'
 interface PairerHost extends Pick<LinkHost, 'dial' | 'profile' | 'origin' | 'changed'> {
   paired(address: string, key: CryptoKey): Promise<void>
   /** Keeps the worker alive while the user reads the digits. */
-  stayAwake(on: boolean): void
+  awakeDuring(work: () => Promise<void>): Promise<void>
 }
 
 interface Attempt {
@@ -28,35 +28,37 @@ export class Pairer {
 
   async pair(address: string): Promise<void> {
     this.cancel()
-    const { host } = this
     const attempt: Attempt = this.attempt = { typed: Promise.withResolvers() }
     attempt.typed.promise.catch(() => {})
     const show = (step: Pairing['step'], error: Pairing['error'] = null) => this.show(attempt, { step, address, error })
     const bad = addressProblem(address)
     if (bad) return show('failed', bad)
     show('connecting')
-    host.stayAwake(true)
-    try {
-      const connection = attempt.connection = await Connection.open(host.dial(`ws://${address}/extension`), openTimeout)
-      void connection.ended.then((why) => attempt.typed.reject(why))
-      const key = await pair(connection, { ...await host.profile(), address, origin: host.origin }, {
-        digits: () => {
-          show('digits')
-          return attempt.typed.promise
-        },
-        confirmed: () => show('terminal'),
-      })
-      await host.paired(address, await macKey(key))
-      this.show(attempt, null)
-    } catch (e) {
-      show('failed', pairingProblem(e, address))
-    } finally {
-      attempt.connection?.close()
-      if (this.attempt === attempt) {
-        this.attempt = undefined
-        host.stayAwake(false)
+    return this.host.awakeDuring(async () => {
+      try {
+        await this.handshake(attempt, address, show)
+        this.show(attempt, null)
+      } catch (e) {
+        show('failed', pairingProblem(e, address))
+      } finally {
+        attempt.connection?.close()
+        if (this.attempt === attempt) this.attempt = undefined
       }
-    }
+    })
+  }
+
+  private async handshake(attempt: Attempt, address: string, show: (step: Pairing['step']) => void): Promise<void> {
+    const { dial, profile, origin, paired } = this.host
+    const connection = attempt.connection = await Connection.open(dial(`ws://${address}/extension`), openTimeout)
+    void connection.ended.then((why) => attempt.typed.reject(why))
+    const key = await pair(connection, { ...await profile(), address, origin }, {
+      digits: () => {
+        show('digits')
+        return attempt.typed.promise
+      },
+      confirmed: () => show('terminal'),
+    })
+    await paired(address, await macKey(key))
   }
 
   /** Continues with the digits that the user typed. */
@@ -68,7 +70,6 @@ export class Pairer {
     const { attempt } = this
     this.attempt = undefined
     attempt?.connection?.close(1000, 'cancelled')
-    if (attempt) this.host.stayAwake(false)
     if (!this.state) return
     this.state = null
     this.host.changed()

@@ -85,11 +85,7 @@ export const health = (dom: ShadowDom, spec: SiteSpec): Record<string, Record<st
   Object.fromEntries(spec.layouts.map((layout) => [layout.name, new ChatPage(dom, layout).counts()]))
 
 /** Returns the code of the page's first notice in an element that counts. */
-export function noticeOn(
-  dom: ShadowDom,
-  spec: SiteSpec,
-  counts: (el: Element) => boolean,
-): Notice['code'] | undefined {
+export function noticeOn(dom: ShadowDom, spec: SiteSpec, counts: (el: Element) => boolean): Notice['code'] | undefined {
   const { pathname, search } = dom.document.location
   return spec.notices.find(({ selector, words, url }) => {
     if (url && !new RegExp(url).test(pathname + search)) return false
