@@ -8,12 +8,6 @@ export interface Port {
   close(): void
 }
 
-/** The opener of a port, as the browser reports it. */
-interface Sender {
-  id: string | undefined
-  origin: string | undefined
-}
-
 function wrap(raw: chrome.runtime.Port): Port {
   const port: Port = {
     onmessage: null,
@@ -44,10 +38,8 @@ export const openOptions = (): void => void chrome.runtime.openOptionsPage()
 export const openTab = (url: string): void => void chrome.tabs.create({ url })
 
 /** Handles ports that other parts of this extension open. Call it at top level, so that a port wakes the worker. */
-export function onPort(handler: (name: string, sender: Sender, port: Port) => void): void {
-  chrome.runtime.onConnect.addListener((raw) =>
-    handler(raw.name, { id: raw.sender?.id, origin: raw.sender?.origin }, wrap(raw))
-  )
+export function onPort(handler: (name: string, sender: { id?: string; origin?: string }, port: Port) => void): void {
+  chrome.runtime.onConnect.addListener((raw) => handler(raw.name, raw.sender ?? {}, wrap(raw)))
 }
 
 /** Handles ports that the background opens to this tab. For content scripts. */
@@ -129,15 +121,8 @@ export const sidePanelOnClick = (): void =>
 
 // Tabs and windows.
 
-export interface Tab {
-  id: number
-  windowId: number
-  url: string
-  title: string
-  active: boolean
-  complete: boolean
-}
-const tabOf = (t: chrome.tabs.Tab): Tab => ({
+export type Tab = ReturnType<typeof tabOf>
+const tabOf = (t: chrome.tabs.Tab) => ({
   id: t.id!,
   windowId: t.windowId,
   url: t.url ?? t.pendingUrl ?? '',

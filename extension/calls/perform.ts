@@ -13,8 +13,8 @@ interface CallRooms {
 
 /** Admits calls, carries them out, and logs them. */
 export class Performer {
-  private readonly rooms: CallRooms
   private readonly running = new Set<AbortController>()
+  private readonly rooms: CallRooms
 
   constructor(rooms: CallRooms) {
     this.rooms = rooms
@@ -30,28 +30,27 @@ export class Performer {
     name: string,
     args: Record<string, unknown>,
     client: Client,
-    signal: AbortSignal,
+    clientSignal: AbortSignal,
     caller: Pick<ToolCall, 'progress' | 'elicit'>,
   ): Promise<ToolOutput> {
     const { activity, stopped, tool: find } = this.rooms
     const tool = find(name)
     const control = new AbortController()
-    signal.addEventListener('abort', () => control.abort())
-    if (signal.aborted) control.abort()
+    const signal = AbortSignal.any([clientSignal, control.signal])
     this.running.add(control)
     const text = `${client.name} calls ${name}`
     const id = activity.add({ kind: 'call', client: client.key, tool: name, outcome: 'running', text })
     try {
       if (stopped()) throw new ToolFault('STOPPED', `${stoppedText} They can go on in its side panel.`)
       if (!tool) throw new ToolFault('UNKNOWN_TOOL', `There is no tool ${name} any more.`)
-      const call: ToolCall = { id, tool: name, args, client, signal: control.signal, ...caller }
+      const call: ToolCall = { id, tool: name, args, client, signal, ...caller }
       await this.admit(tool, call)
       const output = await tool.run(call)
       activity.end(id, { outcome: output.isError ? 'error' : 'ok' })
       return output
     } catch (e) {
       const fault = e instanceof ToolFault ? e : new ToolFault('', (e as Error).message || 'The tool failed.')
-      const cancelled = control.signal.aborted
+      const cancelled = signal.aborted
       const outcome = cancelled ? 'cancelled' : fault.code === 'DENIED' ? 'denied' : 'error'
       activity.end(id, { outcome, code: fault.code || undefined })
       return failure(cancelled && stopped() ? new ToolFault('STOPPED', stoppedText) : fault)

@@ -40,6 +40,8 @@ interface ActiveRun {
   phase: Run['phase']
   paused: boolean
   control: AbortController
+  /** Aborts with the call, or by `control`. */
+  signal: AbortSignal
   driver?: DriverRun
   tabId?: number
 }
@@ -134,15 +136,13 @@ export class Chats {
       mode: this.settings.of(site).mode,
     }
     const control = new AbortController()
-    const abort = () => control.abort()
-    call.signal.addEventListener('abort', abort)
-    if (call.signal.aborted) abort()
-    const run: ActiveRun = { prompt, call, progress, view, phase: 'queued', paused: false, control }
+    const signal = AbortSignal.any([call.signal, control.signal])
+    const run: ActiveRun = { prompt, call, progress, view, phase: 'queued', paused: false, control, signal }
     this.active.set(view.id, run)
     this.changed()
     try {
       const answer = await this.queues[site].add(() => this.attempts(run), {
-        signal: control.signal,
+        signal,
         deadline: view.deadline,
         moved: (ahead) => {
           progress.step(`${siteSpecs[site].label}: ${ahead} before this one`)
@@ -158,7 +158,6 @@ export class Chats {
       this.history.failed(site, e)
       throw e
     } finally {
-      call.signal.removeEventListener('abort', abort)
       this.active.delete(view.id)
       this.changed()
     }
@@ -183,7 +182,7 @@ export class Chats {
         const gone = remembered !== undefined && code === 'UNKNOWN' &&
           (details?.state as TurnState | undefined)?.phase === 'opening'
         const stuck = code === 'STUCK' && attempt < retries && Date.now() < view.deadline - leastTime
-        if (!(stuck || gone) || run.control.signal.aborted) throw e
+        if (!(stuck || gone) || run.signal.aborted) throw e
         remembered = undefined
         progress.step(
           gone ? `${label}: the last conversation is gone; a new one` : `${label} is stuck; once more in a new tab`,
@@ -195,7 +194,7 @@ export class Chats {
 
   private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
     const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode, deadline } } = run
-    const { signal } = run.control
+    const { signal } = run
     const spec = siteSpecs[site]
     const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, deadline)
     if (mode === 'assist' || this.options().focus) await showTab(tabId)

@@ -12,24 +12,21 @@
   let ticked = -Infinity
   let number = -1
   const waiting = new Map<number, FrameRequestCallback>()
-  const hidden = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden')!.get!
-  const state = Object.getOwnPropertyDescriptor(Document.prototype, 'visibilityState')!.get!
+  const native = (name: 'hidden' | 'visibilityState') => Object.getOwnPropertyDescriptor(Document.prototype, name)!.get!
+  const hidden = native('hidden')
   const request = window.requestAnimationFrame.bind(window)
   const cancel = window.cancelAnimationFrame.bind(window)
   const helps = () => hidden.call(document) as boolean && performance.now() - ticked < lasts
 
-  Object.defineProperty(Document.prototype, 'hidden', {
-    configurable: true,
-    get() {
-      return helps() ? false : hidden.call(this) as boolean
-    },
-  })
-  Object.defineProperty(Document.prototype, 'visibilityState', {
-    configurable: true,
-    get() {
-      return helps() ? 'visible' : state.call(this) as string
-    },
-  })
+  for (const [name, shown] of [['hidden', false], ['visibilityState', 'visible']] as const) {
+    const get = native(name)
+    Object.defineProperty(Document.prototype, name, {
+      configurable: true,
+      get() {
+        return helps() ? shown : get.call(this) as unknown
+      },
+    })
+  }
   window.requestAnimationFrame = (callback) => {
     // The browser gets the request too. The first of the two calls the callback, once.
     const own = number--

@@ -11,16 +11,15 @@ const mostPerHour = 1000
 
 /** The user's settings for each site, and how often the site is used. */
 export class SiteSettings {
-  private readonly settings: Stored<Record<Site, ChatSettings>>
-  private readonly uses: Stored<Record<Site, number[]>>
-  private readonly tallies: Stored<Record<Site, Tally>>
+  private readonly settings
+  private readonly uses = new Stored('local', 'uses', eachSite((): number[] => []))
+  private readonly tallies
   private readonly granted = eachSite(() => false)
 
   constructor(changed: () => void) {
     const initial: ChatSettings = { enabled: false, mode: 'auto', perHour: usualPerHour, acceptedAt: null }
     const none: Tally = { answered: 0, failed: 0, timedOut: 0 }
     this.settings = new Stored('local', 'chats', eachSite(() => initial), changed)
-    this.uses = new Stored('local', 'uses', eachSite((): number[] => []))
     this.tallies = new Stored('session', 'tallies', eachSite(() => none), changed)
   }
 

@@ -70,7 +70,13 @@ func start() error {
 		return err
 	}
 	for name, f := range map[string]func(arguments) error{
-		"offer":    func(args arguments) error { return offer(server, args) },
+		"offer": func(args arguments) error {
+			var tools []toolserver.Tool
+			if err := args.decode(0, &tools); err != nil {
+				return err
+			}
+			return server.Offer(tools)
+		},
 		"serve":    func(args arguments) error { return serve(server, args[0]) },
 		"settle":   b.settle,
 		"progress": b.progress,
@@ -107,23 +113,13 @@ func export(module safejs.Value, name string, f func(arguments) error) error {
 // arguments are the values that JavaScript passes to a method.
 type arguments []safejs.Value
 
-func (a arguments) text(i int) (string, error) { return a[i].String() }
-
 // decode reads the JSON text at i.
 func (a arguments) decode(i int, into any) error {
-	text, err := a.text(i)
+	text, err := a[i].String()
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), into)
-}
-
-func offer(server *toolserver.Server, args arguments) error {
-	var tools []toolserver.Tool
-	if err := args.decode(0, &tools); err != nil {
-		return err
-	}
-	return server.Offer(tools)
 }
 
 // serve runs the server on the background's connection, for which the scope's WebSocket
@@ -206,13 +202,13 @@ func (b *background) settle(args arguments) error {
 	if c == nil || err != nil {
 		return err
 	}
-	result, err := args.text(1)
+	result, err := args[1].String()
 	if err != nil {
 		return err
 	}
 	o := outcome{result: json.RawMessage(result)}
 	if !args[2].IsNull() {
-		why, err := args.text(2)
+		why, err := args[2].String()
 		if err != nil {
 			return err
 		}
@@ -245,7 +241,7 @@ func (b *background) progress(args arguments) error {
 // elicit asks the client of a call. It calls the function at 2 with the answer, or with
 // null and the reason.
 func (b *background) elicit(args arguments) error {
-	params, err := args.text(1)
+	params, err := args[1].String()
 	if err != nil {
 		return err
 	}

@@ -110,18 +110,13 @@ async function quoted(b: Api, id: string): Promise<string> {
 
 const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
-interface BookmarkEvent {
-  type: 'created' | 'changed' | 'removed' | 'moved'
-  data: Record<string, unknown>
-}
-
 let watched = false
 
 /**
  * Reports changes of bookmarks (K9), from the first call with the permission. The background calls it at top level, and
  * after each change of permissions.
  */
-export function onBookmarkEvent(handler: (event: BookmarkEvent) => void): void {
+export function onBookmarkEvent(handler: (event: { type: string; data: object }) => void): void {
   const b = bookmarks()
   if (watched || !b) return
   watched = true
