@@ -2,7 +2,7 @@
  * The messages between the extension's pages and the background, over a `chrome.runtime` port named {@link panelPort}.
  * The background sends its whole {@link State} when a page connects and after each change. It answers requests by id.
  */
-import type { FailureCode, Mode, Phase, Site } from './chats/protocol.ts'
+import type { FailureCode, Mode, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
 /** A port of this name carries the messages of connectRegistry. */

@@ -1,7 +1,7 @@
 // For tests: the background's end of a driver, in a plain page without the extension.
 import type { BrowserContext, Page } from 'playwright-core'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
-import type { Answer, Failure, FromDriver, Order, Phase, Site, ToDriver } from '../../extension/chats/protocol.ts'
+import type { Answer, Failure, FromDriver, Order, Phase, Site, ToDriver } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 
 declare global {

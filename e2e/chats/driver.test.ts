@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { answer as wholeAnswer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
-import type { FromDriver } from '../../extension/chats/protocol.ts'
+import type { FromDriver } from '../../extension/chats/drivermessages.ts'
 import {
   aistudio,
   article,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FailureCode, FromDriver, Order } from '../../extension/chats/protocol.ts'
+import type { FailureCode, FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, type On } from './site.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type { SiteSpec } from '../../extension/chats/sites/site.ts'
-import type { FromDriver } from '../../extension/chats/protocol.ts'
+import type { FromDriver } from '../../extension/chats/drivermessages.ts'
 import { layouts, right, plain, Sites, token } from './site.ts'
 
 const sites = new Sites()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FromDriver } from '../../extension/chats/protocol.ts'
+import type { FromDriver } from '../../extension/chats/drivermessages.ts'
 import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token } from './site.ts'
 import type { Driven } from './drivenpage.ts'
 

@@ -4,7 +4,7 @@ import { answer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import type { Locale } from '../sites/state.ts'
-import { sites, type TurnState, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type TurnState, type Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
 // For tests of the chats through all parts: prompts, and the answers that must come back.

@@ -2,7 +2,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { PageState } from '../sites/serve.ts'
 import { locales } from '../sites/state.ts'
-import { sites } from '../../extension/chats/protocol.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking } from './asking.ts'
 

@@ -1,6 +1,6 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { Asking, hosts } from './asking.ts'
 import { CdpPage } from '../web/cdp.ts'
 

@@ -1,7 +1,7 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { sites } from '../../extension/chats/protocol.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { Asking } from './asking.ts'
 import { hasTool } from './rig.ts'
 

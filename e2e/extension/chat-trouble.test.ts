@@ -1,6 +1,6 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking, type Fault } from './asking.ts'
 import { call } from './rig.ts'

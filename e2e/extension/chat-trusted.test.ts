@@ -1,6 +1,6 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites } from '../../extension/chats/protocol.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { Asking } from './asking.ts'
 import { call } from './rig.ts'
 

@@ -4,7 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CdpPage } from '../web/cdp.ts'
 import { soak } from '../web/soak.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { sites, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // Chats through all parts: a real client, the real bridge, the real extension in

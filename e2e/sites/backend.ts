@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Site } from '../../extension/chats/protocol.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 import { answer, outline, subject, thought } from './answer.ts'
 import { Scenario } from './scenario.ts'
 import {

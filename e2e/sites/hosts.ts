@@ -1,4 +1,4 @@
-import { sites, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 
 export const hosts: Record<Site, string> = {
   chatgpt: 'chatgpt.com',

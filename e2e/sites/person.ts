@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import type { Site } from '../../extension/chats/protocol.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 import { hosts, newChat } from './hosts.ts'
 import type { PageState } from './state.ts'
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer, constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { sites, type Site } from '../../extension/chats/protocol.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { Backend, type Prompt } from './backend.ts'
 import { bundlePages } from './bundle.ts'
 import { certificate } from './certificate.ts'

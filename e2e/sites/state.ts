@@ -1,4 +1,4 @@
-import type { Site } from '../../extension/chats/protocol.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 
 export const locales = ['en', 'ja', 'de', 'fr', 'es', 'zh'] as const
 export type Locale = (typeof locales)[number]

@@ -1,7 +1,7 @@
 import { connectTab, emulateFocus, injectFile, insertTrustedText, runInTab, type Port } from '../browser.ts'
 import { timeout } from '../timeout.ts'
 import { ToolFault } from '../tools/tool.ts'
-import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './protocol.ts'
+import type { Answer, FromDriver, Order, Phase, Snapshot, ToDriver } from './drivermessages.ts'
 import type { SiteSpec } from './sites/site.ts'
 
 const tickEvery = 250

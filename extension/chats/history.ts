@@ -2,7 +2,7 @@ import { readStored, removeStored, writeStored } from '../browser.ts'
 import type { Options } from '../messages.ts'
 import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
-import type { Answer, Site } from './protocol.ts'
+import type { Answer, Site } from './drivermessages.ts'
 
 const mostConversations = 200
 const mostEntries = 500

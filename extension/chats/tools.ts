@@ -1,7 +1,7 @@
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
 import { longestRun, type Chats, type Prompt } from './chats.ts'
 import { snapshotOf } from './driverport.ts'
-import type { Answer } from './protocol.ts'
+import type { Answer } from './drivermessages.ts'
 import { siteSpecs } from './sites/index.ts'
 import type { Site } from './sites/site.ts'
 

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit'
-import { sites } from '../chats/protocol.ts'
+import { sites } from '../chats/drivermessages.ts'
 import { define, Piece } from './piece.ts'
 import './chat.ts'
 import './options.ts'

@@ -45,7 +45,7 @@ var scriptRules = []scriptRule{
 	{room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"}, reason: "admits calls"},
 	{room: "extension/chats", may: []string{"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/timeout.ts", "extension/tools/tool.ts"}, reason: "runs prompts on chat sites from the background"},
 	{room: "extension/chats/sites", reason: "data"},
-	{room: "extension/chats/driver", may: []string{"extension/browser.ts", "extension/chats/protocol.ts", "extension/chats/sites"}, reason: "a content script: neither wasm nor panel"},
+	{room: "extension/chats/driver", may: []string{"extension/browser.ts", "extension/chats/drivermessages.ts", "extension/chats/sites"}, reason: "a content script: neither wasm nor panel"},
 	{room: "extension/chats/shim.ts", reason: "a content script: neither wasm nor panel"},
 	{room: "extension/panel", may: []string{"extension/browser.ts", "extension/messages.ts", "extension/chats", "web/panel", published, entry}, reason: "the extension's pages"},
 	{room: "e2e", may: []string{"wasm/js", "web", "extension", "dist", "internal/build", "testdata"}, reason: "tests of the whole"},

@@ -1,6 +1,6 @@
 import { notes as thinkingNotes } from '../sites/phrases.ts'
 import type { Layout } from '../sites/site.ts'
-import type { TurnState } from '../protocol.ts'
+import type { TurnState } from '../drivermessages.ts'
 import { Completion } from './completion.ts'
 import type { Completed, OpenedRun } from './context.ts'
 import { DriverFailure, reasons } from './failure.ts'

@@ -1,4 +1,4 @@
-import type { Answer, Phase } from '../protocol.ts'
+import type { Answer, Phase } from '../drivermessages.ts'
 import type { Times } from './times.ts'
 
 /** The findings of one look at our turn. */

@@ -1,5 +1,5 @@
 import type { SiteSpec } from '../sites/site.ts'
-import type { Answer, FromDriver, Order, Phase } from '../protocol.ts'
+import type { Answer, FromDriver, Order, Phase } from '../drivermessages.ts'
 import type { ChatPage } from './page.ts'
 import { ShadowDom } from './shadow.ts'
 import { Takeover } from './takeover.ts'
@@ -40,8 +40,7 @@ export function createContext(
     signal,
     post,
     times: { ...timesFor(spec.site), ...times },
-    /** The last phase that was posted. */
-    current: undefined as Phase | undefined,
+    lastPhase: undefined as Phase | undefined,
     /** The user handed the answer over since the last look. For assist mode. */
     handedOver: false,
     /** Deviations from the order, for the answer's evidence. */
@@ -51,8 +50,8 @@ export function createContext(
     /** The background's reply to `insert`. */
     inserted: undefined as boolean | undefined,
     phase(phase: Phase): void {
-      if (phase !== context.current) post({ type: 'phase', phase })
-      context.current = phase
+      if (phase !== context.lastPhase) post({ type: 'phase', phase })
+      context.lastPhase = phase
     },
     /** Types trusted input into the focused field. Resolves to false if the background could not. */
     async typeTrusted(text: string): Promise<boolean> {

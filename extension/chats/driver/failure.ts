@@ -1,4 +1,4 @@
-import type { Failure, FailureCode } from '../protocol.ts'
+import type { Failure, FailureCode } from '../drivermessages.ts'
 
 /** Ends a run. The message says what the user can do. */
 export class DriverFailure extends Error {
@@ -38,7 +38,7 @@ export const reasons = {
     `The prompt could not be put into the field of ${label} as it is: ` +
     "allow trusted input in Portolan's options, or ask with a simpler text.",
   disabled: (label: string) =>
-    `The send button of ${label} did not become available: look in the tab for what the page waits for, then ask again.`,
+    `The send button of ${label} did not become available: look in its tab for the reason, then ask again.`,
   send: (label: string) =>
     `${label} did not show the prompt after it was sent: look in its tab whether it is there before you ask again.`,
   timeout: (label: string, seen: string) =>

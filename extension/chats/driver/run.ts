@@ -1,4 +1,4 @@
-import type { Answer, TurnState } from '../protocol.ts'
+import type { Answer, TurnState } from '../drivermessages.ts'
 import { AnswerWatch } from './answer.ts'
 import type { OpenedRun, RunContext } from './context.ts'
 import { DriverFailure, noticeReasons, reasons } from './failure.ts'

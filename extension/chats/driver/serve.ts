@@ -1,5 +1,5 @@
 import type { Port } from '../../browser.ts'
-import type { FromDriver, ToDriver } from '../protocol.ts'
+import type { FromDriver, ToDriver } from '../drivermessages.ts'
 import { createContext, type RunContext } from './context.ts'
 import { DriverFailure, reasons } from './failure.ts'
 import { PromptRun } from './run.ts'
@@ -57,7 +57,7 @@ async function run(context: RunContext): Promise<FromDriver> {
     const failure = e instanceof DriverFailure ? e : new DriverFailure('UNKNOWN', reasons.unknown(spec.label, e))
     if (failure.code === 'CANCELLED') await run.stop().catch(() => {})
     const { code, message, more } = failure
-    outcome = { type: 'failed', failure: { code, message, state: run.seen(context.current ?? 'opening'), ...more } }
+    outcome = { type: 'failed', failure: { code, message, state: run.seen(context.lastPhase ?? 'opening'), ...more } }
   }
   try {
     run.leave(outcome.type === 'failed')

@@ -1,4 +1,4 @@
-import type { Snapshot } from '../protocol.ts'
+import type { Snapshot } from '../drivermessages.ts'
 import type { SiteSpec } from '../sites/site.ts'
 import { children } from './markdown/reader.ts'
 import { health } from './page.ts'

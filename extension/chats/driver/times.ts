@@ -1,4 +1,4 @@
-import type { Site } from '../protocol.ts'
+import type { Site } from '../drivermessages.ts'
 
 /** The driver's waits, in ms. */
 export type Times = ReturnType<typeof timesFor>
