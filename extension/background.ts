@@ -1,25 +1,22 @@
 /**
- * The extension's service worker: puts the parts together. Listeners are
- * registered while this file runs, or the browser does not wake the worker for
- * them; everything else waits until the state was read.
+ * The extension's service worker, which composes the rooms. Listeners are registered while this file runs, because the
+ * browser only wakes the worker for those. All other work waits until the state was read.
  */
 import * as browser from './browser.ts'
-import { ChatDesk } from './chats/desk.ts'
+import { ActivityLog } from './calls/activity.ts'
+import { Approvals } from './calls/approvals.ts'
+import { Clients } from './calls/clients.ts'
+import { Performer } from './calls/perform.ts'
+import { Chats } from './chats/chats.ts'
 import { chatTools } from './chats/tools.ts'
-import { ActivityLog } from './desk/activity.ts'
-import { Approvals } from './desk/approvals.ts'
-import { showState } from './desk/badge.ts'
-import { Clients } from './desk/clients.ts'
-import { debugBundle } from './desk/debug.ts'
-import { Panels } from './desk/panels.ts'
-import { Performer } from './desk/perform.ts'
-import { Settings } from './desk/settings.ts'
+import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
 import { browserKeys } from './link/keys.ts'
-import { Link, type LinkRecord } from './link/link.ts'
 import { ToolModule } from './link/module.ts'
-import { Pairer } from './link/pairer.ts'
-import type { Socket } from './link/socket.ts'
+import { Pairer } from './link/pairing.ts'
 import { panelPort, registryPort, type State } from './messages.ts'
+import { Settings } from './settings.ts'
+import { debugBundle, StatePublisher } from './state.ts'
+import { loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { PublishedRegistry } from './tools/registry.ts'
 import { tabTools } from './tools/tabs.ts'
@@ -29,40 +26,38 @@ const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
 
 let permissions: State['permissions'] = { bookmarks: false, debugger: false, origins: [] }
-const changed = () => panels.tell()
-/** What is offered may be other tools now. */
-const reshelve = () => {
-  shelved = undefined
+const changed = () => publisher.changed()
+const toolsChanged = () => {
+  toolList = undefined
   changed()
   offerSoon()
 }
 
-const settings = new Settings(reshelve)
+const settings = new Settings(toolsChanged)
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
-const chats = new ChatDesk(() => settings.options, changed)
-const registry = new PublishedRegistry(reshelve)
+const chats = new Chats(() => settings.options, changed)
+const registry = new PublishedRegistry(toolsChanged)
 
-// What is offered.
+// The tools.
 
 type Source = State['tools'][number]['source']
-type Shelf = Map<string, { tool: Tool; source: Source }>
-let shelved: Shelf | undefined
+type ToolList = Map<string, { tool: Tool; source: Source }>
+let toolList: ToolList | undefined
 
-function shelf(): Shelf {
-  if (shelved) return shelved
+function offeredTools(): ToolList {
+  if (toolList) return toolList
   const { options } = settings
-  const of = (source: Source, tools: Tool[]) => tools.map((tool) => ({ tool, source }))
-  const own = [
-    ...of('chats', chatTools(chats, options.aliases)),
-    ...of('tabs', options.pages ? tabTools : []),
-    ...of('bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []),
+  const bySource: [Source, Tool[]][] = [
+    ['registry', options.publishRegistry ? registry.tools : []],
+    // A later tool wins its name, so a server's tool never replaces one of ours.
+    ['chats', chatTools(chats, options.aliases)],
+    ['tabs', options.pages ? tabTools : []],
+    ['bookmarks', options.bookmarks && permissions.bookmarks ? bookmarkTools : []],
   ]
-  // A server's tool never takes the place of one of ours.
-  const all = [...of('registry', options.publishRegistry ? registry.tools : []), ...own]
-  shelved = new Map(all.map((entry) => [entry.tool.name, entry]))
-  return shelved
+  toolList = new Map(bySource.flatMap(([source, tools]) => tools.map((tool) => [tool.name, { tool, source }])))
+  return toolList
 }
 
 const performer = new Performer({
@@ -70,26 +65,24 @@ const performer = new Performer({
   approvals,
   activity,
   stopped: () => settings.stopped,
-  tool: (name) => shelf().get(name)?.tool,
+  tool: (name) => offeredTools().get(name)?.tool,
 })
 
 let module: Promise<ToolModule> | undefined
 let offered = ''
 let offering: ReturnType<typeof setTimeout> | undefined
 
-/** The module with the tools of now; started when it is first needed, and again when it ended. */
-async function tools(): Promise<ToolModule> {
+/** Returns the module with the current tools. Starts it if it is not running. */
+async function runningModule(): Promise<ToolModule> {
   if (module && (await module.catch(() => undefined))?.ended !== false) module = undefined
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
-    return ToolModule.start(wasm, browser.extensionVersion(), {
-      async call({ tool, arguments: args, client }, signal, caller) {
-        const output = await performer.perform(tool, args, clients.seen(client), signal, {
-          progress: (progress, total, message) => caller.progress({ progress, total, message }),
-          elicit: (params) => caller.elicit(params),
-        })
-        return JSON.stringify(output)
-      },
+    return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
+      const output = await performer.perform(call.tool, call.arguments, clients.seen(call.client), signal, {
+        progress: (progress, total, message) => caller.progress({ progress, total, message }),
+        elicit: (params) => caller.elicit(params),
+      })
+      return JSON.stringify(output)
     })
   })
   const running = await module
@@ -98,18 +91,18 @@ async function tools(): Promise<ToolModule> {
 }
 
 function offer(running: ToolModule): void {
-  const list = [...shelf().values()].map((
-    { tool: { name, title, description, inputSchema, outputSchema, annotations }, source },
-  ) => (
-    { definition: { name, title, description, inputSchema, outputSchema, annotations }, check: source !== 'registry' }
-  ))
+  const list = [...offeredTools().values()].map(({ tool, source }) => {
+    const { name, title, description, inputSchema, outputSchema, annotations } = tool
+    const definition = { name, title, description, inputSchema, outputSchema, annotations }
+    return { definition, check: source !== 'registry' }
+  })
   const text = JSON.stringify(list)
   if (text === offered) return
   running.offer(list)
   offered = text
 }
 
-/** After a change; only a module that runs is told. */
+/** Offers changed tools if the module runs. */
 function offerSoon(): void {
   offering ??= setTimeout(() => {
     offering = undefined
@@ -120,31 +113,31 @@ function offerSoon(): void {
 // The bridge.
 
 const linkHost = {
-  dial: (url: string) => new WebSocket(url) as unknown as Socket,
+  dial: (url: string) => new WebSocket(url),
   origin,
   profile: async () => ({ installId: settings.install.id, label: settings.install.label }),
+  changed,
 }
-const link = new Link({
+const link = new BridgeLink({
   ...linkHost,
   keys: browserKeys(),
   record: {
     get: () => browser.readStored<LinkRecord>('local', 'bridge'),
     set: (r) => (r ? browser.writeStored('local', 'bridge', r) : browser.removeStored('local', 'bridge')),
   },
-  async serve(line) {
-    link.notify('notifications/portolan/origins', { origins: settings.origins })
-    ;(await tools()).serve(line)
+  async serve(connection) {
+    notifyOrigins()
+    ;(await runningModule()).serve(connection)
     if (settings.options.publishRegistry) void registry.open()
   },
-  changed,
   watch: (on) => void (on ? browser.setAlarm(alarm, 0.5) : browser.clearAlarm(alarm)),
 })
 const pairer = new Pairer({
   ...linkHost,
-  changed,
   paired: (address, key) => link.paired(address, key),
-  awake: browser.stayAwake,
+  awakeDuring: browser.awakeDuring,
 })
+const notifyOrigins = () => link.notify('notifications/portolan/origins', { origins: settings.origins })
 
 // The pages.
 
@@ -162,68 +155,61 @@ function state(): State {
     clients: clients.list,
     approvals: approvals.list,
     origins: settings.origins,
-    activity: activity.list,
-    tools: [...shelf().values()].map(({ tool, source }) => ({
-      name: tool.name,
-      title: tool.title,
-      source,
-      destructive: !!tool.annotations?.destructiveHint,
-    })),
+    activity: activity.value,
+    tools: [...offeredTools().values()].map(({ tool: { name, title, annotations }, source }) => (
+      { name, title, source, destructive: !!annotations?.destructiveHint }
+    )),
   }
 }
 
-const panels = new Panels(
-  {
-    pair: ({ address }) => void pairer.pair(address),
-    digits: ({ digits }) => pairer.digits(digits),
-    cancelPairing: () => pairer.cancel(),
-    unpair: () => link.unpair(),
-    reconnect: () => void link.again(),
-    useToken: ({ address, token }) => link.useToken(address, token),
-    setLabel: ({ label }) => settings.setLabel(label),
-    setChat: async ({ site, patch }) => {
-      await readPermissions()
-      chats.set(site, patch)
-      reshelve()
-    },
-    setOptions: async (patch) => {
-      await readPermissions()
-      settings.set(patch)
-    },
-    approve: ({ id, answer }) => approvals.answer(id, answer),
-    setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-    forgetClient: ({ client }) => clients.forget(client),
-    approveOrigin: ({ origin, approved }) => {
-      settings.approve(origin, approved)
-      link.notify('notifications/portolan/origins', { origins: settings.origins })
-    },
-    stop() {
-      settings.setStopped(true)
-      performer.stop()
-      chats.end()
-      pairer.cancel()
-      link.stop(true)
-      activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
-    },
-    go() {
-      settings.setStopped(false)
-      link.stop(false)
-      activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
-    },
-    clearActivity: () => activity.clear(),
-    cancelRun: ({ id }) => chats.cancel(id),
-    resumeRun: ({ id }) => chats.resume(id),
-    handOver: ({ id }) => chats.handOver(id),
-    showRun: ({ id }) => chats.show(id),
-    debugBundle: () => debugBundle(state(), chats.history.troublesSeen),
-    exportHistory: () => chats.history.lines(),
-    clearHistory: () => chats.history.clear(),
+const publisher = new StatePublisher({
+  pair: ({ address }) => void pairer.pair(address),
+  digits: ({ digits }) => pairer.digits(digits),
+  cancelPairing: () => pairer.cancel(),
+  unpair: () => link.unpair(),
+  reconnect: () => void link.reconnect(),
+  useToken: ({ address, token }) => link.useToken(address, token),
+  setLabel: ({ label }) => settings.setLabel(label),
+  setChat: async ({ site, patch }) => {
+    await readPermissions()
+    chats.set(site, patch)
+    toolsChanged()
   },
-  state,
-  showState,
-)
+  setOptions: async (patch) => {
+    await readPermissions()
+    settings.set(patch)
+  },
+  approve: ({ id, answer }) => approvals.decide(id, answer),
+  setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
+  forgetClient: ({ client }) => clients.forget(client),
+  approveOrigin: ({ origin, approved }) => {
+    settings.approve(origin, approved)
+    notifyOrigins()
+  },
+  stop() {
+    settings.setStopped(true)
+    performer.stop()
+    chats.stop()
+    pairer.cancel()
+    link.stop(true)
+    activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
+  },
+  go() {
+    settings.setStopped(false)
+    link.stop(false)
+    activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
+  },
+  clearActivity: () => activity.clear(),
+  cancelRun: ({ id }) => chats.cancel(id),
+  resumeRun: ({ id }) => chats.resume(id),
+  handOver: ({ id }) => chats.handOver(id),
+  showRun: ({ id }) => chats.show(id),
+  debugBundle: () => debugBundle(state(), chats.history.failures),
+  exportHistory: () => chats.history.lines(),
+  clearHistory: () => chats.history.clear(),
+}, state)
 
-/** Again when the permission is there. */
+/** Watches bookmarks once their permission is granted. */
 function watchBookmarks(): void {
   onBookmarkEvent((event) => {
     if (settings.options.bookmarks) link.notify('notifications/portolan/event', { source: 'bookmarks', ...event })
@@ -235,31 +221,31 @@ function watchBookmarks(): void {
 async function readPermissions(): Promise<void> {
   const { permissions: names, origins } = await browser.grantedPermissions()
   permissions = { bookmarks: names.includes('bookmarks'), debugger: names.includes('debugger'), origins }
-  await chats.rules.permissionsChanged()
+  await chats.settings.permissionsChanged()
   watchBookmarks()
-  reshelve()
+  toolsChanged()
 }
 
 const ready = (async () => {
   await browser.guardStorage()
-  await Promise.all([settings, clients, activity, chats].map((s) => s.load()))
+  await loadAll([settings, clients, activity, chats])
   await readPermissions()
   if (settings.stopped) link.stop(true)
 })()
 
 browser.onPort((name, sender, port) => {
-  // Pages of this extension only: no web page, no other extension, no content script (S9).
+  // Only pages of this extension: no web page, no other extension, no content script (S9).
   if (sender.id !== browser.extensionId() || sender.origin !== origin) return port.close()
-  if (name === panelPort) panels.open(port, ready)
+  if (name === panelPort) publisher.open(port, ready)
   else if (name === registryPort) registry.serve(port, ready).catch(() => port.close())
   else port.close()
 })
 browser.onAlarm(
   alarm,
-  () => void ready.then(() => Promise.all([link.wake(), chats.places.tidy((site) => chats.busy(site))])),
+  () => void ready.then(() => Promise.all([link.wake(), chats.tabs.tidy((site) => chats.busy(site))])),
 )
-browser.onStart(() => {})
-browser.onTabClosed((id) => void ready.then(() => chats.places.closed(id)))
+browser.onStart(() => {}) // a listener is enough to start the worker
+browser.onTabClosed((id) => void ready.then(() => chats.tabs.closed(id)))
 browser.onPermissions(() => void ready.then(readPermissions))
 watchBookmarks()
 browser.sidePanelOnClick()

@@ -1,20 +1,11 @@
-/**
- * The only file that touches `chrome.*`. What is exported here is what the
- * extension uses of the browser, in the words of the extension; nothing decides.
- */
+/** The only file that touches `chrome.*`. It has what the extension uses of the browser, and decides nothing. */
 
-/** One end of a port. `onclose` is called once, when the other end is gone. */
+/** One end of a port. `onclose` is called once, when the other end has closed. */
 export interface Port {
   post(message: unknown): void
   onmessage: ((message: unknown) => void) | null
   onclose: (() => void) | null
   close(): void
-}
-
-/** Who opened a port, as the browser says it. */
-export interface Sender {
-  id: string | undefined
-  origin: string | undefined
 }
 
 function wrap(raw: chrome.runtime.Port): Port {
@@ -24,13 +15,13 @@ function wrap(raw: chrome.runtime.Port): Port {
     post(message) {
       try {
         raw.postMessage(message)
-      } catch { /* it is gone: onclose tells */ }
+      } catch { /* the port is closed, and onclose reports it */ }
     },
     close: () => raw.disconnect(),
   }
   raw.onMessage.addListener((m) => port.onmessage?.(m))
   raw.onDisconnect.addListener(() => {
-    void chrome.runtime.lastError // asked for, or the console complains
+    void chrome.runtime.lastError // without this read the browser logs an error
     port.onclose?.()
     port.onclose = null
   })
@@ -46,14 +37,12 @@ export const connectPort = (name: string): Port => wrap(chrome.runtime.connect({
 export const openOptions = (): void => void chrome.runtime.openOptionsPage()
 export const openTab = (url: string): void => void chrome.tabs.create({ url })
 
-/** Ports that other parts of this extension open. Register at top level: the browser wakes the worker for it. */
-export function onPort(handler: (name: string, sender: Sender, port: Port) => void): void {
-  chrome.runtime.onConnect.addListener((raw) => {
-    handler(raw.name, { id: raw.sender?.id, origin: raw.sender?.origin }, wrap(raw))
-  })
+/** Handles ports that other parts of this extension open. Call it at top level, so that a port wakes the worker. */
+export function onPort(handler: (name: string, sender: { id?: string; origin?: string }, port: Port) => void): void {
+  chrome.runtime.onConnect.addListener((raw) => handler(raw.name, raw.sender ?? {}, wrap(raw)))
 }
 
-/** In a content script: the ports that the background opens to this tab. */
+/** Handles ports that the background opens to this tab. For content scripts. */
 export function onBackgroundPort(handler: (port: Port) => void): void {
   chrome.runtime.onConnect.addListener((raw) => {
     if (raw.sender?.id === chrome.runtime.id && !raw.sender.tab) handler(wrap(raw))
@@ -68,7 +57,7 @@ export interface Wanted {
 }
 const asked = (p: Wanted) => p as chrome.permissions.Permissions
 
-/** Must be called in the click itself. */
+/** Call it in the click's own handler. */
 export const requestPermissions = (p: Wanted): Promise<boolean> => chrome.permissions.request(asked(p))
 export const removePermissions = (p: Wanted): Promise<boolean> => chrome.permissions.remove(asked(p))
 export const hasPermissions = (p: Wanted): Promise<boolean> => chrome.permissions.contains(asked(p))
@@ -81,7 +70,7 @@ export function onPermissions(handler: () => void): void {
   chrome.permissions.onRemoved.addListener(handler)
 }
 
-// Storage. `local` lasts; `session` ends with the browser. Both are for this extension's own pages.
+// Storage. `local` lasts, and `session` ends with the browser.
 
 export type Area = 'local' | 'session'
 export async function readStored<T>(area: Area, key: string): Promise<T | undefined> {
@@ -90,13 +79,10 @@ export async function readStored<T>(area: Area, key: string): Promise<T | undefi
 export const writeStored = (area: Area, key: string, value: unknown): Promise<void> =>
   chrome.storage[area].set({ [key]: value })
 export const removeStored = (area: Area, key: string): Promise<void> => chrome.storage[area].remove(key)
-/** Keeps content scripts out. */
+/** Keeps content scripts out of the storage. */
 export async function guardStorage(): Promise<void> {
-  await Promise.all(
-    (['local', 'session'] as const).map((area) =>
-      chrome.storage[area].setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' })
-    ),
-  )
+  for (const area of ['local', 'session'] as const)
+    await chrome.storage[area].setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' })
 }
 
 // Waking.
@@ -111,27 +97,16 @@ export async function setAlarm(name: string, minutes: number): Promise<void> {
     await chrome.alarms.create(name, { periodInMinutes: minutes })
 }
 export const clearAlarm = (name: string): Promise<boolean> => chrome.alarms.clear(name)
-/** After the browser started, and after the extension was installed or updated. */
+/** Runs after the browser started, and after the extension was installed or updated. */
 export function onStart(handler: () => void): void {
   chrome.runtime.onStartup.addListener(handler)
   chrome.runtime.onInstalled.addListener(handler)
 }
 
-let awake: ReturnType<typeof setInterval> | undefined
-/** The worker lives on while this is on: each call of the browser counts. For what a person does meanwhile. */
-export function stayAwake(on: boolean): void {
-  clearInterval(awake)
-  awake = on ? setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000) : undefined
-}
-
-/** The worker lives on while this is under way. */
-export async function awakeDuring<T>(work: () => Promise<T>): Promise<T> {
-  const beat = setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000)
-  try {
-    return await work()
-  } finally {
-    clearInterval(beat)
-  }
+/** Keeps the worker alive during work: each call of the browser does. */
+export function awakeDuring<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => void chrome.runtime.getPlatformInfo(), 20_000)
+  return work().finally(() => clearInterval(timer))
 }
 
 // The button in the toolbar.
@@ -146,15 +121,8 @@ export const sidePanelOnClick = (): void =>
 
 // Tabs and windows.
 
-export interface Tab {
-  id: number
-  windowId: number
-  url: string
-  title: string
-  active: boolean
-  complete: boolean
-}
-const tabOf = (t: chrome.tabs.Tab): Tab => ({
+export type Tab = ReturnType<typeof tabOf>
+const tabOf = (t: chrome.tabs.Tab) => ({
   id: t.id!,
   windowId: t.windowId,
   url: t.url ?? t.pendingUrl ?? '',
@@ -174,17 +142,16 @@ export async function showTab(id: number): Promise<void> {
 export async function openBackgroundTab(url: string, windowId?: number): Promise<Tab> {
   return tabOf(await chrome.tabs.create({ url, active: false, windowId }))
 }
-/** Opens a tab before the person's eyes, and returns its id. */
+/** Opens a tab in front, and returns its id. */
 export const openFrontTab = async (url: string): Promise<number> => (await chrome.tabs.create({ url })).id!
-export const isTabOpen = (id: number): Promise<boolean> => chrome.tabs.get(id).then(() => true, () => false)
-/** Opens a window of its own behind the others, and returns its tab. */
+/** Opens a window behind the others, and returns its tab. */
 export async function openWindow(url: string, width: number, height: number): Promise<Tab> {
   const w = await chrome.windows.create({ url, focused: false, width, height, type: 'normal' })
   const tab = w?.tabs?.[0]
   if (!tab) throw new Error('the browser opened no window')
   return tabOf(tab)
 }
-/** The person has a tab before their eyes. */
+/** Reports whether the user sees a tab: it is active in the focused window. */
 export async function seesTab(id: number): Promise<boolean> {
   const tab = await getTab(id)
   return !!tab?.active && (await chrome.windows.get(tab.windowId)).focused
@@ -198,21 +165,15 @@ export const connectTab = (id: number, name: string): Port => wrap(chrome.tabs.c
 export async function injectFile(tabId: number, file: string, world: 'ISOLATED' | 'MAIN' = 'ISOLATED'): Promise<void> {
   await chrome.scripting.executeScript({ target: { tabId }, files: [file], world, injectImmediately: true })
 }
-/** From now until `undo`, a file runs in the page's own world before each document that matches, in all tabs. */
+/** Runs a file in the page's own world before each matching document, in all tabs. The result undoes it. */
 export async function injectFirst(id: string, file: string, matches: string[]): Promise<() => Promise<void>> {
   const undo = () => chrome.scripting.unregisterContentScripts({ ids: [id] }).catch(() => {})
-  await undo() // an earlier worker may not have come to it
-  await chrome.scripting.registerContentScripts([{
-    id,
-    js: [file],
-    matches,
-    world: 'MAIN',
-    runAt: 'document_start',
-    persistAcrossSessions: false,
-  }])
+  await undo() // an earlier worker may have ended before its own
+  const script = { id, js: [file], matches, persistAcrossSessions: false }
+  await chrome.scripting.registerContentScripts([{ ...script, world: 'MAIN', runAt: 'document_start' }])
   return undo
 }
-/** Runs a function that uses nothing from outside in a tab's main frame. */
+/** Runs a function in a tab's main frame. The function can use only its arguments. */
 export async function runInTab<A extends unknown[], R>(
   tabId: number,
   func: (...args: A) => R,
@@ -223,10 +184,10 @@ export async function runInTab<A extends unknown[], R>(
   return outcome?.result as R
 }
 
-// What DevTools can; needs the permission `debugger`.
+// The debugger, with its own permission.
 
 const debugged = new Map<number, number>()
-/** Runs work while the debugger is attached to a tab; works within works. */
+/** Runs work while the debugger is attached to a tab. Works may overlap. */
 async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
   const target = { tabId }
   const users = debugged.get(tabId) ?? 0
@@ -243,11 +204,11 @@ async function debugging<T>(tabId: number, work: () => Promise<T>): Promise<T> {
 const command = (tabId: number, method: string, params: object) =>
   chrome.debugger.sendCommand({ tabId }, method, { ...params })
 
-/** Input that the page takes for a person's. */
+/** Types text that the page takes for the user's. */
 export const insertTrustedText = (tabId: number, text: string): Promise<void> =>
   debugging(tabId, async () => void await command(tabId, 'Input.insertText', { text }))
 
-/** A tab is taken for seen and focused until `ended` settles. Resolves when it is. */
+/** Makes a tab count as visible and focused until `ended` settles. Resolves once it does. */
 export function emulateFocus(tabId: number, ended: Promise<unknown>): Promise<void> {
   return new Promise((resolve, reject) => {
     debugging(tabId, async () => {
@@ -259,7 +220,7 @@ export function emulateFocus(tabId: number, ended: Promise<unknown>): Promise<vo
   })
 }
 
-// Bookmarks; undefined without the permission.
+// Bookmarks. Undefined without the permission.
 
 export type BookmarkNode = chrome.bookmarks.BookmarkTreeNode
 export const bookmarks = (): typeof chrome.bookmarks | undefined => chrome.bookmarks

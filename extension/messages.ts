@@ -1,52 +1,50 @@
 /**
- * The one table of what the side panel, the options page and the background say
- * to each other, over a `chrome.runtime` port of the name {@link panelPort}. The
- * background sends its whole {@link State} when a page connects and after each
- * change; requests are answered by id.
+ * The messages between the extension's pages and the background, over a `chrome.runtime` port named {@link panelPort}.
+ * The background sends its whole {@link State} when a page connects and after each change. It answers requests by id.
  */
-import type { FailureCode, Mode, Phase, Site } from './chats/wire.ts'
+import type { FailureCode, Mode, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
-/** A port of this name carries connectRegistry's messages. */
+/** A port of this name carries the messages of connectRegistry. */
 export const registryPort = 'portolan-registry'
 
-/** What pages ask, by method. Each answers nothing unless it says so. */
+/** The pages' requests, by method. Most have no result. */
 export interface Requests {
-  /** Opens a pairing with the bridge at `address`. `state.pairing` goes on from there. */
+  /** Begins a pairing with the bridge at `address`. `state.pairing` shows its progress. */
   pair(p: { address: string }): void
-  /** The six digits that the terminal shows. */
+  /** Passes on the six digits that the terminal shows. */
   digits(p: { digits: string }): void
   cancelPairing(p: {}): void
-  /** Forgets the key; the bridge forgets it with `portolan bridge revoke`. */
+  /** Forgets the key. The bridge forgets it with `portolan bridge revoke`. */
   unpair(p: {}): void
   /** Tries to connect now. */
   reconnect(p: {}): void
-  /** For a bridge that runs with --ephemeral: the token that it shows. */
+  /** Uses the token of a bridge that runs with --ephemeral. */
   useToken(p: { address: string; token: string }): void
   setLabel(p: { label: string }): void
-  /** The page asked for the host permission before. */
+  /** The page requests the host permission before. */
   setChat(p: { site: Site; patch: Partial<ChatSettings> }): void
   setOptions(p: Partial<Options>): void
-  /** Answers a question that waits in `state.approvals`. `always`: from now on for that client and tool. */
+  /** Decides about a call in `state.approvals`. `always` and `never` hold for that client and tool. */
   approve(p: { id: string; answer: 'once' | 'always' | 'deny' | 'never' }): void
-  /** `undefined` takes a grant back: the tool's own default holds again. */
+  /** Without a grant the tool's own default holds again. */
   setGrant(p: { client: string; tool: string; grant?: Grant }): void
   forgetClient(p: { client: string }): void
-  /** A page's origin that may use the bridge's HTTP endpoint, with its token. */
+  /** Lets pages of an origin use the bridge's HTTP endpoint. They need the bridge's token as well. */
   approveOrigin(p: { origin: string; approved: boolean }): void
-  /** Ends all runs and calls, and the connection to the bridge, until `go`. */
+  /** Stops all runs, calls and the connection to the bridge, until `go`. */
   stop(p: {}): void
   go(p: {}): void
   clearActivity(p: {}): void
-  /** Of a run in `state.runs`. */
+  /** The ids of runs are in `state.runs`. */
   cancelRun(p: { id: string }): void
   resumeRun(p: { id: string }): void
   handOver(p: { id: string }): void
   /** Brings a run's tab to the front. */
   showRun(p: { id: string }): void
-  /** A debug bundle as JSON text, redacted. */
+  /** Returns a redacted debug bundle as JSON text. */
   debugBundle(p: {}): string
-  /** History that was kept, as JSON lines; empty unless the person switched it on. */
+  /** Returns the history as JSON lines. It is empty unless the user switched it on. */
   exportHistory(p: {}): string
   clearHistory(p: {}): void
 }
@@ -58,7 +56,7 @@ export type FromBackground =
   | { id: number; result: unknown }
   | { id: number; error: { code: string; message: string } }
 
-/** All that the pages show. Header values, keys and tokens are never in it. */
+/** The state that the pages show. It never has header values, keys or tokens. */
 export interface State {
   version: string
   install: { id: string; label: string }
@@ -68,15 +66,15 @@ export interface State {
   chats: Record<Site, Chat>
   runs: Run[]
   options: Options
-  /** Optional permissions that are granted now, and host patterns. */
+  /** The optional permissions and host patterns that are granted now. */
   permissions: { bookmarks: boolean; debugger: boolean; origins: string[] }
   clients: ClientView[]
   approvals: Approval[]
-  /** Approved pages. */
+  /** Approved origins of pages. */
   origins: string[]
   /** Newest last, at most 500. */
   activity: Activity[]
-  /** The tools that are offered now. */
+  /** The tools that clients get now. */
   tools: { name: string; title?: string; source: 'chats' | 'tabs' | 'bookmarks' | 'registry'; destructive: boolean }[]
 }
 
@@ -92,7 +90,7 @@ export interface Link {
   ephemeral: boolean
 }
 
-/** `digits`: type them here. `terminal`: they were right; say yes in the terminal. */
+/** `digits`: the user types them here. `terminal`: they were right, and the user says yes in the terminal. */
 export interface Pairing {
   step: 'connecting' | 'digits' | 'terminal' | 'failed'
   address: string
@@ -102,7 +100,7 @@ export interface Pairing {
 export interface ChatSettings {
   enabled: boolean
   mode: Mode
-  /** Prompts in an hour, at most. */
+  /** The most prompts in an hour. */
   perHour: number
   /** When the terms-of-use note was accepted, in ms since the epoch. */
   acceptedAt: number | null
@@ -116,7 +114,7 @@ export interface Chat extends ChatSettings, Tally {
   usedThisHour: number
 }
 
-/** How prompts ended since the browser started (T25); those that were cancelled are in none. */
+/** How prompts ended since the browser started (T25). Cancelled prompts are not counted. */
 export interface Tally {
   answered: number
   failed: number
@@ -136,20 +134,20 @@ export interface Run {
 }
 
 export interface Options {
-  /** ask_chatgpt_web, ask_gemini_web, ask_chatgpt_gemini_web are offered too. */
+  /** Offers ask_chatgpt_web, ask_gemini_web and ask_chatgpt_gemini_web too. */
   aliases: boolean
   bookmarks: boolean
-  /** page_dom and tabs_list are offered. */
+  /** Offers page_dom and tabs_list. */
   pages: boolean
-  /** The registry's tools are offered to desktop clients. */
+  /** Offers the registry's tools to desktop clients. */
   publishRegistry: boolean
-  /** Bring a driven tab to the front; default false. */
+  /** Brings a driven tab to the front. Off by default. */
   focus: boolean
-  /** Without a conversationId, go on with the client's last conversation; default false: a new chat. */
+  /** Without a conversationId, continues the client's last conversation. By default a prompt opens a new chat. */
   reuseChats: boolean
-  /** Keep questions and answers, in this profile only; default false. */
+  /** Keeps questions and answers, in this profile only. Off by default. */
   history: boolean
-  /** Days after which they are forgotten. */
+  /** How many days they are kept. */
   historyDays: number
 }
 
@@ -167,7 +165,7 @@ export interface Approval {
   client: string
   clientName: string
   tool: string
-  /** What it will do, in a sentence, with the page's or bookmark's own words quoted. */
+  /** A sentence about the effect, with the page's or bookmark's own words in quotes. */
   summary: string
   /** The arguments as JSON, cut. */
   args: string

@@ -1,6 +1,6 @@
 /**
- * Completes the extension's folder with its manifest, and packs it: the same files
- * give the same bytes. Permissions that are named besides are added.
+ * Completes the extension folder with its manifest and packs it: `node extension/pack.ts FOLDER ZIP [PERMISSION...]`.
+ * Named permissions are added. The same files give the same bytes.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,16 +1,13 @@
 import { readStored, writeStored, type Area } from './browser.ts'
 
-/**
- * A value that outlives the worker: read once when it wakes, written at each
- * change. `load` comes before the rest.
- */
+/** A value that outlives the worker. It is read once when the worker starts, and written at each change. */
 export class Stored<T> {
   value: T
+  private writing: Promise<void> | undefined
   private readonly key: string
   private readonly area: Area
   private readonly changed: () => void
   private readonly pause: number
-  private writing: Promise<void> | undefined
 
   /** Changes within `pause` ms are one write. */
   constructor(area: Area, key: string, initial: T, changed: () => void = () => {}, pause = 0) {
@@ -21,14 +18,15 @@ export class Stored<T> {
     this.pause = pause
   }
 
+  /** Reads the value. Call it before any use. */
   async load(): Promise<void> {
     const kept = await readStored<T>(this.area, this.key)
     if (kept === undefined) return
-    // What an older version did not know keeps its default.
+    // A field that an older version did not write keeps its default.
     this.value = typeof kept === 'object' && !Array.isArray(kept) ? { ...this.value, ...kept } : kept
   }
 
-  /** Resolves when it is written. */
+  /** Resolves when the value is written. */
   set(value: T): Promise<void> {
     this.value = value
     this.changed()
@@ -38,9 +36,13 @@ export class Stored<T> {
 
   private async write(): Promise<void> {
     await new Promise<void>((resolve) => (this.pause ? setTimeout(resolve, this.pause) : queueMicrotask(resolve)))
-    this.writing = undefined // what is set from here on is another write
+    this.writing = undefined // from here on, a change needs another write
     await writeStored(this.area, this.key, this.value).catch((e: unknown) =>
       console.error(`${this.key} could not be kept`, e)
     )
   }
 }
+
+/** Reads all values. */
+export const loadAll = async (values: { load(): Promise<void> }[]): Promise<void> =>
+  void await Promise.all(values.map((v) => v.load()))

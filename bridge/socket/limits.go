@@ -25,7 +25,7 @@ func (l Limits) withDefaults() Limits {
 // stopped everything there.
 var ErrStopped = errors.New(stopped)
 
-// stopped is the text of that reason in the closing frame (extension/link/link.ts).
+// stopped is the text of that reason in the closing frame (extension/link/bridgelink.ts).
 const stopped = "stopped by the person"
 
 // Errors of messages beyond a limit. The connection is closed.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { answer as wholeAnswer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
-import type { FromDriver } from '../../extension/chats/wire.ts'
+import type { FromDriver } from '../../extension/chats/drivermessages.ts'
 import {
   aistudio,
   article,
@@ -20,7 +20,7 @@ import {
 
 const sites = new Sites()
 
-/** The backend's Markdown in the form that a page's elements have. */
+/** The backend's Markdown as the driver reads it from a page's elements. */
 const asRead = (text: string, origin: string) =>
   text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
     .replaceAll('](/images', `](${origin}/images`)
@@ -70,7 +70,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       driven.close()
     })
 
-    test(`${on.name}: a long answer, with its beginning told on the way`, async () => {
+    test(`${on.name}: a long answer, with partial answers`, async () => {
       const about = token('long')
       const prompt = `[[long kb=64]] [[slow ms=1500]] token:${about}`
       const outcome = await sites.ask(on, prompt)
@@ -83,14 +83,14 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
 
     test(`${on.name}: an old conversation with the same prompt is never the answer`, async () => {
       for (const old of [0, 800]) {
-        // The stale conversation was asked exactly this.
+        // The stale conversation has exactly this prompt.
         const prompt = 'Earlier question 2: token:stale-2'
         const outcome = await sites.ask(
           { ...on, query: { ...on.query, old }, times: old ? { settle: 500 } : {} },
           prompt,
         )
         assert.equal(outcome.failure, undefined)
-        // Answer 2 is the stale one; ours is the third there, or the first of a chat that the page had not filled yet.
+        // Answer 2 is stale. Ours is the third, or the first if the page had not filled the chat yet.
         assert.match(
           outcome.answer!.answer,
           /answer (?:3|1) of this conversation, and it ends with \*\*stale-2\*\*/,
@@ -99,7 +99,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
       }
     })
 
-    test(`${on.name}: a conversation that goes on, by its address`, async () => {
+    test(`${on.name}: a conversation that continues, by its address`, async () => {
       const id = sites.pages.seed(on.site, 3)
       const driven = await sites.open({ ...on, path: sites.pages.path(on.site, id) })
       for (const n of [4, 5]) {
@@ -107,7 +107,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
         const answer = right(await driven.ask(`token:${about}`, { continues: true }), plain(about, n))
         assert.equal(answer.conversationId, id)
       }
-      // The same words again are a new turn all the same.
+      // The same words again are a new turn.
       const [prompt, about] = ['Say it again, token:again', 'again']
       right(await driven.ask(prompt, { continues: true }), plain(about, 6))
       right(await driven.ask(prompt, { continues: true }), plain(about, 7))
@@ -139,7 +139,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
   }
 
   for (const locale of ['ja', 'de', 'fr', 'es', 'zh'] as const) {
-    // Two layouts have nothing but words for some marks.
+    // Two layouts know some marks only by words.
     for (
       const on of [
         ...thorough ? layouts : [turnKey, ...locale === 'ja' ? [gemini] : locale === 'zh' ? [aistudio] : []],
@@ -158,7 +158,7 @@ describe('driver', { concurrency: 8, timeout: 150_000 }, () => {
   }
 })
 
-// By themselves, for what is measured is time.
+// These tests run alone, because they measure time.
 for (const on of layouts)
   test(`${on.name}: an answer is captured soon after its completion`, async () => {
     const driven = await sites.open({ ...on, slow: on === turnKey })
@@ -171,17 +171,17 @@ for (const on of layouts)
     }
     driven.close()
     console.log(`# ${on.name}: captured ${delays.join(', ')} ms after completion`)
-    // The goal is 500; others use the machine too.
+    // The goal is 500, but other programs use the machine too.
     assert.ok(Math.min(...delays) < 5000, 'it waits for what is not to come')
   })
 
 declare global {
-  /** In the page: when the marks of completion came, and when the driver told. */
+  /** In the page: the times of the marks of completion, and of the driver's report. */
   var endAt: number | undefined
   var doneAt: number | undefined
 }
 
-/** Runs in the page: notes when there are more marks of completion than before, and when the driver tells. */
+/** Runs in the page. Records when marks of completion are added, and when the driver reports. */
 function watchEnd(): void {
   const count = (root: ParentNode): number =>
     root.querySelectorAll(

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { FailureCode, FromDriver, Order } from '../../extension/chats/wire.ts'
+import type { FailureCode, FromDriver, Order } from '../../extension/chats/drivermessages.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
 import { aistudio, article, gemini, layouts, plain, right, Sites, some, token, turnKey, type On } from './site.ts'
 
 const sites = new Sites()
 
-/** `times` are of what never comes: what does come has the driver's own, however busy the machine is. */
+/** `times` shortens the waits for what never comes. Other waits keep the driver's own times. */
 interface Row {
   name: string
   on: On[]
@@ -182,7 +182,7 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
         assert.deepEqual([failure!.code, failure!.kind], [row.code, row.kind], failure!.message)
         assert.match(failure!.message, row.says)
         assert.match(failure!.message, /^[A-Z].*[.)]$/s)
-        // Over HTTP/1.1 Chromium itself repeats a POST on a connection that breaks.
+        // Over HTTP/1.1 Chromium repeats a POST if its connection breaks.
         const [least, most] = [row.sent].flat() as [number, number?]
         const sent = sites.received(on.site, about).length
         assert.ok(sent >= least && sent <= (most ?? least), `sent ${sent} times`)
@@ -217,7 +217,7 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
       const { failure } = await driven.outcome()
       assert.equal(failure!.code, 'CANCELLED')
       console.log(`# cancelled after ${Date.now() - begun} ms`)
-      // The page tells its backend after its button has gone.
+      // The page notifies its backend after the button has gone.
       for (const end = Date.now() + 20_000; sites.pages.stopped(on.site) === stopped && Date.now() < end;)
         await driven.page.waitForTimeout(20)
       assert.ok(sites.pages.stopped(on.site) > stopped)
@@ -240,7 +240,7 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
   })
 
   for (const on of chatgpt)
-    test(`an empty answer is told as one, ${on.name}`, async () => {
+    test(`an empty answer is reported as empty, ${on.name}`, async () => {
       const { answer } = await sites.ask({ ...on, times: { empty: 500 } }, `[[empty]] token:${token('empty')}`)
       assert.deepEqual([answer!.answer, answer!.confidence], ['', 'low'])
       assert.ok(answer!.evidence.includes('no text'))
@@ -263,7 +263,7 @@ describe('the driver fails', { concurrency: 8, timeout: 120_000 }, () => {
 
 const loginPath = { chatgpt: '/auth/login', gemini: '/signin', aistudio: '/welcome' }
 
-/** What is in the page's field, whichever it is. */
+/** Returns the text in the page's field, whatever kind it is. */
 function written(driven: { page: import('playwright-core').Page }): Promise<string> {
   return driven.page.evaluate(() => {
     const find = (root: ParentNode): Element | null =>

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import type { CdpPage } from '../web/cdp.ts'
 import { RawChromium } from '../web/rawchromium.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { profiles } from '../../extension/chats/profiles/index.ts'
-import type { FromDriver, Order, Site } from '../../extension/chats/wire.ts'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
+import type { FromDriver, Order, Site } from '../../extension/chats/drivermessages.ts'
 import { script } from './inpage.ts'
 import { plain, token } from './site.ts'
 
@@ -14,19 +14,19 @@ let code: string
 before(async () => {
   pages = await startPages()
   chromium = await RawChromium.launch(pages.flags)
-  code = await script('../../extension/chats/driver/drive.ts', 'driver')
+  code = await script('../../extension/chats/driver/serve.ts', 'driver')
 })
 after(async () => {
   await chromium?.remove()
   await pages?.close()
 })
 
-// Stands in for what the background puts into a hidden page: frames go on.
+// Stands in for the background's shim: a hidden page gets frames.
 const frames =
   `window.requestAnimationFrame = (f) => { const c = new MessageChannel(); c.port1.onmessage = () => { c.port1.close(); f(performance.now()) }; c.port2.postMessage(0); return 0 }`
 
 const port =
-  `window.told = []; window.port = { post: (m) => told.push(m), onmessage: null, onclose: null, close() {} }; driver.drive(port, window)`
+  `window.told = []; window.port = { post: (m) => told.push(m), onmessage: null, onclose: null, close() {} }; driver.serve(port, window)`
 
 async function ticked(tab: CdpPage): Promise<FromDriver> {
   const end = Date.now() + 25_000
@@ -48,7 +48,7 @@ const urls: Record<Site, string> = {
 }
 
 for (const site of ['chatgpt', 'gemini', 'aistudio'] as const)
-  test(`${site}: a tab that nobody sees, of a browser that nobody drives`, async () => {
+  test(`${site}: a hidden tab, in a browser without DevTools`, async () => {
     const tab = await chromium.open(urls[site])
     await tab.holds(`location.host && document.readyState === 'complete'`)
     await tab.evaluate(frames)
@@ -65,7 +65,7 @@ for (const site of ['chatgpt', 'gemini', 'aistudio'] as const)
       continues: false,
       trustedInput: false,
     }
-    await tab.evaluate(`port.onmessage(${JSON.stringify({ type: 'start', order, profile: profiles[site] })})`)
+    await tab.evaluate(`port.onmessage(${JSON.stringify({ type: 'start', order, spec: siteSpecs[site] })})`)
     const outcome = await ticked(tab)
     assert.equal(outcome.type === 'done' ? outcome.answer.answer : JSON.stringify(outcome), plain(about))
     assert.equal(pages.prompts(site).at(-1)!.text, order.prompt)

@@ -22,7 +22,7 @@ test('the content script is small', () => {
   assert.ok(size <= 20 * 1024, `${size} bytes`)
 })
 
-test('put into a tab twice it listens once', async () => {
+test('injected into a tab twice it listens once', async () => {
   const browser = await launchChromium()
   const page = await browser.newPage()
   const listeners = await page.evaluate((code) => {

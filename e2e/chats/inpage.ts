@@ -1,8 +1,8 @@
-// For tests: a module of this folder in a real page of a real Chromium.
+// For tests: a module in a real page of a real Chromium.
 import { build } from 'esbuild'
 import { fileURLToPath } from 'node:url'
 
-/** The module's exports as the global `name`, as text for `page.evaluate`. */
+/** Returns a script for `page.evaluate` that sets the global `name` to the module's exports. */
 export async function script(module: string, name: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(module, import.meta.url))],

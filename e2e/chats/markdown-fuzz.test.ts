@@ -70,7 +70,7 @@ test('any elements in any order: no throw, no HTML, no scripts, fences that clos
       for (let i = 0; i < 4; i++) root.append(make(0))
       const { text } = read([root], { base: 'https://chat.example/' })
       const blocks = text.replace(/(^|\n)((?:[>\s]|[-*] |\d+\. )*)(`{3,})[^`\n]*\n[\s\S]*?\n[>\s]*\3(?=\n|$)/g, '$1')
-      // Code spans and escaped characters taken out, as CommonMark reads them.
+      // Removes code spans and escaped characters, as CommonMark reads them.
       let outside = ''
       for (const block of blocks.split(/\n[>\s]*\n/)) {
         for (let i = 0; i < block.length;) {

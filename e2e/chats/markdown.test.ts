@@ -17,10 +17,10 @@ after(() => browser.close())
 
 type Read = { markdown(els: Element[], o: { base: string; omit?: string[]; notes?: RegExp }): Markdown }
 
-/** The longest reading in the page so far. */
+/** The longest reading time in the page so far. */
 let longest = 0
 
-/** The HTML as a page would hold it; `<template shadowrootmode>` makes shadow roots. */
+/** Reads HTML from a page. `<template shadowrootmode>` makes shadow roots. */
 async function read(html: string, omit: string[] = []): Promise<Markdown> {
   const [found, ms] = await page.evaluate(([html, omit]) => {
     const main = document.querySelector('main')!
@@ -159,7 +159,7 @@ const table: [name: string, html: string, want: string, omit?: string[]][] = [
 for (const [name, html, want, omit] of table)
   test(`Markdown: ${name}`, async () => assert.deepEqual(await read(html, omit), { text: want, truncated: false }))
 
-test('hostile pages end soon, and say that they were cut', async () => {
+test('hostile pages end soon, and are marked as cut', async () => {
   const deep = await read('<div>'.repeat(5000) + 'bottom')
   assert.deepEqual(deep, { text: '', truncated: true })
   const spans = await read('<p>top</p>' + '<b><i>'.repeat(400) + 'bottom')

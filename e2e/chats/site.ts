@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startPages, type Pages, type PageState } from '../sites/serve.ts'
-import type { FromDriver, Order, Site } from '../../extension/chats/wire.ts'
-import { Driven, Tabs, type Outcome } from './background.ts'
+import type { FromDriver, Order, Site } from '../../extension/chats/drivermessages.ts'
+import { Driven, Tabs, type Outcome } from './drivenpage.ts'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
 import type { Times } from '../../extension/chats/driver/times.ts'
@@ -30,17 +30,17 @@ export const gemini: On = { name: 'Gemini', site: 'gemini', query: {}, layout: '
 export const aistudio: On = { name: 'AI Studio', site: 'aistudio', query: {}, layout: 'chunk-editor' }
 export const layouts = [article, turnKey, gemini, aistudio]
 
-/** How often the plain question is asked; set, every test runs on every layout and in every language. */
+/** How often the plain prompt is sent. If it is set, every test runs on every layout and in every language. */
 export const runs = Number(process.env.DRIVER_RUNS ?? 2)
 export const thorough = process.env.DRIVER_RUNS !== undefined
 
-/** Two of the layouts that a test is for, other ones for each test; all where it is thorough. */
+/** Returns two of a test's layouts, different ones for each test. A thorough run has all. */
 export const some = (of: On[], nth: number) =>
   thorough || of.length < 3
     ? of
     : [of[nth % of.length]!, of[(nth + 1 + (nth >> 2)) % of.length]!].filter((on, i, all) => all.indexOf(on) === i)
 
-/** The pages, and a browser, for the tests of one file. */
+/** Pages and a browser for the tests of one file. */
 export class Sites {
   pages!: Pages
   #browser!: Browser
@@ -52,7 +52,7 @@ export class Sites {
       ;[this.pages, this.#browser, this.#code] = await Promise.all([
         startPages(),
         launchChromium(),
-        script('../../extension/chats/driver/drive.ts', 'driver'),
+        script('../../extension/chats/driver/serve.ts', 'driver'),
       ])
       this.#tabs = new Tabs(await this.#browser.newContext({ viewport: { width: 1280, height: 800 } }))
     })
@@ -62,7 +62,7 @@ export class Sites {
     })
   }
 
-  /** With a short time to come to rest, unless `times` says otherwise. */
+  /** Opens a page with a short time to settle, unless `times` has another. */
   async open(on: On): Promise<Driven> {
     const url = `${this.pages.httpUrl(on.site, on.path)}&${new URLSearchParams(
       Object.entries(on.query).map(([k, v]) => [k, String(v)]),
@@ -79,12 +79,12 @@ export class Sites {
     }
   }
 
-  /** What the site's backend was asked about something. */
+  /** Returns the prompts about something that reached the site's backend. */
   received = (site: Site, about: string) => this.pages.prompts(site).filter(({ text }) => text.includes(about))
 }
 
 let count = 0
-/** Something to ask about that nobody asked about before. */
+/** Returns a new subject for a prompt. */
 export const token = (what: string) => `${what.replace(/\W+/g, '-')}-${++count}`.toLowerCase()
 
 export const plain = (about: string, turn = 1) =>

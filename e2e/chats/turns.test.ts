@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import type { Layout } from '../../extension/chats/profile.ts'
-import { profiles } from '../../extension/chats/profiles/index.ts'
-import type * as deepModule from '../../extension/chats/driver/deep.ts'
+import type { Layout } from '../../extension/chats/sites/site.ts'
+import { siteSpecs } from '../../extension/chats/sites/index.ts'
+import type * as shadowModule from '../../extension/chats/driver/shadow.ts'
 import type * as turnsModule from '../../extension/chats/driver/turns.ts'
 import { launchChromium } from '../web/harness.ts'
 import { script } from './inpage.ts'
 
 declare global {
-  var deepIn: typeof deepModule
+  var shadowIn: typeof shadowModule
   var turnsIn: typeof turnsModule
 }
 
@@ -19,7 +19,7 @@ before(async () => {
   browser = await launchChromium()
   page = await browser.newPage()
   for (
-    const [file, name] of [['../../extension/chats/driver/deep.ts', 'deepIn'], [
+    const [file, name] of [['../../extension/chats/driver/shadow.ts', 'shadowIn'], [
       '../../extension/chats/driver/turns.ts',
       'turnsIn',
     ]] as const
@@ -28,8 +28,8 @@ before(async () => {
 })
 after(() => browser.close())
 
-const article = profiles.chatgpt.layouts.find(({ name }) => name === 'article')!
-const turnKey = profiles.chatgpt.layouts.find(({ name }) => name === 'turn-key')!
+const article = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'article')!
+const turnKey = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'turn-key')!
 
 const user = (text: string, id = '') =>
   `<article id="${id}" data-turn="user"><div data-message-author-role="user"><div class="whitespace-pre-wrap">${text}</div></div></article>`
@@ -45,7 +45,7 @@ const keyed = (key: string, text: string) =>
 const found = (layout: Layout, states: string[], o: { keep?: boolean; edited?: boolean } = {}) =>
   page.evaluate(([layout, states, keep, edited]) => {
     const out: string[] = []
-    const turns = new turnsIn.Turns(new deepIn.Deep(document), layout, 'ask this', edited)
+    const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this', edited)
     for (const [n, state] of states.entries()) {
       if (n && keep) document.body.insertAdjacentHTML('beforeend', state)
       else document.body.innerHTML = state
@@ -80,7 +80,7 @@ test('replaced elements do not make an old turn ours', async () => {
   ])
 })
 
-test('of new ones the lowest for the eye: an old conversation may come late, or stand in reverse', async () => {
+test('of new turns the lowest on the screen: an old conversation may come late, or in reverse', async () => {
   assert.deepEqual(await found(article, ['', user('ask this') + answer('late') + user('ask this') + answer('ours')]), [
     'ours',
   ])
@@ -103,7 +103,7 @@ test('answers end where the next turn begins', async () => {
   assert.deepEqual(await found(article, [answer('before'), answer('before') + user('ask this')]), [''])
 })
 
-test('what the person changed before sending is ours only where the person sends', async () => {
+test('an edited prompt is ours only in assist mode', async () => {
   assert.deepEqual(await found(article, ['', user('ask that') + answer('a')]), ['none'])
   assert.deepEqual(await found(article, ['', user('ask that') + answer('a')], { edited: true }), ['a'])
   assert.deepEqual(
@@ -112,12 +112,12 @@ test('what the person changed before sending is ours only where the person sends
   )
 })
 
-test('trouble in other turns is none of ours', async () => {
+test('notices in other turns do not count', async () => {
   assert.deepEqual(
     await page.evaluate(
       ([layout, html]) => {
         document.body.innerHTML = html
-        const turns = new turnsIn.Turns(new deepIn.Deep(document), layout, 'ask this')
+        const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this')
         const ours = turns.ours()
         return ['old-alert', 'new-alert', 'toast'].map((
           id,

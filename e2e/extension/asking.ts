@@ -4,10 +4,10 @@ import { answer } from '../sites/answer.ts'
 import { Scenario } from '../sites/scenario.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
 import type { Locale } from '../sites/state.ts'
-import { sites, type Seen, type Site } from '../../extension/chats/wire.ts'
+import { sites, type TurnState, type Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig, type Outcome } from './rig.ts'
 
-// For tests of the chats through everything: what is asked, and what must come back.
+// For tests of the chats through all parts: prompts, and the answers that must come back.
 
 export interface Answered {
   answer: string
@@ -23,11 +23,11 @@ export interface Fault {
   text: string
   code: string
   kind?: string
-  state?: Seen
+  state?: TurnState
   health?: object
 }
 
-/** The sites' own addresses, for the browser's queries. */
+/** The sites' own addresses. */
 export const hosts: Record<Site, string> = {
   chatgpt: 'https://chatgpt.com',
   gemini: 'https://gemini.google.com',
@@ -46,7 +46,7 @@ export class Asking {
     this.client = client
   }
 
-  /** All sites are switched on, and a client over stdio is connected. */
+  /** Switches all sites on, and connects a client over stdio. */
   static async create(options: Parameters<typeof Rig.create>[0] = {}): Promise<Asking> {
     const pages = await startPages()
     try {
@@ -72,7 +72,7 @@ export class Asking {
     await this.pages.close()
   }
 
-  /** A prompt of several lines whose answer can be no other's. */
+  /** Returns a prompt of several lines with a unique answer. */
   prompt(marks = ''): { token: string; prompt: string } {
     const token = `tk${++this.last}x${Math.random().toString(36).slice(2, 8)}`
     return { token, prompt: `token:${token}\nsecond line, “quoted” & <b>\n\n    fourth line ${marks}` }
@@ -82,7 +82,7 @@ export class Asking {
     return call(client, `chat_${site}`, { prompt, ...more }, { timeout: 500_000 })
   }
 
-  /** Asks, and compares the whole answer, and what reached the site. */
+  /** Sends a prompt, and compares the whole answer and the prompt that reached the site. */
   async ask(
     site: Site,
     marks = '',
@@ -99,12 +99,12 @@ export class Asking {
     return r.structured as unknown as Answered
   }
 
-  /** What the site's backend was asked about something. */
+  /** Returns the prompts about something that reached the site's backend. */
   sent(site: Site, about: string): string[] {
     return this.pages.prompts(site).map((p) => p.text).filter((text) => text.includes(about))
   }
 
-  /** Asks for what must fail. `sent` is how often the prompt reached the site. */
+  /** Sends a prompt that must fail. `sent` is how often the prompt reached the site. */
   async fails(
     site: Site,
     marks: string,
@@ -119,12 +119,12 @@ export class Asking {
     return { ...error, text: r.text, sent: this.sent(site, token).length }
   }
 
-  /** What was asked has ended, and the panel knows. */
+  /** Resolves when no run is left in the panel's state. */
   async idle(): Promise<void> {
     await this.rig.until('no runs', (s) => !s.runs.length)
   }
 
-  /** The tab that is driven for a site. */
+  /** Returns the tab that runs drive for a site. */
   async tab(site: Site): Promise<{ id: number; windowId: number; active: boolean; width: number; focused: boolean }> {
     const found = await this.rig.panel.evaluate(async (host) => {
       for (const w of await chrome.windows.getAll({ populate: true })) {
@@ -137,7 +137,7 @@ export class Asking {
     return found
   }
 
-  /** What is in a tab, without DevTools: whether nobody sees it, and what its field for the prompt holds. */
+  /** Reads a tab without DevTools: whether it is hidden, and the text in its field. */
   look(tabId: number): Promise<{ hidden: boolean; field: string }> {
     return this.rig.panel.evaluate(async (tabId) => {
       const [seen] = await chrome.scripting.executeScript({
@@ -161,7 +161,7 @@ export class Asking {
   }
 }
 
-/** The backend's Markdown in the form that a page's elements have. */
+/** The backend's Markdown as the driver reads it from a page's elements. */
 export const asRead = (text: string, site: Site) =>
   text.replace('|---|---:|---|', '| --- | ---: | --- |').replace('[^1]', '').replace('quotation\n> of', 'quotation of')
     .replaceAll('](/images', `](${hosts[site]}/images`)

@@ -4,7 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { call, hasTool, Rig } from './rig.ts'
 
-// K2 to K4, S11 and S12: bookmarks through both hops, by a real client.
+// K2 to K4, S11 and S12: bookmarks over bridge and extension, with a real client.
 
 let rig: Rig
 let desk: Client
@@ -65,7 +65,7 @@ test('all tools do what K2 says', async () => {
   assert.match(JSON.stringify(root), /"Charts"/)
 })
 
-test("the browser's errors, wrong arguments and unknown tools are told as they are", async () => {
+test("the browser's errors, wrong arguments and unknown tools become results", async () => {
   const missing = await call(desk, 'bookmark_get', { id: '999999' })
   assert.deepEqual([missing.error, missing.text], [true, "Can't find bookmark for id."])
   for (const args of [{}, { id: 5 }, { id: '1', more: true }]) {
@@ -76,7 +76,7 @@ test("the browser's errors, wrong arguments and unknown tools are told as they a
   await assert.rejects(call(desk, 'bookmark_nothing'), /unknown tool/)
 })
 
-test('arguments beyond 2 MiB are refused, and cost nobody the connection', async () => {
+test('arguments beyond 2 MiB are refused, and the connection stays', async () => {
   const other = call(desk, 'bookmark_search', { query: 'reef' })
   const large = await call(desk, 'bookmark_search', { query: 'x'.repeat(2_200_000) })
   assert.ok(large.error && large.text.includes('larger than the 2 MiB'), large.text.slice(0, 200))
@@ -84,7 +84,7 @@ test('arguments beyond 2 MiB are refused, and cost nobody the connection', async
   assert.ok(!(await call(desk, 'bookmark_search', { query: 'reef' })).error)
 })
 
-test('clients that want it hear what happens to bookmarks', async () => {
+test('clients that subscribe get changes of bookmarks', async () => {
   const heard: { type: string; data: { title?: string } }[] = []
   desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
     if (params.logger === 'portolan/event') heard.push(params.data as never)
@@ -127,7 +127,7 @@ test('removing asks the person, each time or for ever', async () => {
   assert.match((await call(desk, 'bookmark_remove_tree', { id: folder.id })).text, /does not let desk use/)
   assert.ok(await there(folder.id))
 
-  // Another client has no such grant; one that gives up takes its question along.
+  // Another client has no such grant. A client that gives up ends its question.
   const other = await rig.bridge.stdioClient('other')
   await hasTool(other, 'bookmark_remove')
   const gives = new AbortController()

@@ -10,7 +10,7 @@ import { freePort, root } from '../web/harness.ts'
 
 const binary = `${root}dist/bin/portolan`
 
-/** The real `portolan bridge`, with a configuration folder of its own. */
+/** The real `portolan bridge`, with its own configuration folder. */
 export class TestBridge {
   readonly address: string
   /** Its configuration. */
@@ -18,7 +18,7 @@ export class TestBridge {
   private running: ChildProcess | undefined
   private readonly processes = new Set<ChildProcess>()
   private readonly clients: Client[] = []
-  /** What it said, for messages of failed tests. */
+  /** Its output, for messages of failed tests. */
   log = ''
 
   private constructor(address: string, folder: string) {
@@ -26,14 +26,14 @@ export class TestBridge {
     this.folder = folder
   }
 
-  /** With the configuration of another one, if `like` is its folder. */
+  /** `like` is the configuration folder of another bridge, which is copied. */
   static async create(like?: string): Promise<TestBridge> {
     const folder = await mkdtemp(join(tmpdir(), 'portolan-bridge-'))
     if (like) await cp(like, folder, { recursive: true })
     return new TestBridge(`127.0.0.1:${await freePort()}`, folder)
   }
 
-  /** The flags that make a command mean this bridge. */
+  /** Flags that make a command use this bridge. */
   get flags(): string[] {
     return ['--listen', this.address, '--dir', this.folder, '--discovery', '-']
   }
@@ -53,7 +53,7 @@ export class TestBridge {
     if (child) await end(child, signal)
   }
 
-  /** Runs `portolan bridge pair`; `digits` is told what it shows, and `y` is typed. */
+  /** Runs `portolan bridge pair`, passes its digits to `digits`, and types `y`. */
   async pair(digits: (digits: string) => Promise<void>, answer = 'y'): Promise<string> {
     const child = this.spawn(['bridge', 'pair', ...this.flags], 'pipe')
     let text = ''
@@ -75,7 +75,7 @@ export class TestBridge {
     return text
   }
 
-  /** One of the bridge's other commands; its output. */
+  /** Runs another of the bridge's commands, and returns its output. */
   async run(...args: string[]): Promise<string> {
     const child = this.spawn(['bridge', ...args.slice(0, 1), ...this.flags, ...args.slice(1)])
     let text = ''
@@ -86,7 +86,7 @@ export class TestBridge {
     return text.trim()
   }
 
-  /** A desktop MCP client that starts the bridge itself. */
+  /** Returns a desktop MCP client that starts the bridge itself. */
   async stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
     const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
     await client.connect(
@@ -100,7 +100,7 @@ export class TestBridge {
     return client
   }
 
-  /** One that speaks streamable HTTP to the bridge that runs. */
+  /** Returns a client over streamable HTTP to the running bridge. */
   async httpClient(name = 'desk-http'): Promise<Client> {
     const token = await this.run('token')
     const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })

@@ -1,10 +1,10 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites } from '../../extension/chats/wire.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { Asking } from './asking.ts'
 import { hasTool } from './rig.ts'
 
-// Chats that nobody sees: no DevTools on the driven tabs, which would show them to the page.
+// Chats in hidden tabs, without DevTools, which would make the tabs visible.
 
 let asking: Asking
 before(async () => {
@@ -13,7 +13,7 @@ before(async () => {
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
-/** The person's window and tab: where the panel is. */
+/** The user's window and tab, with the panel. */
 const person = () =>
   asking.rig.panel.evaluate(async () => {
     const mine = (await chrome.tabs.getCurrent())!
@@ -33,7 +33,7 @@ async function hiddenWhile<T>(tabId: number, work: Promise<T>): Promise<T> {
   let done = false
   const watched = (async () => {
     while (!done) {
-      const seen = await asking.look(tabId).catch(() => undefined) // it navigates
+      const seen = await asking.look(tabId).catch(() => undefined) // the tab navigates
       if (seen) {
         assert.equal(seen.hidden, true)
         looks++
@@ -50,7 +50,7 @@ async function hiddenWhile<T>(tabId: number, work: Promise<T>): Promise<T> {
   }
 }
 
-test('a run has a window of its own, wide enough, and the person’s stays in front', async () => {
+test("a run has its own window, wide enough, and the user's stays in front", async () => {
   const before = await person()
   assert.deepEqual(before.focused, [before.windowId])
   const seen: Awaited<ReturnType<typeof person>>[] = []
@@ -70,18 +70,18 @@ test('a run has a window of its own, wide enough, and the person’s stays in fr
   for (const { width, focused } of windows) assert.ok(width >= 1280 && !focused, `${width} px, focused=${focused}`)
 })
 
-test('a run whose tab the person wants to see is in front', async () => {
+test('with the option "focus" the driven tab is in front', async () => {
   await asking.rig.ask('setOptions', { focus: true })
   await asking.ask('gemini')
   assert.equal((await asking.tab('gemini')).focused, true)
   await asking.rig.ask('setOptions', { focus: false })
 })
 
-test('a tab that no run has used for five minutes is closed, unless somebody looks at it', async () => {
+test('an idle tab is closed after five minutes, unless the user looks at it', async () => {
   await asking.ask('chatgpt')
   const [hidden, shown] = [await asking.tab('chatgpt'), await asking.tab('gemini')]
   assert.deepEqual([hidden.focused, shown.focused], [false, true])
-  // Time cannot be moved in the worker; what it has noted of the time can.
+  // The worker's clock cannot be moved, but its stored times can.
   await asking.rig.panel.evaluate(async () => {
     const { places } = await chrome.storage.session.get('places') as { places: Record<string, { usedAt: number }> }
     for (const place of Object.values(places)) place.usedAt -= 6 * 60_000
@@ -102,7 +102,7 @@ test('a tab that no run has used for five minutes is closed, unless somebody loo
 
 const marks = ['', '[[think ms=1200 skip=1]]', '[[slow ms=3000]]', '[[markdown]]']
 
-test('tabs that nobody sees answer as others do', async () => {
+test('hidden tabs answer like others', async () => {
   await Promise.all(sites.map(async (site) => {
     await asking.ask(site) // opens the tab
     const { id, windowId } = await asking.tab(site)

@@ -2,11 +2,11 @@ import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { PageState } from '../sites/serve.ts'
 import { locales } from '../sites/state.ts'
-import { sites } from '../../extension/chats/wire.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking } from './asking.ts'
 
-// Languages, and what the sites' layouts do with their turns: the whole answer is compared.
+// Languages, and turns in the sites' layouts. The whole answer is compared.
 
 const thorough = soak
 
@@ -17,7 +17,7 @@ before(async () => {
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
-test('in six languages, by words where there are no marks', async () => {
+test('in six languages, by words if there are no marks', async () => {
   await Promise.all(sites.map(async (site) => {
     for (const locale of locales) {
       const states: Partial<PageState>[] = site === 'chatgpt'
@@ -39,13 +39,13 @@ test('in six languages, by words where there are no marks', async () => {
   }))
 })
 
-test('everything that Markdown has, whole', async () => {
+test('all of Markdown, complete', async () => {
   await Promise.all(sites.map((site) => asking.ask(site, '[[markdown]] [[image]]')))
   asking.pages.set('chatgpt', { layout: 'turn-key' })
   await asking.ask('chatgpt', '[[markdown]]')
 })
 
-test('turns newest first, made anew, and taken away', async () => {
+test('turns newest first, replaced, and removed', async () => {
   await Promise.all(sites.map(async (site) => {
     if (site === 'chatgpt') asking.pages.set(site, { layout: 'turn-key', newestFirst: true })
     const id = asking.pages.seed(site, 6)

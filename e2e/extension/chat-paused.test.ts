@@ -1,10 +1,10 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { Asking, hosts } from './asking.ts'
 import { CdpPage } from '../web/cdp.ts'
 
-// The person's own hands in a driven tab (S13).
+// The user types and clicks in a driven tab (S13).
 
 let asking: Asking
 before(async () => {
@@ -13,7 +13,7 @@ before(async () => {
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
-/** The driven tab, as the person's keyboard and mouse reach it. */
+/** The driven tab, for input of the user's keyboard and mouse. */
 async function hands(site: Site): Promise<CdpPage> {
   const { cdp } = asking.rig.browser
   const target = (await asking.rig.browser.targets()).find((t) =>
@@ -36,7 +36,7 @@ const runOf = async (site: Site, phase: string) =>
   (await asking.rig.until(`${site} is ${phase}`, (s) => s.runs.some((r) => r.site === site && r.phase === phase))).runs
     .find((r) => r.site === site)!
 
-test('while the person types nothing is sent; then the run goes on, and their words stay', async () => {
+test("while the user types nothing is sent; then the run continues, and the user's words stay", async () => {
   await Promise.all(sites.map(async (site) => {
     const asked = asking.ask(site, '[[disabled ms=4000]]')
     const { id } = await runOf(site, 'sending')
@@ -55,7 +55,7 @@ test('while the person types nothing is sent; then the run goes on, and their wo
   }))
 })
 
-test('a tab that the person does not give back: told so at the deadline, and left to them', async () => {
+test('a pause until the deadline fails, and the tab is left alone', async () => {
   const asked = asking.fails('gemini', '[[disabled ms=4000]]', 'PAUSED_BY_USER', { timeoutSeconds: 12 })
   await runOf('gemini', 'sending')
   const tab = await hands('gemini')
@@ -67,7 +67,7 @@ test('a tab that the person does not give back: told so at the deadline, and lef
   assert.match((await asking.look((await asking.tab('gemini')).id)).field, /mine/)
 })
 
-test('an answer that is under way is read under a pause, too, and its phase is told after it', async () => {
+test('an answer is read during a pause too, and its phase is reported after it', async () => {
   const asked = asking.ask('chatgpt', '[[slow ms=6000]]')
   const { id } = await runOf('chatgpt', 'answering')
   const tab = await hands('chatgpt')

@@ -1,13 +1,13 @@
 import { after, before, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking } from './asking.ts'
 
-// Many prompts, one after another on each site: not one wrong or stale answer, and what each costs.
+// Many prompts, one after another on each site: no wrong or stale answer, and the time of each.
 
 const rounds = Number(process.env.PORTOLAN_CHAT_ROUNDS ?? (soak ? 3 : 1))
-/** What the stand-ins take for a plain answer, in ms. */
+/** The time of the stand-ins for a plain answer, in ms. */
 const theirs = 450
 
 let asking: Asking
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => asking?.close())
 
-/** Notes in the page when the marks of a complete answer first stand there, and nothing before it. */
+/** Records in the page when the marks of a complete answer appear. */
 const watch = (tabId: number) =>
   asking.rig.panel.evaluate(async (tabId) => {
     await chrome.scripting.executeScript({
@@ -45,7 +45,7 @@ const watch = (tabId: number) =>
         look()
       },
     })
-  }, tabId).catch(() => {}) // it navigates
+  }, tabId).catch(() => {}) // the tab navigates
 
 const endAt = (tabId: number) =>
   asking.rig.panel.evaluate(async (tabId) => {
@@ -124,7 +124,7 @@ for (const hidden of [false, true])
         } ms`,
       )
       assert.ok(late.length >= rounds / 2)
-      // The goal is 500; others use the machine too.
+      // The goal is 500, but other programs use the machine too.
       assert.ok(at(late, 0) < 5000, 'it waits for what is not to come')
     }))
   })

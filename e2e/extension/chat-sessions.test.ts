@@ -1,11 +1,11 @@
 import { after, before, beforeEach, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { sites } from '../../extension/chats/wire.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { Asking } from './asking.ts'
 import { hasTool } from './rig.ts'
 
-// What outlives a prompt: conversations of a client (B27), history (B28), what a report of a fault holds (B29).
+// Data that outlives a prompt: a client's conversations (B27), history (B28), reports of failures (B29).
 
 let asking: Asking
 let other: Client
@@ -16,13 +16,13 @@ before(async () => {
 after(() => asking?.close())
 beforeEach(() => asking.pages.reset())
 
-/** With another worker, which knows only what was stored. */
+/** Replaces the worker. The new one has only the stored state. */
 async function restarted(): Promise<void> {
   await asking.rig.killWorker()
   await hasTool(asking.client, 'chat_all')
 }
 
-test('a new chat for each prompt, unless the person has conversations reused: then each client has its own', async () => {
+test('a new chat for each prompt, or with "reuse chats" one for each client', async () => {
   const first = await asking.ask('gemini')
   const second = await asking.ask('gemini')
   assert.notEqual(first.conversationId, second.conversationId)
@@ -43,7 +43,7 @@ test('a new chat for each prompt, unless the person has conversations reused: th
 test('a remembered conversation that is stuck or gone gives way to a new one; one that the client named does not', async () => {
   await asking.rig.ask('setOptions', { reuseChats: true })
   await asking.ask('aistudio')
-  asking.pages.reset() // and all conversations with it
+  asking.pages.reset() // conversations too
   const stuck = async () => {
     const { conversationId } = (await asking.call('gemini', asking.prompt('[[frozen kept=1]]').prompt)).structured as {
       conversationId: string
@@ -61,7 +61,7 @@ test('a remembered conversation that is stuck or gone gives way to a new one; on
   await asking.rig.ask('setOptions', { reuseChats: false })
 })
 
-test('history is kept, given out and cleared as the person wants it', async () => {
+test('history is kept, exported and cleared as the user wants', async () => {
   await asking.ask('gemini')
   assert.equal(await asking.rig.ask('exportHistory', {}), '')
   await asking.rig.ask('setOptions', { history: true })
@@ -91,7 +91,7 @@ test('history is kept, given out and cleared as the person wants it', async () =
   await asking.rig.ask('setOptions', { history: false })
 })
 
-test('a report of a fault tells what was seen, and nobody’s words', async () => {
+test("a debug bundle has the driver's observations, and no one's words", async () => {
   await asking.rig.ask('setLabel', { label: 'Annabel’s own profile' })
   const { token, prompt } = asking.prompt('[[empty]]')
   await asking.call('aistudio', prompt, {}, other)

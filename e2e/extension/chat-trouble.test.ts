@@ -1,13 +1,13 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { soak } from '../web/soak.ts'
 import { Asking, type Fault } from './asking.ts'
 import { call } from './rig.ts'
 
-// What goes wrong on the sites, and what a client is told of it.
+// Failures of the sites, and their results for clients.
 
-/** With all tries of B26, which take minutes. */
+/** Uses all tries of B26, which take minutes. */
 const thorough = soak
 
 const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
@@ -52,7 +52,7 @@ const own: Record<Site, Record<string, (asking: Asking) => Promise<void>>> = {
       const { id } = await asking.tab('gemini')
       const failed = asking.fails('gemini', '[[slow ms=30000]]', 'TIMEOUT', { timeoutSeconds: 10 })
       await asking.rig.until('it answers', (s) => s.runs.some((r) => r.site === 'gemini' && r.phase === 'answering'))
-      // Nothing can be said to it from then on.
+      // The page reacts to nothing from then on.
       await asking.rig.panel.evaluate((tabId) =>
         void chrome.scripting.executeScript({
           target: { tabId },
@@ -109,10 +109,10 @@ describe('trouble', { concurrency: sites.length }, () => {
   })
   after(() => asking?.close())
 
-  // Beside each other, but one after another on a site: time in its queue counts.
+  // At the same time, but one after another on a site, because the time in the queue counts.
   for (const site of sites)
     describe(site, { concurrency: 1 }, () => {
-      test('what the site refuses is told apart, and does not last', async () => {
+      test('refusals of the site have their own codes, and do not last', async () => {
         for (
           const [marks, code] of [['[[ratelimit]]', 'RATE_LIMITED'], ['[[network mid=1]]', 'NETWORK_ERROR'], [
             '[[expire]]',
@@ -125,7 +125,7 @@ describe('trouble', { concurrency: sites.length }, () => {
         }
         await asking.ask(site)
       })
-      test('a deadline is kept, and the state told', async () => {
+      test('a deadline is kept, and the state reported', async () => {
         const begun = Date.now()
         const fault = await asking.fails(site, '[[slow ms=60000]]', 'TIMEOUT', { timeoutSeconds: 12 })
         const took = Date.now() - begun

@@ -1,10 +1,10 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { sites } from '../../extension/chats/wire.ts'
+import { sites } from '../../extension/chats/drivermessages.ts'
 import { Asking } from './asking.ts'
 import { call } from './rig.ts'
 
-// Fields that take nothing but what a person typed.
+// Fields that accept only trusted input.
 
 for (const granted of [true, false])
   describe(granted ? 'with the permission for trusted input' : 'without it', () => {
@@ -16,7 +16,7 @@ for (const granted of [true, false])
     })
     after(() => asking?.close())
 
-    test('a hidden tab is taken for seen where it can be', async () => {
+    test('a hidden tab counts as visible with the debugger', async () => {
       for (const site of sites) asking.pages.set(site, { mangle: false })
       await asking.ask('gemini') // opens the tab
       const { id, windowId } = await asking.tab('gemini')
@@ -50,7 +50,7 @@ for (const granted of [true, false])
       })
   })
 
-test('a site that is on, but whose pages the browser does not let it use, is told as disabled', async () => {
+test('a site without its host permission is reported as disabled', async () => {
   const without = await Asking.create({ granted: false })
   try {
     const r = await call(without.client, 'chat_gemini', { prompt: 'token:none' })

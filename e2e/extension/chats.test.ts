@@ -4,10 +4,10 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { CdpPage } from '../web/cdp.ts'
 import { soak } from '../web/soak.ts'
 import { startPages, type Pages } from '../sites/serve.ts'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
-// Chats through everything: a real client, the real bridge, the real extension in
+// Chats through all parts: a real client, the real bridge, the real extension in
 // a browser without DevTools on worker or tabs, and pages with the real editors.
 
 let pages: Pages
@@ -28,7 +28,7 @@ after(async () => {
 beforeEach(() => pages.reset())
 
 let n = 0
-/** A prompt whose answer can be no other's. */
+/** Returns a prompt with a unique answer. */
 const fresh = (rest = '') => {
   const token = `tk${++n}x${Math.random().toString(36).slice(2, 8)}`
   return { token, prompt: `token:${token}\nsecond line, “quoted” & <b>\n\n    fourth line ${rest}` }
@@ -71,7 +71,7 @@ async function fails(
   return { text: r.text, error }
 }
 
-test('chats are off, and a client is told so', async () => {
+test('chats are off at first, and a client gets CHAT_DISABLED', async () => {
   assert.ok(!(await desk.listTools()).tools.some((t) => t.name.startsWith('chat_')))
   for (const site of sites)
     await rig.ask('setChat', { site, patch: { enabled: true, acceptedAt: Date.now(), perHour: 1000 } })
@@ -116,7 +116,7 @@ test('each site answers, over stdio and over HTTP', async () => {
   }
 })
 
-test('a conversation goes on by its id', async () => {
+test('a conversation continues by its id', async () => {
   for (const site of sites) {
     const first = await ask(desk, site)
     const second = await ask(http, site, '', { conversationId: first.conversationId })
@@ -125,7 +125,7 @@ test('a conversation goes on by its id', async () => {
   }
 })
 
-test('several at once: partial answers on the way, each one with its own outcome', async () => {
+test('several at once: partial answers, and an outcome for each', async () => {
   const { token, prompt } = fresh('[[slow ms=1500]]')
   const heard: string[] = []
   const r = await call(desk, 'chat_all', { prompt }, { onprogress: (p) => heard.push(p.message ?? '') })
@@ -150,18 +150,18 @@ test('aliases ask the same', async () => {
   await hasTool(desk, 'ask_chatgpt_web', false)
 })
 
-test('two clients and the queue: in order, and never the other one’s answer', async () => {
+test("two clients and the queue: in order, and never the other client's answer", async () => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, i) => ask(i % 2 ? desk : http, 'gemini').catch((e: Error) => e)),
   )
     .catch(() => [])
-  // ask() compares the last prompt of the site, which with several at once may be another's.
+  // ask() compares the site's last prompt. With several clients at once it may be another client's.
   for (const a of answers) assert.ok(!(a instanceof Error) || /Expected values/.test(a.message), String(a))
   const { runs } = await rig.until('no runs', (s) => !s.runs.length)
   assert.equal(runs.length, 0)
 })
 
-test('what goes wrong is told apart', async () => {
+test('failures have their own codes', async () => {
   const before = (await rig.state()).chats.gemini
   pages.set('chatgpt', { loggedOut: 'wall' })
   assert.equal((await fails(desk, 'chatgpt', '', 'LOGIN_REQUIRED')).text.includes('ChatGPT'), true)
@@ -203,7 +203,7 @@ test('a cancelled prompt presses stop; a closed tab and a stopped extension end 
   )!
   await rig.browser.cdp.send('Target.closeTarget', { targetId: tab.targetId })
   await closed
-  await ask(desk, 'gemini') // in another one
+  await ask(desk, 'gemini') // in another conversation
 
   await rig.until('no runs', (s) => !s.runs.length)
   const before = pages.stopped('gemini')
@@ -258,7 +258,7 @@ test('from the side panel a run is shown, handed over and cancelled', async () =
   })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   const { runs: [mine] } = await rig.state()
-  await new Promise((resolve) => setTimeout(resolve, 3000)) // part of the answer is there
+  await new Promise((resolve) => setTimeout(resolve, 3000)) // a part of the answer has arrived
   await rig.ask('handOver', { id: mine!.id })
   const { structured, error } = await assisted
   assert.ok(!error)
@@ -308,7 +308,7 @@ test('assist: the person sends and hands over', async () => {
   await rig.ask('setChat', { site: 'chatgpt', patch: { mode: 'auto' } })
 })
 
-test('the worker killed in the middle: the client is told at once, and the next prompt is answered', async () => {
+test('a killed worker: the client gets an error at once, and the next prompt is answered', async () => {
   const asked = call(desk, 'chat_chatgpt', { prompt: fresh('[[slow ms=8000]]').prompt })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   const begun = Date.now()
@@ -321,7 +321,7 @@ test('the worker killed in the middle: the client is told at once, and the next 
   await ask(desk, 'chatgpt')
 })
 
-test('chat_snapshot tells what the selectors find, and nothing that was written', async () => {
+test("chat_snapshot counts the selectors' matches, and has no one's text", async () => {
   const { token } = fresh()
   await call(desk, 'chat_gemini', { prompt: `token:${token}` })
   const r = await call(desk, 'chat_snapshot', { service: 'gemini' })

@@ -5,7 +5,7 @@ import { extensionFolder, greedyCopy, template } from './profiles.ts'
 /** From the manifest's key. */
 export const extensionId = 'hlimmonnfinmkmhhpjbgabdjlpkcaffk'
 
-/** The flags that load extensions. */
+/** Flags that load extensions. */
 export const loading = (
   ...folders: string[]
 ) => ['--disable-features=DisableLoadExtensionCommandLineSwitch', `--load-extension=${folders.join()}`]
@@ -13,7 +13,7 @@ export const loading = (
 /** A real Chromium with the extension, without DevTools on its worker. */
 export class Chromium extends RawChromium {
   /**
-   * `granted`: with all that is optional. `paired`: with the bridge of the template too. `debugger`: the
+   * `granted`: all optional permissions. `paired`: the template's bridge too. `debugger`: the
    * build for trusted input. `beside`: folders of other extensions.
    */
   static async create(
@@ -49,7 +49,7 @@ export class Chromium extends RawChromium {
     }
   }
 
-  /** Ends the extension's worker, as the browser may at any time. */
+  /** Ends the extension's worker, as the browser does at any time. */
   async killWorker(): Promise<void> {
     const worker = (await this.targets()).find((t) => t.type === 'service_worker' && t.url.includes(extensionId))
     if (worker) await this.cdp.send('Target.closeTarget', { targetId: worker.targetId })

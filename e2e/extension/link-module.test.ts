@@ -4,31 +4,31 @@ import { readFile } from 'node:fs/promises'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { root } from '../web/harness.ts'
 import { TestBridge } from './bridge.ts'
-import { joined, digest, encode, mac, macKey } from '../../extension/link/bytes.ts'
-import { Link, type LinkHost, type LinkRecord } from '../../extension/link/link.ts'
-import { ToolModule, type Callee } from '../../extension/link/module.ts'
-import { Pairer } from '../../extension/link/pairer.ts'
-import type { Socket } from '../../extension/link/socket.ts'
+import { encode, joined } from '../../extension/link/handshake.ts'
+import { digest, mac, macKey } from '../../extension/link/keys.ts'
+import { BridgeLink, type LinkHost, type LinkRecord } from '../../extension/link/bridgelink.ts'
+import { ToolModule, type CallHandler } from '../../extension/link/module.ts'
+import { Pairer } from '../../extension/link/pairing.ts'
 
 // The extension's whole link in Node: its own handshake and module, and the real
-// bridge. Only the socket and what is stored are Node's.
+// bridge. Only the socket and the storage are Node's.
 
 const origin = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop'
 const wasm = WebAssembly.compile(await readFile(`${root}dist/extension/tools.wasm`))
 
-function dial(url: string): Socket {
-  return new WebSocket(url, { headers: { origin } } as never) as unknown as Socket
+function dial(url: string): WebSocket {
+  return new WebSocket(url, { headers: { origin } } as never)
 }
 
 interface Extension {
-  link: Link
+  link: BridgeLink
   pairer: Pairer
   seen: string[]
   until(test: () => unknown): Promise<void>
   kept: { record?: LinkRecord; key?: CryptoKey }
 }
 
-async function extension(callee: Callee, installId = 'profile-1'): Promise<Extension> {
+async function extension(handler: CallHandler, installId = 'profile-1'): Promise<Extension> {
   const kept: Extension['kept'] = {}
   const seen: string[] = []
   let module: Promise<ToolModule> | undefined
@@ -53,7 +53,7 @@ async function extension(callee: Callee, installId = 'profile-1'): Promise<Exten
     profile: async () => ({ installId, label: installId }),
     origin,
     serve: async (line) => {
-      module ??= wasm.then((w) => ToolModule.start(w, '1', callee))
+      module ??= wasm.then((w) => ToolModule.start(w, '1', handler))
       const m = await module
       m.offer([{
         definition: {
@@ -77,12 +77,12 @@ async function extension(callee: Callee, installId = 'profile-1'): Promise<Exten
   const e: Extension = {
     kept,
     seen,
-    link: new Link(host),
+    link: new BridgeLink(host),
     pairer: new Pairer({
       ...host,
       changed: () => changed(),
       paired: (address, key) => e.link.paired(address, key),
-      awake: () => {},
+      awakeDuring: (work) => work(),
     }),
     async until(test) {
       const timeout = Date.now() + 20_000
@@ -99,15 +99,13 @@ async function extension(callee: Callee, installId = 'profile-1'): Promise<Exten
   return e
 }
 
-const echo: Callee = {
-  async call({ arguments: args, client }, _signal, { progress }) {
-    for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })
-    await new Promise((resolve) => setTimeout(resolve, 50)) // the SDK's client drops progress that comes with the answer
-    return JSON.stringify({
-      content: [{ type: 'text', text: JSON.stringify(args) }],
-      structuredContent: { client: client?.name },
-    })
-  },
+const echo: CallHandler = async ({ arguments: args, client }, _signal, { progress }) => {
+  for (let i = 1; i <= 3; i++) progress({ progress: i, total: 3 })
+  await new Promise((resolve) => setTimeout(resolve, 50)) // the SDK's client drops progress that comes together with the answer
+  return JSON.stringify({
+    content: [{ type: 'text', text: JSON.stringify(args) }],
+    structuredContent: { client: client?.name },
+  })
 }
 
 async function paired(bridge: TestBridge, e: Extension): Promise<void> {
@@ -117,7 +115,7 @@ async function paired(bridge: TestBridge, e: Extension): Promise<void> {
   })
   const deadline = Date.now() + 10_000
   do {
-    await e.pairer.pair(bridge.address) // until the window is open
+    await e.pairer.pair(bridge.address) // until the bridge waits for a pairing
   } while (
     e.pairer.state?.error?.code && ['NOT_PAIRING', 'NO_BRIDGE', 'DISCONNECTED'].includes(e.pairer.state.error.code) &&
     Date.now() < deadline
@@ -187,7 +185,7 @@ test('pairs once, connects again after the bridge restarted, and serves desktop 
     e.link.stop(true)
     assert.equal(e.link.state.status, 'stopped')
     let said = ''
-    // The bridge may not have heard of it when the first call comes.
+    // The first call may come before the bridge knows about it.
     await e.until(async () => {
       said = await text(other)
       assert.match(said, /\(STOPPED\)$/)
@@ -219,10 +217,10 @@ test('two copies of a profile do not take the connection from each other without
     await copy.link.wake()
     await e.until(() => e.link.state.error?.code === 'REPLACED')
     assert.ok(e.link.state.retryAt! - Date.now() > 30_000, 'it yields')
-    await e.link.wake() // as the alarm does
+    await e.link.wake() // like the alarm
     assert.equal(e.link.state.status, 'waiting')
     assert.equal(copy.link.state.status, 'connected')
-    await e.link.again() // a person says so
+    await e.link.reconnect() // like the user's button
     await e.until(() => e.link.state.status === 'connected')
     await copy.until(() => copy.link.state.error?.code === 'REPLACED')
   } finally {
@@ -281,7 +279,7 @@ test('digits that differ, a no in the terminal, and addresses elsewhere pair not
   }
 })
 
-test('what sits on the port and is no paired bridge learns nothing and gets no proof', async () => {
+test('another program on the port learns nothing and gets no proof', async () => {
   const { WebSocketServer } = await import('ws')
   const heard: string[] = []
   const squatter = new WebSocketServer({ host: '127.0.0.1', port: 0 })
@@ -308,7 +306,7 @@ test('what sits on the port and is no paired bridge learns nothing and gets no p
   }
 })
 
-test('a bridge with --ephemeral is given its token', async () => {
+test('a bridge with --ephemeral is used with its token', async () => {
   const bridge = await TestBridge.create()
   const e = await extension(echo, 'profile-4')
   try {

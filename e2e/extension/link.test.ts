@@ -11,7 +11,7 @@ import { TestBridge } from './bridge.ts'
 import { Chromium, extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
-// What a link must survive, in a real browser whose worker nobody watches.
+// A link survives restarts, in a real browser without DevTools on the worker.
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -24,14 +24,14 @@ async function rigOf(options: Parameters<typeof Rig.create>[0] = {}): Promise<Ri
   return rig
 }
 
-/** Of an extension that is not ours, so that its id is known. */
+/** The key of another extension, so that its id is known. */
 const otherKey =
   'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA4bv+YwYgw1Kd5tcCXC9zusfogezmQn6GzH9FE8MknCle+G3pkeTYERzTq+684aYIJLJMeAY5BStJOtyFCF0jeL+T6oDArX0r1eq2CZR1RXR9o0Wj/QsCKcKC1sdoVgqV7/5puq2Vf3b5NkD04nhjLISVsd63fCPkoHX9gtELllXcfkjBNWBn+abpVeGLzifMTCfBc0m7FFyNkQCnhItdwO0ivEkH2yWCtXQGnmEjMHZzY5PfhgOsSexqwHrWDp9tj1/ZCM7dvYdajbOA5/YJvgpTfMoYtT88BOnTDeOys+k+0o+Vt4/AqZiO/kjQ4rzLNBmtA7rCtAsOX1N7lK0JxQIDAQAB'
 const otherId = 'jfjbildnhpolcnhdpdpmempkjlilegkh'
 
 const search = (text: string) => ({ query: text })
 
-test('pairs by hand in the side panel, with digits that a person types', async () => {
+test('pairs by hand in the side panel, with typed digits', async () => {
   const rig = await rigOf({ paired: false })
   await rig.bridge.start()
   const deep = (selector: string) =>
@@ -43,7 +43,7 @@ test('pairs by hand in the side panel, with digits that a person types', async (
     await rig.panel.send('Input.insertText', { text: `${digits.slice(0, 3)} ${digits.slice(3)}` })
     await rig.panel.click(deep('portolan-pairing form button.primary'))
   })
-  // The address under Advanced is the test's own.
+  // The test sets its own address under Advanced.
   await rig.panel.click(deep('portolan-pairing form summary'))
   await rig.panel.until(
     (find, address) => {
@@ -90,7 +90,7 @@ test('the browser restarts, the bridge restarts, the worker is killed: tools are
   assert.equal((await call(again, 'bookmark_search', search('y'))).text, '[]')
 })
 
-test('a worker that is killed in the middle of a call is found out at once', async () => {
+test('a worker that is killed in the middle of a call is noticed at once', async () => {
   const rig = await rigOf()
   await rig.ask('setOptions', { bookmarks: true })
   const desk = await rig.bridge.stdioClient('desk')
@@ -121,7 +121,7 @@ test('a worker that is killed in the middle of a call is found out at once', asy
   assert.deepEqual(activity.filter((a) => a.code === 'WORKER_ENDED').map((a) => a.tool), ['bookmark_remove'])
 })
 
-test('without a page that is open, an idle worker lives on while it is connected', onlyInSoak, async () => {
+test('without an open page, an idle worker stays alive while it is connected', onlyInSoak, async () => {
   const rig = await rigOf()
   await rig.ask('setOptions', { bookmarks: true })
   const desk = await rig.bridge.httpClient('desk')
@@ -173,7 +173,7 @@ test('two clients at once get each their own answers, and two profiles are told 
   )
 })
 
-test('what holds the port learns nothing, and the paired bridge is found when it is gone', async () => {
+test('another program on the port learns nothing, and the paired bridge is found after it', async () => {
   const rig = await rigOf()
   await rig.bridge.stop()
   const { WebSocketServer } = await import('ws')
@@ -208,7 +208,7 @@ test("the registry's servers are the desktop clients' too, with progress, questi
   )
   await rig.panel.evaluate(
     async (name, config) => {
-      // As the panel's page does it: over a port to the registry of the background.
+      // Like the panel's page: over a port to the background's registry.
       const port = chrome.runtime.connect({ name: 'portolan-registry' })
       let last = 0
       const waiting = new Map<number, (m: { error?: unknown }) => void>()
@@ -253,7 +253,7 @@ test("the registry's servers are the desktop clients' too, with progress, questi
   await hasTool(desk, 'harbour__steps', false)
 })
 
-test('no web page and no other extension gets at the extension', async () => {
+test('no web page and no other extension reaches the extension', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-other-'))
   open.push({ close: () => rm(folder, { recursive: true }) })
   await writeFile(
@@ -308,7 +308,7 @@ test('no web page and no other extension gets at the extension', async () => {
   }
 })
 
-test('a bridge on a port that is taken says so, and ends nobody', async () => {
+test('a bridge on a taken port says so, and ends no other program', async () => {
   const bridge = await TestBridge.create()
   open.push(bridge)
   await bridge.start()

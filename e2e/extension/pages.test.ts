@@ -6,7 +6,7 @@ import { listen, root, type Listening } from '../web/harness.ts'
 import type { CdpPage } from '../web/cdp.ts'
 import { hasTool, Rig } from './rig.ts'
 
-// Web pages at the bridge's door, in a real browser: what they can do with fetch,
+// Web pages that try to reach the bridge in a real browser, with fetch,
 // WebSocket, forms and frames. The table of header tricks that no browser allows
 // is in bridge/guard_test.go.
 
@@ -37,7 +37,7 @@ const initialize = JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'page', version: '1' } },
 })
 
-/** What a page's request comes to: its status, `opaque`, or `failed`. */
+/** Returns the outcome of a page's request: its status, `opaque`, or `failed`. */
 const tried = (path: string, init: RequestInit) =>
   page.evaluate(
     async (url, init) => {
@@ -52,7 +52,7 @@ const tried = (path: string, init: RequestInit) =>
     init,
   )
 
-test('no page opens a socket, whatever it says', async () => {
+test('no page opens a socket, with any header', async () => {
   const { address } = rig.bridge
   const tries: [string, string[]][] = [
     ['/extension', []],
@@ -61,7 +61,7 @@ test('no page opens a socket, whatever it says', async () => {
     ['/local', []],
     ['/mcp', []],
   ]
-  for (const [path, protocols] of tries) { // few: the browser slows down who fails
+  for (const [path, protocols] of tries) { // few, because the browser slows down a page whose sockets fail
     const outcome = await page.evaluate(
       (url, protocols) =>
         new Promise<string>((resolve) => {
@@ -109,7 +109,7 @@ test('no page reaches the MCP endpoint, with the token or without', async () => 
   ]
   for (const [path, init] of tries) {
     const outcome = await tried(path, init)
-    // An opaque answer tells a page nothing; that it was a refusal is what the session shows.
+    // An opaque response has no status for a page. The session shows that it was refused.
     assert.ok(
       outcome === 'failed' || outcome === 'opaque',
       `${init.method ?? 'GET'} ${path} ${JSON.stringify(init)}: ${outcome}`,
@@ -150,7 +150,7 @@ test('forms and frames reach nothing either', async () => {
   assert.ok(!rig.bridge.log.includes('initialize'))
 })
 
-test('a page that the person approved gets in, with the token, until that is taken back', async () => {
+test('an approved page gets in with the token, until the approval is removed', async () => {
   await rig.ask('approveOrigin', { origin: site.url, approved: true })
   const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const post = (headers: Record<string, string>) =>
@@ -168,7 +168,7 @@ test('a page that the person approved gets in, with the token, until that is tak
   )
   assert.equal(foreign, 'failed', 'another origin is not approved')
 
-  await rig.killWorker() // it is kept
+  await rig.killWorker() // the approval is stored
   for (let i = 0; await post({ authorization: `Bearer ${token}` }) !== '200' && i < 100; i++)
     await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(await post({ authorization: `Bearer ${token}` }), '200')
@@ -230,7 +230,7 @@ test("the extension's own storage and ports are closed to content scripts", asyn
             return 'refused'
           }
         }
-        // Nor does the background take it for one of the extension's pages.
+        // The background does not accept it as a page of the extension either.
         const connects = (name: string) =>
           new Promise<string>((resolve) => {
             const port = chrome.runtime.connect({ name })

@@ -6,14 +6,14 @@ import { extensionId } from './chromium.ts'
 import { call, hasTool, Rig } from './rig.ts'
 
 // The side panel's page over the real background, under the real manifest's policy.
-// Its states and looks are tested in extension/panel.
+// The panel's states and styles are tested in e2e/sidepanel.
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
   for (const rig of open.splice(0)) await rig.close()
 })
 
-/** The first visible element that matches, in whatever shadow root. */
+/** Returns the first visible match in any shadow root. */
 const deep = (selector: string, text = '') =>
   `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
     JSON.stringify(selector)
@@ -59,7 +59,7 @@ test('what happens is shown: the link, a server, a question that is answered by 
     await rig.panel.evaluate(async () => [await chrome.action.getBadgeText({}), await chrome.action.getTitle({})]),
     ['?', 'Portolan: a question waits for you'],
   )
-  await new Promise((resolve) => setTimeout(resolve, 600)) // a click before is taken for an accident
+  await new Promise((resolve) => setTimeout(resolve, 600)) // the panel ignores earlier clicks, which may be accidents
   await rig.panel.click(deep('button', 'Allow once'))
   assert.ok(!(await removing).error)
 

@@ -7,7 +7,7 @@ import { Rig } from './rig.ts'
 
 // Makes the templates of profiles.ts: node e2e/extension/prepare.ts FOLDER
 
-/** Nobody listens there: a paired extension finds its bridge once a test names the address. */
+/** No bridge listens there. A paired extension finds its bridge once a test sets the address. */
 const nowhere = '127.0.0.1:9'
 
 /** Makes all templates in a folder. */
@@ -21,7 +21,7 @@ async function prepare(folder: string): Promise<void> {
   await browser.worker()
   await browser.stop()
   await rm(greedy, { recursive: true })
-  // Each copy shall be an installation of its own: only the permissions stay.
+  // Each copy becomes its own installation. Only the permissions stay.
   for (const kept of ['Local Extension Settings', 'IndexedDB', 'Service Worker'])
     await rm(join(granted, 'Default', kept), { recursive: true, force: true })
 

@@ -6,19 +6,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../web/harness.ts'
 
-// Browser profiles that rigs copy: to make one takes two starts of Chromium and a pairing.
+// Browser profiles that rigs copy, because a new one needs two starts of Chromium and a pairing.
 
 export const extensionFolder = `${root}dist/extension`
 
 /**
- * `granted`: as after a person said yes to all that is optional. `paired`: with a bridge too,
- * whose folder is `bridge`.
+ * `granted`: all optional permissions are granted. `paired`: a bridge is paired too,
+ * with the folder `bridge`.
  */
 export type Template = 'granted' | 'paired' | 'bridge'
 
 let own: Promise<string> | undefined
 
-/** The folder of a template: one that the run has prepared, or one of this process. */
+/** Returns a template's folder: from this run's preparation, or made by this process. */
 export async function template(name: Template): Promise<string> {
   const folder = process.env.PORTOLAN_PROFILES ?? await (own ??= prepareOwn())
   return join(folder, name)
@@ -32,9 +32,9 @@ async function prepareOwn(): Promise<string> {
 }
 
 /**
- * A copy of the extension whose manifest asks for everything at once. The browser's own question cannot be
- * answered without a screen, but an extension keeps what it was once granted. `trusted`: with the permission
- * to type as a keyboard does.
+ * Copies the extension with a manifest that requires all permissions. The browser's own question cannot be
+ * answered without a screen, but an extension keeps granted permissions. `trusted`: with the permission
+ * for trusted input.
  */
 export async function greedyCopy(trusted = false): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-greedy-'))

@@ -4,8 +4,8 @@ import { sdkServer } from '../web/sdkserver.ts'
 import type { Activity, Registry, Snapshot, ToolResult } from '../../wasm/js/shared/types.ts'
 import { Rig } from './rig.ts'
 
-// The background's registry as the settings panel has it. A service worker has no
-// import(): whatever the registry loads at need has to be in the worker's script.
+// The background's registry, used by the settings panel. A service worker has no
+// import(), so all parts of the registry must be in the worker's script.
 
 declare global {
   interface Window {
@@ -40,7 +40,7 @@ const deep = (selector: string, text = '') =>
     JSON.stringify(text)
   }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
 
-/** What the function makes of the panel's registry. */
+/** Returns the function's result for the panel's registry. */
 function asked<T>(fn: (registry: Registry, arg: string) => T | Promise<T>, arg = ''): Promise<T> {
   return rig.panel.evaluate(
     (find, fn, arg) =>
@@ -51,7 +51,7 @@ function asked<T>(fn: (registry: Registry, arg: string) => T | Promise<T>, arg =
   )
 }
 
-/** Resolves when the panel's registry is there and the function likes its snapshot. */
+/** Resolves when the function accepts a snapshot of the panel's registry. */
 function live(fn: (snapshot: Snapshot) => unknown): Promise<unknown> {
   return rig.panel.until(
     (find, fn) => {
@@ -63,7 +63,7 @@ function live(fn: (snapshot: Snapshot) => unknown): Promise<unknown> {
   )
 }
 
-/** Ends the worker; resolves when the panel has the registry of the next one, and that its server. */
+/** Ends the worker. Resolves when the panel has the next worker's registry with its server. */
 async function anotherWorker(): Promise<void> {
   const panel = deep('portolan-panel')
   await rig.panel.evaluate((find) => {
@@ -76,7 +76,7 @@ async function anotherWorker(): Promise<void> {
   await live((s) => s.servers.s?.status === 'connected')
 }
 
-test('without a server that is on, it answers all the same', async () => {
+test('without any server switched on, it answers', async () => {
   await asked(
     (r, url) =>
       r.addServer('s', {
@@ -93,7 +93,7 @@ test('without a server that is on, it answers all the same', async () => {
   await live((s) => s.servers.s!.toolCount === 2)
 })
 
-test('header values outlive the worker, and nobody reads them', async () => {
+test('header values outlive the worker, and cannot be read', async () => {
   const before = server.headers.length
   await anotherWorker()
   assert.ok(server.headers.length > before)
@@ -106,7 +106,7 @@ test('header values outlive the worker, and nobody reads them', async () => {
   assert.ok(!seen.includes('canary-5c1d'))
 })
 
-test('a tool that changes is held with what it was, also by the next worker, until it is approved', async () => {
+test('a changed tool is held with its old form, also by the next worker, until it is approved', async () => {
   const held = () =>
     asked(async (r) => {
       await r.discover()
@@ -136,7 +136,7 @@ test('a tool that changes is held with what it was, also by the next worker, unt
   await asked((r) => r.forgetApprovals())
 })
 
-test('a long result is cut, and read on; who observes sees the call', async () => {
+test('a long result is cut and can be read on, and observers see the call', async () => {
   const { result, part, seen } = await asked(async (r) => {
     const seen: Activity[] = []
     const end = r.observe((a) => seen.push(a))
@@ -151,7 +151,7 @@ test('a long result is cut, and read on; who observes sees the call', async () =
   assert.deepEqual(seen.map((a) => [a.kind, a.tool, a.phase]), [['call', 's__raw', 'begin'], ['call', 's__raw', 'end']])
 })
 
-test('poison in a definition is flagged where tools are shown', async () => {
+test('poison in a definition is flagged in the panel', async () => {
   tools.push(
     tool(
       'chart',

@@ -26,7 +26,7 @@ export class Rig {
     this.browser = browser
   }
 
-  /** Paired, unless `paired` is false: with a copy of the template's pairing, or where that does not fit, by hand. */
+  /** Pairs by a copy of the template's pairing, or by hand, unless `paired` is false. */
   static async create({ paired = true, ...options }: Parameters<typeof Chromium.create>[0] = {}): Promise<Rig> {
     const copied = paired && !!options.granted && !options.debugger
     const bridge = await TestBridge.create(copied ? await template('bridge') : undefined)
@@ -45,7 +45,7 @@ export class Rig {
     }
   }
 
-  /** Opens the side panel's page, and a port of its own beside the page's. */
+  /** Opens the side panel's page, and a second port beside the page's. */
   async openPanel(): Promise<void> {
     this.panel = await this.browser.open(`chrome-extension://${extensionId}/sidepanel.html`)
     await this.panel.until(
@@ -115,7 +115,7 @@ export class Rig {
     }
   }
 
-  /** As a person pairs: the command, its digits into the panel, a yes in the terminal. */
+  /** Pairs like a user: the command, its digits into the panel, a yes in the terminal. */
   async pair(): Promise<void> {
     const said = this.bridge.pair(async (digits) => {
       await this.until('the digits are asked for', (s) => s.pairing?.step === 'digits')
@@ -129,14 +129,14 @@ export class Rig {
       )
       if (pairing?.step !== 'failed') break
       if (Date.now() > deadline) throw new Error(`no pairing: ${JSON.stringify(pairing)}`)
-      await new Promise((resolve) => setTimeout(resolve, 100)) // its window is not open yet
+      await new Promise((resolve) => setTimeout(resolve, 100)) // the bridge does not wait for a pairing yet
     }
     const text = await said
     if (!text.includes('Paired with')) throw new Error(text)
     await this.connected()
   }
 
-  /** The paired bridge is at another address from now on. */
+  /** Changes the address of the paired bridge. */
   async moveBridge(address: string): Promise<void> {
     await this.panel.evaluate((address) => chrome.storage.local.set({ bridge: { address, ephemeral: false } }), address)
     await this.ask('reconnect', {})
@@ -159,7 +159,7 @@ export class Rig {
   }
 }
 
-/** Resolves when a client sees a tool: the bridge lists again in the background. */
+/** Resolves when a client lists a tool, because the bridge lists again in the background. */
 export async function hasTool(client: Client, name: string, there = true): Promise<void> {
   for (let i = 0;; i++) {
     const { tools } = await client.listTools()

@@ -6,7 +6,7 @@ import { CdpPage } from '../web/cdp.ts'
 import { Rig } from './rig.ts'
 
 // Signing in from the extension's own page, in a Chromium without DevTools on
-// what is tested: an authorization page in a tab sends the person back to the
+// the tested tabs: an authorization page in a tab redirects the user to the
 // extension, and no identity API of the browser is involved.
 
 const open: { close(): Promise<void> }[] = []
@@ -21,7 +21,7 @@ const deep = (selector: string, text = '') =>
     JSON.stringify(text)
   }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
 
-/** The tab that shows it, once there is one. */
+/** Returns the tab that shows it, once it exists. */
 async function authorizationPage(rig: Rig, issuer: string): Promise<CdpPage> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
     const found = (await rig.browser.targets()).find((t) =>
@@ -88,7 +88,7 @@ test('one click, a tab of the authorization server, and calls work; the tokens s
   )
   for (const token of server.given) assert.ok(!stored.includes(token), 'a token is in the storage')
 
-  // Another worker has what this one was given.
+  // The next worker has the stored tokens.
   await rig.panel.evaluate((find) => {
     ;(window as Signing).old = ((0, eval)(find) as Panel).registry
   }, panel)

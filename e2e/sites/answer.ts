@@ -2,7 +2,7 @@ import type { Scenario } from './scenario.ts'
 import type { Locale } from './state.ts'
 
 /**
- * What a prompt is about: each of its `token:…`, else a digest of it. An answer
+ * Returns a prompt's subject: each `token:…`, else a digest of the prompt. An answer
  * quotes it, so that a test can tell a stale or foreign answer.
  */
 export function subject(prompt: string): string {
@@ -22,14 +22,14 @@ const opening: Record<Locale, (about: string) => string> = {
   zh: (about) => `以下是我找到的关于${about}的内容。`,
 }
 
-/** What the site's model thinks before it answers. It must never be taken for the answer. */
+/** Returns the thoughts of the site's model. They must never become part of the answer. */
 export const thought = 'Weighing the request first. UNSPOKEN THOUGHT: none of this belongs to the answer.'
 
 export function outline(prompt: string): string {
   return `Outline for ${subject(prompt)}:\n\n- OUTLINE ONLY: introduction\n- OUTLINE ONLY: details\n`
 }
 
-/** The whole answer, as Markdown. `turn` counts the conversation's turns from 1. */
+/** Returns the whole answer as Markdown. `turn` counts the conversation's turns from 1. */
 export function answer(prompt: string, scenario: Scenario, locale: Locale, turn: number): string {
   if (scenario.has('empty')) return ''
   const about = subject(prompt)

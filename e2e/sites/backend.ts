@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Site } from '../../extension/chats/wire.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 import { answer, outline, subject, thought } from './answer.ts'
 import { Scenario } from './scenario.ts'
 import {
@@ -14,10 +14,10 @@ import {
   type StoredTurn,
 } from './state.ts'
 
-/** What reached a site's backend. */
+/** A prompt that reached a site's backend. */
 export interface Prompt {
   text: string
-  /** The conversation that it went into, and how many turns that has now. */
+  /** The prompt's conversation, and its number of turns. */
   conversation: string
   turn: number
   model?: string
@@ -26,7 +26,7 @@ export interface Prompt {
   at: number
 }
 
-/** Keeps one site's conversations and plays what its model does. */
+/** Keeps one site's conversations and plays its model. */
 export class Backend {
   state: PageState
   prompts: Prompt[] = []
@@ -48,7 +48,7 @@ export class Backend {
     this.#conversations.clear()
   }
 
-  /** Makes an earlier conversation of so many turns, and returns its id. */
+  /** Makes an earlier conversation with a number of turns, and returns its id. */
   seed(turns: number, about = 'earlier'): string {
     const conversation = this.#begin(`An earlier talk about ${about}`)
     for (let n = 1; n <= turns; n++) {
@@ -62,7 +62,7 @@ export class Backend {
     return conversation.id
   }
 
-  /** What the page at an address begins with; null where a conversation does not exist. */
+  /** Returns the content of a page at its start, or null if the conversation does not exist. */
   boot(id: string | undefined, state: PageState): Boot | null {
     const known = id === undefined ? undefined : this.#conversations.get(id)
     if (id !== undefined && !known) return null
@@ -90,7 +90,7 @@ export class Backend {
     this.#running.get(turn)?.skip.abort()
   }
 
-  /** What a prompt meets instead of an answer. */
+  /** Returns the failure that a prompt gets in place of an answer. */
   refuses(posted: Posted, state: PageState): ErrorKind | undefined {
     const scenario = new Scenario(posted.prompt)
     if (state.loggedOut || scenario.has('expire')) return 'expired'
@@ -113,7 +113,7 @@ export class Backend {
     return conversation
   }
 
-  /** Ends early, and without `done`, when the network is to fail in the middle: it throws then. */
+  /** Throws before `done` if the network fails in the middle. */
   async *play(
     posted: Posted,
     conversation: StoredConversation,
@@ -201,7 +201,7 @@ export class Backend {
   }
 }
 
-/** A stream's pieces: some twenty, which end in the middle of words and marks as tokens do. */
+/** Cuts a stream into about twenty pieces. They end within words and marks, as tokens do. */
 function pieces(text: string): string[] {
   const size = Math.max(7, Math.ceil(text.length / 20))
   return Array.from({ length: Math.ceil(text.length / size) }, (_, n) => text.slice(n * size, (n + 1) * size))

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 
 /** Each site's page code, bundled in memory. */
 export async function bundlePages(): Promise<Record<Site, string>> {

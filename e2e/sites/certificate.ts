@@ -1,7 +1,7 @@
 import selfsigned from 'selfsigned'
 import { hosts } from './hosts.ts'
 
-/** A certificate for the sites' hosts that nobody trusts. */
+/** An untrusted certificate for the sites' hosts. */
 export async function certificate(): Promise<{ key: string; cert: string }> {
   const made = await selfsigned.generate([{ name: 'commonName', value: 'e2e/sites' }], {
     keyType: 'ec',

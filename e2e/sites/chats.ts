@@ -2,7 +2,7 @@ import { after, before } from 'node:test'
 import { chromium, type Browser, type BrowserContext } from 'playwright-core'
 import { startPages, type Pages } from './serve.ts'
 
-/** The pages, and a browser that finds them where the sites are, for the tests of one file. */
+/** Pages, and a browser that finds them at the sites' addresses, for the tests of one file. */
 export class Chats {
   pages!: Pages
   context!: BrowserContext

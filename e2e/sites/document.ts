@@ -2,7 +2,7 @@ import type { Boot } from './state.ts'
 
 const titles = { chatgpt: 'ChatGPT', gemini: 'Google Gemini', aistudio: 'New chat | Google AI Studio' }
 
-/** The document of a page: all else is made by its script. */
+/** The document of a page. Its script makes the rest. */
 export function document(boot: Boot): string {
   const data = JSON.stringify(boot).replaceAll('<', '\\u003c')
   return `<!doctype html><html lang="${

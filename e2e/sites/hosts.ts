@@ -1,4 +1,4 @@
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 
 export const hosts: Record<Site, string> = {
   chatgpt: 'chatgpt.com',
@@ -6,17 +6,17 @@ export const hosts: Record<Site, string> = {
   aistudio: 'aistudio.google.com',
 }
 
-/** Where a new chat begins. */
+/** The path of a new chat. */
 export const newChat: Record<Site, string> = { chatgpt: '/', gemini: '/app', aistudio: '/app/prompts/new_chat' }
 
-/** Where a conversation is. */
+/** The path of a conversation. */
 export const conversationPath: Record<Site, (id: string) => string> = {
   chatgpt: (id) => `/c/${id}`,
   gemini: (id) => `/app/${id}`,
   aistudio: (id) => `/app/prompts/${id}`,
 }
 
-/** Where somebody who is not logged in ends up. */
+/** The address of the log-in page. */
 export const loginPath: Record<Site, string> = { chatgpt: '/auth/login', gemini: '/signin', aistudio: '/welcome' }
 
 export function siteOf(host: string, query: URLSearchParams): Site | undefined {

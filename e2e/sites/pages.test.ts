@@ -7,7 +7,7 @@ import { words } from './page/words.ts'
 
 const chats = new Chats()
 
-// Beside each other: each chat has its own tokens.
+// At the same time, because each chat has its own tokens.
 describe('a person', { concurrency: 2 }, () => {
   for (const [name, sight] of Object.entries(sights)) seen(name, sight)
 })
@@ -106,7 +106,7 @@ function seen(name: string, sight: Sight): void {
       await person.leave()
     })
 
-    test('it thinks, and what it thought is not in the answer', async () => {
+    test('it thinks, and the thoughts are not in the answer', async () => {
       const person = await at()
       await person.ask('token:deep-1 [[think ms=60000 skip=1]]')
       await person.see('stop').waitFor()
@@ -134,7 +134,7 @@ function seen(name: string, sight: Sight): void {
       await person.leave()
     })
 
-    test('trouble is told in each language', async () => {
+    test('notices come in each language', async () => {
       for (const locale of name.includes('articles') ? locales : ['en', 'ja', 'fr'] as const) {
         const person = await at({ locale })
         const say = words[locale]
@@ -151,7 +151,7 @@ function seen(name: string, sight: Sight): void {
       }
     })
 
-    test('an earlier conversation shows where a new chat was asked for', async () => {
+    test('an earlier conversation appears in place of a new chat', async () => {
       for (const old of name.includes('articles') ? [0, 2000] : [0]) {
         const person = await at({ old })
         await person.see('answer').nth(1).waitFor()
@@ -161,7 +161,7 @@ function seen(name: string, sight: Sight): void {
       }
     })
 
-    test('somebody who is not logged in finds doors', async () => {
+    test('a user who is not logged in gets log-in pages', async () => {
       const guest = await at({ loggedOut: 'guest' })
       await guest.see('field').waitFor()
       assert.ok(await guest.page.getByText(/^(Log|Sign) in$/).isVisible())
@@ -175,7 +175,7 @@ function seen(name: string, sight: Sight): void {
       await out.leave()
     })
 
-    test('a layout that nobody knows has none of the marks, and works', async () => {
+    test('an unknown layout has no known mark, and works', async () => {
       const person = await at({ layout: 'unknown' })
       const field = person.page.locator('[contenteditable]')
       for (const what of ['field', 'send', 'stop', 'user', 'answer', 'end'] as const)

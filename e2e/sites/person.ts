@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import type { Site } from '../../extension/chats/wire.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 import { hosts, newChat } from './hosts.ts'
 import type { PageState } from './state.ts'
 
-/** What a person sees of a site, for the tests of the pages. Playwright's selectors pierce open shadow roots. */
+/** A site's visible parts, for the tests of the pages. Playwright's selectors pierce open shadow roots. */
 export interface Sight {
   site: Site
   state: Partial<PageState>
@@ -16,7 +16,7 @@ export interface Sight {
   stop: string
   user: string
   answer: string
-  /** Beside a complete answer. */
+  /** The buttons beside a complete answer. */
   end: string
   skip: string
   thought: string
@@ -85,7 +85,7 @@ export const sights: Record<string, Sight> = {
   },
 }
 
-/** Somebody at a page. */
+/** A user at a page. */
 export class Person {
   readonly page: Page
   readonly sight: Sight
@@ -102,7 +102,7 @@ export class Person {
     })
   }
 
-  /** Opens the site's own address; the state is this page's alone. */
+  /** Opens the site's own address. The state is only for this page. */
   static async open(
     browser: Browser | BrowserContext,
     sight: Sight,
@@ -121,7 +121,7 @@ export class Person {
     return this.page.locator(this.sight[what])
   }
 
-  /** With the keys of a keyboard. */
+  /** Types with the keyboard. */
   async type(text: string): Promise<void> {
     await this.see('field').click()
     for (const [n, line] of text.split('\n').entries()) {
@@ -130,14 +130,14 @@ export class Person {
     }
   }
 
-  /** Asks without typing each key. */
+  /** Sends a prompt without typing each key. */
   async ask(text: string): Promise<void> {
     await this.see('field').focus()
     await this.page.keyboard.insertText(text)
     await this.page.keyboard.press(this.sight.enter)
   }
 
-  /** The last answer, once the site says that it is complete. */
+  /** Returns the last answer, once the site shows it as complete. */
   async answer(): Promise<string> {
     await this.complete()
     return this.text('answer')
@@ -152,7 +152,7 @@ export class Person {
     return (await this.see(what).last().innerText()).trim()
   }
 
-  /** The last prompt as the page shows it. Gemini gives each line a paragraph. */
+  /** Returns the last prompt as the page shows it. Gemini gives each line a paragraph. */
   async prompt(): Promise<string> {
     const user = this.see('user').last()
     return await user.locator('p').count()
@@ -160,7 +160,7 @@ export class Person {
       : await user.textContent() ?? ''
   }
 
-  /** ms since the page was asked for. A wait for what comes late is proven by it on a busy machine, too. */
+  /** ms since the page was requested. It proves a wait on a busy machine too. */
   age(): Promise<number> {
     return this.page.evaluate(() => performance.now())
   }

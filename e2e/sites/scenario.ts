@@ -1,6 +1,6 @@
 /**
- * Markers in a prompt, `[[name key=value …]]`: what happens to this one prompt, so
- * that runs beside each other do not share a state. The page and the backend both read them.
+ * Markers in a prompt, `[[name key=value …]]`. They hold for this prompt only, so
+ * that parallel runs share no state. The page and the backend both read them.
  */
 export const scenarioNames = [
   'plain',

@@ -10,7 +10,7 @@ const aistudio = sights.aistudio!
 
 const chats = new Chats()
 
-/** Asks in a chat of its own, and leaves it. */
+/** Sends a prompt in a new chat, and leaves it. */
 async function asking(
   sight: typeof article,
   prompt: string,
@@ -24,7 +24,7 @@ async function asking(
   await person.leave()
 }
 
-// Beside each other: each prompt has its own token.
+// At the same time, because each prompt has its own token.
 describe('scenarios', { concurrency: 2 }, () => {
   test('slow: the answer takes as long as the prompt says', () =>
     asking(gemini, 'token:slow-1 [[slow ms=1500]]', async (person) => {
@@ -33,7 +33,7 @@ describe('scenarios', { concurrency: 2 }, () => {
       assert.ok(Date.now() - began > 1200)
     }))
 
-  test('outline: something else stands there first', () =>
+  test('outline: another text comes first', () =>
     asking(article, 'token:plan-1 [[outline ms=800]]', async (person) => {
       await person.page.getByText('OUTLINE ONLY: details').waitFor()
       await person.see('stop').waitFor()
@@ -67,7 +67,7 @@ describe('scenarios', { concurrency: 2 }, () => {
       assert.match(answer, /ends with long-1\.$/)
     }))
 
-  test('image and empty: a picture, and nothing at all', async () => {
+  test('image and empty: a picture, and no text', async () => {
     await asking(gemini, 'token:picture-1 [[image]]', async (person) => {
       await person.complete()
       assert.equal(await person.see('answer').locator('img[alt="A drawing of picture-1"]').count(), 1)
@@ -77,7 +77,7 @@ describe('scenarios', { concurrency: 2 }, () => {
     })
   })
 
-  test('noresponse: the prompt stands there, and nothing follows', async () => {
+  test('noresponse: the prompt appears, and nothing follows', async () => {
     await Promise.all(
       Object.values(sights).map((sight) =>
         asking(sight, 'token:none-1 [[noresponse]]', async (person) => {
@@ -183,7 +183,7 @@ describe('scenarios', { concurrency: 2 }, () => {
     )
   })
 
-  test('newestFirst: the turns of a column-reverse box stand in the document the other way round', async () => {
+  test('newestFirst: the document has the turns of a column-reverse box in reverse order', async () => {
     const path = chats.pages.path('chatgpt', chats.pages.seed('chatgpt', 3))
     const person = await Person.open(chats.context, turnKey, { newestFirst: true }, path)
     assert.match((await person.see('user').allTextContents()).join(), /question 3.*question 2.*question 1/)

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createSecureServer, constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { sites, type Site } from '../../extension/chats/wire.ts'
+import { sites, type Site } from '../../extension/chats/drivermessages.ts'
 import { Backend, type Prompt } from './backend.ts'
 import { bundlePages } from './bundle.ts'
 import { certificate } from './certificate.ts'
@@ -16,21 +16,21 @@ export type { PageState } from './state.ts'
 
 /** Stand-ins of the chat sites, on loopback. */
 export interface Pages {
-  /** Answers by Host: `--host-resolver-rules=MAP chatgpt.com 127.0.0.1:PORT`, with `--ignore-certificate-errors`. */
+  /** Answers by Host, for `--host-resolver-rules=MAP chatgpt.com 127.0.0.1:PORT` and `--ignore-certificate-errors`. */
   httpsPort: number
-  /** The flags of Chromium for the sites' own addresses. */
+  /** Flags of Chromium for the sites' own addresses. */
   flags: string[]
   /** The same without TLS. */
   httpUrl(site: Site, path?: string): string
-  /** For the pages that are loaded from now on. */
+  /** Sets the state of pages that load later. */
   set(site: Site, state: Partial<PageState>): void
-  /** Forgets all: states, conversations, prompts; answers under way end. */
+  /** Forgets states, conversations and prompts. Answers under way end. */
   reset(): void
   /** Makes an earlier conversation, and returns its id. */
   seed(site: Site, turns: number): string
   /** A conversation's path. */
   path(site: Site, id: string): string
-  /** What the site's backend received, oldest first. */
+  /** The prompts that the site's backend received, oldest first. */
   prompts(site: Site): Prompt[]
   /** How often a stop button was pressed. */
   stopped(site: Site): number
@@ -53,7 +53,7 @@ export async function startPages(): Promise<Pages> {
   const plain = createServer(answer)
   // Six streams of one origin would starve the seventh over HTTP/1.1.
   const secure = createSecureServer({ ...pair, allowHTTP1: true }, answer)
-  // A browser that goes away in the middle of a stream is no fault.
+  // A browser may leave in the middle of a stream.
   secure.on('session', (session) => {
     session.on('error', () => {})
   })
@@ -136,7 +136,7 @@ async function post(
     return send(res, refusal === 'ratelimit' ? 429 : 401, 'application/json', JSON.stringify({ error: refusal }))
   const gone = new AbortController()
   res.once('close', () => gone.abort())
-  // What both protocols' responses share has one signature only in node:http's type.
+  // Only node:http's type has one signature for the responses of both protocols.
   const writing = res as ServerResponse
   writing.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
   for await (const event of backend.play(posted, conversation, state.locale, gone.signal)) {
@@ -146,7 +146,7 @@ async function post(
   writing.end()
 }
 
-/** Breaks the connection of this one answer, as a network does. */
+/** Breaks the connection of one answer. */
 function reset(res: Response): void {
   if ('stream' in res && res.stream) res.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
   else (res as ServerResponse).destroy()

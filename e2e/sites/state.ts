@@ -1,35 +1,35 @@
-import type { Site } from '../../extension/chats/wire.ts'
+import type { Site } from '../../extension/chats/drivermessages.ts'
 
 export const locales = ['en', 'ja', 'de', 'fr', 'es', 'zh'] as const
 export type Locale = (typeof locales)[number]
 
-/** What a site's pages are like, from the next load on: `Pages.set` changes it. */
+/** The state of a site's pages, from the next load on. `Pages.set` changes it. */
 export interface PageState {
   /**
-   * ChatGPT: `article` or `turn-key`. The others have one layout, `known`. `unknown` has none of the marks, on any
+   * ChatGPT: `article` or `turn-key`. The others have one layout, `known`. `unknown` has no known mark, on any
    * site.
    */
   layout: 'article' | 'turn-key' | 'known' | 'unknown'
   locale: Locale
-  /** ChatGPT's article layout without data-testid and the ids of buttons: only words remain. */
+  /** ChatGPT's article layout without data-testid and the ids of buttons. Only words remain. */
   noTestIds: boolean
   /**
-   * `guest`: log-in buttons above a page that otherwise works; `wall`: nothing but a log-in page, at an address of its
-   * own.
+   * `guest`: log-in buttons above a page that works. `wall`: only a log-in page, at its
+   * own address.
    */
   loggedOut: false | 'guest' | 'wall'
-  /** An earlier conversation shows where a new chat was asked for, so many ms after the load. */
+  /** An earlier conversation appears in place of a new chat, this many ms after the load. */
   old: number | false
   /**
-   * What the editor does to input that is not typed: `once` drops the first execCommand, `newlines` makes one line
-   * of it, `scripted` drops every execCommand and synthetic paste, `all` drops what no key was pressed for.
+   * How the editor spoils scripted input: `once` drops the first execCommand, `newlines` makes one line
+   * of it, `scripted` drops every execCommand and synthetic paste, `all` drops all input without a key.
    */
   mangle: false | 'once' | 'newlines' | 'scripted' | 'all'
-  /** ms after the load until the editor is there. */
+  /** ms after the load until the editor appears. */
   late: number
-  /** Earlier conversations in the sidebar besides those that the backend keeps. */
+  /** Further earlier conversations in the sidebar. */
   sidebar: number
-  /** Turn-key: the turns stand in the document newest first, as column-reverse also allows. */
+  /** Turn-key: the document has the turns newest first, which column-reverse allows. */
   newestFirst: boolean
 }
 
@@ -47,14 +47,14 @@ export function freshState(site: Site): PageState {
   }
 }
 
-/** A prompt and what became of it, as the backend keeps it. */
+/** A prompt and its outcome, in the backend. */
 export interface StoredTurn {
   id: string
   prompt: string
   answer: string
-  /** Seconds of thinking, with what was thought. */
+  /** Seconds of thinking, with the thoughts. */
   thought?: { seconds: number; text: string }
-  /** The stop button stays, after a reload too. */
+  /** The stop button stays, also after a reload. */
   frozen?: boolean
 }
 
@@ -64,7 +64,7 @@ export interface StoredConversation {
   turns: StoredTurn[]
 }
 
-/** What a page is given with its document. */
+/** The data in a page's document. */
 export interface Boot {
   site: Site
   state: PageState
@@ -78,19 +78,19 @@ export type Event =
   | { type: 'thinking'; skippable: boolean }
   | { type: 'thought'; seconds: number; text: string }
   | { type: 'delta'; text: string }
-  /** What came so far was an outline. */
+  /** The text so far was an outline. */
   | { type: 'replace'; text: string }
-  /** The stop button goes, or comes back, though the answer is not complete. */
+  /** The stop button leaves or returns before the answer is complete. */
   | { type: 'lull'; on: boolean }
-  /** The element of the turn is made anew. */
+  /** The turn's element is replaced. */
   | { type: 'remount' }
-  /** Nobody will answer. */
+  /** No answer will come. */
   | { type: 'silent' }
   | { type: 'done'; frozen?: 'turn' | 'kept' }
 
 export type ErrorKind = 'ratelimit' | 'network' | 'expired'
 
-/** What a page posts. */
+/** A page's message. */
 export interface Posted {
   prompt: string
   conversation: string | null
@@ -98,7 +98,7 @@ export interface Posted {
   temperature?: number
 }
 
-/** The state that an address asks for, over the site's: `?layout=turn-key&old=800`. */
+/** Returns the site's state with the changes of an address: `?layout=turn-key&old=800`. */
 export function stateOf(state: PageState, query: URLSearchParams): PageState {
   const asked = [...query].filter(([name]) => name in state).map((
     [name, value],

@@ -1,39 +1,52 @@
 import { readStored, removeStored, writeStored } from '../browser.ts'
 import type { Options } from '../messages.ts'
+import { Stored } from '../stored.ts'
 import { ToolFault } from '../tools/tool.ts'
-import type { Answer, Site } from './wire.ts'
+import type { Answer, Site } from './drivermessages.ts'
 
-const most = 500
+const mostConversations = 200
+const mostEntries = 500
 const mostText = 20_000
 const mostFailures = 20
 const day = 86_400_000
 
-/** As one line of B28's history.jsonl; client is its project. */
-interface Entry {
+/** Keeps each client's last conversation with a site (B27). */
+export class Conversations extends Stored<Record<string, string>> {
+  constructor() {
+    super('local', 'talks', {})
+  }
+
+  last(client: string, site: Site): string | undefined {
+    return this.value[`${site} ${client}`]
+  }
+
+  remember(client: string, site: Site, id: string): void {
+    const { [`${site} ${client}`]: _, ...rest } = this.value
+    const entries = [...Object.entries(rest), [`${site} ${client}`, id]]
+    void this.set(Object.fromEntries(entries.slice(-mostConversations)))
+  }
+}
+
+/** One line of B28's history.jsonl. The client takes the place of the project. */
+interface Entry extends Pick<Answer, 'answer' | 'url' | 'timings'> {
   ts: string
   client: string
   provider: Site
   question: string
-  answer: string
-  url: string
-  timings: Record<string, number>
 }
 
-/** A run that went wrong, without the prompt and the answer. */
-interface Trouble {
+/** A failed run, without the prompt and the answer. */
+export interface FailedRun {
   at: string
   site: Site
   code: string
   details: unknown
 }
 
-/**
- * Questions and answers, if the person wants them kept, and what went wrong lately. Nothing leaves the profile but by
- * the person's hand.
- */
+/** Keeps questions and answers if the user wants them, and the last failures. Only the user can export them. */
 export class History {
+  readonly failures: FailedRun[] = []
   private entries: Entry[] = []
-  private readonly troubles: Trouble[] = []
   private readonly options: () => Options
 
   constructor(options: () => Options) {
@@ -42,17 +55,13 @@ export class History {
 
   async load(): Promise<void> {
     this.entries = await readStored<Entry[]>('local', 'history') ?? []
-    this.keepTo()
+    this.dropOld()
   }
 
-  add(
-    client: string,
-    provider: Site,
-    question: string,
-    { answer, url, timings, confidence, evidence, layout }: Answer,
-  ): void {
+  add(client: string, provider: Site, question: string, answered: Answer): void {
+    const { answer, url, timings, confidence, evidence, layout } = answered
     if (suspicious(question, answer))
-      this.trouble(provider, 'SUSPICIOUS_ANSWER', { length: answer.length, confidence, evidence, layout })
+      this.addFailure(provider, 'SUSPICIOUS_ANSWER', { length: answer.length, confidence, evidence, layout })
     if (!this.options().history) return
     this.entries.push({
       ts: new Date().toISOString(),
@@ -63,33 +72,19 @@ export class History {
       url,
       timings,
     })
-    this.keepTo()
+    this.dropOld()
     void writeStored('local', 'history', this.entries).catch(() => {
-      this.entries.splice(0, this.entries.length / 2) // the browser's quota
+      this.entries.splice(0, this.entries.length / 2) // the browser's quota is reached
     })
   }
 
   failed(site: Site, e: unknown): void {
-    if (e instanceof ToolFault && e.code !== 'CANCELLED') this.trouble(site, e.code, e.details)
+    if (e instanceof ToolFault && e.code !== 'CANCELLED') this.addFailure(site, e.code, e.details)
   }
 
-  private trouble(site: Site, code: string, details: unknown): void {
-    this.troubles.push({ at: new Date().toISOString(), site, code, details })
-    this.troubles.splice(0, this.troubles.length - mostFailures)
-  }
-
-  /** What lies longer than the person wants is forgotten. */
-  private keepTo(): void {
-    const oldest = Date.now() - this.options().historyDays * day
-    this.entries = this.entries.filter((e) => Date.parse(e.ts) > oldest).slice(-most)
-  }
-
-  get troublesSeen(): readonly Trouble[] {
-    return this.troubles
-  }
-
+  /** Returns the history as JSON lines. */
   lines(): string {
-    this.keepTo()
+    this.dropOld()
     return this.entries.map((e) => `${JSON.stringify(e)}\n`).join('')
   }
 
@@ -97,9 +92,19 @@ export class History {
     this.entries = []
     await removeStored('local', 'history')
   }
+
+  private addFailure(site: Site, code: string, details: unknown): void {
+    this.failures.push({ at: new Date().toISOString(), site, code, details })
+    this.failures.splice(0, this.failures.length - mostFailures)
+  }
+
+  private dropOld(): void {
+    const oldest = Date.now() - this.options().historyDays * day
+    this.entries = this.entries.filter((e) => Date.parse(e.ts) > oldest).slice(-mostEntries)
+  }
 }
 
-/** B29: an answer that hardly can be one. */
+/** Reports an answer that is probably wrong: empty, only "ok", or without the digits that the question has (B29). */
 function suspicious(question: string, answer: string): boolean {
   const plain = answer.trim().toLowerCase()
   if (!plain) return true

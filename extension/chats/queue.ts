@@ -8,7 +8,7 @@ interface Waiting {
   moved(ahead: number): void
 }
 
-/** Prompts for one site: one is at work, the others wait in order (T19). */
+/** Runs one prompt at a time for a site. The others wait in order (T19). */
 export class Queue {
   private busy = false
   private readonly line: Waiting[] = []
@@ -18,76 +18,56 @@ export class Queue {
   }
 
   /**
-   * Runs work when its turn comes. `moved` is told how many go first. Rejects with
-   * QUEUE_FULL, CANCELLED when the signal aborts before, and TIMEOUT at the deadline (ms since the epoch).
+   * Runs work when the line before it is done. `moved` gets the number of prompts ahead. Rejects with QUEUE_FULL, with
+   * CANCELLED if the signal aborts before, and with TIMEOUT at the deadline (ms since the epoch).
    */
   async add<T>(
     work: () => Promise<T>,
     { signal, deadline, moved }: { signal: AbortSignal; deadline: number; moved(ahead: number): void },
   ): Promise<T> {
-    await this.turn(signal, deadline, moved)
+    await this.begin(signal, deadline, moved)
     try {
       return await work()
     } finally {
-      this.busy = false
-      this.next()
+      const next = this.line.shift()
+      if (next) next.begin() // `busy` stays set, so that no other prompt comes between
+      else this.busy = false
+      this.report()
     }
   }
 
-  private turn(signal: AbortSignal, deadline: number, moved: (ahead: number) => void): Promise<void> {
+  private begin(signal: AbortSignal, deadline: number, moved: (ahead: number) => void): Promise<void> {
     if (signal.aborted) return Promise.reject(cancelled())
     if (!this.busy) {
       this.busy = true
       return Promise.resolve()
     }
     if (this.line.length >= longestQueue) {
-      return Promise.reject(
-        new ToolFault(
-          'QUEUE_FULL',
-          `${longestQueue} prompts wait for this site already. Try again when some were answered.`,
-        ),
-      )
+      const message = `${longestQueue} prompts wait for this site already. Try again when some were answered.`
+      return Promise.reject(new ToolFault('QUEUE_FULL', message))
     }
-    return new Promise((resolve, reject) => {
-      const leave = (fault: ToolFault) => {
-        const at = this.line.indexOf(mine)
-        if (at >= 0) this.line.splice(at, 1)
-        settle()
-        reject(fault)
-        this.tell()
-      }
-      const abort = () => leave(cancelled())
-      const timer = setTimeout(
-        () =>
-          leave(new ToolFault('TIMEOUT', 'The prompt waited for its turn until its time was over. Nothing was sent.')),
-        deadline - Date.now(),
-      )
-      const settle = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', abort)
-      }
-      const mine: Waiting = {
-        moved,
-        begin: () => {
-          settle()
-          resolve()
-        },
-      }
-      signal.addEventListener('abort', abort)
-      this.line.push(mine)
-      moved(this.line.length)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const own: Waiting = { moved, begin: resolve }
+    const leave = (fault: ToolFault) => {
+      const at = this.line.indexOf(own)
+      if (at < 0) return
+      this.line.splice(at, 1)
+      reject(fault)
+      this.report()
+    }
+    const abort = () => leave(cancelled())
+    const late = 'The prompt waited in the queue until its time was over. Nothing was sent.'
+    const timer = setTimeout(() => leave(new ToolFault('TIMEOUT', late)), deadline - Date.now())
+    signal.addEventListener('abort', abort)
+    this.line.push(own)
+    moved(this.line.length)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
     })
   }
 
-  private next(): void {
-    const next = this.line.shift()
-    if (!next) return
-    this.busy = true
-    next.begin()
-    this.tell()
-  }
-
-  private tell(): void {
+  private report(): void {
     this.line.forEach((w, i) => w.moved(i + 1))
   }
 }

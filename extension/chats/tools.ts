@@ -1,49 +1,54 @@
 import { ToolFault, type Tool, type ToolCall, type ToolOutput } from '../tools/tool.ts'
-import { longestRun, type ChatDesk, type Question } from './desk.ts'
-import { look } from './drive.ts'
-import { profiles } from './profiles/index.ts'
-import type { Answer, Site } from './wire.ts'
+import { longestRun, type Chats, type Prompt } from './chats.ts'
+import { snapshotOf } from './driverport.ts'
+import type { Answer } from './drivermessages.ts'
+import { siteSpecs } from './sites/index.ts'
+import type { Site } from './sites/site.ts'
 
 const prompt = { type: 'string', minLength: 1, maxLength: 200_000, description: 'The whole prompt' }
 const conversationId = {
   type: 'string',
   pattern: '^[\\w-]{1,200}$',
-  description: 'Goes on with a conversation: the id of an earlier answer',
+  description: 'Continues a conversation: the id from an earlier answer',
 }
 const timeoutSeconds = {
   type: 'integer',
   minimum: 10,
   maximum: longestRun,
   default: longestRun,
-  description: 'How long it may take in all, its turn in the queue included',
+  description: 'How long it may take, its time in the queue included',
 }
 const models = ['gemini-2.5-flash', 'gemini-1.5-pro', 'gemini-1.5-flash', 'gemini-1.0-pro']
 
-const answerSchema = {
+const object = (properties: object, required: string[]) => ({
   type: 'object',
-  properties: {
-    answer: { type: 'string', description: 'Markdown. Untrusted: what the site wrote' },
-    url: { type: 'string' },
-    conversationId: { type: ['string', 'null'] },
-    timings: { type: 'object', additionalProperties: { type: 'number' } },
-    profile: { type: 'string' },
-    confidence: { enum: ['high', 'medium', 'low'] },
-    evidence: { type: 'array', items: { type: 'string' } },
-    truncated: { type: 'boolean' },
-  },
-  required: ['answer', 'url', 'conversationId', 'timings', 'profile', 'confidence', 'evidence', 'truncated'],
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+const answerProperties = {
+  answer: { type: 'string', description: 'Markdown. Untrusted: what the site wrote' },
+  url: { type: 'string' },
+  conversationId: { type: ['string', 'null'] },
+  timings: { type: 'object', additionalProperties: { type: 'number' } },
+  profile: { type: 'string' },
+  confidence: { enum: ['high', 'medium', 'low'] },
+  evidence: { type: 'array', items: { type: 'string' } },
+  truncated: { type: 'boolean' },
 }
+const answerSchema = { type: 'object', properties: answerProperties, required: Object.keys(answerProperties) }
 
 const annotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: true }
 
-// T1's words.
+/** The descriptions are T1's words. */
 const descriptions: Record<Site, string> = {
   chatgpt: 'Send a prompt to OpenAI ChatGPT and get a response',
   gemini: 'Send a prompt to Google Gemini AI and get a response',
   aistudio: 'Send a prompt to a Gemini model in Google AI Studio and get a response',
 }
 
-/** T2's parameters, of the site that has them. */
+/** T2's parameters of single sites. */
 const parameters: Partial<Record<Site, Record<string, { default: unknown; [keyword: string]: unknown }>>> = {
   aistudio: {
     temperature: { type: 'number', minimum: 0, maximum: 1, default: 0.7 },
@@ -51,183 +56,129 @@ const parameters: Partial<Record<Site, Record<string, { default: unknown; [keywo
   },
 }
 
-/**
- * The parameters that have their default, which nobody may have asked for: a site that no longer has it goes on with
- * its own.
- */
+/** Returns the parameters that have their default. A page without such a setting keeps its own. */
 function defaults(site: Site, args: Record<string, unknown>): string[] {
   const known = parameters[site] ?? {}
   return Object.keys(known).filter((name) => args[name] === known[name]!.default)
 }
 
-/** The tools of the sites that are switched on. */
-export function chatTools(desk: ChatDesk, aliases: boolean): Tool[] {
-  const on = desk.enabled
+/** Returns the tools of the sites that are switched on. `aliases` adds B1's names. */
+export function chatTools(chats: Chats, aliases: boolean): Tool[] {
+  const on = chats.enabled
   const tools: Tool[] = on.map((site) => ({
     name: `chat_${site}`,
-    title: `Ask ${profiles[site].label}`,
+    title: `Ask ${siteSpecs[site].label}`,
     description: descriptions[site],
     annotations,
-    inputSchema: {
-      type: 'object',
-      properties: { prompt, ...parameters[site], conversationId, timeoutSeconds },
-      required: ['prompt'],
-      additionalProperties: false,
-    },
+    inputSchema: object({ prompt, ...parameters[site], conversationId, timeoutSeconds }, ['prompt']),
     outputSchema: answerSchema,
-    run: (call) => one(desk, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Question),
+    run: (call) => one(chats, call, { site, ...call.args, preferred: defaults(site, call.args) } as unknown as Prompt),
   }))
-  if (on.length) {
+  if (!on.length) return tools
+  const labels = on.map((s) => siteSpecs[s].label).join(', ')
+  const services = { type: 'array', items: { enum: on }, minItems: 1, uniqueItems: true }
+  tools.push({
+    name: 'chat_all',
+    title: 'Ask several chats',
+    description: `Send the same prompt to several chats at once and get each one's response: ${labels}`,
+    annotations,
+    inputSchema: object(
+      { prompt, services: { ...services, description: 'Which; without it, all' }, timeoutSeconds },
+      ['prompt'],
+    ),
+    run: (call) => {
+      const { services = on, prompt, timeoutSeconds } = call.args as {
+        services?: Site[]
+        prompt: string
+        timeoutSeconds?: number
+      }
+      return several(chats, call, services, prompt, timeoutSeconds)
+    },
+  }, {
+    name: 'chat_snapshot',
+    title: "Look at a chat's page",
+    description:
+      "Returns the structure of a chat's page without what people wrote, and how many elements each of the " +
+      "driver's selectors finds. For reports of a site that changed.",
+    annotations: { readOnlyHint: true, openWorldHint: true },
+    inputSchema: object({ service: { enum: on } }, ['service']),
+    run: (call) => snapshot(chats, call.args.service as Site, call.signal),
+  })
+  const alias = (name: string, of: string, needs: Site[]) => {
+    if (!aliases || !needs.every((site) => on.includes(site))) return
     tools.push({
-      name: 'chat_all',
-      title: 'Ask several chats',
+      name,
+      description: `${of} under another name.`,
       annotations,
-      description: `Send the same prompt to several chats at once and get each one's response: ${
-        on.map((s) => profiles[s].label).join(', ')
-      }`,
-      inputSchema: {
-        type: 'object',
-        required: ['prompt'],
-        additionalProperties: false,
-        properties: {
-          prompt,
-          services: {
-            type: 'array',
-            items: { enum: on },
-            minItems: 1,
-            uniqueItems: true,
-            description: 'Which; without it, all',
-          },
-          timeoutSeconds,
-        },
+      inputSchema: object({ question: prompt }, ['question']),
+      run: (call) => {
+        const [site, ...more] = needs
+        const question = String(call.args.question)
+        return more.length ? several(chats, call, needs, question) : one(chats, call, { site: site!, prompt: question })
       },
-      run: (call) =>
-        several(
-          desk,
-          call,
-          (call.args.services as Site[] | undefined) ?? on,
-          String(call.args.prompt),
-          Number(call.args.timeoutSeconds),
-        ),
-    })
-    tools.push({
-      name: 'chat_snapshot',
-      title: "Look at a chat's page",
-      annotations: { readOnlyHint: true, openWorldHint: true },
-      description:
-        "Returns the structure of a chat's page without what people wrote, and how many elements each of the driver's selectors finds. For reports of a site that changed.",
-      inputSchema: {
-        type: 'object',
-        properties: { service: { enum: on } },
-        required: ['service'],
-        additionalProperties: false,
-      },
-      run: (call) => snapshot(desk, call.args.service as Site, call.signal),
     })
   }
-  if (aliases) tools.push(...aliasTools(desk, on))
+  alias('ask_chatgpt_web', 'chat_chatgpt', ['chatgpt'])
+  alias('ask_gemini_web', 'chat_gemini', ['gemini'])
+  alias('ask_chatgpt_gemini_web', 'chat_all with ChatGPT and Gemini', ['chatgpt', 'gemini'])
   return tools
 }
 
-/** B1's names. */
-function aliasTools(desk: ChatDesk, on: Site[]): Tool[] {
-  const schema = {
-    type: 'object',
-    properties: { question: prompt },
-    required: ['question'],
-    additionalProperties: false,
-  }
-  const alias = (name: string, of: string, needs: Site[], run: Tool['run']): Tool[] =>
-    needs.every((s) => on.includes(s))
-      ? [{ name, description: `${of} under another name.`, annotations, inputSchema: schema, run }]
-      : []
-  return [
-    ...alias(
-      'ask_chatgpt_web',
-      'chat_chatgpt',
-      ['chatgpt'],
-      (c) => one(desk, c, { site: 'chatgpt', prompt: String(c.args.question) }),
-    ),
-    ...alias(
-      'ask_gemini_web',
-      'chat_gemini',
-      ['gemini'],
-      (c) => one(desk, c, { site: 'gemini', prompt: String(c.args.question) }),
-    ),
-    ...alias(
-      'ask_chatgpt_gemini_web',
-      'chat_all with ChatGPT and Gemini',
-      ['chatgpt', 'gemini'],
-      (c) => several(desk, c, ['chatgpt', 'gemini'], String(c.args.question)),
-    ),
-  ]
-}
-
-/** What a site wrote is data, and is marked so (S10). */
-const untrusted = (...from: Site[]) => ({ 'portolan/untrusted': from.map((s) => new URL(profiles[s].newChat).host) })
+/** Marks a site's text as data (S10). */
+const untrusted = (...from: Site[]) => ({ 'portolan/untrusted': from.map((s) => new URL(siteSpecs[s].newChat).host) })
 
 const structured = (site: Site, { layout, ...rest }: Answer) => ({ ...rest, profile: `${site}/${layout}` })
 
-/** Progress counts up; its message is where the run is, or the answer so far. */
-function teller(call: ToolCall): (text: string) => void {
+/** Progress counts up. Its message is the state of the run, or the answer so far. */
+function reporter(call: ToolCall): (text: string) => void {
   let n = 0
   return (text) => call.progress(++n, undefined, text)
 }
 
-const progressText = 2000
+const longestProgress = 2000
 
-async function one(desk: ChatDesk, call: ToolCall, question: Question): Promise<ToolOutput> {
-  const tell = teller(call)
-  const answer = await desk.ask(question, call, { step: tell, partial: (text) => tell(text.slice(-progressText)) })
+async function one(chats: Chats, call: ToolCall, prompt: Prompt): Promise<ToolOutput> {
+  const step = reporter(call)
+  const answer = await chats.ask(prompt, call, { step, partial: (text) => step(text.slice(-longestProgress)) })
   return {
     content: [{ type: 'text', text: answer.answer }],
-    structuredContent: structured(question.site, answer),
-    _meta: untrusted(question.site),
+    structuredContent: structured(prompt.site, answer),
+    _meta: untrusted(prompt.site),
   }
 }
 
 async function several(
-  desk: ChatDesk,
+  chats: Chats,
   call: ToolCall,
   services: Site[],
   prompt: string,
   timeoutSeconds = longestRun,
 ): Promise<ToolOutput> {
-  const tell = teller(call)
+  const step = reporter(call)
   const outcomes = await Promise.all(services.map(async (site) => {
-    const { label } = profiles[site]
+    const { label } = siteSpecs[site]
+    const partial = (text: string) => step(`${label}: ${text.slice(-longestProgress)}`)
     try {
-      const answer = await desk.ask({ site, prompt, timeoutSeconds }, call, {
-        step: tell,
-        partial: (text) => tell(`${label}: ${text.slice(-progressText)}`),
-      })
+      const answer = await chats.ask({ site, prompt, timeoutSeconds }, call, { step, partial })
       return { site, label, text: answer.answer, value: structured(site, answer) }
     } catch (e) {
       const { code = 'UNKNOWN', message, details } = e as ToolFault
-      return {
-        site,
-        label,
-        text: `${message} (${code})`,
-        value: { error: { code, message, ...details } },
-        failed: true,
-      }
+      const value = { error: { code, message, ...details } }
+      return { site, label: `${label}: no answer`, text: `${message} (${code})`, value, failed: true }
     }
   }))
   return {
-    content: outcomes.map(({ label, text, failed }) => ({
-      type: 'text',
-      text: `## ${label}${failed ? ': no answer' : ''}\n\n${text}`,
-    })),
+    content: outcomes.map(({ label, text }) => ({ type: 'text', text: `## ${label}\n\n${text}` })),
     structuredContent: Object.fromEntries(outcomes.map(({ site, value }) => [site, value])),
     isError: outcomes.every((o) => o.failed),
     _meta: untrusted(...services),
   }
 }
 
-async function snapshot(desk: ChatDesk, site: Site, signal: AbortSignal): Promise<ToolOutput> {
-  const profile = profiles[site]
-  const tab = desk.places.tabOf(site) ?? await desk.places.open(profile, profile.newChat, true, signal)
-  const seen = await look(tab, profile)
+async function snapshot(chats: Chats, site: Site, signal: AbortSignal): Promise<ToolOutput> {
+  const spec = siteSpecs[site]
+  const tabId = chats.tabs.tabOf(site) ?? await chats.tabs.open(spec, spec.newChat, true, signal)
+  const seen = await snapshotOf(tabId, spec)
   return {
     content: [{ type: 'text', text: JSON.stringify(seen, null, 1) }],
     structuredContent: seen,

@@ -1,38 +1,31 @@
 import { Abi } from '../../wasm/js/host/abi.ts'
 import { run } from '../../wasm/js/host/loader.ts'
-import type { Line } from './socket.ts'
+import type { Connection } from './connection.ts'
 
-/** What carries out the calls that the module has checked. */
-export interface Callee {
-  /** Resolves to a CallToolResult as JSON text; a rejection's message is the client's. */
-  call(
-    call: {
-      tool: string
-      arguments: Record<string, unknown>
-      client?: { id?: string; name?: string; version?: string } | null
-    },
-    signal: AbortSignal,
-    caller: Caller,
-  ): Promise<string>
+/** A call that the module has checked. */
+interface ModuleCall {
+  tool: string
+  arguments: Record<string, unknown>
+  client?: { id?: string; name?: string; version?: string } | null
 }
-/** Who waits for a call. */
-export interface Caller {
-  progress(p: ModuleProgress): void
+
+/** Reaches the client of a call. */
+interface Caller {
+  progress(p: { progress: number; total?: number; message?: string }): void
   /** Asks: ElicitRequestParams and ElicitResult of the spec. */
   elicit(params: object): Promise<unknown>
 }
-export interface ModuleProgress {
-  progress: number
-  total?: number
-  message?: string
-}
 
-/** A tool as the module lists it; `check`: its arguments are checked against its schema. */
-export interface Offered {
+/** Carries out a call. Resolves to a CallToolResult as JSON text. The client gets a rejection's message. */
+export type CallHandler = (call: ModuleCall, signal: AbortSignal, caller: Caller) => Promise<string>
+
+/** A tool for the module's list. `check`: the module checks arguments against the schema. */
+interface OfferedTool {
   definition: object
   check: boolean
 }
 
+/** Methods return the text of an error, or null. */
 interface Exports {
   offer(tools: string): string | null
   settle(id: number, result: string, error: string | null): string | null
@@ -43,19 +36,19 @@ interface Exports {
 
 /** One run of tools.wasm. */
 export class ToolModule {
-  private exports!: Exports
-  private readonly running = new Map<number, AbortController>()
-  private readonly callee: Callee
-  private line: Line | undefined
-  /** It ended, and another must be started. */
+  /** The module has ended, and another must be started. */
   ended = false
+  private exports!: Exports
+  private connection: Connection | undefined
+  private readonly running = new Map<number, AbortController>()
+  private readonly handle: CallHandler
 
-  private constructor(callee: Callee) {
-    this.callee = callee
+  private constructor(handle: CallHandler) {
+    this.handle = handle
   }
 
-  static start(wasm: WebAssembly.Module, version: string, callee: Callee): Promise<ToolModule> {
-    const module = new ToolModule(callee)
+  static start(wasm: WebAssembly.Module, version: string, handle: CallHandler): Promise<ToolModule> {
+    const module = new ToolModule(handle)
     return new Promise((resolve, reject) => {
       const boot = {
         version,
@@ -68,29 +61,29 @@ export class ToolModule {
       }
       run(wasm, boot, new Abi(), { WebSocket: module.socketClass() }).catch(reject).then(() => {
         module.ended = true
-        for (const ends of module.running.values()) ends.abort()
-        module.line?.close(1011, 'the module has ended')
+        for (const control of module.running.values()) control.abort()
+        module.connection?.close(1011, 'the module has ended')
         reject(new Error('the module of tools has ended'))
       })
     })
   }
 
-  offer(tools: Offered[]): void {
+  offer(tools: OfferedTool[]): void {
     const problem = this.exports.offer(JSON.stringify(tools))
     if (problem) throw new Error(problem)
   }
 
-  /** Serves a connection that was proved, from its first message on; `onping` may take a message instead. */
-  serve(line: Line): void {
-    this.line = line
-    this.exports.serve(() => line.close(1000, 'the session has ended'))
+  /** Serves a proved connection, from its first message on. */
+  serve(connection: Connection): void {
+    this.connection = connection
+    this.exports.serve(() => connection.close(1000, 'the session has ended'))
   }
 
   private async call(id: number, text: string): Promise<void> {
-    const ends = new AbortController()
-    this.running.set(id, ends)
+    const control = new AbortController()
+    this.running.set(id, control)
     try {
-      const result = await this.callee.call(JSON.parse(text), ends.signal, {
+      const result = await this.handle(JSON.parse(text), control.signal, {
         progress: (p) => this.exports.progress(id, JSON.stringify(p)),
         elicit: (params) =>
           new Promise((resolve, reject) => {
@@ -109,32 +102,32 @@ export class ToolModule {
     }
   }
 
-  /** The class that Go's WebSocket library opens: what it opens is there already. */
+  /** Returns the class that Go's WebSocket library constructs. It stands for the connection that is open already. */
   private socketClass(): unknown {
-    const current = () => this.line!
+    const current = () => this.connection!
     return class BridgeSocket extends EventTarget {
       binaryType = ''
       readonly protocol = ''
-      private readonly line = current()
+      private readonly connection = current()
       constructor() {
         super()
         queueMicrotask(() => {
           this.dispatchEvent(new Event('open'))
-          this.line.onclose = () => {
-            const { code, reason } = this.line.closed!
-            // 1005 and 1006 are no codes that a peer can send.
+          this.connection.onclose = () => {
+            const { code, message: reason } = this.connection.closed!
+            // A peer cannot send the codes 1005 and 1006.
             this.dispatchEvent(Object.assign(new Event('close'), { code, reason, wasClean: code !== 1006 }))
           }
-          if (this.line.closed) return this.line.onclose()
-          this.line.listen((data) => this.dispatchEvent(Object.assign(new Event('message'), { data })))
+          if (this.connection.closed) return this.connection.onclose()
+          this.connection.listen((data) => this.dispatchEvent(Object.assign(new Event('message'), { data })))
         })
       }
       send(text: string): void {
-        this.line.send(text)
+        this.connection.send(text)
       }
       close(code?: number, reason?: string): void {
-        this.line.close(code, reason)
-        this.line.onclose?.()
+        this.connection.close(code, reason)
+        this.connection.onclose?.()
       }
     }
   }

@@ -1,8 +1,8 @@
 //go:build js
 
-// Tools.wasm: the MCP server of the extension, on the socket that the background passes
-// in. The background dials, proves that it is paired and answers pings in TypeScript. It
-// loads this module when the bridge sends anything else.
+// Tools.wasm is the MCP server of the extension, on a connection of the background. In
+// TypeScript the background dials, proves the pairing and answers pings. It loads this
+// module once a connection is proved.
 package main
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/portolan-mcp/portolan/extension/module/toolserver"
 )
 
-// A host is the background's object: functions that this module calls.
-type host struct {
-	value safejs.Value
+// A background has the functions that this module calls.
+type background struct {
+	object safejs.Value
 
 	mu    sync.Mutex
 	last  int
@@ -30,11 +30,11 @@ type host struct {
 type call struct {
 	ctx    context.Context
 	caller toolserver.Caller
-	done   chan outcome // receives once
+	done   chan outcome // receives one outcome
 	events chan toolserver.Progress
 }
 
-// eventQueue is how many reports of progress of a call may wait.
+// eventQueue is the number of progress reports of a call that may wait.
 const eventQueue = 64
 
 type outcome struct {
@@ -44,52 +44,54 @@ type outcome struct {
 
 func main() {
 	if err := start(); err != nil {
-		panic(err) // the background sees that the module has ended
+		panic(err) // ends the module, which the background notices
 	}
 	select {}
 }
 
-// start reads what the background has prepared, and offers it the module's methods.
+// start finds the background's object, and passes it the module's methods.
 func start() error {
-	value, err := safejs.Global().Get("portolan")
+	object, err := safejs.Global().Get("portolan")
 	if err != nil {
 		return err
 	}
-	version, err := value.Get("version")
+	value, err := object.Get("version")
 	if err != nil {
 		return err
 	}
-	name, err := version.String()
+	version, err := value.String()
 	if err != nil {
 		return err
 	}
-	h := &host{value: value, calls: make(map[int]*call)}
-	server := toolserver.New(name, h.run)
-	object, err := safejs.Global().Get("Object")
-	if err != nil {
-		return err
-	}
-	module, err := object.New()
+	b := &background{object: object, calls: make(map[int]*call)}
+	server := toolserver.New(version, b.run)
+	module, err := safejs.ValueOf(map[string]any{})
 	if err != nil {
 		return err
 	}
 	for name, f := range map[string]func(arguments) error{
-		"offer":    func(args arguments) error { return offer(server, args) },
-		"settle":   h.settle,
-		"progress": h.progress,
-		"elicit":   h.elicit,
-		"serve":    func(args arguments) error { return serveInBackground(server, args) },
+		"offer": func(args arguments) error {
+			var tools []toolserver.Tool
+			if err := args.decode(0, &tools); err != nil {
+				return err
+			}
+			return server.Offer(tools)
+		},
+		"serve":    func(args arguments) error { return serve(server, args[0]) },
+		"settle":   b.settle,
+		"progress": b.progress,
+		"elicit":   b.elicit,
 	} {
 		if err := export(module, name, f); err != nil {
 			return err
 		}
 	}
-	_, err = value.Call("ready", module)
+	_, err = object.Call("ready", module)
 	return err
 }
 
-// export lets JavaScript call f as a method of module. The method returns the text of
-// the error, or null. It lasts as long as the module.
+// export makes f a method of module for JavaScript. The method returns the text of the
+// error, or null. It is never released.
 func export(module safejs.Value, name string, f func(arguments) error) error {
 	method, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) (result any) {
 		defer func() {
@@ -108,119 +110,105 @@ func export(module safejs.Value, name string, f func(arguments) error) error {
 	return module.Set(name, method)
 }
 
-// arguments are what JavaScript passes to a method.
+// arguments are the values that JavaScript passes to a method.
 type arguments []safejs.Value
-
-func (a arguments) text(i int) (string, error) { return a[i].String() }
 
 // decode reads the JSON text at i.
 func (a arguments) decode(i int, into any) error {
-	text, err := a.text(i)
+	text, err := a[i].String()
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), into)
 }
 
-func offer(server *toolserver.Server, args arguments) error {
-	var tools []toolserver.Tool
-	if err := args.decode(0, &tools); err != nil {
-		return err
+// serve runs the server on the background's connection, for which the scope's WebSocket
+// stands. It returns at once, and calls ended with the reason after the last message.
+func serve(server *toolserver.Server, ended safejs.Value) error {
+	run := func() error {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		ws, _, err := websocket.Dial(ctx, "ws://bridge/", nil)
+		if err != nil {
+			return err
+		}
+		return server.Serve(ctx, socket.New(ws, nil, socket.Limits{}))
 	}
-	return server.Offer(tools)
-}
-
-// serveInBackground calls the function at 0 with the reason, once serving has ended.
-func serveInBackground(server *toolserver.Server, args arguments) error {
-	done := args[0]
 	go func() {
 		why := "a fault of the module"
 		defer func() {
 			_ = recover()
-			_, _ = done.Invoke(why)
+			_, _ = ended.Invoke(why)
 		}()
-		why = serve(server).Error()
+		err := run()
+		why = "the bridge ended the connection"
+		if err != nil {
+			why = err.Error()
+		}
 	}()
 	return nil
 }
 
-// serve runs the server on the socket that the scope's WebSocket stands for.
-func serve(server *toolserver.Server) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	ws, _, err := websocket.Dial(ctx, "ws://bridge/", nil)
-	if err != nil {
-		return err
-	}
-	conn := socket.New(ws, nil, socket.Limits{})
-	if err := server.Serve(ctx, conn); err != nil {
-		return err
-	}
-	return errors.New("the bridge ended the connection")
-}
-
-// run has the background carry out a call.
-func (h *host) run(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
+// run passes a call to the background, and waits for its outcome.
+func (b *background) run(ctx context.Context, c toolserver.Call, caller toolserver.Caller) (json.RawMessage, error) {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	mine := &call{ctx: ctx, caller: caller, done: make(chan outcome, 1), events: make(chan toolserver.Progress, eventQueue)}
-	h.mu.Lock()
-	h.last++
-	id := h.last
-	h.calls[id] = mine
-	h.mu.Unlock()
+	own := &call{ctx: ctx, caller: caller, done: make(chan outcome, 1), events: make(chan toolserver.Progress, eventQueue)}
+	b.mu.Lock()
+	b.last++
+	id := b.last
+	b.calls[id] = own
+	b.mu.Unlock()
 	defer func() {
-		h.mu.Lock()
-		delete(h.calls, id)
-		h.mu.Unlock()
+		b.mu.Lock()
+		delete(b.calls, id)
+		b.mu.Unlock()
 	}()
-	if _, err := h.value.Call("call", id, string(text)); err != nil {
+	if _, err := b.object.Call("call", id, string(text)); err != nil {
 		return nil, err
 	}
 	for {
 		select {
-		case p := <-mine.events:
+		case p := <-own.events:
 			caller.Progress(p)
-		case o := <-mine.done:
-			for len(mine.events) > 0 { // what came before the answer goes before it
-				caller.Progress(<-mine.events)
+		case o := <-own.done:
+			for len(own.events) > 0 { // reports that came before the outcome
+				caller.Progress(<-own.events)
 			}
 			return o.result, o.err
 		case <-ctx.Done():
-			_, _ = h.value.Call("cancel", id)
+			_, _ = b.object.Call("cancel", id)
 			return nil, ctx.Err()
 		}
 	}
 }
 
 // find returns the call whose id is the argument at 0, or nil if it has ended.
-func (h *host) find(args arguments) (*call, error) {
+func (b *background) find(args arguments) (*call, error) {
 	id, err := args[0].Int()
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.calls[id], nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.calls[id], nil
 }
 
 // settle ends a call with the JSON text at 1, or with the error at 2.
-func (h *host) settle(args arguments) error {
-	c, err := h.find(args)
+func (b *background) settle(args arguments) error {
+	c, err := b.find(args)
 	if c == nil || err != nil {
 		return err
 	}
-	var o outcome
-	if args[2].IsNull() {
-		text, err := args.text(1)
-		if err != nil {
-			return err
-		}
-		o.result = json.RawMessage(text)
-	} else {
-		why, err := args.text(2)
+	result, err := args[1].String()
+	if err != nil {
+		return err
+	}
+	o := outcome{result: json.RawMessage(result)}
+	if !args[2].IsNull() {
+		why, err := args[2].String()
 		if err != nil {
 			return err
 		}
@@ -228,37 +216,37 @@ func (h *host) settle(args arguments) error {
 	}
 	select {
 	case c.done <- o:
-	default: // it was settled already
+	default: // the call has an outcome already
 	}
 	return nil
 }
 
-// progress never waits: a JavaScript callback may not.
-func (h *host) progress(args arguments) error {
+// progress reports on a call. It never waits, because a JavaScript callback must not.
+func (b *background) progress(args arguments) error {
 	var p toolserver.Progress
 	if err := args.decode(1, &p); err != nil {
 		return err
 	}
-	c, err := h.find(args)
+	c, err := b.find(args)
 	if c == nil || err != nil {
 		return err
 	}
 	select {
 	case c.events <- p:
-	default: // the next report says more
+	default: // the queue is full, and a later report replaces this one
 	}
 	return nil
 }
 
-// elicit asks the client of a call. The function at 2 is called with the answer, or with
+// elicit asks the client of a call. It calls the function at 2 with the answer, or with
 // null and the reason.
-func (h *host) elicit(args arguments) error {
-	params, err := args.text(1)
+func (b *background) elicit(args arguments) error {
+	params, err := args[1].String()
 	if err != nil {
 		return err
 	}
 	done := args[2]
-	c, err := h.find(args)
+	c, err := b.find(args)
 	if err != nil {
 		return err
 	}

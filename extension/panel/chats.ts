@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { AppPart } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
-import { sites, type Mode, type Site } from '../chats/wire.ts'
+import { sites, type Mode, type Site } from '../chats/drivermessages.ts'
 import { standingIcon } from '../../web/ui/icons.ts'
 import { clean } from '../../web/ui/text.ts'
 import { openTab, type Wanted } from '../browser.ts'

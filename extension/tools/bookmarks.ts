@@ -1,181 +1,129 @@
 import { bookmarks, type BookmarkNode } from '../browser.ts'
-import { ToolFault, type Tool, type ToolAnnotations, type ToolCall, type ToolOutput } from './tool.ts'
+import { ToolFault, type Tool, type ToolAnnotations } from './tool.ts'
 
-// The nine tools of K2, and bookmark_get_children. The browser's errors are passed on as they are (K3).
+// The nine tools of K2, and bookmark_get_children. The browser's errors become results unchanged (K3).
 
-const id = { type: 'string', description: "The bookmark's or folder's id" }
-const title = { type: 'string' }
-const url = { type: 'string', description: 'An absolute URL' }
-const parentId = { type: 'string', description: "The folder's id; without it, Other bookmarks" }
 const reads: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }
 const writes: ToolAnnotations = { readOnlyHint: false, destructiveHint: false, openWorldHint: false }
 const destroys: ToolAnnotations = { readOnlyHint: false, destructiveHint: true, openWorldHint: false }
 
-type Api = typeof chrome.bookmarks
-type Args = Record<string, string> & { index?: never }
+const id = { type: 'string', description: "The bookmark's or folder's id" }
+const title = { type: 'string' }
+const url = { type: 'string', description: 'An absolute URL' }
+const query = { type: 'string' }
+const parentId = { type: 'string', description: "The folder's id; without it, Other bookmarks" }
+const newParentId = { type: 'string', description: "The new folder's id" }
+const index = { type: 'integer', minimum: 0, description: 'The position there; without it, the end' }
 
-function tool(
-  name: string,
-  title: string,
-  description: string,
-  annotations: ToolAnnotations,
-  properties: object,
-  required: string[],
-  run: (api: Api, args: Args) => Promise<unknown>,
-  summary?: (api: Api, args: Args) => Promise<string>,
-): Tool {
+const descriptions = {
+  bookmark_add: 'Adds a bookmark and returns it.',
+  bookmark_get: 'Returns the bookmark or folder with this id, in a list.',
+  bookmark_get_children: 'Returns the content of a folder, without that of its subfolders.',
+  bookmark_get_tree: 'Returns all bookmarks as a tree of folders.',
+  bookmark_search: 'Returns the bookmarks and folders that have all words of the query in title or address.',
+  bookmark_update: 'Changes the title or the address of a bookmark, or the title of a folder, and returns it.',
+  bookmark_remove: 'Removes a bookmark or an empty folder. The person is asked.',
+  bookmark_remove_tree: 'Removes a folder with its whole content. The person is asked.',
+  bookmark_create_folder: 'Creates a bookmark folder and returns it.',
+  bookmark_move: 'Moves a bookmark or a folder into another folder and returns it.',
+}
+type Name = keyof typeof descriptions
+
+/** Title, hints, parameters, required parameters. */
+const definitions: Record<Name, [string, ToolAnnotations, object, string[]]> = {
+  bookmark_add: ['Add a bookmark', writes, { parentId, title, url }, ['title', 'url']],
+  bookmark_get: ['Get a bookmark', reads, { id }, ['id']],
+  bookmark_get_children: ['List a folder', reads, { id }, ['id']],
+  bookmark_get_tree: ['Get all bookmarks', reads, {}, []],
+  bookmark_search: ['Search bookmarks', reads, { query }, ['query']],
+  bookmark_update: ['Change a bookmark', writes, { id, title, url }, ['id']],
+  bookmark_remove: ['Remove a bookmark', destroys, { id }, ['id']],
+  bookmark_remove_tree: ['Remove a folder', destroys, { id }, ['id']],
+  bookmark_create_folder: ['Create a folder', writes, { parentId, title }, ['title']],
+  bookmark_move: ['Move a bookmark', writes, { id, parentId: newParentId, index }, ['id', 'parentId']],
+}
+
+type Api = typeof chrome.bookmarks
+type Args = Record<'id' | 'title' | 'url' | 'parentId' | 'query', string> & { index?: number }
+
+const runs: Record<Name, (api: Api, args: Args) => Promise<unknown>> = {
+  bookmark_add: (b, { parentId, title, url }) => b.create({ parentId, title, url }),
+  bookmark_get: (b, { id }) => b.get(id),
+  bookmark_get_children: (b, { id }) => b.getChildren(id),
+  bookmark_get_tree: (b) => b.getTree(),
+  bookmark_search: (b, { query }) => b.search(query),
+  bookmark_update: (b, { id, title, url }) => b.update(id, { title, url }),
+  bookmark_remove: (b, { id }) => b.remove(id).then(() => ({ success: true })),
+  bookmark_remove_tree: (b, { id }) => b.removeTree(id).then(() => ({ success: true })),
+  bookmark_create_folder: (b, { parentId, title }) => b.create({ parentId, title }),
+  bookmark_move: (b, { id, parentId, index }) => b.move(id, { parentId, index }),
+}
+
+/** Says what a call will do, for the user who approves it. */
+const summaries: Partial<Record<Name, (api: Api, args: Args) => Promise<string>>> = {
+  bookmark_update: async (b, { id, title, url }) =>
+    `Change ${await quoted(b, id)} to ${[title, url].filter(Boolean).join(', ')}`,
+  bookmark_remove: async (b, { id }) => `Remove the bookmark ${await quoted(b, id)}`,
+  bookmark_remove_tree: async (b, { id }) => {
+    const [node] = await b.getSubTree(id)
+    const n = node ? count(node) : 0
+    return `Remove the folder ${await quoted(b, id)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
+  },
+  bookmark_move: async (b, { id, parentId }) => `Move ${await quoted(b, id)} to ${await quoted(b, parentId)}`,
+}
+
+export const bookmarkTools = (Object.keys(descriptions) as Name[]).map((name): Tool => {
+  const [title, hints, properties, required] = definitions[name]
+  const summary = summaries[name]
   return {
     name,
     title,
-    description,
-    annotations: { title, ...annotations },
+    description: descriptions[name],
+    annotations: { title, ...hints },
     inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    run: async (call) => output(await run(api(), call.args as Args)),
-    ...(summary && { summary: (call: ToolCall) => summary(api(), call.args as Args) }),
+    async run(call) {
+      const value = await runs[name](api(), call.args as Args)
+      return {
+        content: [{ type: 'text', text: JSON.stringify(value) }], // the exact text that K2 promises
+        structuredContent: Array.isArray(value) ? { nodes: value } : value, // must be an object
+      }
+    },
+    ...(summary && { summary: (call) => summary(api(), call.args as Args) }),
   }
-}
+})
 
 function api(): Api {
   const found = bookmarks()
-  if (!found)
-    throw new ToolFault(
-      'NO_PERMISSION',
-      'The extension may not use bookmarks. The person can switch them on in its side panel.',
-    )
-  return found
+  if (found) return found
+  throw new ToolFault(
+    'NO_PERMISSION',
+    'The extension may not use bookmarks. The person can switch them on in its side panel.',
+  )
 }
 
-/** The text is exactly what K2 promises; structured content must be an object. */
-function output(value: unknown): ToolOutput {
-  return {
-    content: [{ type: 'text', text: JSON.stringify(value) }],
-    structuredContent: Array.isArray(value) ? { nodes: value } : value,
-  }
+/** Returns a bookmark's own title and address, in quotes. */
+async function quoted(b: Api, id: string): Promise<string> {
+  const [node] = await b.get(id)
+  if (!node) return 'something that is not there'
+  return `“${node.title.slice(0, 200)}”${node.url ? ` (${node.url.slice(0, 200)})` : ''}`
 }
 
-const quoted = (
-  node: BookmarkNode | undefined,
-) => (node
-  ? `“${node.title.slice(0, 200)}”${node.url ? ` (${node.url.slice(0, 200)})` : ''}`
-  : 'something that is not there')
-
-function count(node: BookmarkNode): number {
-  return (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
-}
-
-const done = { success: true }
-
-export const bookmarkTools: Tool[] = [
-  tool('bookmark_add', 'Add a bookmark', 'Adds a bookmark and returns it.', writes, { parentId, title, url }, [
-    'title',
-    'url',
-  ], (b, { parentId, title, url }) => b.create({ parentId, title, url })),
-  tool('bookmark_get', 'Get a bookmark', 'Returns the bookmark or folder with this id, in a list.', reads, { id }, [
-    'id',
-  ], (b, { id }) => b.get(id!)),
-  tool('bookmark_get_children', 'List a folder', 'Returns what is in a folder, not in its subfolders.', reads, { id }, [
-    'id',
-  ], (b, { id }) => b.getChildren(id!)),
-  tool(
-    'bookmark_get_tree',
-    'Get all bookmarks',
-    'Returns all bookmarks as a tree of folders.',
-    reads,
-    {},
-    [],
-    (b) => b.getTree(),
-  ),
-  tool(
-    'bookmark_search',
-    'Search bookmarks',
-    'Returns the bookmarks and folders that have all words of the query in title or address.',
-    reads,
-    { query: { type: 'string' } },
-    ['query'],
-    (b, { query }) => b.search(query!),
-  ),
-  tool(
-    'bookmark_update',
-    'Change a bookmark',
-    'Changes the title or the address of a bookmark, or the title of a folder, and returns it.',
-    writes,
-    { id, title, url },
-    ['id'],
-    (b, { id, title, url }) => b.update(id!, { title, url }),
-    async (b, { id, title, url }) =>
-      `Change ${quoted((await b.get(id!))[0])} to ${[title, url].filter(Boolean).join(', ')}`,
-  ),
-  tool(
-    'bookmark_remove',
-    'Remove a bookmark',
-    'Removes a bookmark or an empty folder. The person is asked.',
-    destroys,
-    { id },
-    ['id'],
-    async (b, { id }) => {
-      await b.remove(id!)
-      return done
-    },
-    async (b, { id }) => `Remove the bookmark ${quoted((await b.get(id!))[0])}`,
-  ),
-  tool(
-    'bookmark_remove_tree',
-    'Remove a folder',
-    'Removes a folder with all that is in it. The person is asked.',
-    destroys,
-    { id },
-    ['id'],
-    async (b, { id }) => {
-      await b.removeTree(id!)
-      return done
-    },
-    async (b, { id }) => {
-      const [node] = await b.getSubTree(id!)
-      const n = node ? count(node) : 0
-      return `Remove the folder ${quoted(node)} with ${n} ${n === 1 ? 'item' : 'items'} in it`
-    },
-  ),
-  tool(
-    'bookmark_create_folder',
-    'Create a folder',
-    'Creates a bookmark folder and returns it.',
-    writes,
-    { parentId, title },
-    ['title'],
-    (b, { parentId, title }) => b.create({ parentId, title }),
-  ),
-  tool(
-    'bookmark_move',
-    'Move a bookmark',
-    'Moves a bookmark or a folder into another folder and returns it.',
-    writes,
-    {
-      id,
-      parentId: { type: 'string', description: "The new folder's id" },
-      index: { type: 'integer', minimum: 0, description: 'Its place there; without it, the end' },
-    },
-    ['id', 'parentId'],
-    (b, { id, parentId, index }) => b.move(id!, { parentId, index }),
-    async (b, { id, parentId }) => `Move ${quoted((await b.get(id!))[0])} to ${quoted((await b.get(parentId!))[0])}`,
-  ),
-]
-
-export interface BookmarkEvent {
-  type: 'created' | 'changed' | 'removed' | 'moved'
-  data: Record<string, unknown>
-}
+const count = (node: BookmarkNode): number => (node.children ?? []).reduce((n, child) => n + 1 + count(child), 0)
 
 let watched = false
 
-/** Tells what changes (K9), from the first call on that finds the permission. One of them is at top level. */
-export function onBookmarkEvent(handler: (event: BookmarkEvent) => void): void {
+/**
+ * Reports changes of bookmarks (K9), from the first call with the permission. The background calls it at top level, and
+ * after each change of permissions.
+ */
+export function onBookmarkEvent(handler: (event: { type: string; data: object }) => void): void {
   const b = bookmarks()
-  if (watched) return
-  watched = !!b
-  b?.onCreated.addListener((_, node) => handler({ type: 'created', data: { ...node } }))
-  b?.onChanged.addListener((id, change) => handler({ type: 'changed', data: { id, ...change } }))
-  b?.onRemoved.addListener((id, { parentId, index, node }) =>
+  if (watched || !b) return
+  watched = true
+  b.onCreated.addListener((_, node) => handler({ type: 'created', data: { ...node } }))
+  b.onChanged.addListener((id, change) => handler({ type: 'changed', data: { id, ...change } }))
+  b.onRemoved.addListener((id, { parentId, index, node }) =>
     handler({ type: 'removed', data: { id, parentId, index, title: node.title, url: node.url } })
   )
-  b?.onMoved.addListener((id, move) => handler({ type: 'moved', data: { id, ...move } }))
+  b.onMoved.addListener((id, move) => handler({ type: 'moved', data: { id, ...move } }))
 }

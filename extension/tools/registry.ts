@@ -1,32 +1,32 @@
 import { create } from '../../wasm/js/page/create.ts'
 import { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
-import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
+import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
-import { authorize, redirectUrl } from '../signin.ts'
-import { extensionUrl, readStored, removeStored, writeStored, type Port } from '../browser.ts'
+import type { AuthorizeRequest, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import * as browser from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
 
 const storage: StorageAdapter = {
-  get: (key) => readStored<string>('local', `registry:${key}`),
-  set: (key, value) => writeStored('local', `registry:${key}`, value),
-  remove: (key) => removeStored('local', `registry:${key}`),
+  get: (key) => browser.readStored<string>('local', `registry:${key}`),
+  set: (key, value) => browser.writeStored('local', `registry:${key}`, value),
+  remove: (key) => browser.removeStored('local', `registry:${key}`),
 }
 
-/** The registry of MCP servers that the person configured, for the pages and for desktop clients. */
+/** The registry of the user's MCP servers, for the extension's pages and for desktop clients. */
 export class PublishedRegistry {
   private registry: RegistryImage | undefined
   private starting: Promise<RegistryImage> | undefined
-  private readonly changed: () => void
-  /** Calls under way, by the tool's server. */
+  /** Calls under way, by server. */
   private readonly calls = new Map<string, Set<ToolCall>>()
   private cached: { snapshot: unknown; tools: Tool[] } | undefined
+  private readonly changed: () => void
 
   constructor(changed: () => void) {
     this.changed = changed
   }
 
-  /** Loads the servers that are stored; those that are on are connected to. */
+  /** Loads the stored servers, and connects to those that are on. */
   open(): Promise<RegistryImage> {
     this.starting ??= this.start().catch((e: unknown) => {
       this.starting = undefined
@@ -37,17 +37,16 @@ export class PublishedRegistry {
 
   private async start(): Promise<RegistryImage> {
     const registry = await create(RegistryImage, {
-      wasm: extensionUrl('portolan.wasm'),
+      wasm: browser.extensionUrl('portolan.wasm'),
       mode: 'main',
       host: Host,
       storage,
       rememberSecrets: true,
-      signIn: { redirectUrl, onAuthorize: authorize, clientName: 'Portolan' },
-      onElicitation: async (request) => {
-        const [call, another] = this.calls.get(request.server) ?? []
-        // With two calls under way it could be either client's question.
+      signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
+      onElicitation: async ({ server, ...params }) => {
+        const [call, another] = this.calls.get(server) ?? []
+        // With two calls under way the question may be for either client.
         if (!call || another) return { action: 'decline' }
-        const { server: _, ...params } = request
         return await call.elicit(params) as { action: 'decline' }
       },
     })
@@ -59,18 +58,17 @@ export class PublishedRegistry {
     return registry
   }
 
-  /** Lets a page use it, once `ready` is settled: a worker that was woken for the port still reads its state. */
-  async serve(port: Port, ready: Promise<void>): Promise<void> {
-    // What the page says while the registry starts is kept in order.
+  /** Lets a page use the registry once `ready` resolves. Messages that come before are kept in order. */
+  async serve(port: browser.Port, ready: Promise<void>): Promise<void> {
     const early: unknown[] = []
-    let gone = false
+    let closed = false
     port.onmessage = (m) => early.push(m)
     port.onclose = () => {
-      gone = true
+      closed = true
     }
     await ready
     const registry = await this.open()
-    if (gone) return
+    if (closed) return
     const channel = {
       post: (m: unknown) => port.post(m),
       onmessage: null as ((m: unknown) => void) | null,
@@ -81,7 +79,7 @@ export class PublishedRegistry {
     for (const m of early) channel.onmessage?.(m)
   }
 
-  /** Its tools, under their names in the registry. */
+  /** The servers' tools, by their names in the registry. */
   get tools(): Tool[] {
     const { registry } = this
     if (!registry) return []
@@ -114,4 +112,35 @@ export class PublishedRegistry {
       calls.delete(call)
     }
   }
+}
+
+/** How often the sign-in's tab is checked, in ms. */
+const checkEvery = 1000
+
+/**
+ * Shows an authorization page in a tab, and resolves to the address of the redirect. The redirect leads to the
+ * package's own callback.html in the extension. Web pages can open that page too. It only passes its address on.
+ */
+function authorize({ url, signal }: AuthorizeRequest): Promise<string> {
+  return browser.awakeDuring(async () => {
+    const tab = await browser.openFrontTab(url)
+    const channel = channelOf(new URL(url).searchParams.get('state')!)
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    channel.onmessage = ({ data }: MessageEvent<{ url?: unknown }>) => {
+      if (typeof data?.url !== 'string') return
+      channel.postMessage({ taken: true })
+      resolve(data.url)
+    }
+    const watch = setInterval(async () => {
+      if (!await browser.getTab(tab)) reject(new Error('the tab was closed'))
+    }, checkEvery)
+    signal.addEventListener('abort', () => reject(new Error('nobody waits any more')))
+    try {
+      return await promise
+    } finally {
+      clearInterval(watch)
+      channel.close()
+      await browser.closeTab(tab)
+    }
+  })
 }

@@ -3,7 +3,7 @@ import { ToolFault, type Tool } from './tool.ts'
 
 const longest = 500_000
 
-/** Tabs whose pages the person has let the extension use; `tabs`, if it is granted, tells of all. */
+/** Tools for tabs whose pages the user has allowed. With the permission `tabs`, the list has all tabs. */
 export const tabTools: Tool[] = [
   {
     name: 'tabs_list',
@@ -13,21 +13,16 @@ export const tabTools: Tool[] = [
     annotations: { readOnlyHint: true, openWorldHint: false },
     async run() {
       const all = await hasPermissions({ permissions: ['tabs'] })
-      const tabs = (await listTabs()).filter((t) => all || t.url).map(({ id, windowId, url, title, active }) => ({
-        id,
-        windowId,
-        url,
-        title,
-        active,
-      }))
+      const seen = (await listTabs()).filter((t) => all || t.url)
+      const tabs = seen.map(({ id, windowId, url, title, active }) => ({ id, windowId, url, title, active }))
       return { content: [{ type: 'text', text: JSON.stringify(tabs) }], structuredContent: { tabs } }
     },
   },
   {
     name: 'page_dom',
     title: "Read a tab's page",
-    description:
-      'Returns the HTML of a tab that the extension may use, or of the elements that a CSS selector matches. Untrusted: what the page wrote.',
+    description: 'Returns the HTML of a tab that the extension may use, or of the elements that a CSS selector ' +
+      'matches. Untrusted: what the page wrote.',
     inputSchema: {
       type: 'object',
       required: ['tabId'],
@@ -41,23 +36,19 @@ export const tabTools: Tool[] = [
     async run({ args }) {
       const tab = await getTab(Number(args.tabId))
       if (!tab) throw new ToolFault('TAB_CLOSED', 'There is no such tab.')
-      let html: string
-      try {
-        html = await runInTab(tab.id, readPage, [String(args.selector ?? ''), longest])
-      } catch {
+      const html = await runInTab(tab.id, readPage, [String(args.selector ?? ''), longest]).catch(() => {
         throw new ToolFault('NO_PERMISSION', 'The extension may not use the page of this tab.')
-      }
-      const truncated = html.length >= longest
+      })
       return {
         content: [{ type: 'text', text: html }],
-        structuredContent: { html, url: tab.url, truncated },
+        structuredContent: { html, url: tab.url, truncated: html.length >= longest },
         _meta: { 'portolan/untrusted': URL.canParse(tab.url) ? [new URL(tab.url).host] : [] },
       }
     },
   },
 ]
 
-/** Runs in the page. Values that people typed into password fields are no attributes, and not in it. */
+/** Runs in the page. HTML does not contain the values that people typed into fields. */
 function readPage(selector: string, longest: number): string {
   if (!selector) return document.documentElement.outerHTML.slice(0, longest)
   return [...document.querySelectorAll(selector)].slice(0, 1000).map((e) => e.outerHTML).join('\n').slice(0, longest)

@@ -1,15 +1,15 @@
-/** What the extension offers to desktop MCP clients. */
+/** A tool for desktop MCP clients. */
 export interface Tool {
   name: string
   title?: string
   description: string
-  /** JSON Schema of an object. Arguments were checked against it, and have its defaults. */
+  /** JSON Schema of an object. Arguments are checked, and have the schema's defaults. */
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
-  /** What a call will do, in a sentence for the person who is asked. */
+  /** Says what a call will do, in a sentence for the user who approves it. */
   summary?(call: ToolCall): Promise<string>
-  /** Rejects with a {@link ToolFault} for what a person or model can mend. */
+  /** Rejects with a {@link ToolFault} if the user or the model can do something about it. */
   run(call: ToolCall): Promise<ToolOutput>
 }
 
@@ -22,21 +22,20 @@ export interface ToolAnnotations {
   openWorldHint?: boolean
 }
 
-/** A call, as a tool sees it. */
 export interface ToolCall {
-  /** Of this extension's life. */
+  /** Unique while the extension is installed. */
   readonly id: string
   readonly tool: string
   readonly args: Record<string, unknown>
   readonly client: Client
-  /** Aborted when the client cancels or leaves, or the person stops everything. */
+  /** Aborts if the client cancels or leaves, or the user stops everything. */
   readonly signal: AbortSignal
   progress(progress: number, total?: number, message?: string): void
-  /** Asks the client's person: ElicitRequestParams and ElicitResult of the spec. */
+  /** Asks the client's user: ElicitRequestParams and ElicitResult of the spec. */
   elicit(params: object): Promise<unknown>
 }
 
-/** A desktop client, by its own word. `key` is what grants are kept by. */
+/** A desktop client, by its own claim. Grants are kept by `key`. */
 export interface Client {
   id: string
   key: string
@@ -46,14 +45,13 @@ export interface Client {
 
 /** The spec's CallToolResult. */
 export interface ToolOutput {
-  content: ContentBlock[]
+  content: { type: string; [field: string]: unknown }[]
   structuredContent?: unknown
   isError?: boolean
   _meta?: Record<string, unknown>
 }
-export type ContentBlock = { type: string; [field: string]: unknown }
 
-/** A failure with a code, which its text ends with. */
+/** A failure with a code. The result's text ends with the code. */
 export class ToolFault extends Error {
   readonly code: string
   readonly details: Record<string, unknown> | undefined

@@ -61,31 +61,34 @@ var scriptRules = []scriptRule{
 	},
 	{room: "web/demo", reason: "uses the built package"},
 	{room: "web/examples", reason: "uses the built package"},
+	{room: "extension", may: []string{"wasm/js/shared"}, reason: "the background, which composes the other rooms"},
 	{
-		room: "extension", may: []string{"wasm/js/shared", "wasm/js/page"},
-		reason: "the background, which composes the other rooms",
-	},
-	{
-		room: "extension/tools", may: []string{"extension", "wasm/js/shared", "wasm/js/page", "wasm/js/host"},
+		room: "extension/tools", may: []string{"extension/browser.ts", "wasm/js/shared", "wasm/js/page", "wasm/js/host"},
 		reason: "runs a registry in the background",
 	},
 	{
-		room:   "extension/link",
-		may:    []string{"extension/messages.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts"},
+		room: "extension/link",
+		may: []string{
+			"extension/messages.ts", "extension/timeout.ts", "wasm/js/host/abi.ts", "wasm/js/host/loader.ts",
+		},
 		reason: "runs the extension's own module",
 	},
-	{room: "extension/desk", may: []string{"extension", "extension/tools/tool.ts"}, reason: "the background's state"},
 	{
-		room:   "extension/chats",
-		may:    []string{"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"},
-		reason: "drives chat sites from the background",
+		room: "extension/calls", may: []string{"extension/messages.ts", "extension/stored.ts", "extension/tools/tool.ts"},
+		reason: "admits calls",
 	},
 	{
-		room: "extension/chats/driver",
+		room: "extension/chats",
 		may: []string{
-			"extension/browser.ts", "extension/chats/profile.ts", "extension/chats/wire.ts",
-			"extension/chats/within.ts", "extension/chats/words.ts",
+			"extension/browser.ts", "extension/messages.ts", "extension/stored.ts", "extension/timeout.ts",
+			"extension/tools/tool.ts",
 		},
+		reason: "runs prompts on chat sites from the background",
+	},
+	{room: "extension/chats/sites", reason: "data"},
+	{
+		room:   "extension/chats/driver",
+		may:    []string{"extension/browser.ts", "extension/chats/drivermessages.ts", "extension/chats/sites"},
 		reason: "a content script: neither wasm nor panel",
 	},
 	{room: "extension/chats/shim.ts", reason: "a content script: neither wasm nor panel"},

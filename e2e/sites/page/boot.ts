@@ -3,7 +3,7 @@ import { aistudio, gemini, words as table, type Words } from './words.ts'
 
 export const boot: Boot = JSON.parse(document.getElementById('boot')!.textContent!)
 
-/** What the page says, in its language. */
+/** The page's texts, in its language. */
 export const words: Words = {
   ...table[boot.state.locale],
   ...{ chatgpt: {}, gemini, aistudio }[boot.site][boot.state.locale as 'en'],

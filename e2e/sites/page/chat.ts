@@ -3,24 +3,24 @@ import { Scenario } from '../scenario.ts'
 import type { ErrorKind, Event, Posted, StoredTurn } from '../state.ts'
 import { boot } from './boot.ts'
 
-/** A prompt and its answer, as far as it has come. */
+/** A prompt and its answer so far. */
 export interface Turn {
   id: string
   prompt: string
   answer: string
-  /** `waiting`: nothing came yet. `silent`: nobody will answer. */
+  /** `waiting`: nothing came yet. `silent`: no answer will come. */
   phase: 'waiting' | 'thinking' | 'answering' | 'silent' | 'stopped' | 'error' | 'done'
   skippable: boolean
   thought?: { seconds: number; text: string }
   error?: ErrorKind
   frozen?: boolean
-  /** The stop button is gone although the answer goes on. */
+  /** The stop button is gone, but the answer continues. */
   lull?: boolean
-  /** Counts the elements that the page has made for it. */
+  /** Counts the elements that the page has made for the turn. */
   mount: number
 }
 
-/** The page's side of a conversation: what it shows is told in `changed`. */
+/** The page's side of a conversation. It calls `changed` when its content changes. */
 export class Chat {
   id: string | null = null
   turns: Turn[] = []
@@ -34,7 +34,7 @@ export class Chat {
       this.turns = [...conversation.turns.map(kept), ...this.turns]
       this.changed()
     }
-    // One that the address names is there at once; one that nobody asked for comes when it comes.
+    // A conversation from the address is shown at once. A stale one comes later.
     if (state.old === false || location.pathname === conversationPath[boot.site](conversation.id)) show()
     else setTimeout(show, state.old)
   }
@@ -93,7 +93,7 @@ export class Chat {
         if (turn.phase === 'stopped') return
         turn.phase = 'answering'
         turn.answer += event.text
-        // Sites name the conversation in the address once its first answer begins.
+        // Sites put the conversation's id into the address once its first answer begins.
         if (location.pathname !== conversationPath[boot.site](this.id!))
           history.pushState({}, '', conversationPath[boot.site](this.id!) + location.search)
         break

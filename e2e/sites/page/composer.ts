@@ -2,14 +2,14 @@ import { Scenario } from '../scenario.ts'
 import { boot } from './boot.ts'
 import type { Chat } from './chat.ts'
 
-/** The field that a person writes the prompt into. */
+/** The field for the prompt. */
 export interface Editor {
   element: HTMLElement
   text(): string
   set(text: string): void
 }
 
-/** Decides when a prompt may be sent, and sends it; `show` makes the buttons follow. */
+/** Decides when a prompt may be sent, and sends it. `show` updates the buttons. */
 export class Composer {
   #chat: Chat
   #editor: Editor

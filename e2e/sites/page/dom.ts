@@ -1,7 +1,7 @@
 type Attributes = Record<string, string | boolean | undefined>
 export type Child = Node | string | undefined | false
 
-/** An element. An attribute of `true` is there without a value, one of `false` or `undefined` is not there. */
+/** Returns an element. A `true` attribute has no value. A `false` or `undefined` attribute is left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes?: Attributes,
@@ -26,7 +26,7 @@ export function on<E extends Element>(element: E, event: string, act: (event: ne
   return element
 }
 
-/** Makes an element's children these, and leaves those that are there already alone. */
+/** Sets an element's children, and leaves existing ones alone. */
 export function fill(parent: ParentNode & Node, ...children: Child[]): void {
   const wanted = children.filter((child): child is Node => child instanceof Node)
   for (const child of [...parent.childNodes]) if (!wanted.includes(child)) child.remove()
@@ -35,7 +35,7 @@ export function fill(parent: ParentNode & Node, ...children: Child[]): void {
   })
 }
 
-/** An open shadow root with the page's looks. */
+/** Returns an open shadow root with the page's styles. */
 export function shadow(host: HTMLElement, css: string, ...children: Child[]): ShadowRoot {
   const root = host.attachShadow({ mode: 'open' })
   const sheet = new CSSStyleSheet()

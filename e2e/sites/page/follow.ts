@@ -1,10 +1,10 @@
-/** Keeps a scroller at its end while it grows, unless the person has scrolled up. */
+/** Keeps a scroller at its end while it grows, unless the user has scrolled up. */
 export function follow(scroller: HTMLElement): () => void {
   let follows = true
   let last = 0
   scroller.addEventListener('scroll', () => {
     const { scrollTop, scrollHeight, clientHeight } = scroller
-    // What grew below the view is no wish of the person's.
+    // Growth below the view is not the user's scrolling.
     follows = scrollTop >= last && (follows || scrollHeight - scrollTop - clientHeight < 80)
     last = scrollTop
   })

@@ -16,7 +16,7 @@ export const paths: Record<string, string> = {
 
 const svg = 'http://www.w3.org/2000/svg'
 
-/** A small drawing, without words for anybody. */
+/** A small drawing without a label. */
 export function glyph(name: string): SVGElement {
   const drawing = document.createElementNS(svg, 'svg')
   for (

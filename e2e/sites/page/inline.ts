@@ -1,6 +1,6 @@
 import { h, type Child } from './dom.ts'
 
-/** What a site makes of the parts of an answer that it dresses up. */
+/** A site's elements for the special parts of an answer. */
 export interface Dress {
   code(language: string, text: string): HTMLElement
   math(tex: string, display: boolean): HTMLElement
@@ -22,7 +22,7 @@ const marks: [RegExp, (match: RegExpExecArray, dress: Dress) => Child][] = [
   [/^\*([^*]+)\*/, ([, text], dress) => h('em', {}, ...inline(text!, dress))],
 ]
 
-/** A line's text with its marks; one that is not closed yet stays as it is written. */
+/** A line's text with its marks. A mark that is not closed yet stays text. */
 export function inline(text: string, dress: Dress): Child[] {
   const made: Child[] = []
   let plain = ''

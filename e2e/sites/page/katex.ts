@@ -8,7 +8,7 @@ function m(tag: string, text: string): Element {
   return element
 }
 
-/** As KaTeX writes it: MathML with the source for machines, and the same once more for eyes. */
+/** A formula like KaTeX's: MathML with the source, and visible HTML. */
 export function katex(tex: string, display: boolean): HTMLElement {
   const annotation = m('annotation', tex)
   annotation.setAttribute('encoding', 'application/x-tex')

@@ -3,7 +3,7 @@ import { inline, type Dress } from './inline.ts'
 
 export type { Dress }
 
-/** Paints Markdown into an element: of the blocks that are there, only those that changed are made anew. */
+/** Paints Markdown into an element. Only changed blocks are replaced. */
 export class Markdown {
   readonly element: HTMLElement
   #dress: Dress
@@ -28,7 +28,7 @@ export class Markdown {
   }
 }
 
-/** A document's blocks: parted by blank lines, save in fences, display math and lists. */
+/** Splits a document into blocks at blank lines, except in fences, display math and lists. */
 function blocks(source: string): string[] {
   const found: string[] = []
   let open: string[] = []

@@ -2,15 +2,15 @@ import type { Chat, Turn } from './chat.ts'
 
 /** A turn on the page. */
 export interface TurnView {
-  /** Around all that belongs to the turn, in the page's order. */
+  /** All elements of the turn, in the page's order. */
   elements: HTMLElement[]
-  /** What changes at once: errors, the thinking block. */
+  /** The parts that change at once: errors, the thinking block. */
   update(turn: Turn): void
-  /** What the page paints in an animation frame, as the sites do: the answer, and what follows a complete one. */
+  /** The parts that change in an animation frame, like the sites': the answer, and the buttons after it. */
   paint(turn: Turn): void
 }
 
-/** Keeps the elements of turns with what the chat says of them. */
+/** Keeps the elements of turns up to date with the chat. */
 export class Timeline {
   /** After each frame. */
   painted: () => void = () => {}
@@ -22,7 +22,7 @@ export class Timeline {
   #place: (shown: { turn: Turn; elements: HTMLElement[] }[]) => void
   #mounted: (turns: Turn[]) => Turn[]
 
-  /** `mounted` says which of the turns have elements; `place` puts those where they belong. */
+  /** `mounted` returns the turns that have elements. `place` puts the elements into the page. */
   constructor(
     make: (turn: Turn) => TurnView,
     place: (shown: { turn: Turn; elements: HTMLElement[] }[]) => void,
@@ -51,7 +51,7 @@ export class Timeline {
     this.painted()
   }
 
-  // A turn's own id changes when the backend names it.
+  // A turn's id changes when the backend sends its own.
   #key(turn: Turn): string {
     const key = this.#keys.get(turn) ?? `turn ${++this.#made}`
     this.#keys.set(turn, key)

@@ -3,7 +3,7 @@ import { boot } from './boot.ts'
 import type { Chat } from './chat.ts'
 import { h } from './dom.ts'
 
-/** The earlier conversations, newest first; the page's own joins them once it has an address. */
+/** The earlier conversations, newest first. The page's own is added once it has an address. */
 export class Sidebar {
   readonly element: HTMLElement
   #attributes: Record<string, string>

@@ -2,9 +2,9 @@ import { boot } from './boot.ts'
 import type { Editor } from './composer.ts'
 
 /**
- * Spoils input that a program makes, as the page's state says. Chromium fires no
- * beforeinput for execCommand, and an input event for each line; what is typed, or
- * inserted over the debugger, has one beforeinput for all that follows in its task.
+ * Spoils scripted input, as the page's state says. Chromium fires no
+ * beforeinput for execCommand, and an input event for each line. Typed text, and text
+ * from the debugger, have one beforeinput for all further events in their task.
  */
 export function spoilInput(editor: Editor): { edited(): void } {
   const kind = boot.state.mangle

@@ -4,7 +4,7 @@ import { arrive, Composer } from './composer.ts'
 import { fill, h, on } from './dom.ts'
 import { Timeline, type TurnView } from './show.ts'
 
-/** A chat that works and has none of the marks that anybody knows: tomorrow's generation of the page. */
+/** A chat that works without any known mark, like a future generation of the page. */
 export function unknownPage(chat: Chat): void {
   const field = h('div', {
     class: 'x7f',

@@ -1,6 +1,6 @@
 import type { Locale } from '../state.ts'
 
-/** What the pages say, in the words of the sites as far as they are known. */
+/** The pages' texts, in the sites' own words if those are known. */
 export interface Words {
   ask: string
   send: string
@@ -235,7 +235,7 @@ const zh: Words = {
 
 export const words: Record<Locale, Words> = { en, ja, de, fr, es, zh }
 
-/** The same things in Gemini's and AI Studio's own words, where they differ. */
+/** Gemini's and AI Studio's own words, if they differ. */
 export const gemini: Record<Locale, Partial<Words>> = {
   en: {
     ask: 'Ask Gemini',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Completion, type Sight } from './completion.ts'
+import { Completion, type Look } from './completion.ts'
 import { timesFor } from './times.ts'
 
 const times = timesFor('chatgpt')
@@ -8,7 +8,6 @@ const times = timesFor('chatgpt')
 /** Looks every 100 ms from `from`; what stands in a row holds until the next row. Text grows where it says so. */
 interface Row {
   at: number
-  turn?: boolean
   answer?: boolean
   length?: number
   stop?: boolean
@@ -22,9 +21,8 @@ interface Row {
 function play(rows: Row[], until: number): string {
   const machine = new Completion(times, 0)
   const states: string[] = []
-  let sight: Sight = {
+  let look: Look = {
     now: 0,
-    turn: true,
     answer: false,
     length: 0,
     version: 0,
@@ -37,15 +35,15 @@ function play(rows: Row[], until: number): string {
   for (let now = 0; now <= until; now += 100) {
     for (const { at, ...row } of rows) {
       if (at !== now) continue
-      const length = row.length ?? sight.length
-      sight = {
-        ...sight,
+      const length = row.length ?? look.length
+      look = {
+        ...look,
         ...row,
-        version: sight.version + (length !== sight.length ? 1 : 0),
-        answer: row.answer ?? (sight.answer || length > 0),
+        version: look.version + (length !== look.length ? 1 : 0),
+        answer: row.answer ?? (look.answer || length > 0),
       }
     }
-    const verdict = machine.see({ ...sight, now })
+    const verdict = machine.see({ ...look, now })
     if (verdict.state === 'complete')
       return [...states, `${now} ${verdict.confidence}: ${verdict.evidence.join(', ')}`].join(' | ')
     if (verdict.state === 'no response') return [...states, `${now} no response`].join(' | ')
@@ -157,7 +155,7 @@ const table: [name: string, rows: Row[], until: number, outcome: string][] = [
   ],
   [
     'our turn leaves the page while it streams',
-    [{ at: 200, stop: true, length: 40 }, { at: 900, turn: false }, { at: 2000, stop: false }],
+    [{ at: 200, stop: true, length: 40 }, { at: 900, answer: false }, { at: 2000, stop: false }],
     60_000,
     'waiting | answering | 5900 medium: stop gone, field empty, text stable 5.7 s',
   ],

@@ -1,112 +1,98 @@
-import type { Answer, Phase } from '../wire.ts'
+import type { Answer, Phase } from '../drivermessages.ts'
 import type { Times } from './times.ts'
 
-/** What one look at the page found of our turn. */
-export interface Sight {
+/** The findings of one look at our turn. */
+export interface Look {
   /** ms since the epoch. */
   now: number
-  /** Our turn is on the page; virtualised pages take it away. */
-  turn: boolean
-  /** It has an answer's element. */
+  /** The turn has an answer's element. */
   answer: boolean
-  /** Of the answer's Markdown. */
+  /** Length of the answer's Markdown. */
   length: number
-  /** Another whenever the answer's raw text is another. */
+  /** Changes with the answer's raw text. */
   version: number
   stop: boolean
   thinking: boolean
   skip: boolean
-  /** The site's marks of a complete answer, within ours. */
+  /** The site's marks of a complete answer are in our turn. */
   end: boolean
   /** The field is empty again. */
   idle: boolean
 }
 
+type Complete = Pick<Answer, 'confidence' | 'evidence'>
 export type Verdict =
   | { state: Extract<Phase, 'waiting' | 'thinking' | 'answering'> }
-  | { state: 'complete'; confidence: Answer['confidence']; evidence: string[] }
+  | { state: 'complete' } & Complete
   | { state: 'no response' }
 
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`
 
-/**
- * Decides from one look to the next whether the answer of our turn is complete. It
- * knows time only from what it is shown, and nothing of the page.
- */
+/** Decides from look to look whether our answer is complete. Time comes from the looks. It never reads the page. */
 export class Completion {
   stopSeen = false
   /** When the text last changed. */
   changedAt: number
   readonly #times: Times
   readonly #sentAt: number
-  #goneAt: number
+  /** When the site last showed that it works. */
+  #busyAt: number
+  /** Since when the end marks are there. */
   #endAt: number | null = null
   #version = -1
   #begun = false
 
   constructor(times: Times, sentAt: number) {
     this.#times = times
-    this.#sentAt = this.changedAt = this.#goneAt = sentAt
+    this.#sentAt = this.changedAt = this.#busyAt = sentAt
   }
 
-  see(sight: Sight): Verdict {
-    const { now } = sight
+  see(look: Look): Verdict {
+    const { now } = look
     const t = this.#times
-    if (sight.version !== this.#version) {
-      this.#version = sight.version
+    const thinks = look.thinking || look.skip
+    if (look.version !== this.#version) {
+      this.#version = look.version
       this.changedAt = now
     }
-    const busy = sight.stop || sight.thinking || sight.skip
-    this.stopSeen ||= sight.stop
-    this.#begun ||= sight.length > 0 || sight.thinking || sight.skip
-    if (busy) this.#goneAt = now
-    if (!sight.end) this.#endAt = null
-    else this.#endAt ??= now
-    if (!this.#begun && !sight.end) {
-      const working = sight.stop && sight.answer
+    this.stopSeen ||= look.stop
+    this.#begun ||= look.length > 0 || thinks
+    if (look.stop || thinks) this.#busyAt = now
+    this.#endAt = look.end ? this.#endAt ?? now : null
+    if (!this.#begun && !look.end) {
+      const working = look.stop && look.answer
       return now - this.#sentAt >= (working ? t.working : t.response) ? { state: 'no response' } : { state: 'waiting' }
     }
-    const quiet = now - this.changedAt
-    const gone = now - this.#goneAt
-    const done = sight.thinking || sight.skip ? undefined : this.#decide(sight, quiet, gone)
-    if (done) return { state: 'complete', ...done }
-    return {
-      state: sight.length > 0 && !sight.thinking && !sight.skip
-        ? 'answering'
-        : sight.thinking || sight.skip
-        ? 'thinking'
-        : 'waiting',
-    }
+    if (thinks) return { state: 'thinking' }
+    const complete = this.#complete(look)
+    if (complete) return { state: 'complete', ...complete }
+    return { state: look.length > 0 ? 'answering' : 'waiting' }
   }
 
-  /** By falling certainty. */
-  #decide(
-    sight: Sight,
-    quiet: number,
-    gone: number,
-  ): { confidence: Answer['confidence']; evidence: string[] } | undefined {
+  /** Tries the signs by falling certainty. */
+  #complete(look: Look): Complete | undefined {
     const t = this.#times
+    const quiet = look.now - this.changedAt
+    const gone = look.now - this.#busyAt
+    const marked = look.end ? look.now - this.#endAt! : 0
     const stop = this.stopSeen ? 'stop gone' : 'stop never seen'
-    if (sight.length === 0 && !(sight.end && !sight.stop && quiet >= t.empty)) return undefined
-    if (sight.end && sight.stop) {
-      const since = Math.min(quiet, sight.now - this.#endAt!)
-      return since >= t.frozen
-        ? { confidence: 'low', evidence: ['feedback buttons', 'stop button stays', `text stable ${seconds(quiet)}`] }
-        : undefined
-    }
-    if (sight.length === 0) return { confidence: 'low', evidence: [stop, 'feedback buttons', 'no text'] }
-    if (sight.end && quiet >= t.quietEnd) {
-      if (this.stopSeen) return { confidence: 'high', evidence: [stop, 'feedback buttons'] }
-      // What never was seen at work may only look complete; its marks must have stayed a moment.
-      if (sight.now - this.#endAt! >= 2 * t.quietEnd)
-        return { confidence: 'high', evidence: ['feedback buttons', stop] }
-    }
     const stable = `text stable ${seconds(quiet)}`
-    if (this.stopSeen && sight.idle && gone >= t.quietGone && quiet >= t.quietGone)
+    if (look.length === 0 && !(look.end && !look.stop && quiet >= t.empty)) return undefined
+    if (look.end && look.stop) {
+      if (Math.min(quiet, marked) < t.frozen) return undefined
+      return { confidence: 'low', evidence: ['feedback buttons', 'stop button stays', stable] }
+    }
+    if (look.length === 0) return { confidence: 'low', evidence: [stop, 'feedback buttons', 'no text'] }
+    if (look.end && quiet >= t.quietEnd) {
+      if (this.stopSeen) return { confidence: 'high', evidence: [stop, 'feedback buttons'] }
+      // An answer may only look complete if the site never showed that it works. So the marks must stay a moment.
+      if (marked >= 2 * t.quietEnd) return { confidence: 'high', evidence: ['feedback buttons', stop] }
+    }
+    const still = Math.min(gone, quiet)
+    if (this.stopSeen && look.idle && still >= t.quietGone)
       return { confidence: 'medium', evidence: [stop, 'field empty', stable] }
-    if (sight.idle && gone >= t.quietUnseen && quiet >= t.quietUnseen)
-      return { confidence: 'low', evidence: [stop, 'field empty', stable] }
-    if (gone >= t.quietLast && quiet >= t.quietLast) return { confidence: 'low', evidence: [stop, stable] }
+    if (look.idle && still >= t.quietUnseen) return { confidence: 'low', evidence: [stop, 'field empty', stable] }
+    if (still >= t.quietLast) return { confidence: 'low', evidence: [stop, stable] }
     return undefined
   }
 }

@@ -1,6 +1,6 @@
-import type { Failure, FailureCode } from '../wire.ts'
+import type { Failure, FailureCode } from '../drivermessages.ts'
 
-/** Ends a run. The message is a sentence for the person that says what to do. */
+/** Ends a run. The message says what the user can do. */
 export class DriverFailure extends Error {
   readonly code: FailureCode
   readonly more: Pick<Failure, 'health' | 'kind'>
@@ -12,8 +12,8 @@ export class DriverFailure extends Error {
   }
 }
 
-/** What the page's own trouble means for the person. */
-export const troubled = {
+/** Messages for the page's notices. */
+export const noticeReasons = {
   LOGIN_REQUIRED: (label: string) => `You are not logged in to ${label}: log in there in this browser, then ask again.`,
   SESSION_EXPIRED: (label: string) =>
     `Your session at ${label} has expired: log in there again in this browser, then ask again.`,
@@ -23,34 +23,36 @@ export const troubled = {
     `${label} says that its usage limit is reached: wait until it allows more prompts, then ask again.`,
 }
 
-export const asked = {
+export const reasons = {
   layout: (label: string) =>
-    `The page of ${label} has no field for a prompt that Portolan knows: open it and look; if it shows a chat, Portolan needs an update (chat_snapshot tells what it saw).`,
+    `The page of ${label} has no field for a prompt that Portolan knows: open the page and look. ` +
+    'If it shows a chat, Portolan needs an update (chat_snapshot tells what it saw).',
   conversation: (label: string) =>
-    `This conversation at ${label} did not open, it may have been deleted: ask without a conversationId to begin a new chat.`,
+    `This conversation at ${label} did not open. It may have been deleted: ` +
+    'ask without a conversationId to begin a new chat.',
   stopButton: (label: string) =>
     `${label} still works on an earlier answer in this chat: stop it there or begin a new chat, then ask again.`,
   noResponse: (label: string) =>
     `${label} took the prompt but began no answer: look at the chat in its tab, then ask again.`,
   input: (label: string) =>
-    `The prompt could not be put into the field of ${label} as it is: allow trusted input in Portolan's options, or ask with a simpler text.`,
+    `The prompt could not be put into the field of ${label} as it is: ` +
+    "allow trusted input in Portolan's options, or ask with a simpler text.",
   disabled: (label: string) =>
-    `The send button of ${label} did not become available: open the tab and see what the page waits for, then ask again.`,
+    `The send button of ${label} did not become available: look in its tab for the reason, then ask again.`,
   send: (label: string) =>
     `${label} did not show the prompt after it was sent: look in its tab whether it is there before you ask again.`,
   timeout: (label: string, seen: string) =>
-    `The answer of ${label} was not complete in time (${seen}): ask again with more time, or look at the chat in its tab.`,
+    `The answer of ${label} was not complete in time (${seen}): ` +
+    'ask again with more time, or look at the chat in its tab.',
   handover: (label: string) =>
-    `The prompt waits in the field of ${label} but was not sent in time: ask again, send it there, and hand the answer over.`,
-  nothing: (label: string) =>
-    `There is no answer to hand over yet in ${label}: send the prompt there and wait until its answer begins.`,
+    `The prompt in the field of ${label} was not sent in time: ask again, send it there, and hand the answer over.`,
   paused: (label: string) =>
     `You took over the tab of ${label} and did not give it back in time: ask again, or choose "resume" sooner.`,
   cancelled: () => 'The run was cancelled: ask again when you want an answer.',
   setting: (label: string, what: string, value: string) =>
     `${label} offers no ${what} "${value}" on its page: choose one that it lists, or leave it out.`,
-  unknown: (label: string, e: unknown) =>
-    `Driving ${label} failed unexpectedly (${
-      e instanceof Error ? e.message.slice(0, 200) : 'no reason given'
-    }): reload its tab, then ask again.`,
+  unknown: (label: string, e: unknown) => {
+    const reason = e instanceof Error ? e.message.slice(0, 200) : 'no reason given'
+    return `Driving ${label} failed unexpectedly (${reason}): reload its tab, then ask again.`
+  },
 }

@@ -1,9 +1,9 @@
-const blocks = new Set(['P', 'DIV', 'LI', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'PRE', 'BLOCKQUOTE'])
+const lineTags = new Set(['P', 'DIV', 'LI', 'H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'PRE', 'BLOCKQUOTE'])
 
 const isTextarea = (el: Element): el is HTMLTextAreaElement =>
   el instanceof HTMLTextAreaElement || el instanceof HTMLInputElement
 
-/** What is written in a field, by its lines: `innerText` differs between editors, and needs a layout. */
+/** Returns a field's text by lines. `innerText` differs between editors and needs a layout. */
 export function fieldText(field: Element): string {
   if (isTextarea(field)) return field.value
   let out = ''
@@ -14,10 +14,10 @@ export function fieldText(field: Element): string {
         out += node.data
         started ||= node.data !== ''
       } else if (node instanceof HTMLBRElement) {
-        // The last one only gives an empty line its height.
+        // A last <br> only gives an empty line its height.
         if (node.nextSibling) out += '\n'
       } else if (node instanceof HTMLElement && node.contentEditable !== 'false') {
-        const line = blocks.has(node.tagName)
+        const line = lineTags.has(node.tagName)
         if (line && started) out += '\n'
         started ||= line
         walk(node)
@@ -28,7 +28,7 @@ export function fieldText(field: Element): string {
   return out
 }
 
-/** Whether the focus could be given to it. */
+/** Focuses a field. Reports whether it has the focus. */
 export function focus(field: HTMLElement): boolean {
   field.focus({ preventScroll: true })
   const root = field.getRootNode() as Document | ShadowRoot
@@ -49,10 +49,7 @@ export function insert(field: HTMLElement, text: string): void {
   command(field, 'insertText', text)
 }
 
-/** What sites take for a text; more at once they make an attachment of. */
-const piece = 4000
-
-/** As if from the clipboard. A textarea does nothing on a paste that is no person's: its value is set. */
+/** Pastes text as from the clipboard. A textarea ignores an untrusted paste, so its value is set. */
 export function paste(field: HTMLElement, text: string): void {
   focus(field)
   if (isTextarea(field)) {
@@ -67,11 +64,14 @@ export function paste(field: HTMLElement, text: string): void {
   }
 }
 
-/** Cut within a word: editors drop white space at the ends of what is pasted. */
+/** Sites turn a larger paste into an attachment. */
+const largestPaste = 4000
+
+/** Cuts text within words, because editors drop white space at the ends of a paste. */
 function pieces(text: string): string[] {
   const out: string[] = []
   for (let at = 0; at < text.length;) {
-    let end = Math.min(at + piece, text.length)
+    let end = Math.min(at + largestPaste, text.length)
     if (end < text.length) {
       while (end > at + 1 && !/[^\s\ud800-\udbff][^\s\udc00-\udfff]/.test(text.slice(end - 1, end + 1))) end--
     }
@@ -81,18 +81,10 @@ function pieces(text: string): string[] {
   return out
 }
 
-export function enter(field: HTMLElement, how: KeyboardEventInit = {}): void {
+export function pressEnter(field: HTMLElement, ctrlKey: boolean): void {
   focus(field)
-  const key: KeyboardEventInit = {
-    key: 'Enter',
-    code: 'Enter',
-    keyCode: 13,
-    which: 13,
-    bubbles: true,
-    composed: true,
-    cancelable: true,
-    ...how,
-  }
+  const bubbling = { bubbles: true, composed: true, cancelable: true }
+  const key: KeyboardEventInit = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, ctrlKey, ...bubbling }
   if (field.dispatchEvent(new KeyboardEvent('keydown', key))) field.dispatchEvent(new KeyboardEvent('keypress', key))
   field.dispatchEvent(new KeyboardEvent('keyup', key))
 }

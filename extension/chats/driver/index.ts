@@ -1,10 +1,10 @@
 import { onBackgroundPort } from '../../browser.ts'
-import { drive } from './drive.ts'
+import { serve } from './serve.ts'
 
-// The file is put into a tab before each run; the tab keeps what it has.
-const mark = Symbol.for('portolan.driver')
-const scope = globalThis as { [mark]?: true }
-if (!scope[mark]) {
-  scope[mark] = true
-  onBackgroundPort((port) => drive(port, window))
+// The background injects this file before each run. A tab that has it already keeps it.
+const loaded = Symbol.for('portolan.driver')
+const scope = globalThis as { [loaded]?: true }
+if (!scope[loaded]) {
+  scope[loaded] = true
+  onBackgroundPort((port) => serve(port, window))
 }

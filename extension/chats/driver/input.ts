@@ -1,75 +1,61 @@
-import { asked, DriverFailure } from './failure.ts'
+import type { OpenedRun } from './context.ts'
+import { DriverFailure, reasons } from './failure.ts'
 import { clear, fieldText, focus, insert, paste } from './field.ts'
-import { fieldEmpty, fieldOf, holdsPrompt, type Scene } from './stage.ts'
 import { normalised } from './text.ts'
 
-const long = 30_000
+/** From this length on, inserting by command would block the page for up to a minute. */
+const longPrompt = 30_000
 
 /**
- * Puts the prompt into the field by the first means after which the field holds all
- * of it. What the person had written there is kept, and put back when the run ends:
- * sites restore drafts into new chats, so refusing them would refuse most runs.
+ * Puts the prompt into the field, by the first means that works. The user's draft in the field is kept and restored
+ * when the run ends. Sites restore drafts into new chats, so most runs meet one.
  */
-export async function fill(scene: Scene): Promise<void> {
-  const { order, pulse, person, signal, times } = scene
-  if (holdsPrompt(scene)) return
-  keepDraft(scene)
+export async function fill(run: OpenedRun): Promise<void> {
+  const { order: { prompt, trustedInput }, page, waiter, takeover, signal, times } = run
+  if (page.holds(prompt)) return
+  keepDraft(run)
   const means: ((field: HTMLElement) => void | Promise<unknown>)[] = [
-    (field) => insert(field, order.prompt),
-    (field) => paste(field, order.prompt),
+    (field) => insert(field, prompt),
+    (field) => paste(field, prompt),
   ]
-  // A thousand lines inserted by command would hold the page for a minute.
-  if (order.prompt.length > long) means.reverse()
-  if (order.trustedInput)
+  if (prompt.length > longPrompt) means.reverse()
+  if (trustedInput)
     means.push((field) => {
       focus(field)
-      return scene.trusted(order.prompt)
+      return run.typeTrusted(prompt)
     })
-  // Editors take their time over long texts.
-  const applied = times.applied + order.prompt.length / 50
+  // Editors need more time for long texts.
+  const applied = times.applied + prompt.length / 50
   for (const put of means) {
-    await person.hold(signal)
-    if (!await emptied(scene)) continue
-    const field = fieldOf(scene)
-    if (!field) continue
-    await put(field)
-    if (await pulse.until(() => holdsPrompt(scene), applied, signal)) {
-      // An editor may take it back when it compares its own state.
-      await pulse.rest(times.applied / 6, signal)
-      if (holdsPrompt(scene)) return
+    await takeover.ended(signal)
+    if (!page.field) continue
+    if (!page.fieldEmpty) clear(page.field)
+    if (!await waiter.until(() => page.fieldEmpty, times.applied, signal) || !page.field) continue
+    await put(page.field)
+    if (await waiter.until(() => page.holds(prompt), applied, signal)) {
+      // An editor may revert the text when it compares its own state.
+      await waiter.rest(times.applied / 6, signal)
+      if (page.holds(prompt)) return
     }
   }
-  throw new DriverFailure('INPUT_NOT_APPLIED', asked.input(scene.profile.label))
+  throw new DriverFailure('INPUT_NOT_APPLIED', reasons.input(run.spec.label))
 }
 
-/** After a pause the person's words may stand around our prompt. */
-function keepDraft(scene: Scene): void {
-  const field = fieldOf(scene)
+/** Keeps the user's text. After a pause it may surround the prompt. */
+function keepDraft(run: OpenedRun): void {
+  const { page: { field }, order: { prompt } } = run
   const text = field ? fieldText(field) : ''
-  const own = text.includes(scene.order.prompt) ? text.replace(scene.order.prompt, '').trim() : text
-  if (normalised(own) !== '') scene.draft = scene.draft ? `${scene.draft}\n${own}` : own
+  const own = text.includes(prompt) ? text.replace(prompt, '').trim() : text
+  if (normalised(own) !== '') run.draft = run.draft ? `${run.draft}\n${own}` : own
 }
 
-async function emptied(scene: Scene): Promise<boolean> {
-  const field = fieldOf(scene)
-  if (!field) return false
-  if (!fieldEmpty(scene)) clear(field)
-  return await scene.pulse.until(() => fieldEmpty(scene), scene.times.applied, scene.signal) ?? false
-}
-
-/**
- * Leaves the field as the person had it, if only our prompt or nothing is in it. Makes no attempt while the person has
- * the tab.
- */
-export function restore(scene: Scene): void {
-  if (scene.person.paused) return
-  const field = fieldOf(scene)
-  if (!field) return
+/** Restores the user's draft if the field is empty or holds only the prompt. Does nothing during a pause. */
+export function restore({ page: { field }, order, takeover, draft }: OpenedRun): void {
+  if (takeover.paused || !field) return
   const text = normalised(fieldText(field))
-  const prompt = normalised(scene.order.prompt)
+  const prompt = normalised(order.prompt)
+  const flat = (s: string) => s.replace(/\s+/g, '')
   if (text !== '' && !prompt.startsWith(text) && !flat(prompt).startsWith(flat(text))) return
   if (text !== '') clear(field)
-  if (scene.draft) insert(field, scene.draft)
+  if (draft) insert(field, draft)
 }
-
-const flat = (text: string) => text.replace(/\s+/g, '')

@@ -1,123 +1,124 @@
-import type { Answer, Seen } from '../wire.ts'
-import { Awaited } from './await.ts'
-import { asked, DriverFailure, troubled } from './failure.ts'
+import type { Answer, TurnState } from '../drivermessages.ts'
+import { AnswerWatch } from './answer.ts'
+import type { OpenedRun, RunContext } from './context.ts'
+import { DriverFailure, noticeReasons, reasons } from './failure.ts'
 import { fill, restore } from './input.ts'
-import { enabled, pressable } from './mark.ts'
+import { enabled, pressable } from './matcher.ts'
 import { open, ready } from './open.ts'
+import { noticeOn } from './page.ts'
 import { send, sent } from './send.ts'
-import { set as adjust } from './settings.ts'
-import { holdsPrompt, sendButtons, stopButtons, type Scene, type Stage } from './stage.ts'
-import { trouble } from './trouble.ts'
+import { applySettings } from './settings.ts'
 
-/** One prompt and its answer. */
-export class Run {
-  readonly #stage: Stage
+/** Carries out one order: one prompt and its answer. */
+export class PromptRun {
+  readonly #context: RunContext
   readonly #begun = Date.now()
-  #scene: Scene | undefined
-  #awaited: Awaited | undefined
+  #opened: OpenedRun | undefined
+  #watch: AnswerWatch | undefined
   #sent = false
   #touched = false
 
-  constructor(stage: Stage) {
-    this.#stage = stage
+  constructor(context: RunContext) {
+    this.#context = context
   }
 
   async answer(): Promise<Answer> {
-    const stage = this.#stage
-    const { order, deep, pulse, signal } = stage
-    const marks: [string, number][] = []
-    const mark = (name: string) => marks.push([name, Date.now()])
-    stage.phase('opening')
-    const scene = this.#scene = Object.assign(stage, await open(stage))
-    await ready(scene)
-    mark('waitInputMs')
-    stage.phase('input')
-    scene.turns.record()
-    await adjust(scene)
-    this.#touched = true
-    await fill(scene)
-    mark('inputMs')
-    if (order.mode === 'auto') {
-      stage.phase('sending')
-      await send(scene)
-    } else {
-      stage.phase('handover')
-      await pulse.until(() => sent(scene), Infinity, signal)
+    const context = this.#context
+    const { order, dom: { document }, waiter, signal, spec } = context
+    const timings: Record<string, number> = {}
+    let since = this.#begun
+    const took = (name: string) => {
+      timings[name] = Date.now() - since
+      since = Date.now()
     }
+    context.phase('opening')
+    const run = this.#opened = Object.assign(context, await open(context))
+    await ready(run)
+    took('waitInputMs')
+    context.phase('input')
+    run.turns.record()
+    await applySettings(run)
+    this.#touched = true
+    await fill(run)
+    took('inputMs')
+    context.phase(order.mode === 'auto' ? 'sending' : 'handover')
+    if (order.mode === 'auto') await send(run)
+    else await waiter.until(() => sent(run), Infinity, signal)
     this.#sent = true
-    mark('sendMs')
-    stage.phase('waiting')
-    this.#awaited = new Awaited(scene, Date.now())
-    const completed = await this.#awaited.complete()
-    mark('waitResponseMs')
-    const id = () =>
-      new RegExp(stage.profile.conversation).exec(deep.document.location.pathname + deep.document.location.search)?.[1]
-    const conversationId = await pulse.until(id, 400, signal) ?? null
-    const timings = Object.fromEntries(marks.map(([name, at], i) => [name, at - (marks[i - 1]?.[1] ?? this.#begun)]))
+    took('sendMs')
+    context.phase('waiting')
+    this.#watch = new AnswerWatch(run, Date.now())
+    const completed = await this.#watch.complete()
+    took('waitResponseMs')
+    const id = () => new RegExp(spec.conversation).exec(document.location.pathname + document.location.search)?.[1]
+    const conversationId = await waiter.until(id, 400, signal) ?? null
     return {
       ...completed,
-      evidence: [...completed.evidence, ...stage.notes],
-      url: deep.document.location.href.replace(/#.*/s, ''),
+      evidence: [...completed.evidence, ...context.notes],
+      url: document.location.href.replace(/#.*/s, ''),
       conversationId,
       timings: { ...timings, totalMs: Date.now() - this.#begun },
-      layout: scene.layout.name,
+      layout: run.page.layout.name,
     }
   }
 
-  /** On each tick: what ends a run from the outside. */
-  watch(): DriverFailure | undefined {
-    const { order, deep, profile, person } = this.#stage
-    const scene = this.#scene
+  /** Returns why the run must end now: its deadline, or a notice of the page. Called on each tick. */
+  problem(): DriverFailure | undefined {
+    const { order, dom, spec, takeover } = this.#context
+    const run = this.#opened
     if (Date.now() >= order.deadline) {
-      if (person.paused) return new DriverFailure('PAUSED_BY_USER', asked.paused(profile.label))
-      if (scene && order.mode === 'assist' && !this.#sent)
-        return new DriverFailure('TIMEOUT', asked.handover(profile.label))
-      return new DriverFailure('TIMEOUT', asked.timeout(profile.label, this.#words()))
+      if (takeover.paused) return new DriverFailure('PAUSED_BY_USER', reasons.paused(spec.label))
+      const unsent = run && order.mode === 'assist' && !this.#sent
+      return new DriverFailure(
+        'TIMEOUT',
+        unsent ? reasons.handover(spec.label) : reasons.timeout(spec.label, this.#seenText()),
+      )
     }
-    if (!scene) return undefined
-    const ours = scene.turns.ours()
-    const code = trouble(deep, profile, (el) => !scene.turns.foreign(el, ours))
-    return code && new DriverFailure(code, troubled[code](profile.label))
+    if (!run) return undefined
+    const ours = run.turns.ours()
+    const code = noticeOn(dom, spec, (el) => !run.turns.foreign(el, ours))
+    return code && new DriverFailure(code, noticeReasons[code](spec.label))
   }
 
-  /** Presses the site's stop button if it works on our prompt, and waits until it is gone. */
+  /** Presses the site's stop button if the site works on our prompt, and waits until the button is gone. */
   async stop(): Promise<void> {
-    const scene = this.#scene
-    // What was there before we typed is none of ours.
-    if (!scene || !this.#touched) return
+    const run = this.#opened
+    // Before we typed, the site's work is not ours.
+    if (!run || !this.#touched) return
+    const { page, waiter, order } = run
     const { signal } = new AbortController()
-    const button = () => stopButtons(scene)[0]
-    const press = button() ?? (holdsPrompt(scene) ? undefined : await scene.pulse.until(button, 400, signal))
+    const button = () => page.stopButtons[0]
+    const press = button() ?? (page.holds(order.prompt) ? undefined : await waiter.until(button, 400, signal))
     if (!press) return
     pressable(press).click()
-    await scene.pulse.until(() => !button(), 1000, signal)
+    await waiter.until(() => !button(), 1000, signal)
   }
 
-  /** The field is left as the person had it. */
+  /** Restores the user's draft. */
   leave(failed: boolean): void {
-    const scene = this.#scene
-    if (scene && this.#touched && (this.#stage.order.mode === 'auto' || this.#sent) && (failed || scene.draft))
-      restore(scene)
+    const run = this.#opened
+    if (run && this.#touched && (run.order.mode === 'auto' || this.#sent) && (failed || run.draft)) restore(run)
   }
 
-  seen(phase: Seen['phase']): Seen {
-    const scene = this.#scene
+  seen(phase: TurnState['phase']): TurnState {
+    const run = this.#opened
     return {
       phase,
-      layout: scene?.layout.name ?? '',
+      layout: run?.page.layout.name ?? '',
       stopSeen: false,
-      stopVisible: scene ? stopButtons(scene).length > 0 : false,
+      stopVisible: run ? run.page.stopButtons.length > 0 : false,
       thinking: false,
-      sendEnabled: scene ? sendButtons(scene).some(enabled) : false,
-      turnFound: scene?.turns.ours() !== undefined,
+      sendEnabled: run ? run.page.sendButtons.some(enabled) : false,
+      turnFound: run?.turns.ours() !== undefined,
       answerLength: 0,
       quietMs: 0,
-      ...this.#awaited?.seen(),
+      ...this.#watch?.seen(),
     }
   }
 
-  #words(): string {
+  #seenText(): string {
     const { stopSeen, stopVisible, thinking, turnFound, answerLength, quietMs } = this.seen('waiting')
-    return `sawStopButton=${stopSeen}, stopButton=${stopVisible}, thinking=${thinking}, turnFound=${turnFound}, answerLength=${answerLength}, quietMs=${quietMs}`
+    return `sawStopButton=${stopSeen}, stopButton=${stopVisible}, thinking=${thinking}, turnFound=${turnFound}, ` +
+      `answerLength=${answerLength}, quietMs=${quietMs}`
   }
 }

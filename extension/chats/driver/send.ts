@@ -1,48 +1,48 @@
-import { asked, DriverFailure } from './failure.ts'
-import { enter } from './field.ts'
+import type { OpenedRun } from './context.ts'
+import { DriverFailure, reasons } from './failure.ts'
+import { pressEnter } from './field.ts'
 import { fill } from './input.ts'
-import { enabled, pressable } from './mark.ts'
-import { fieldOf, holdsPrompt, sendButtons, stopButtons, type Scene } from './stage.ts'
+import { enabled, pressable } from './matcher.ts'
 import type { Turn } from './turns.ts'
 
-/** Sends what is in the field, once: before each further means it looks again whether the prompt has gone. */
-export async function send(scene: Scene): Promise<void> {
-  const { pulse, person, signal, times, turns, profile: { label } } = scene
-  const ready = () => sendButtons(scene).find(enabled)
-  const gone = () => sent(scene)
-  let press: Element | undefined
+/** Sends the prompt in the field, once. Before each further means it checks whether the prompt was sent. */
+export async function send(run: OpenedRun): Promise<void> {
+  const { order: { prompt }, page, waiter, takeover, signal, times, turns, spec: { label } } = run
+  const ready = () => page.sendButtons.find(enabled)
+  const gone = () => sent(run)
+  let button: Element | undefined
   for (let paused = false;;) {
-    const there = await pulse.until(() => sendButtons(scene)[0] ?? gone(), times.button, signal)
-    if (there && !await pulse.until(() => ready() ?? gone(), times.send, signal))
-      throw new DriverFailure('SEND_NOT_CONFIRMED', asked.disabled(label))
-    const again = await person.hold(signal)
+    const there = await waiter.until(() => page.sendButtons[0] ?? gone(), times.button, signal)
+    if (there && !await waiter.until(() => ready() ?? gone(), times.send, signal))
+      throw new DriverFailure('SEND_NOT_CONFIRMED', reasons.disabled(label))
+    const again = await takeover.ended(signal)
     if (gone()) return
     paused ||= again
-    if (again || !holdsPrompt(scene)) {
-      await fill(scene)
+    if (again || !page.holds(prompt)) {
+      await fill(run)
       continue
     }
-    // During a pause the person may have sent it: then ours would be taken for an old one.
+    // During a pause the user may have sent the prompt. A new record would then take our turn for an old one.
     if (!paused) turns.record()
-    press = ready()
-    if (press || !there) break
+    button = ready()
+    if (button || !there) break
   }
-  if (press) pressable(press).click()
-  if (press && await pulse.until(gone, times.turn, signal)) return
-  for (const how of [{}, { ctrlKey: true }]) {
-    await person.hold(signal)
-    const field = fieldOf(scene)
+  if (button) pressable(button).click()
+  if (button && await waiter.until(gone, times.turn, signal)) return
+  for (const ctrlKey of [false, true]) {
+    await takeover.ended(signal)
     if (gone()) return
-    if (!field || !holdsPrompt(scene)) break
-    enter(field, how)
-    if (await pulse.until(gone, how.ctrlKey ? times.turn : times.turn / 2, signal)) return
+    const { field } = page
+    if (!field || !page.holds(prompt)) break
+    pressEnter(field, ctrlKey)
+    if (await waiter.until(gone, ctrlKey ? times.turn : times.turn / 2, signal)) return
   }
-  if (await pulse.until(gone, times.turn / 2, signal)) return
-  throw new DriverFailure('SEND_NOT_CONFIRMED', asked.send(label))
+  if (await waiter.until(gone, times.turn / 2, signal)) return
+  throw new DriverFailure('SEND_NOT_CONFIRMED', reasons.send(label))
 }
 
-/** Our turn, once the site has taken the prompt: the field no longer holds it, or the site is at work. */
-export function sent(scene: Scene): Turn | undefined {
-  const turn = scene.turns.ours()
-  return turn && (!holdsPrompt(scene) || stopButtons(scene).length > 0) ? turn : undefined
+/** Returns our turn once the site has taken the prompt: the field is free of it, or the site works. */
+export function sent({ turns, page, order }: OpenedRun): Turn | undefined {
+  const turn = turns.ours()
+  return turn && (!page.holds(order.prompt) || page.stopButtons.length > 0) ? turn : undefined
 }

@@ -1,49 +1,46 @@
-import { asked, DriverFailure } from './failure.ts'
-import { pressable, visible } from './mark.ts'
-import type { Scene } from './stage.ts'
+import type { OpenedRun } from './context.ts'
+import { DriverFailure, reasons } from './failure.ts'
+import { pressable, visible } from './matcher.ts'
 
-/** Sets the model and the temperature that the order names, before anything is typed. */
-export async function set(stage: Scene): Promise<void> {
-  const { order, signal, person } = stage
-  if (order.model === undefined && order.temperature === undefined) return
-  await person.hold(signal)
-  if (order.model !== undefined && !await choose(stage, order.model)) unsettable(stage, 'model', order.model)
-  if (order.temperature !== undefined && !await warm(stage, order.temperature))
-    unsettable(stage, 'temperature', String(order.temperature))
+/** Sets the order's model and temperature on the page, before anything is typed. */
+export async function applySettings(run: OpenedRun): Promise<void> {
+  const { order: { model, temperature, preferred }, signal, takeover, spec: { label } } = run
+  if (model === undefined && temperature === undefined) return
+  await takeover.ended(signal)
+  const refused = (what: 'model' | 'temperature', value: string) => {
+    if (!preferred?.includes(what))
+      throw new DriverFailure('UNKNOWN', reasons.setting(label, what, value.slice(0, 100)))
+    run.notes.push(`${what}: the page's own`)
+  }
+  if (model !== undefined && !await setModel(run, model)) refused('model', model)
+  if (temperature !== undefined && !await setTemperature(run, temperature)) refused('temperature', String(temperature))
 }
 
-function unsettable({ order, notes, profile }: Scene, what: 'model' | 'temperature', value: string): void {
-  if (!order.preferred?.includes(what))
-    throw new DriverFailure('UNKNOWN', asked.setting(profile.label, what, value.slice(0, 100)))
-  notes.push(`${what}: the page's own`)
-}
-
-async function choose({ deep, layout, pulse, signal, times }: Scene, model: string): Promise<boolean> {
+async function setModel({ dom, page: { layout }, waiter, signal, times }: OpenedRun, model: string): Promise<boolean> {
   if (!layout.model) return false
   const { open, option } = layout.model
-  const opener = () => deep.first(open, visible)[0] as HTMLElement | undefined
-  const says = () => wordsOf(opener()).includes(model.toLowerCase())
-  if (says()) return true
+  const opener = () => dom.first(open, visible)[0] as HTMLElement | undefined
+  const shown = () => (opener()?.textContent ?? '').toLowerCase().includes(model.toLowerCase())
+  if (shown()) return true
   const selector = option.replace('{model}', CSS.escape(model))
   opener()?.click()
-  const item = await pulse.until(() => deep.all(selector).find(visible), 5 * times.applied, signal)
+  const item = await waiter.until(() => dom.all(selector).find(visible), 5 * times.applied, signal)
   if (item) pressable(item).click()
-  if (item && await pulse.until(says, 5 * times.applied, signal)) return true
-  const within = deep.document.activeElement
-  if (within && within !== deep.document.body)
-    within.dispatchEvent(
+  if (item && await waiter.until(shown, 5 * times.applied, signal)) return true
+  const focused = dom.document.activeElement
+  if (focused && focused !== dom.document.body)
+    focused.dispatchEvent(
       new KeyboardEvent('keydown', { key: 'Escape', code: 'Escape', bubbles: true, composed: true, cancelable: true }),
     )
   return false
 }
 
-const wordsOf = (el: Element | undefined) => (el?.textContent ?? '').toLowerCase()
-
-async function warm({ deep, layout, pulse, signal, times }: Scene, temperature: number): Promise<boolean> {
-  const input = layout.temperature && deep.first(layout.temperature, visible)[0]
+async function setTemperature(run: OpenedRun, temperature: number): Promise<boolean> {
+  const { dom, page: { layout }, waiter, signal, times } = run
+  const input = layout.temperature && dom.first(layout.temperature, visible)[0]
   if (!(input instanceof HTMLInputElement)) return false
   input.value = String(temperature)
   for (const type of ['input', 'change']) input.dispatchEvent(new Event(type, { bubbles: true, composed: true }))
-  await pulse.rest(times.applied / 6, signal)
+  await waiter.rest(times.applied / 6, signal)
   return Math.abs(Number(input.value) - temperature) < 1e-6
 }

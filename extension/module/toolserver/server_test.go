@@ -23,7 +23,8 @@ func connect(t *testing.T, s *toolserver.Server, opts *mcp.ClientOptions) *mcp.C
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(ctx, ours) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts).Connect(ctx, theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
+	session, err := client.Connect(ctx, theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func connect(t *testing.T, s *toolserver.Server, opts *mcp.ClientOptions) *mcp.C
 }
 
 func tool(name, schema string, check bool) toolserver.Tool {
-	return toolserver.Tool{Definition: json.RawMessage(fmt.Sprintf(`{"name":%q,"inputSchema":%s}`, name, schema)), Check: check}
+	definition := fmt.Sprintf(`{"name":%q,"inputSchema":%s}`, name, schema)
+	return toolserver.Tool{Definition: json.RawMessage(definition), Check: check}
 }
 
 const anything = `{"type":"object"}`
@@ -97,7 +99,9 @@ func TestToolsAreListedOverPages(t *testing.T) {
 func TestAnotherListIsTold(t *testing.T) {
 	s := toolserver.New("1", echo)
 	told := make(chan struct{}, 10)
-	session := connect(t, s, &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} }})
+	session := connect(t, s, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told <- struct{}{} },
+	})
 	if err := s.Offer([]toolserver.Tool{tool("a", anything, false)}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +131,8 @@ func TestAnotherListIsTold(t *testing.T) {
 func TestArgumentsAreCheckedAndCompleted(t *testing.T) {
 	s := toolserver.New("1", echo)
 	const schema = `{"type":"object","required":["prompt"],"additionalProperties":false,"properties":{
-		"prompt":{"type":"string"},"temperature":{"type":"number","minimum":0,"maximum":1,"default":0.7},"model":{"enum":["a","b"],"default":"a"}}}`
+		"prompt":{"type":"string"},"temperature":{"type":"number","minimum":0,"maximum":1,"default":0.7},
+		"model":{"enum":["a","b"],"default":"a"}}}`
 	if err := s.Offer([]toolserver.Tool{tool("chat", schema, true), tool("free", schema, false)}); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +173,8 @@ func TestProgressKeepsItsOrderAndTheClientIsTold(t *testing.T) {
 	})
 	_ = s.Offer([]toolserver.Tool{tool("a", anything, true)})
 	seen := make(chan float64, 10)
-	session := connect(t, s, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { seen <- r.Params.Progress }})
+	onProgress := func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { seen <- r.Params.Progress }
+	session := connect(t, s, &mcp.ClientOptions{ProgressNotificationHandler: onProgress})
 	params := &mcp.CallToolParams{Name: "a", Meta: mcp.Meta{"portolan/client": map[string]any{"name": "desk"}}}
 	params.SetProgressToken("p")
 	r, err := session.CallTool(t.Context(), params)
@@ -208,8 +214,11 @@ func TestFaultsOfOneCallAreItsOwn(t *testing.T) {
 	}
 	_ = s.Offer(tools)
 	session := connect(t, s, nil)
-	for name, want := range map[string]string{"panics": "a fault of the extension", "large": "Ask for less", "broken": "cannot be read", "fails": "TAB_CLOSED"} {
-		if got, fails := call(t, session, name, `{}`); !fails || !strings.Contains(got, want) || strings.Contains(got, "a secret") {
+	for name, want := range map[string]string{
+		"panics": "a fault of the extension", "large": "Ask for less", "broken": "cannot be read", "fails": "TAB_CLOSED",
+	} {
+		got, fails := call(t, session, name, `{}`)
+		if !fails || !strings.Contains(got, want) || strings.Contains(got, "a secret") {
 			t.Errorf("%s: %q, error %v", name, got, fails)
 		}
 	}
@@ -233,7 +242,8 @@ func TestAQuestionGoesToTheClientWithItsCall(t *testing.T) {
 		if _, err := caller.Elicit(ctx, json.RawMessage(`"nonsense"`)); err == nil {
 			return nil, errors.New("nonsense was asked")
 		}
-		answer, err := caller.Elicit(ctx, json.RawMessage(`{"message":"who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`))
+		answer, err := caller.Elicit(ctx, json.RawMessage(`{"message":"who?",
+			"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`))
 		if err != nil {
 			return nil, err
 		}
@@ -246,11 +256,13 @@ func TestAQuestionGoesToTheClientWithItsCall(t *testing.T) {
 		asked = r.Params
 		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
 	}})
-	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "a", Meta: mcp.Meta{"portolan/call": "tools/call#3"}})
+	params := &mcp.CallToolParams{Name: "a", Meta: mcp.Meta{"portolan/call": "tools/call#3"}}
+	r, err := session.CallTool(t.Context(), params)
 	if err != nil || r.IsError {
 		t.Fatalf("%v, %v", r, err)
 	}
-	if got := r.Content[0].(*mcp.TextContent).Text; !strings.Contains(got, `"Ada"`) || asked.Message != "who?" || asked.Meta["portolan/call"] != "tools/call#3" {
+	got := r.Content[0].(*mcp.TextContent).Text
+	if !strings.Contains(got, `"Ada"`) || asked.Message != "who?" || asked.Meta["portolan/call"] != "tools/call#3" {
 		t.Errorf("answer %s, asked %+v", got, asked)
 	}
 }

@@ -13,18 +13,18 @@ import (
 
 // A Tool is one that the extension offers.
 type Tool struct {
-	Definition json.RawMessage `json:"definition"` // the spec's Tool, listed as it is
-	// Check says that arguments are checked here, and completed with defaults. The
-	// registry's tools are checked by their own servers.
+	Definition json.RawMessage `json:"definition"` // the spec's Tool, listed unchanged
+	// Check: this server checks arguments and fills in defaults. The registry's servers
+	// check the arguments of their own tools.
 	Check bool `json:"check"`
 }
 
-// Bounds on a page of the list, in bytes: well below the bridge's limit for a message.
+// pageBytes limits a page of the list. It is well below the bridge's limit for a message.
 const pageBytes = 1 << 20
 
-// A shelf is one list of tools; it never changes. Cursors name it, so that a list
-// that changes between two pages starts from the first page.
-type shelf struct {
+// A toolList never changes. Cursors contain its number, so a client that turns the page
+// of an older list starts again.
+type toolList struct {
 	number int
 	names  map[string]*entry
 	tools  []*entry
@@ -36,17 +36,17 @@ type entry struct {
 	schema func() (*jsonschema.Resolved, error)
 }
 
-func newShelf(number int, tools []Tool) (*shelf, error) {
-	s := &shelf{number: number, names: make(map[string]*entry, len(tools))}
+func newToolList(number int, tools []Tool) (*toolList, error) {
+	l := &toolList{number: number, names: make(map[string]*entry, len(tools))}
 	for _, t := range tools {
 		var head struct {
 			Name        string          `json:"name"`
 			InputSchema json.RawMessage `json:"inputSchema"`
 		}
 		if err := json.Unmarshal(t.Definition, &head); err != nil || head.Name == "" {
-			return nil, fmt.Errorf("a tool's definition is not one: %w", errors.Join(err, errors.New("it needs a name")))
+			return nil, fmt.Errorf("a tool's definition is not valid: %w", errors.Join(err, errors.New("it needs a name")))
 		}
-		if s.names[head.Name] != nil {
+		if l.names[head.Name] != nil {
 			return nil, fmt.Errorf("two tools have the name %q", head.Name)
 		}
 		e := &entry{Tool: t, name: head.Name, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) {
@@ -56,42 +56,45 @@ func newShelf(number int, tools []Tool) (*shelf, error) {
 			}
 			return schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 		})}
-		s.names[head.Name] = e
-		s.tools = append(s.tools, e)
+		l.names[head.Name] = e
+		l.tools = append(l.tools, e)
 	}
-	return s, nil
+	return l, nil
 }
 
 // page returns the result of tools/list at a cursor.
-func (s *shelf) page(cursor string) (json.RawMessage, error) {
+func (l *toolList) page(cursor string) (json.RawMessage, error) {
 	at := 0
 	if cursor != "" {
 		var number int
-		if n, err := fmt.Sscanf(cursor, "%d.%d", &number, &at); n != 2 || err != nil || number != s.number || at < 0 || at > len(s.tools) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the list has changed: list from the first page"}
+		_, err := fmt.Sscanf(cursor, "%d.%d", &number, &at)
+		if err != nil || number != l.number || at < 0 || at > len(l.tools) {
+			return nil, invalidParams("the list has changed: list from the first page")
 		}
 	}
 	out := []byte(`{"tools":[`)
-	for begin := at; at < len(s.tools); at++ {
+	for begin := at; at < len(l.tools); at++ {
 		if at > begin {
-			if len(out)+len(s.tools[at].Definition) > pageBytes {
+			if len(out)+len(l.tools[at].Definition) > pageBytes {
 				break
 			}
 			out = append(out, ',')
 		}
-		out = append(out, s.tools[at].Definition...)
+		out = append(out, l.tools[at].Definition...)
 	}
 	out = append(out, ']')
-	if at < len(s.tools) {
-		out = append(out, `,"nextCursor":"`+strconv.Itoa(s.number)+"."+strconv.Itoa(at)+`"`...)
+	if at < len(l.tools) {
+		out = append(out, `,"nextCursor":"`+strconv.Itoa(l.number)+"."+strconv.Itoa(at)+`"`...)
 	}
 	return append(out, '}'), nil
 }
 
-// invalid is what is wrong with a call's arguments, in T4's words.
-type invalid string
+func invalidParams(message string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
 
-func (i invalid) Error() string { return "Invalid arguments: " + string(i) }
+// invalid returns an error about a call's arguments, in T4's words.
+func invalid(problem string) error { return errors.New("Invalid arguments: " + problem) }
 
 // arguments checks the arguments of a call and fills in defaults (T4, T5).
 func (e *entry) arguments(raw json.RawMessage) (json.RawMessage, error) {
@@ -103,7 +106,7 @@ func (e *entry) arguments(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	schema, err := e.schema()
 	if err != nil {
-		return nil, fmt.Errorf("the schema of %s is not one: %w", e.name, err)
+		return nil, fmt.Errorf("the schema of %s is not valid: %w", e.name, err)
 	}
 	var args map[string]any
 	if err := json.Unmarshal(raw, &args); err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // New returns the platform behind obj, a Platform of wasm/js/fetch/platform.ts. It lasts
@@ -49,7 +48,8 @@ func (p *Platform) Join(limits registry.Limits, sink client.Sink) {
 		if len(text) > 1 {
 			text = append(text, ',')
 		}
-		text = strconv.AppendInt(append(rawjson.AppendString(text, name), ':'), int64(n), 10)
+		text = append(append(append(text, '"'), name...), `":`...)
+		text = strconv.AppendInt(text, int64(n), 10)
 	})
 	p.obj.Call("bound", string(append(text, '}')))
 }

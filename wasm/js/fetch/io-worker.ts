@@ -1,5 +1,5 @@
-// The IO worker reads and parses the bodies of servers with large responses, so that calls of other servers do not wait.
-// It runs a platform of its own.
+// The IO worker reads and parses the bodies of servers with large responses, so that calls of other servers do not
+// wait. It runs a platform of its own.
 
 import type { ResultBody } from '../shared/answer.ts'
 import { type Bounds, type Deliver, Flag, type Start } from './events.ts'

@@ -146,8 +146,8 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   emitText(r, m, text, last)
 }
 
-// Go parses the text, so depth and length are bounded here. Of a larger message only the id remains, and of an error its
-// code and the start of its message.
+// Go parses the text, so depth and length are bounded here. Of a larger message only the id remains, and of an error
+// its code and the start of its message.
 function emitText(r: Reader, m: JsonObject, text: string | undefined, last: number): void {
   const deep = measure(m, r.bounds.depth) < 0
   if (!deep) {

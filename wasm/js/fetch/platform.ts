@@ -160,7 +160,10 @@ export class Platform {
       abi.deliver(number, exchange, kind, flags, a, b, c, textA, textB)
   }
 
-  /** Starts an exchange. `head` has the method, the URL, and names and values of headers, one a line. `json` is the body. */
+  /**
+   * Starts an exchange. `head` has the method, the URL, and names and values of headers, one a line. `json` is the
+   * body.
+   */
   start(
     id: number,
     group: number,

@@ -1,5 +1,5 @@
-// Reads one result of tools/list: which definitions can be offered, and why others cannot. The definitions stay here. Go
-// gets their names.
+// Reads one result of tools/list: which definitions can be offered, and why others cannot. The definitions stay here.
+// Go gets their names.
 
 import type { Bounds } from './events.ts'
 import { cleanTool } from './hygiene.ts'
@@ -66,7 +66,9 @@ export class ToolsReader {
     return this.#bounds.definitionBytes
   }
 
-  /** Adds a tool. `bytes` is at least its size. `annotated`: it may have x-mcp-header. `text` is its source, if known. */
+  /**
+   * Adds a tool. `bytes` is at least its size. `annotated`: it may have x-mcp-header. `text` is its source, if known.
+   */
   add(tool: unknown, bytes: number, annotated: boolean, text?: string): void {
     const reason = refuse(tool, bytes, this.#bounds)
     const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined

@@ -35,8 +35,8 @@ export class Uploads {
   }
 
   /**
-   * Sends the request, with `once` as a stream if the origin takes one. The body is sent without a stream if the network
-   * refuses the stream before reading it, or if the server requires a length (411).
+   * Sends the request, with `once` as a stream if the origin takes one. The body is sent without a stream if the
+   * network refuses the stream before reading it, or if the server requires a length (411).
    */
   async send(url: string, init: RequestInit, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<Response> {
     const origin = this.#learn(url)

@@ -1,5 +1,6 @@
-// Converts tools to the form of a provider's API. getTools() is synchronous and cannot wait for the module, so this runs
-// in the page. registry/convert does the same on JSON text and explains it. testdata/convert holds both to one output.
+// Converts tools to the form of a provider's API. getTools() is synchronous and cannot wait for the module, so this
+// runs in the page. registry/convert does the same on JSON text and explains it. testdata/convert holds both to one
+// output.
 
 import { geminiParameters } from './gemini.ts'
 import {

@@ -1,4 +1,5 @@
-// Finds suspicious text of servers. registry/scan does the same and explains it. testdata/scan holds both to one output.
+// Finds suspicious text of servers. registry/scan does the same and explains it. testdata/scan holds both to one
+// output.
 
 import source from '../../../registry/scan/rules.json' with { type: 'json' }
 import { isObject } from '../shared/json.ts'

@@ -1,5 +1,5 @@
-// The second step of convert.ts: follows references, merges allOf and folds unions of objects. registry/convert/merge.go
-// and root.go do the same and explain it.
+// The second step of convert.ts: follows references, merges allOf and folds unions of objects.
+// registry/convert/merge.go and root.go do the same and explain it.
 
 import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
 

@@ -17,7 +17,7 @@ export function studioComposer(
     rows: '1',
     class: 'textarea gmat-body-medium',
   })
-  // As of a form control: what the field holds counts only once an input event told of it.
+  // Like a form control: the field's text counts only after an input event.
   let value = ''
   const editor: Editor = {
     element: area,

@@ -16,7 +16,7 @@ export function symbol(name: string): HTMLElement {
   return h('span', { class: 'material-symbols-outlined notranslate', 'aria-hidden': 'true' }, glyph(drawings[name]!))
 }
 
-/** AI Studio's looks of code, tables, citations and pictures. */
+/** AI Studio's elements for code, tables, citations and pictures. */
 export const dress: Dress = {
   code: (language, text) =>
     h(

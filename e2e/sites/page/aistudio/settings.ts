@@ -46,7 +46,7 @@ export function runSettings(): { element: HTMLElement; settings(): { model: stri
     selector.lastElementChild!.textContent = id
   }
 
-  // Out of range or not a number: the fields go back to what holds.
+  // Out of range or not a number: the fields return to the current value.
   function warm(to: number): void {
     if (to >= 0 && to <= 2) temperature = Math.round(to * 100) / 100
     slider.value = String(temperature)

@@ -61,7 +61,7 @@ export function studioTurn(chat: Chat) {
   }
 }
 
-/** A panel in front of the answer, closed until somebody opens it. */
+/** A panel before the answer, closed at first. */
 function thoughts(chat: Chat): (turn: Turn) => HTMLElement | undefined {
   const header = h('button', { type: 'button', class: 'mat-expansion-panel-header', 'aria-expanded': 'false' })
   const body = h('div', { class: 'mat-expansion-panel-content', style: 'display: none' })

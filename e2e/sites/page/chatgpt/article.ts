@@ -8,7 +8,7 @@ import { dress } from './dress.ts'
 import { testId } from './testid.ts'
 import { trouble } from './trouble.ts'
 
-/** The older generation: an article for the prompt and one for its answer. */
+/** The older generation: one article for the prompt and one for its answer. */
 export function articleTurn(chat: Chat) {
   return (turn: Turn): TurnView => {
     const n = chat.turns.indexOf(turn) * 2 + 1
@@ -94,7 +94,7 @@ export function articleTurn(chat: Chat) {
   }
 }
 
-/** The line above an answer that tells of the thinking; what was thought shows when it is opened. */
+/** The line about the thinking above an answer. Opening it shows the thoughts. */
 export function thinkingBlock(chat: Chat): (turn: Turn) => HTMLElement | undefined {
   const skip = on(h('button', { type: 'button', class: 'skip' }, words.skip), 'click', () => {
     chat.skip()

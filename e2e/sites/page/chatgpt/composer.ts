@@ -7,7 +7,7 @@ import { spoilInput } from '../typed.ts'
 import { testId } from './testid.ts'
 import { prosemirror } from './prosemirror.ts'
 
-/** ChatGPT's field and the one place for the buttons that speak, send and stop. */
+/** ChatGPT's field, and the one position of the buttons that speak, send and stop. */
 export function chatgptComposer(chat: Chat): { element: HTMLElement; show(): void } {
   const marked = boot.state.layout === 'article' && !boot.state.noTestIds
   const marks = (id: string): Record<string, string> => marked ? { id: 'composer-submit-button', ...testId(id) } : {}
@@ -56,7 +56,7 @@ export function chatgptComposer(chat: Chat): { element: HTMLElement; show(): voi
   const place = h(
     'div',
     { class: 'editor' },
-    // As on the site: a field for browsers without script, which nobody sees.
+    // Like the site: a hidden field for browsers without script.
     marked &&
       h('textarea', {
         class: 'fallbackTextarea',

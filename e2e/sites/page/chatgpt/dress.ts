@@ -3,7 +3,7 @@ import { h } from '../dom.ts'
 import { katex } from '../katex.ts'
 import type { Dress } from '../markdown.ts'
 
-/** ChatGPT's looks of code, tables, citations and pictures. */
+/** ChatGPT's elements for code, tables, citations and pictures. */
 export const dress: Dress = {
   code: (language, text) =>
     h(
@@ -50,7 +50,7 @@ export const dress: Dress = {
   table: (table) => h('div', { class: '_tableContainer' }, h('div', { class: '_tableWrapper', tabindex: '-1' }, table)),
 }
 
-/** Words in spans, as a highlighter leaves them. */
+/** Words in spans, like a highlighter's. */
 function highlight(language: string, text: string): (HTMLElement | string)[] {
   if (!language) return [text]
   return text.split(/\b(def|if|print|return)\b/).map((part, n) =>

@@ -35,7 +35,7 @@ function page(): void {
       fill(thread, ...shown.flatMap(({ elements }) => elements))
     })
   const scroller = virtual ? virtual.scroller : h('div', { class: 'scroll' }, thread)
-  // A column-reverse box stays at its end by itself.
+  // A column-reverse box stays at its end.
   if (!virtual) timeline.painted = follow(scroller)
   const sidebar = new Sidebar(h('div', { id: 'history' }))
   let asked = false

@@ -1,4 +1,4 @@
 import { boot } from '../boot.ts'
 
-/** A data-testid, unless the page has lost them. */
+/** A data-testid, unless the page's state removes them. */
 export const testId = (name: string): { 'data-testid'?: string } => boot.state.noTestIds ? {} : { 'data-testid': name }

@@ -58,7 +58,7 @@ export function turnKeyTurn(chat: Chat) {
 
 const keys = new WeakMap<Turn, string>()
 
-/** The same for a turn however often its element is made. */
+/** The key of a turn. It stays when the element is replaced. */
 export function keyOf(turn: Turn): string {
   const key = keys.get(turn) ?? `turn-${turn.id}`
   keys.set(turn, key)

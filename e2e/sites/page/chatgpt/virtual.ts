@@ -3,7 +3,7 @@ import { boot } from '../boot.ts'
 import type { Turn } from '../chat.ts'
 import { fill, h } from '../dom.ts'
 
-/** The scroller of the newer generation: it mounts the turns around what is in view, and keeps space for the others. */
+/** The scroller of the newer generation. It mounts the turns around the view, and keeps space for the others. */
 export class Virtual {
   readonly scroller: HTMLElement
   #list = h('div', { class: 'timeline' })
@@ -17,7 +17,7 @@ export class Virtual {
     this.#scrolled = scrolled
     this.scroller = h('div', { 'data-app-action-timeline-scroll': true, class: 'scroller' }, this.#list)
     this.scroller.addEventListener('scroll', () => {
-      // Of a column-reverse box the end is 0, and what is above it negative.
+      // In a column-reverse box the end is 0, and positions above are negative.
       const { scrollTop, scrollHeight, clientHeight } = this.scroller
       const atTop = scrollHeight - clientHeight + scrollTop < 10
       const skipped = atTop ? Infinity : Math.max(0, Math.floor(-scrollTop / turnHeight) - 1)
@@ -44,5 +44,5 @@ export class Virtual {
   }
 }
 
-/** What a turn that is not mounted is taken to need, in px. */
+/** The assumed height of a turn that is not mounted, in px. */
 const turnHeight = 220

@@ -4,7 +4,7 @@ import { glyph } from '../glyph.ts'
 import { katex } from '../katex.ts'
 import type { Dress } from '../markdown.ts'
 
-/** An icon, as Material names it. */
+/** An icon, by its Material name. */
 export function icon(name: string): HTMLElement {
   return h('mat-icon', {
     role: 'img',
@@ -29,7 +29,7 @@ const drawings: Record<string, string> = {
   link: 'link',
 }
 
-/** Gemini's looks of code, tables, citations and pictures. */
+/** Gemini's elements for code, tables, citations and pictures. */
 export const dress: Dress = {
   code: (language, text) =>
     h(

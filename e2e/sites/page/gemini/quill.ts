@@ -2,7 +2,7 @@ import Quill from 'quill'
 import { words } from '../boot.ts'
 import type { Editor } from '../composer.ts'
 
-/** Where Quill keeps what it knows of the selection; its types hide this. */
+/** Quill's own record of the selection, which its types hide. */
 interface Selection {
   root: HTMLElement
   normalizeNative(
@@ -55,7 +55,7 @@ export function quill(place: HTMLElement, o: { edited(): void; entered(): void }
   }
 }
 
-// Quill asks the document for the selection, which hides what is in a shadow root.
+// Quill reads the document's selection, which does not reach into a shadow root.
 function pierce(editor: Quill): void {
   const selection = (editor as unknown as { selection: Selection }).selection
   const within = (): Document | ShadowRoot => selection.root.getRootNode() as Document | ShadowRoot

@@ -1,4 +1,4 @@
-/** For each of the page's shadow roots, and the document. */
+/** The style sheet of the document and of each shadow root. */
 export const style = `
 :host, :root { color: #1f1f1f; font: 16px/1.6 system-ui, sans-serif }
 body { margin: 0; background: #fff }

@@ -9,7 +9,7 @@ import { style } from './style.ts'
 
 const said: Record<ErrorKind, string> = { network: words.network, ratelimit: words.rateLimited, expired: words.expired }
 
-/** A prompt and its answer, each behind a shadow root of its own. */
+/** A prompt and its answer, each with its own shadow root. */
 export function geminiTurn(chat: Chat) {
   return (turn: Turn): TurnView => {
     const user = h('user-query')
@@ -89,7 +89,7 @@ export function geminiTurn(chat: Chat) {
   }
 }
 
-/** What the model thought, closed until somebody opens it. */
+/** The model's thoughts, closed at first. */
 function thoughts(chat: Chat): (turn: Turn) => HTMLElement | undefined {
   const show = h(
     'button',

@@ -1,9 +1,7 @@
-import { address, also, escape, inlineCode, joined } from './escape.ts'
-import { formula } from './math.ts'
-import { children, isBlock, lineBreak, tagOf, type Reader } from './tree.ts'
+import { children, isBlock, lineBreak, tagOf, type Reader } from './reader.ts'
 
-/** What is around a run of text. */
-export interface Around {
+/** The markup around a run of text. */
+interface Around {
   bold?: boolean
   italic?: boolean
   strike?: boolean
@@ -11,18 +9,22 @@ export interface Around {
   cell?: boolean
 }
 
-/** Text of nodes that make no lines of their own, as Markdown; white space is not folded yet. */
+/** Returns nodes without lines of their own as Markdown. White space is not folded yet. */
 export function inline(nodes: Iterable<Node>, reader: Reader, depth: number, around: Around = {}): string {
   let out = ''
   for (const node of nodes) {
     if (!reader.enter(node, depth)) continue
-    let part = ''
-    if (node instanceof Text) part = escape(reader.take(node.data))
-    else if (node instanceof Element) part = element(node, reader, depth + 1, around)
-    out = joined(out, part)
+    if (node instanceof Text) out = joined(out, escape(reader.take(node.data)))
+    else if (node instanceof Element) out = joined(out, element(node, reader, depth + 1, around))
   }
   return out
 }
+
+/** Elements with the meaning of another one. */
+const synonyms = new Map(Object.entries({
+  ...{ b: 'strong', i: 'em', s: 'del', strike: 'del' },
+  ...{ kbd: 'code', samp: 'code', tt: 'code', rt: 'wbr', rp: 'wbr' },
+}))
 
 function element(el: Element, reader: Reader, depth: number, around: Around): string {
   const math = formula(el)
@@ -31,35 +33,32 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
       ? `${lineBreak}$$${reader.take(math.tex)}$$${lineBreak}`
       : `$${reader.take(math.tex)}$`
   const inner = (more?: Around) => inline(children(el), reader, depth, { ...around, ...more })
-  switch (tagOf(el)) {
+  const tag = tagOf(el)
+  switch (synonyms.get(tag) ?? tag) {
     case 'br':
       return lineBreak
     case 'strong':
-    case 'b':
       return around.bold ? inner() : wrap('**', inner({ bold: true }))
     case 'em':
-    case 'i':
       return around.italic ? inner() : wrap('*', inner({ italic: true }))
     case 'del':
-    case 's':
-    case 'strike':
       return around.strike ? inner() : wrap('~~', inner({ strike: true }))
-    case 'code':
-    case 'kbd':
-    case 'samp':
-    case 'tt':
-      return code(el, reader, around)
+    case 'code': {
+      const text = inlineCode(reader.take(el.textContent ?? ''))
+      return around.cell ? text.replace(/\|/g, '\\|') : text
+    }
     case 'a':
-      return link(el, reader, inner, around)
-    case 'img':
-      return image(el, reader)
+      return link(el, reader, inner({ link: true }), around)
+    case 'img': {
+      const alt = also(/[[\]]/, escape(reader.take((el.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim())))
+      const src = address(el.getAttribute('src'), reader.base, /^https?:$/)
+      return src || alt ? `![${alt}](${src ? reader.take(src) : ''})` : ''
+    }
     case 'sup':
       return isFootnote(el) ? '' : inner()
     case 'input':
       return el.hasAttribute('checked') || (el as HTMLInputElement).checked ? '[x] ' : '[ ] '
     case 'wbr':
-    case 'rt':
-    case 'rp':
       return ''
     default: {
       const text = inner()
@@ -68,7 +67,7 @@ function element(el: Element, reader: Reader, depth: number, around: Around): st
   }
 }
 
-/** Marks cling to the words: white space inside would make them text. */
+/** Puts marks right beside the words. White space inside would make the marks text. */
 function wrap(mark: string, text: string): string {
   const words = text.replaceAll(lineBreak, ' ')
   const trimmed = words.trim()
@@ -77,22 +76,16 @@ function wrap(mark: string, text: string): string {
   return lead + mark + trimmed + mark + words.slice(words.trimEnd().length)
 }
 
-function code(el: Element, reader: Reader, around: Around): string {
-  const text = inlineCode(reader.take(el.textContent ?? ''))
-  return around.cell ? text.replace(/\|/g, '\\|') : text
-}
-
-function link(el: Element, reader: Reader, inner: (more?: Around) => string, around: Around): string {
+function link(el: Element, reader: Reader, text: string, around: Around): string {
   const href = address(el.getAttribute('href'), reader.base)
   const anchor = el.getAttribute('href')?.startsWith('#')
-  const text = inner({ link: true })
   if (anchor && /^\s*(?:\\?\[?[\d*†‡↩^]+\\?\]?|)\s*$/u.test(text)) return ''
   const words = text.replaceAll(lineBreak, ' ').trim()
   if (!href || anchor || around.link || !words) return text
   return `[${balanced(words)}](${reader.take(href)})`
 }
 
-/** Brackets in a link's text must pair. */
+/** Escapes the brackets in a link's text if they do not pair. */
 function balanced(text: string): string {
   let open = 0
   for (const [found] of text.matchAll(/\\.|[[\]]/gs))
@@ -100,22 +93,108 @@ function balanced(text: string): string {
   return open === 0 ? text : also(/[[\]]/, text)
 }
 
-function image(el: Element, reader: Reader): string {
-  const alt = also(/[[\]]/, escape(reader.take((el.getAttribute('alt') ?? '').replace(/\s+/g, ' ').trim())))
-  const src = address(el.getAttribute('src'), reader.base, /^https?:$/)
-  return src || alt ? `![${alt}](${src ? reader.take(src) : ''})` : ''
-}
-
-/** A superscript that only leads to a note. */
+/** Reports whether a superscript only leads to a note. */
 const isFootnote = (el: Element) => {
   const anchor = el.querySelector('a')
   return anchor !== null && (anchor.getAttribute('href') ?? '#').startsWith('#') &&
     /^[\s\d[\],*†‡]*$/u.test(el.textContent ?? '')
 }
 
+const formulas = 'math, .katex, .katex-display, mjx-container, .MathJax'
+
+/** Returns the TeX of a formula, or undefined for any other element. Pages hold a formula in several forms. */
+export function formula(el: Element): { tex: string; display: boolean } | undefined {
+  if (!el.matches(formulas)) return undefined
+  const tex = el.querySelector('annotation[encoding="application/x-tex"]')?.textContent?.trim()
+  if (!tex) return undefined
+  const display = el.matches('[display="true"], [display="block"]') || el.closest('.katex-display') !== null ||
+    el.querySelector('.katex-display, math[display="block"]') !== null
+  // A line feed is a space in TeX. A dollar would end the formula.
+  return { tex: tex.replace(/\s*\n\s*/g, ' ').replace(/(?<!\\)\$/g, '\\$'), display }
+}
+
 const breaks = / *\u0001[ \u0001]*/g
 const ends = /^[ \u0001]+|[ \u0001]+$/g
 
-/** Folds white space as a browser does; a break is two spaces and a line feed, or what `as` says. */
+/** Folds white space as a browser does. A break becomes `as`, which is two spaces and a line feed by default. */
 export const fold = (text: string, as = '  \n') =>
   text.replace(/[ \t\r\n\f]+/g, ' ').replace(breaks, lineBreak).replace(ends, '').replaceAll(lineBreak, as)
+
+/** Escapes only the characters that Markdown would read as markup: people and models read the text as it is. */
+function escape(text: string): string {
+  if (!/[\\`*_~<&\]$]/.test(text)) return text
+  const out = text
+    .replace(/\\(?=[!-/:-@[-`{-~]|$)/g, '\\\\')
+    .replace(/`/g, '\\`')
+    .replace(/\*+/g, (run, at: number) => alone(text, at, run.length) ? run : run.replace(/\*/g, '\\*'))
+    .replace(/_+/g, (run, at: number, whole: string) => {
+      const harmless = withinWord(whole, at, run.length) || alone(whole, at, run.length)
+      return harmless ? run : run.replace(/_/g, '\\_')
+    })
+    .replace(/~~+/g, (run) => run.replace(/~/g, '\\~'))
+    .replace(/<(?=[a-z/!?])/gi, '\\<')
+    .replace(/&(?=#?\w{1,32};)/g, '\\&')
+    .replace(/\](?=[([])/g, '\\]')
+  // A dollar matters only in a pair that encloses a formula.
+  return /\$\S[^$\n]*\S\$(?!\d)|\$[^\s$]\$(?!\d)|\$\$/.test(text) ? out.replace(/\$/g, '\\$') : out
+}
+
+/** Puts `part` after `text`. Two harmless ends may make markup where they meet. */
+function joined(text: string, part: string): string {
+  if (text.endsWith('`') && part.startsWith('`')) return `${text} ${part}`
+  const seam = (text.endsWith('!') && part.startsWith('[')) || (text.endsWith('<') && /^[a-z/!?]/i.test(part)) ||
+    (text.endsWith('&') && /^#?\w/.test(part)) || (text.endsWith(']') && /^[([]/.test(part))
+  return seam && !/(?<!\\)(?:\\\\)*\\.$/.test(text.slice(-8))
+    ? `${text.slice(0, -1)}\\${text.slice(-1)}${part}`
+    : text + part
+}
+
+/** Escapes further characters in a text that is Markdown already. */
+const also = (characters: RegExp, markdown: string) =>
+  markdown.replace(new RegExp(`\\\\.|${characters.source}`, 'gs'), (found) => found.length > 1 ? found : '\\' + found)
+
+const space = (c: string | undefined) => c === undefined || /\s/.test(c)
+
+/** Reports white space at both sides within the text. No emphasis begins or ends there. */
+const alone = (text: string, at: number, length: number) =>
+  at > 0 && at + length < text.length && space(text[at - 1]) && space(text[at + length])
+
+const letter = /[\p{L}\p{N}]/u
+const withinWord = (text: string, at: number, length: number) =>
+  letter.test(text[at - 1] ?? '') && letter.test(text[at + length] ?? '')
+
+/** Escapes markup that counts only at the beginning of a line. `text` is a paragraph's Markdown. */
+export function escapeLines(text: string): string {
+  if (!/^[\s#+*>|~\d=_[-]/m.test(text)) return text
+  return text.replace(/^[ \t]+/gm, '')
+    .replace(/^(#{1,6})(?=\s|$)/gm, '\\$1')
+    .replace(/^([-+])(?=\s|$)/gm, '\\$1')
+    .replace(/^(\*)(?=\s)/gm, '\\$1')
+    .replace(/^(>|\||~~~)/gm, '\\$1')
+    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, '$1\\$2')
+    .replace(/^([-=_])(?=(?:[ \t]*\1)+[ \t]*$)/gm, '\\$1')
+    .replace(/^=$/gm, '\\=')
+    .replace(/^\[(?=[^\]\n]+\]:)/gm, '\\[')
+}
+
+/** Returns at least `least` backticks, and more than the text has in a row. */
+export function fence(text: string, least: number): string {
+  const runs = (text.match(/`+/g) ?? []).map((run) => run.length + 1)
+  return '`'.repeat(runs.reduce((a, b) => Math.max(a, b), least))
+}
+
+function inlineCode(text: string): string {
+  const code = text.replace(/\s*\n\s*/g, ' ')
+  if (code === '') return ''
+  const ticks = fence(code, 1)
+  const pad = /^`|`$|^ .*\S.* $/.test(code) ? ' ' : ''
+  return ticks + pad + code + pad + ticks
+}
+
+/** Returns an address in its absolute form if it may stand in an answer, or null. */
+function address(href: string | null, base: string, schemes = /^(?:https?|mailto):$/): string | null {
+  if (!href || !URL.canParse(href, base)) return null
+  const url = new URL(href, base)
+  if (!schemes.test(url.protocol) || url.href.length > 2048) return null
+  return url.href.replace(/[()<>\\`]/g, (c) => '%' + c.charCodeAt(0).toString(16).toUpperCase())
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { FromDriver } from '../../extension/chats/drivermessages.ts'
+import { aistudio, article, gemini, layouts, phases, plain, right, Sites, some, token } from './site.ts'
+import type { Driven } from './drivenpage.ts'
+
+const sites = new Sites()
+
+const isInsert = (m: FromDriver): m is Extract<FromDriver, { type: 'insert' }> => m.type === 'insert'
+const isPaused = (m: FromDriver): m is Extract<FromDriver, { type: 'paused' }> => m.type === 'paused'
+
+const fieldOf = { chatgpt: '#prompt-textarea', gemini: '.ql-editor', aistudio: 'textarea[formcontrolname]' } as const
+const field = (driven: Driven) => driven.page.locator(fieldOf[driven.site])
+const submit = (driven: Driven) => driven.page.keyboard.press(driven.site === 'aistudio' ? 'Control+Enter' : 'Enter')
+const written = async (driven: Driven) =>
+  driven.site === 'aistudio'
+    ? field(driven).inputValue()
+    : (await field(driven).innerText()).replace(/\n+/g, '\n').trim()
+
+describe("the driver's input, and the user's", { concurrency: 8, timeout: 120_000 }, () => {
+  const several = 'First line of\nseveral\n\nlines, token:'
+  for (const on of [article, gemini, aistudio]) {
+    for (const mangle of ['once', 'newlines'] as const) {
+      test(`an editor that spoils scripted input (${mangle}), ${on.name}`, async () => {
+        const about = token('mangle')
+        right(await sites.ask({ ...on, query: { ...on.query, mangle } }, several + about), plain(about))
+        assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [several + about])
+      })
+    }
+
+    test(`trusted input if nothing else works, ${on.name}`, async () => {
+      const about = token('trusted')
+      const driven = await sites.open({ ...on, query: { ...on.query, mangle: 'scripted' } })
+      await driven.start(several + about, { trustedInput: true })
+      const { text } = await driven.message(isInsert)
+      assert.equal(text, several + about)
+      await driven.page.keyboard.insertText(text)
+      await driven.tell({ type: 'inserted', ok: true })
+      right(await driven.outcome(), plain(about))
+      assert.equal(driven.messages.some(isPaused), false)
+      driven.close()
+    })
+
+    test(`trusted input that fails, ${on.name}`, async () => {
+      const driven = await sites.open({ ...on, query: { ...on.query, mangle: 'scripted' } })
+      await driven.start(`token:${token('refused')}`, { trustedInput: true })
+      await driven.message(isInsert)
+      await driven.tell({ type: 'inserted', ok: false })
+      assert.equal((await driven.outcome()).failure!.code, 'INPUT_NOT_APPLIED')
+      driven.close()
+    })
+  }
+
+  for (const on of [article, gemini, aistudio])
+    test(`a prompt of 2,000 lines, ${on.name}`, async () => {
+      const about = token('lines')
+      const prompt = `token:${about}\n` + Array.from({ length: 2000 }, (_, n) =>
+        n % 7 ? `Line ${n} has a few words, — ${'ü漢😀'.repeat(5)}` : '').join('\n') +
+        'end'
+      right(await sites.ask(on, prompt), plain(about))
+      assert.ok(sites.received(on.site, about)[0]!.text === prompt)
+    })
+
+  for (const on of some(layouts, 0)) {
+    test(`Enter if the click does nothing, sent once, ${on.name}`, async () => {
+      const about = token('nosend')
+      right(await sites.ask({ ...on, times: { turn: 700 } }, `[[nosend]] token:${about}`), plain(about))
+      assert.equal(sites.received(on.site, about).length, 1)
+    })
+
+    test(`a send button that is disabled for a while, a field that comes late, ${on.name}`, async () => {
+      const about = token('late')
+      right(
+        await sites.ask({ ...on, query: { ...on.query, late: 1200 } }, `[[disabled ms=900]] token:${about}`),
+        plain(about),
+      )
+    })
+
+    test(`a draft is restored afterwards, ${on.name}`, async () => {
+      const about = token('draft')
+      const driven = await sites.open(on)
+      await field(driven).click()
+      await driven.page.keyboard.type('Dear aunt, I never')
+      right(await driven.ask(`token:${about}`), plain(about))
+      assert.equal(await written(driven), 'Dear aunt, I never')
+      assert.deepEqual(
+        sites.received(on.site, about).map(({ text }) =>
+          text
+        ),
+        [`token:${about}`],
+      )
+      driven.close()
+    })
+  }
+
+  for (const on of some(layouts, 1)) {
+    test(`assist: the person sends, and changes the prompt before, ${on.name}`, async () => {
+      const about = token('assist')
+      const driven = await sites.open(on)
+      await driven.start(`token:${about}`, { mode: 'assist' })
+      await driven.phase('handover')
+      await driven.page.waitForTimeout(300)
+      assert.equal(sites.received(on.site, about).length, 0)
+      await field(driven).click()
+      await driven.page.keyboard.press('Control+End')
+      await driven.page.keyboard.type(', in short')
+      await submit(driven)
+      const outcome = await driven.outcome()
+      right(outcome, plain(about))
+      assert.equal(outcome.messages.some(isPaused), false)
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`token:${about}, in short`])
+      driven.close()
+    })
+  }
+
+  test('assist: a partial answer is handed over while the site still writes', async () => {
+    const about = token('hand')
+    const driven = await sites.open(article)
+    await driven.start(`[[pause ms=15000]] token:${about}`, { mode: 'assist' })
+    await driven.phase('handover')
+    await field(driven).click()
+    await submit(driven)
+    await driven.phase('answering')
+    await driven.page.waitForTimeout(800)
+    await driven.tell({ type: 'handover' })
+    const { answer } = await driven.outcome(3000)
+    assert.ok(
+      answer!.answer.startsWith(`Here is what I found about ${about}.`.slice(0, 20)) &&
+        answer!.answer.length < plain(about).length,
+    )
+    assert.deepEqual(answer!.evidence, ['handed over by the person'])
+    driven.close()
+  })
+
+  test('assist: a prompt that nobody sends in time', async () => {
+    const driven = await sites.open(article)
+    const { failure } = await driven.ask(`token:${token('unsent')}`, { mode: 'assist', deadline: Date.now() + 5000 })
+    assert.deepEqual([failure!.code, failure!.state!.phase], ['TIMEOUT', 'handover'])
+    assert.match(failure!.message, /send it there/)
+    driven.close()
+  })
+
+  for (const on of some(layouts, 2))
+    test(`the person takes over before it is sent, and gives it back, ${on.name}`, async () => {
+      const about = token('pause')
+      const driven = await sites.open(on)
+      await driven.start(`[[disabled ms=1000]] token:${about}`)
+      await driven.phase('sending')
+      await driven.page.mouse.click(600, 20)
+      await driven.message(isPaused)
+      await driven.page.waitForTimeout(1500)
+      assert.equal(sites.received(on.site, about).length, 0, 'nothing is sent during the pause')
+      await field(driven).click()
+      await driven.page.keyboard.type('mine ')
+      await driven.tell({ type: 'resume' })
+      right(await driven.outcome(), plain(about))
+      assert.deepEqual(sites.received(on.site, about).map(({ text }) => text), [`[[disabled ms=1000]] token:${about}`])
+      assert.match(await written(driven), /^(?:\s|m|i|n|e)+$/, 'what the person typed is kept')
+      driven.close()
+    })
+
+  test('the person sends it during the pause: it is not sent again', async () => {
+    const about = token('self')
+    const driven = await sites.open(article)
+    await driven.start(`[[disabled ms=2500]] token:${about}`)
+    await driven.phase('sending')
+    await field(driven).click()
+    await driven.message(isPaused)
+    await driven.page.waitForTimeout(2600)
+    await submit(driven)
+    await driven.page.waitForTimeout(500)
+    await driven.tell({ type: 'resume' })
+    right(await driven.outcome(), plain(about))
+    assert.equal(sites.received('chatgpt', about).length, 1)
+    driven.close()
+  })
+
+  test('a pause while it answers: the answer is still read', async () => {
+    const about = token('watch')
+    const driven = await sites.open(article)
+    await driven.start(`[[slow ms=1500]] token:${about}`)
+    await driven.phase('answering')
+    await driven.page.keyboard.press('x')
+    await driven.message(isPaused)
+    right(await driven.outcome(), plain(about))
+    assert.equal(driven.messages.filter(isPaused).length, 1)
+    driven.close()
+  })
+
+  test('a pause that is never ended: PAUSED_BY_USER at the deadline, and the field is left alone', async () => {
+    const driven = await sites.open(article)
+    await driven.start(`[[disabled ms=9000]] token:${token('kept')}`, { deadline: Date.now() + 5000 })
+    await driven.phase('sending')
+    await field(driven).click()
+    await driven.page.keyboard.type('mine ')
+    const { failure } = await driven.outcome()
+    assert.equal(failure!.code, 'PAUSED_BY_USER')
+    assert.match(await written(driven), /mine/)
+    driven.close()
+  })
+
+  test('wheels, modifiers and scripted events do not pause', async () => {
+    const about = token('wheel')
+    const driven = await sites.open(article)
+    await driven.start(`[[slow ms=1200]] token:${about}`)
+    await driven.phase('answering')
+    await driven.page.mouse.wheel(0, 200)
+    await driven.page.keyboard.press('Control')
+    await driven.page.evaluate(() =>
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }))
+    )
+    right(await driven.outcome(), plain(about))
+    assert.equal(driven.messages.some(isPaused), false)
+    assert.deepEqual(phases(driven.messages).at(-1), 'reading')
+    driven.close()
+  })
+
+  test('model and temperature of AI Studio', async () => {
+    const about = token('warm')
+    right(await sites.ask(aistudio, `token:${about}`, { model: 'gemini-1.5-flash', temperature: 0.35 }), plain(about))
+    assert.deepEqual(sites.received('aistudio', about).map(({ model, temperature }) => [model, temperature]), [[
+      'gemini-1.5-flash',
+      0.35,
+    ]])
+  })
+
+  test('a preferred model that the page does not offer is left, and reported', async () => {
+    const about = token('preferred')
+    const { answer } = await sites.ask(aistudio, `token:${about}`, {
+      model: 'gemini-0.1-raft',
+      temperature: 0.35,
+      preferred: ['model', 'temperature'],
+    })
+    assert.ok(answer?.evidence.includes("model: the page's own"), JSON.stringify(answer))
+    assert.equal(sites.received('aistudio', about)[0]?.temperature, 0.35)
+  })
+
+  test('a turn that the page removes while it streams is brought back, or kept as last read', async () => {
+    const about = token('virtual')
+    const id = sites.pages.seed('chatgpt', 12)
+    const driven = await sites.open({ ...layouts[1]!, path: sites.pages.path('chatgpt', id) })
+    await driven.start(`[[virtual n=3]] [[slow ms=2500]] token:${about}`, { continues: true })
+    await driven.phase('answering')
+    const scroller = driven.page.locator('[data-app-action-timeline-scroll]')
+    for (let n = 0; n < 8; n++) {
+      await scroller.evaluate((el) => {
+        el.scrollTop = -3000
+      })
+      await driven.page.waitForTimeout(200)
+    }
+    right(await driven.outcome(), plain(about, 13))
+    driven.close()
+  })
+
+  test('turns that stand in the document newest first', async () => {
+    const id = sites.pages.seed('chatgpt', 5)
+    const driven = await sites.open({
+      ...layouts[1]!,
+      query: { layout: 'turn-key', newestFirst: true },
+      path: sites.pages.path('chatgpt', id),
+    })
+    for (const n of [6, 7])
+      right(await driven.ask('the same words, token:newest', { continues: true }), plain('newest', n))
+    driven.close()
+  })
+})

@@ -1,0 +1,42 @@
+import type { Activity } from '../messages.ts'
+import { Stored } from '../stored.ts'
+
+const most = 500
+/** Changes within this time, in ms, are one write. So a shorter call is written once. */
+const writeEvery = 200
+
+/** The log for the user, without arguments, answers or secrets. It ends with the browser's session. */
+export class ActivityLog extends Stored<Activity[]> {
+  constructor(changed: () => void) {
+    super('session', 'activity', [], changed, writeEvery)
+  }
+
+  /** Reads the log. Calls that ran when the worker ended have failed. */
+  override async load(): Promise<void> {
+    await super.load()
+    if (!this.value.some((a) => a.outcome === 'running')) return
+    const failed = (a: Activity): Activity => ({
+      ...a,
+      outcome: 'error',
+      code: 'WORKER_ENDED',
+      text: `${a.text}: the browser ended the extension's worker meanwhile`,
+    })
+    await this.set(this.value.map((a) => (a.outcome === 'running' ? failed(a) : a)))
+  }
+
+  /** Adds an entry, and returns its id. */
+  add(entry: Omit<Activity, 'id' | 'at'>): string {
+    const id = crypto.randomUUID()
+    void this.set([...this.value, { ...entry, id, at: Date.now() }].slice(-most))
+    return id
+  }
+
+  end(id: string, patch: Partial<Activity>): void {
+    const ended = (a: Activity) => ({ ...a, ...patch, durationMs: Date.now() - a.at })
+    void this.set(this.value.map((a) => (a.id === id ? ended(a) : a)))
+  }
+
+  clear(): void {
+    void this.set([])
+  }
+}

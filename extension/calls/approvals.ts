@@ -1,0 +1,63 @@
+import type { Approval, Requests } from '../messages.ts'
+import type { ToolCall } from '../tools/tool.ts'
+
+/** How long a call waits for an approval, in ms. */
+const patience = 5 * 60_000
+/** How many calls may wait at once. */
+const most = 20
+const longestArgs = 4000
+
+export type Decision = Parameters<Requests['approve']>[0]['answer']
+/** `expired`: no decision came in time. `gone`: the client gave up, or too many calls wait. */
+export type Outcome = Decision | 'expired' | 'gone'
+
+/** Calls that wait for the user's decision in the side panel. */
+export class Approvals {
+  private readonly waiting = new Map<string, { view: Approval; settle(outcome: Outcome): void }>()
+  private readonly changed: () => void
+
+  constructor(changed: () => void) {
+    this.changed = changed
+  }
+
+  get list(): Approval[] {
+    return [...this.waiting.values()].map((w) => w.view)
+  }
+
+  ask({ client, tool, args, signal }: ToolCall, summary: string): Promise<Outcome> {
+    if (this.waiting.size >= most || signal.aborted) return Promise.resolve('gone')
+    const id = crypto.randomUUID()
+    const askedAt = Date.now()
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    const settle = (outcome: Outcome) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+      this.waiting.delete(id)
+      this.changed()
+      resolve(outcome)
+    }
+    const leave = () => settle('gone')
+    const timer = setTimeout(() => settle('expired'), patience)
+    signal.addEventListener('abort', leave)
+    const text = JSON.stringify(args, null, 2)
+    this.waiting.set(id, {
+      settle,
+      view: {
+        id,
+        client: client.key,
+        clientName: client.name,
+        tool,
+        summary,
+        args: text.length > longestArgs ? `${text.slice(0, longestArgs)}…` : text,
+        askedAt,
+        expiresAt: askedAt + patience,
+      },
+    })
+    this.changed()
+    return promise
+  }
+
+  decide(id: string, decision: Decision): void {
+    this.waiting.get(id)?.settle(decision)
+  }
+}

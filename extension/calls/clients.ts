@@ -1,0 +1,56 @@
+import type { ClientView, Grant } from '../messages.ts'
+import { Stored } from '../stored.ts'
+import type { Client } from '../tools/tool.ts'
+
+const most = 100
+
+/** The desktop clients that have called, by the name that they claim, with the user's grants. */
+export class Clients extends Stored<Record<string, ClientView>> {
+  constructor(changed: () => void) {
+    super('local', 'clients', {}, changed)
+  }
+
+  get list(): ClientView[] {
+    return Object.values(this.value).sort((a, b) => b.lastSeen - a.lastSeen)
+  }
+
+  /** Records the client of a call. */
+  seen(claim: { id?: string; name?: string; version?: string } | null | undefined): Client {
+    const name = clean(claim?.name) || 'unnamed client'
+    const version = clean(claim?.version) || undefined
+    const key = name
+    const known = this.value[key]
+    const now = Date.now()
+    if (!known || known.version !== version || now - known.lastSeen > 60_000) {
+      const next = { ...this.value, [key]: { grants: {}, ...known, key, name, version, lastSeen: now } }
+      const oldest = this.list.slice(most - 1).filter((c) => !Object.keys(c.grants).length)
+      for (const c of oldest) delete next[c.key]
+      void this.set(next)
+    }
+    return { id: clean(claim?.id), key, name, version }
+  }
+
+  grant(client: string, tool: string): Grant | undefined {
+    const c = this.value[client]
+    return c && Object.hasOwn(c.grants, tool) ? c.grants[tool] : undefined
+  }
+
+  /** Sets the grant of a client and tool. Without a grant the tool's own default holds. */
+  setGrant(client: string, tool: string, grant: Grant | undefined): void {
+    const c = this.value[client]
+    if (!c) return
+    const { [tool]: _, ...others } = c.grants
+    const grants = grant ? { ...others, [tool]: grant } : others
+    void this.set({ ...this.value, [client]: { ...c, grants } })
+  }
+
+  forget(client: string): void {
+    const { [client]: _, ...rest } = this.value
+    void this.set(rest)
+  }
+}
+
+/** Returns a client's claim in a form that may be shown and kept. */
+function clean(text: unknown): string {
+  return typeof text === 'string' ? text.replace(/[\p{C}]/gu, '').trim().slice(0, 80) : ''
+}

@@ -1,0 +1,227 @@
+import { hasPermissions, showTab } from '../browser.ts'
+import type { Chat, ChatSettings, Options, Run } from '../messages.ts'
+import { loadAll } from '../stored.ts'
+import { ToolFault, type ToolCall } from '../tools/tool.ts'
+import { startRun, type DriverRun } from './driverport.ts'
+import { Conversations, History } from './history.ts'
+import type { Answer, Order, TurnState } from './drivermessages.ts'
+import { Queue } from './queue.ts'
+import { siteSpecs } from './sites/index.ts'
+import { eachSite, sites, type Site } from './sites/site.ts'
+import { SiteSettings } from './sitesettings.ts'
+import { ChatTabs } from './tabs.ts'
+
+/** How long a prompt may take, its time in the queue included, in seconds (B16). */
+export const longestRun = 480
+const retries = 2
+/** A further try needs at least this time, in ms. */
+const leastTime = 30_000
+
+/** A tool's prompt to a site. */
+export interface Prompt extends Pick<Order, 'prompt' | 'model' | 'temperature' | 'preferred'> {
+  site: Site
+  conversationId?: string
+  timeoutSeconds?: number
+}
+
+export interface RunProgress {
+  /** Reports the state of the run, in a sentence. */
+  step(text: string): void
+  /** Reports the answer so far. */
+  partial(text: string): void
+}
+
+interface ActiveRun {
+  prompt: Prompt
+  call: ToolCall
+  progress: RunProgress
+  view: Run
+  /** The phase behind a pause. */
+  phase: Run['phase']
+  paused: boolean
+  control: AbortController
+  /** Aborts with the call, or by `control`. */
+  signal: AbortSignal
+  driver?: DriverRun
+  tabId?: number
+}
+
+/** Runs prompts on the sites that the user switched on. */
+export class Chats {
+  readonly tabs = new ChatTabs()
+  readonly history: History
+  readonly settings: SiteSettings
+  private readonly conversations = new Conversations()
+  private readonly queues = eachSite(() => new Queue())
+  private readonly active = new Map<string, ActiveRun>()
+  private readonly options: () => Options
+  private readonly changed: () => void
+
+  constructor(options: () => Options, changed: () => void) {
+    this.options = options
+    this.changed = changed
+    this.history = new History(options)
+    this.settings = new SiteSettings(changed)
+  }
+
+  load(): Promise<void> {
+    return loadAll([this.settings, this.conversations, this.tabs, this.history])
+  }
+
+  set(site: Site, patch: Partial<ChatSettings>): void {
+    this.settings.set(site, patch)
+    if (!this.settings.of(site).enabled) this.stop(site)
+  }
+
+  /** The sites whose tools are offered. */
+  get enabled(): Site[] {
+    return sites.filter((s) => this.settings.of(s).enabled)
+  }
+
+  get views(): Record<Site, Chat> {
+    return eachSite((site) => {
+      const { label, newChat, matches } = siteSpecs[site]
+      return { ...this.settings.view(site), label, newChat, matches, waiting: this.queues[site].waiting }
+    })
+  }
+
+  get runs(): Run[] {
+    return [...this.active.values()].map((run) => run.view)
+  }
+
+  busy(site: Site): boolean {
+    return this.runs.some((run) => run.site === site && run.phase !== 'queued')
+  }
+
+  cancel(id: string): void {
+    this.active.get(id)?.control.abort()
+  }
+
+  /** Stops all runs, or those of one site. */
+  stop(site?: Site): void {
+    for (const { view, control } of this.active.values()) if (!site || view.site === site) control.abort()
+  }
+
+  resume(id: string): void {
+    const run = this.active.get(id)
+    if (!run?.driver) return
+    run.paused = false
+    run.view = { ...run.view, phase: run.phase }
+    run.driver.resume()
+    this.changed()
+  }
+
+  handOver(id: string): void {
+    this.active.get(id)?.driver?.handOver()
+  }
+
+  async show(id: string): Promise<void> {
+    const tabId = this.active.get(id)?.tabId
+    if (tabId !== undefined) await showTab(tabId)
+  }
+
+  /** Sends a prompt to a site after those in the queue. Rejects with a ToolFault. */
+  async ask(prompt: Prompt, call: ToolCall, progress: RunProgress): Promise<Answer> {
+    const { site } = prompt
+    this.settings.admit(site)
+    const now = Date.now()
+    const view: Run = {
+      id: crypto.randomUUID(),
+      site,
+      client: call.client.name,
+      phase: 'queued',
+      prompt: prompt.prompt.slice(0, 200),
+      startedAt: now,
+      deadline: now + (prompt.timeoutSeconds ?? longestRun) * 1000,
+      mode: this.settings.of(site).mode,
+    }
+    const control = new AbortController()
+    const signal = AbortSignal.any([call.signal, control.signal])
+    const run: ActiveRun = { prompt, call, progress, view, phase: 'queued', paused: false, control, signal }
+    this.active.set(view.id, run)
+    this.changed()
+    try {
+      const answer = await this.queues[site].add(() => this.attempts(run), {
+        signal,
+        deadline: view.deadline,
+        moved: (ahead) => {
+          progress.step(`${siteSpecs[site].label}: ${ahead} before this one`)
+          this.changed()
+        },
+      })
+      if (answer.conversationId) this.conversations.remember(call.client.key, site, answer.conversationId)
+      this.settings.count(site)
+      this.history.add(call.client.key, site, prompt.prompt, answer)
+      return answer
+    } catch (e) {
+      this.settings.count(site, e)
+      this.history.failed(site, e)
+      throw e
+    } finally {
+      this.active.delete(view.id)
+      this.changed()
+    }
+  }
+
+  /** Tries again in a new tab if the site is stuck, and in a new chat if the remembered conversation is gone. */
+  private async attempts(run: ActiveRun): Promise<Answer> {
+    const { prompt: { site, conversationId }, call, progress, view } = run
+    const { label, conversationUrl, newChat } = siteSpecs[site]
+    let remembered = conversationId || !this.options().reuseChats
+      ? undefined
+      : this.conversations.last(call.client.key, site)
+    for (let attempt = 0;; attempt++) {
+      const id = conversationId ?? remembered
+      const url = id ? conversationUrl.replace('{id}', encodeURIComponent(id)) : newChat
+      this.phase(run, 'opening')
+      try {
+        return await this.attempt(run, url, id !== undefined && attempt === 0)
+      } catch (e) {
+        const { code, details } = e as ToolFault
+        // The client did not name the conversation, so it cannot do anything about it.
+        const gone = remembered !== undefined && code === 'UNKNOWN' &&
+          (details?.state as TurnState | undefined)?.phase === 'opening'
+        const stuck = code === 'STUCK' && attempt < retries && Date.now() < view.deadline - leastTime
+        if (!(stuck || gone) || run.signal.aborted) throw e
+        remembered = undefined
+        progress.step(
+          gone ? `${label}: the last conversation is gone; a new one` : `${label} is stuck; once more in a new tab`,
+        )
+        if (!gone) await this.tabs.abandon(site)
+      }
+    }
+  }
+
+  private async attempt(run: ActiveRun, url: string, stay: boolean): Promise<Answer> {
+    const { prompt: { site, prompt, model, temperature, preferred }, progress, view: { id, mode, deadline } } = run
+    const { signal } = run
+    const spec = siteSpecs[site]
+    const tabId = run.tabId = await this.tabs.open(spec, url, stay, signal, deadline)
+    if (mode === 'assist' || this.options().focus) await showTab(tabId)
+    const trustedInput = await hasPermissions({ permissions: ['debugger'] })
+    run.paused = false
+    const continues = url !== spec.newChat
+    const order: Order = { id, prompt, mode, model, temperature, preferred, deadline, continues, trustedInput }
+    run.driver = await startRun(tabId, order, spec, signal, {
+      phase: (phase) => this.phase(run, phase),
+      partial: (text) => progress.partial(text),
+      paused: () => {
+        run.paused = true
+        this.phase(run, 'paused')
+      },
+    })
+    return run.driver.answer.finally(() => this.tabs.leave(site))
+  }
+
+  private phase(run: ActiveRun, phase: Run['phase']): void {
+    const said: Partial<Record<Run['phase'], string>> = {
+      paused: 'the person uses the tab; they can let it go on in the side panel',
+      handover: 'the person sends the prompt and hands the answer over',
+    }
+    run.progress.step(`${siteSpecs[run.view.site].label}: ${said[phase] ?? phase}`)
+    if (phase !== 'paused') run.phase = phase
+    // The answer continues behind a pause, which lasts until the user ends it.
+    run.view = { ...run.view, phase: run.paused ? 'paused' : phase }
+    this.changed()
+  }
+}

@@ -1,0 +1,140 @@
+import * as browser from '../browser.ts'
+import { Stored } from '../stored.ts'
+import { timeout } from '../timeout.ts'
+import { ToolFault } from '../tools/tool.ts'
+import type { Site, SiteSpec } from './sites/site.ts'
+
+/** In narrower windows the sites show their mobile pages. */
+const width = 1280
+const height = 900
+/** How long a page may take to load, in ms. */
+const loadTimeout = 30_000
+/** How long a page may take to react, in ms. */
+const reactionTimeout = 3000
+/** A tab that no run used for this long is closed, in ms. */
+const idle = 5 * 60_000
+
+interface TabRecord {
+  tabId: number
+  windowId: number
+  usedAt: number
+}
+
+/** The tabs that runs drive: one for each site, in windows of their own behind the user's. */
+export class ChatTabs extends Stored<Partial<Record<Site, TabRecord>>> {
+  constructor() {
+    super('session', 'places', {})
+  }
+
+  tabOf(site: Site): number | undefined {
+    return this.value[site]?.tabId
+  }
+
+  /**
+   * Returns a site's tab with a freshly loaded page, before the deadline (ms since the epoch). With `stay`, a page that
+   * is at the address already is not loaded again.
+   */
+  async open(spec: SiteSpec, url: string, stay: boolean, signal: AbortSignal, deadline = Infinity): Promise<number> {
+    const { site } = spec
+    const tabId = this.tabOf(site)
+    let there = tabId === undefined ? undefined : await browser.getTab(tabId)
+    const before = there && await loadedAt(there.id).catch(() => -1) // an error page, or another site's
+    if (there && before === undefined) {
+      await this.abandon(site) // the page hangs
+      there = undefined
+    }
+    if (there && stay && before !== -1 && there.complete && there.url === url) {
+      await this.used(site, there.id, there.windowId)
+      return there.id
+    }
+    // A hidden page would never get an animation frame that it requested before the shim.
+    const undo = await browser.injectFirst(`shim-${site}`, 'shim.js', spec.matches)
+    try {
+      // The user's own tabs do not cover a page in a window of its own.
+      const tab = there ?? await browser.openWindow(url, width, height).catch(() => browser.openBackgroundTab(url))
+      await this.used(site, tab.id, tab.windowId)
+      if (tab === there) await browser.goTo(tab.id, url)
+      await this.loaded(tab.id, spec, before, signal, deadline)
+      return tab.id
+    } finally {
+      await undo()
+    }
+  }
+
+  /** Closes a site's tab, because its page failed or is idle. */
+  async abandon(site: Site): Promise<void> {
+    const tabId = this.tabOf(site)
+    if (tabId === undefined) return
+    await this.forget(site)
+    await browser.closeTab(tabId)
+  }
+
+  /** Starts the idle time of a tab after a run. */
+  async leave(site: Site): Promise<void> {
+    const record = this.value[site]
+    if (record) await this.used(site, record.tabId, record.windowId)
+  }
+
+  /** Closes idle tabs that the user does not look at. */
+  async tidy(busy: (site: Site) => boolean): Promise<void> {
+    for (const [site, { tabId, usedAt }] of this.records()) {
+      if (busy(site) || Date.now() - usedAt < idle) continue
+      if (!await browser.seesTab(tabId)) await this.abandon(site)
+    }
+  }
+
+  /** Forgets a tab that was closed. */
+  closed(tabId: number): void {
+    for (const [site, record] of this.records()) if (record.tabId === tabId) void this.forget(site)
+  }
+
+  private records(): [Site, TabRecord][] {
+    return Object.entries(this.value) as [Site, TabRecord][]
+  }
+
+  private used(site: Site, tabId: number, windowId: number): Promise<void> {
+    return this.set({ ...this.value, [site]: { tabId, windowId, usedAt: Date.now() } })
+  }
+
+  private forget(site: Site): Promise<void> {
+    const { [site]: _, ...rest } = this.value
+    return this.set(rest)
+  }
+
+  /** Resolves when a new document of the site can be driven. `before` is the old document's time. */
+  private async loaded(
+    tabId: number,
+    { label, matches }: SiteSpec,
+    before: number | undefined,
+    signal: AbortSignal,
+    deadline: number,
+  ): Promise<void> {
+    const begun = Date.now()
+    const origins = matches.map((m) => m.replace(/\*$/, ''))
+    for (let why = '';; await new Promise((resolve) => setTimeout(resolve, 50))) {
+      if (signal.aborted) throw new ToolFault('CANCELLED', 'The prompt was cancelled. Nothing was sent.')
+      const tab = await browser.getTab(tabId)
+      if (!tab) throw new ToolFault('TAB_CLOSED', `The tab of ${label} was closed. Try again.`)
+      const elsewhere = /^https?:/.test(tab.url) && !origins.some((o) => tab.url.startsWith(o))
+      const now = elsewhere ? undefined : await loadedAt(tabId).catch((e: Error) => {
+        why = e.message
+      })
+      if (now !== undefined && now !== before) return
+      if (elsewhere && tab.complete && Date.now() - begun > 3000) {
+        throw new ToolFault(
+          'LOGIN_REQUIRED',
+          `${label} sent the browser to ${new URL(tab.url).host}. Log in there in your own window, and try again.`,
+        )
+      }
+      if (/error page/.test(why) && tab.complete)
+        throw new ToolFault('NETWORK_ERROR', `${label} could not be loaded. Check the connection, and try again.`)
+      if (Date.now() > deadline) throw new ToolFault('TIMEOUT', `${label} did not load in time. Nothing was sent.`)
+      if (Date.now() - begun > loadTimeout)
+        throw new ToolFault('NETWORK_ERROR', `${label} did not load in ${loadTimeout / 1000} s. ${why}`)
+    }
+  }
+}
+
+/** Returns when a tab's document began, or undefined if its page hangs. Rejects without access to the page. */
+const loadedAt = (tabId: number): Promise<number | undefined> =>
+  timeout(reactionTimeout, browser.runInTab(tabId, () => performance.timeOrigin, []))

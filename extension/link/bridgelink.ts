@@ -1,0 +1,195 @@
+import type { Link as LinkState } from '../messages.ts'
+import { timeout } from '../timeout.ts'
+import { Connection } from './connection.ts'
+import { connect, Refusal } from './handshake.ts'
+import { ephemeralKey, macKey, type Keys } from './keys.ts'
+import { addressProblem, defaultAddress, linkProblem } from './problems.ts'
+
+/** The stored part of a pairing. The key is kept apart. */
+export interface LinkRecord {
+  address: string
+  ephemeral: boolean
+}
+
+export interface LinkHost {
+  dial(url: string): WebSocket
+  keys: Keys
+  record: { get(): Promise<LinkRecord | undefined>; set(r: LinkRecord | undefined): Promise<void> }
+  profile(): Promise<{ installId: string; label: string }>
+  /** chrome-extension://ID */
+  origin: string
+  /** Serves MCP on a proved connection. */
+  serve(connection: Connection): Promise<void>
+  /** Called when the state has changed. */
+  changed(): void
+  /** Switches the regular search for a bridge on or off. */
+  watch(on: boolean): void
+}
+
+/** How long a socket may take to open, in ms. */
+export const openTimeout = 5000
+const proofTimeout = 5000
+/** A bridge that is silent for two of its pings is gone. */
+const silence = 50_000
+const firstWait = 1000
+/** An absent bridge is tried often, because clients wait for it. */
+const longestWait = 2000
+/** A bridge that refused is tried rarely. */
+const refusedWait = 60_000
+
+/** The close reason of the switch that stops everything. The bridge tells its clients (bridge/socket/limits.go). */
+const stoppedByPerson = 'stopped by the person'
+
+const unpaired = { status: 'unpaired', since: null, retryAt: null, error: null, ephemeral: false } as const
+
+/** Keeps the connection to the paired bridge: dials, proves the key, dials again. */
+export class BridgeLink {
+  state: LinkState = { ...unpaired, address: defaultAddress }
+
+  private readonly host: LinkHost
+  private connection: Connection | undefined
+  private attempt: Promise<void> | undefined
+  private failures = 0
+  private heardAt = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
+  /** A copy of this profile has the connection until then. Two copies would take it from each other for ever. */
+  private yieldsUntil = 0
+  private stopped = false
+
+  constructor(host: LinkHost) {
+    this.host = host
+  }
+
+  /** Connects if that is wanted and not done yet. Called by alarms, at the start, and by the user. */
+  async wake(): Promise<void> {
+    if (this.connection && Date.now() - this.heardAt > silence) this.connection.close(1000, 'the bridge is silent')
+    if (this.stopped || this.connection || Date.now() < this.yieldsUntil) return
+    this.attempt ??= this.dial().finally(() => {
+      this.attempt = undefined
+    })
+    return this.attempt
+  }
+
+  /** Notifies the bridge if it is connected. */
+  notify(method: string, params: object): void {
+    this.connection?.send(JSON.stringify({ jsonrpc: '2.0', method, params }))
+  }
+
+  stop(stopped: boolean): void {
+    this.stopped = stopped
+    clearTimeout(this.timer)
+    this.connection?.close(1000, stoppedByPerson)
+    if (stopped) this.set({ status: 'stopped', since: null, retryAt: null, error: null })
+    else void this.wake()
+  }
+
+  /** Uses the key of a new pairing. */
+  async paired(address: string, key: CryptoKey, ephemeral = false): Promise<void> {
+    await this.host.keys.set(key)
+    await this.host.record.set({ address, ephemeral })
+    await this.reconnect()
+  }
+
+  async useToken(address: string, token: string): Promise<void> {
+    const bad = addressProblem(address)
+    if (bad) throw new Refusal(bad.code, bad.message)
+    await this.paired(address, await macKey(await ephemeralKey(token)), true)
+  }
+
+  async unpair(): Promise<void> {
+    await this.host.keys.remove()
+    await this.host.record.set(undefined)
+    await this.reconnect()
+  }
+
+  /** Connects again, as after a start. */
+  async reconnect(): Promise<void> {
+    clearTimeout(this.timer)
+    this.failures = this.yieldsUntil = 0
+    this.connection?.close(1000, 'connecting again')
+    await this.connection?.ended
+    await this.attempt
+    await this.wake()
+  }
+
+  private async dial(): Promise<void> {
+    clearTimeout(this.timer)
+    const { host } = this
+    const [record, key] = await Promise.all([host.record.get(), host.keys.get()])
+    if (this.stopped) return
+    host.watch(!!record && !!key)
+    const { address, ephemeral } = record ?? { address: defaultAddress, ephemeral: false }
+    if (!record || !key)
+      return this.set({ ...unpaired, address })
+    this.set({ status: 'connecting', address, ephemeral, retryAt: null })
+    let connection: Connection | undefined
+    try {
+      connection = await Connection.open(host.dial(`ws://${address}/extension`), openTimeout)
+      await this.prove(connection, address, key)
+      if (this.stopped) return connection.close(1000, stoppedByPerson)
+      this.open(connection)
+      await host.serve(connection)
+    } catch (e) {
+      connection?.close()
+      if (this.connection === connection) this.connection = undefined
+      this.failed(e, address)
+    }
+  }
+
+  private async prove(connection: Connection, address: string, key: CryptoKey): Promise<void> {
+    const proof = connect(connection, { ...await this.host.profile(), address, origin: this.host.origin }, key)
+    const proved = await timeout(proofTimeout, proof.then(() => true))
+    if (proved) return
+    connection.close(1000, 'no answer')
+    await proof
+  }
+
+  private open(connection: Connection): void {
+    this.connection = connection
+    this.heardAt = Date.now()
+    connection.intercept = (text) => {
+      this.heardAt = Date.now()
+      return answerPing(connection, text)
+    }
+    this.failures = 0
+    this.set({ status: 'connected', since: Date.now(), retryAt: null, error: null })
+    void connection.ended.then((why) => {
+      if (this.connection !== connection) return
+      this.connection = undefined
+      if (!this.stopped) this.failed(why, this.state.address)
+    })
+  }
+
+  private failed(e: unknown, address: string): void {
+    if (this.stopped) return
+    const refused = e instanceof Refusal
+    const error = linkProblem(e, address)
+    const replaced = error.code === 'REPLACED'
+    const growing = Math.min(refused ? refusedWait : longestWait, firstWait * 2 ** this.failures)
+    if (!replaced) this.failures++
+    const wait = replaced ? refusedWait : growing
+    if (replaced) this.yieldsUntil = Date.now() + wait
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => void this.wake(), wait)
+    this.set({ status: refused ? 'refused' : 'waiting', since: null, retryAt: Date.now() + wait, error })
+  }
+
+  private set(patch: Partial<LinkState>): void {
+    this.state = { ...this.state, ...patch }
+    this.host.changed()
+  }
+}
+
+/** Answers the bridge's own pings, so that they do not wait for the module. */
+function answerPing(connection: Connection, text: string): boolean {
+  if (text.length > 200 || !text.includes('"ping#')) return false
+  let m: { id?: unknown; method?: unknown }
+  try {
+    m = JSON.parse(text)
+  } catch {
+    return false
+  }
+  if (m.method !== 'ping' || typeof m.id !== 'string') return false
+  connection.send(JSON.stringify({ jsonrpc: '2.0', id: m.id, result: {} }))
+  return true
+}

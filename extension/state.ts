@@ -1,0 +1,120 @@
+import { showBadge, type Port } from './browser.ts'
+import type { FromBackground, Method, Requests, State, ToBackground } from './messages.ts'
+
+type Handlers = {
+  [M in Method]: (p: Parameters<Requests[M]>[0]) => ReturnType<Requests[M]> | Promise<ReturnType<Requests[M]>>
+}
+
+/** Changes within this time, in ms, are one message. */
+const pause = 30
+
+/** Sends the state to the extension's open pages and to the badge, and answers the pages' requests. */
+export class StatePublisher {
+  private readonly ports = new Set<Port>()
+  private readonly handlers: Handlers
+  private readonly state: () => State
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(handlers: Handlers, state: () => State) {
+    this.handlers = handlers
+    this.state = state
+  }
+
+  /** Serves a page. `ready` resolves when the state has been read. */
+  open(port: Port, ready: Promise<void>): void {
+    const post = (m: FromBackground) => port.post(m)
+    port.onclose = () => this.ports.delete(port)
+    port.onmessage = async (raw) => {
+      const m = raw as ToBackground
+      if (typeof m?.id !== 'number') return
+      try {
+        await ready
+        if (!Object.hasOwn(this.handlers, m.method)) throw new Error(`no request ${String(m.method)}`)
+        const result = await (this.handlers[m.method] as (p: unknown) => unknown)(m.params)
+        this.flush() // the change arrives before the answer
+        post({ id: m.id, result: result ?? null })
+      } catch (e) {
+        const { code, message } = e as { code?: string; message: string }
+        post({ id: m.id, error: { code: code || 'FAILED', message } })
+      }
+    }
+    void ready.then(() => {
+      this.ports.add(port)
+      post({ state: this.state() })
+    })
+  }
+
+  /** Publishes a change soon. */
+  changed = (): void => {
+    this.timer ??= setTimeout(() => this.flush(), pause)
+  }
+
+  private flush(): void {
+    if (this.timer === undefined) return
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const state = this.state()
+    updateBadge(state)
+    for (const port of this.ports) port.post({ state })
+  }
+}
+
+let shown = ''
+
+function updateBadge(state: State): void {
+  const [text, color, title] = badgeOf(state)
+  if (`${text} ${title}` === shown) return
+  shown = `${text} ${title}`
+  showBadge(text, color, `Portolan: ${title}`)
+}
+
+/** Returns text, color and title for the most urgent part of the state. */
+function badgeOf({ stopped, approvals, runs, chats, link }: State): [string, string, string] {
+  if (stopped) return ['■', '#6b7280', 'stopped']
+  const n = approvals.length
+  if (n) return ['?', '#b45309', n === 1 ? 'a question waits for you' : `${n} questions wait for you`]
+  const driven = runs.filter((run) => run.phase !== 'queued')
+  const labels = driven.map((run) => chats[run.site].label).join(', ')
+  if (driven.length) return [String(driven.length), '#1d4ed8', `driving ${labels}`]
+  if (link.status === 'refused') return ['!', '#b91c1c', 'the bridge refused']
+  if (link.status === 'connected') return ['', '#15803d', 'connected to the bridge']
+  return ['', '#15803d', link.status === 'unpaired' ? 'not paired yet' : 'looking for the bridge']
+}
+
+/**
+ * Returns a report of a fault as JSON text. It has no prompts, answers, labels, titles, addresses of pages, or names of
+ * clients.
+ */
+export function debugBundle(state: State, failures: readonly unknown[]): string {
+  const { version, link, pairing, stopped, options, permissions, chats, runs, activity, tools } = state
+  const chatFields = [
+    'enabled',
+    'mode',
+    'granted',
+    'waiting',
+    'usedThisHour',
+    'answered',
+    'failed',
+    'timedOut',
+  ] as const
+  const counts: Record<string, number> = {}
+  for (const { source } of tools) counts[source] = (counts[source] ?? 0) + 1
+  const bundle = {
+    version,
+    at: new Date().toISOString(),
+    browser: navigator.userAgent,
+    link: { status: link.status, error: link.error?.code ?? null, ephemeral: link.ephemeral },
+    pairing: pairing?.step ?? null,
+    stopped,
+    options,
+    permissions: { ...permissions, origins: permissions.origins.length },
+    chats: Object.fromEntries(Object.entries(chats).map(([site, view]) => [site, pick(view, chatFields)])),
+    runs: runs.map((run) => pick(run, ['site', 'phase', 'mode'])),
+    tools: counts,
+    activity: activity.slice(-100).map((a) => pick(a, ['at', 'kind', 'outcome', 'code', 'durationMs', 'site'])),
+    troubles: failures,
+  }
+  return JSON.stringify(bundle, null, 2)
+}
+
+const pick = <T>(from: T, fields: readonly (keyof T)[]) => Object.fromEntries(fields.map((name) => [name, from[name]]))
