@@ -212,7 +212,7 @@ export const en = {
   signed_in: 'Signed in',
   sign_out: 'Sign out',
   cause_credentials: 'This server needs an access token.',
-  cause_credentials_why: 'Ask whoever runs {host} for a token, then add it here as an Authorization header.',
+  cause_credentials_why: 'Ask the operator of {host} for a token, then add it here as an Authorization header.',
   cause_forbidden: 'The server refuses.',
   cause_forbidden_why: '{host} does not accept these credentials, or requests from {origin}.',
   cause_proxy: 'The proxy refuses.',
