@@ -28,7 +28,7 @@ const extension = 'e2e/extension/*.test.ts'
 export const stages = {
   test: [
     { name: 'check', command: ['node', 'internal/build/check.mjs'] },
-    { name: 'Go, race detector', packages: race, flags: ['-race', '-short'] },
+    { name: 'Go, race detector', packages: race, flags: ['-race', '-short'], environment: { CGO_ENABLED: '1' } },
     { name: 'Go', packages: plain, flags: ['-short'] },
     { name: 'Go, js/wasm', ...wasm },
     { name: 'TypeScript', files: ['wasm/js/**/*.test.ts', 'web/**/*.test.ts', 'extension/**/*.test.ts'] },
