@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import { test } from 'node:test'
 import type * as shadowModule from '../../extension/chats/driver/shadow.ts'
 import type * as matcherModule from '../../extension/chats/driver/matcher.ts'
 import type * as waiterModule from '../../extension/chats/driver/waiter.ts'
-import { launchChromium } from '../web/harness.ts'
-import { script } from './inpage.ts'
+import { inPage } from './inpage.ts'
 
 declare global {
   var shadowIn: typeof shadowModule
@@ -13,23 +11,10 @@ declare global {
   var waiterIn: typeof waiterModule
 }
 
-let browser: Browser
-let page: Page
-before(async () => {
-  browser = await launchChromium()
-  page = await browser.newPage()
-  for (
-    const [file, name] of [['../../extension/chats/driver/shadow.ts', 'shadowIn'], [
-      '../../extension/chats/driver/matcher.ts',
-      'matcherIn',
-    ], ['../../extension/chats/driver/waiter.ts', 'waiterIn']] as const
-  )
-    await page.evaluate(await script(file, name))
-})
-after(() => browser.close())
+const inside = inPage({ shadowIn: 'shadow.ts', matcherIn: 'matcher.ts', waiterIn: 'waiter.ts' })
 
 const ids = (html: string, selector: string, scope?: string) =>
-  page.evaluate(([html, selector, scope]) => {
+  inside.page.evaluate(([html, selector, scope]) => {
     document.body.setHTMLUnsafe(html!)
     const dom = new shadowIn.ShadowDom(document)
     dom.learn(document)
@@ -50,7 +35,7 @@ test("finds through shadow roots, in the page's order, each once", async () => {
 test('closed roots, and hosts that are gone, have nothing', async () => {
   assert.equal(await ids('<x-a><template shadowrootmode=closed><p id=b></p></template></x-a>', 'p'), '')
   assert.equal(
-    await page.evaluate(() => {
+    await inside.page.evaluate(() => {
       document.body.setHTMLUnsafe('<x-a><template shadowrootmode=open><p id=b></p></template></x-a>')
       const dom = new shadowIn.ShadowDom(document)
       dom.learn(document)
@@ -63,7 +48,7 @@ test('closed roots, and hosts that are gone, have nothing', async () => {
 })
 
 test('later roots are learnt and watched', async () => {
-  const seen = await page.evaluate(async () => {
+  const seen = await inside.page.evaluate(async () => {
     document.body.innerHTML = '<div id=late></div>'
     const dom = new shadowIn.ShadowDom(document)
     const waiter = new waiterIn.Waiter(dom)
@@ -88,7 +73,7 @@ test('later roots are learnt and watched', async () => {
 })
 
 test('waits end by their time without any tick, and by their signal', async () => {
-  const ended = await page.evaluate(async () => {
+  const ended = await inside.page.evaluate(async () => {
     const waiter = new waiterIn.Waiter(new shadowIn.ShadowDom(document))
     const control = new AbortController()
     const slow = waiter.until(() => false, 60_000, control.signal).catch((e: Error) => e.message)
@@ -108,7 +93,7 @@ test('waits end by their time without any tick, and by their signal', async () =
 })
 
 test('visible, enabled, and by name', async () => {
-  const found = await page.evaluate(() => {
+  const found = await inside.page.evaluate(() => {
     document.body.innerHTML =
       `<form id=f><div id=field></div><button id=a aria-label="Stop  streaming…">x</button><button id=b style="display:none" aria-label="Stop streaming">x</button>
       <button id=c style="visibility:hidden">Stop streaming</button><button id=d disabled>Send</button><button id=e aria-disabled=true>Send</button><fieldset disabled><button id=g>Send</button></fieldset>
@@ -128,7 +113,7 @@ test('visible, enabled, and by name', async () => {
 })
 
 test('5,000 elements and 50 shadow roots are searched in little time', async () => {
-  const ms = await page.evaluate(() => {
+  const ms = await inside.page.evaluate(() => {
     document.body.innerHTML = Array.from(
       { length: 1000 },
       (_, n) => `<div class=t><p>${n}</p><span></span><i></i><b></b></div>`,

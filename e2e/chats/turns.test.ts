@@ -1,32 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import { test } from 'node:test'
 import type { Layout } from '../../extension/chats/sites/site.ts'
 import { siteSpecs } from '../../extension/chats/sites/index.ts'
 import type * as shadowModule from '../../extension/chats/driver/shadow.ts'
 import type * as turnsModule from '../../extension/chats/driver/turns.ts'
-import { launchChromium } from '../web/harness.ts'
-import { script } from './inpage.ts'
+import { inPage } from './inpage.ts'
 
 declare global {
   var shadowIn: typeof shadowModule
   var turnsIn: typeof turnsModule
 }
 
-let browser: Browser
-let page: Page
-before(async () => {
-  browser = await launchChromium()
-  page = await browser.newPage()
-  for (
-    const [file, name] of [['../../extension/chats/driver/shadow.ts', 'shadowIn'], [
-      '../../extension/chats/driver/turns.ts',
-      'turnsIn',
-    ]] as const
-  )
-    await page.evaluate(await script(file, name))
-})
-after(() => browser.close())
+const inside = inPage({ shadowIn: 'shadow.ts', turnsIn: 'turns.ts' })
 
 const article = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'article')!
 const turnKey = siteSpecs.chatgpt.layouts.find(({ name }) => name === 'turn-key')!
@@ -43,7 +28,7 @@ const keyed = (key: string, text: string) =>
  * its elements as they are.
  */
 const found = (layout: Layout, states: string[], o: { keep?: boolean; edited?: boolean } = {}) =>
-  page.evaluate(([layout, states, keep, edited]) => {
+  inside.page.evaluate(([layout, states, keep, edited]) => {
     const out: string[] = []
     const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this', edited)
     for (const [n, state] of states.entries()) {
@@ -114,7 +99,7 @@ test('an edited prompt is ours only in assist mode', async () => {
 
 test('notices in other turns do not count', async () => {
   assert.deepEqual(
-    await page.evaluate(
+    await inside.page.evaluate(
       ([layout, html]) => {
         document.body.innerHTML = html
         const turns = new turnsIn.Turns(new shadowIn.ShadowDom(document), layout, 'ask this')

@@ -258,7 +258,17 @@ test('from the side panel a run is shown, handed over and cancelled', async () =
   })
   await rig.until('it answers', (s) => s.runs.some((r) => r.phase === 'answering'))
   const { runs: [mine] } = await rig.state()
-  await new Promise((resolve) => setTimeout(resolve, 3000)) // a part of the answer has arrived
+  await tab.until(
+    (token) => {
+      const text = (root: ParentNode): string =>
+        [...root.querySelectorAll('*')].map((e) =>
+          (e.matches('message-content') ? e.textContent ?? '' : '') + (e.shadowRoot ? text(e.shadowRoot) : '')
+        ).join('')
+      return text(document).includes(token)
+    },
+    [token],
+    'a part of the answer has arrived',
+  )
   await rig.ask('handOver', { id: mine!.id })
   const { structured, error } = await assisted
   assert.ok(!error)

@@ -57,12 +57,12 @@ func (c *Client) waits(s *Session, id int64) *mailbox {
 	return mail
 }
 
-// waitingOf returns the mailboxes of a session, but for one of them.
-func (c *Client) waitingOf(s *Session, but *mailbox) (all []*mailbox) {
+// waitingOf returns the mailboxes of a session, without the mailbox except.
+func (c *Client) waitingOf(s *Session, except *mailbox) (all []*mailbox) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, mail := range c.waiting {
-		if mail.s == s && mail != but {
+		if mail.s == s && mail != except {
 			all = append(all, mail)
 		}
 	}

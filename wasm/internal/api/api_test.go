@@ -337,3 +337,20 @@ func TestHostGetsConfigurations(t *testing.T) {
 	}
 	p.ask(a, 100, "close", "{}")
 }
+
+// A patch changes its own fields only, also beside another patch of the same server.
+func TestPatchesAtOnce(t *testing.T) {
+	a, p, reg := open(t)
+	for round := range 200 {
+		id := 4 * round
+		p.ask(a, id+1, "addServer", `{"name":"s","config":{"url":"https://h.example/a","enabled":false}}`)
+		a.Call(id+2, "updateServer", []byte(`{"name":"s","config":{"timeoutMs":5}}`))
+		a.Call(id+3, "updateServer", []byte(`{"name":"s","config":{"trust":"trust"}}`))
+		<-p.answer
+		<-p.answer
+		if cfg, _ := reg.Config("s"); cfg.Timeout == 0 || cfg.Trust != "trust" {
+			t.Fatalf("round %d: a patch was lost: %+v", round, cfg)
+		}
+		p.ask(a, id+4, "removeServer", `{"name":"s"}`)
+	}
+}

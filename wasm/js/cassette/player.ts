@@ -3,6 +3,7 @@ import type { Redaction } from './redact.ts'
 import type { Tape, TapedCall } from './tape.ts'
 import { channelPair } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
+import { untried } from '../shared/health.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Attached, Begin, ListedTool, Request, StateEvent, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
@@ -10,18 +11,7 @@ import type { Channel, ServerConfig, ServerHealth } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { unknownServerError } from '../shared/wire.gen.ts'
 
-const blank: ServerHealth = {
-  status: 'disconnected',
-  suspended: false,
-  toolCount: 0,
-  toolTotal: 0,
-  lastSuccessful: null,
-  lastConnected: null,
-  lastError: null,
-  consecutiveFailures: 0,
-  retryAt: null,
-  latencyMs: null,
-}
+const blank: ServerHealth = { ...untried, status: 'disconnected' }
 
 /** A host that replies from a tape, without a module. */
 export class Player {

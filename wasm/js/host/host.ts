@@ -208,7 +208,12 @@ export class Host {
     if (m.method === 'online') this.#online = m.online
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.#closing = id
-    this.#instance!.call(id, m)
+    try {
+      this.#instance!.call(id, m)
+    } catch (e) {
+      this.#busy-- // JSON cannot write the request, and no reply comes
+      throw e
+    }
   }
 
   /** A request of the host's own. */

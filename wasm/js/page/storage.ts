@@ -1,4 +1,5 @@
 import { ignore } from '../shared/download.ts'
+import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
@@ -83,16 +84,8 @@ export class ConfigStore {
   /** The servers as a snapshot has them while all are off and no module is loaded. */
   get states(): StateEvent['servers'] {
     return Object.fromEntries([...this.servers].map(([name, { headers, auth, ...config }]) => [name, {
+      ...untried,
       status: 'disabled',
-      suspended: false,
-      toolCount: 0,
-      toolTotal: 0,
-      lastSuccessful: null,
-      lastConnected: null,
-      lastError: null,
-      consecutiveFailures: 0,
-      retryAt: null,
-      latencyMs: null,
       config: {
         ...config,
         proxy: config.proxy ?? false,

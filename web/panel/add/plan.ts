@@ -70,8 +70,7 @@ export async function carryOut(registry: Registry, plans: readonly Plan[]): Prom
 export type Conflict = 'new' | 'same' | 'different'
 
 /**
- * How each entry stands to the servers there are. The values of headers cannot be compared: `same` is the same but for
- * them.
+ * Compares each entry with the configured server of its name. Header values are hidden, so `same` ignores them.
  */
 export const conflicts = (existing: Record<string, RedactedConfig>, entries: readonly Entry[]): Conflict[] =>
   entries.map((entry) => {

@@ -1,17 +1,6 @@
 import type { Codes } from '../translations.ts'
 import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
-
-/** How a server stands, as a person sees it. */
-export type Standing =
-  | 'connected'
-  | 'connecting'
-  | 'sign_in'
-  | 'paused'
-  | 'cors'
-  | 'local_network'
-  | 'failed'
-  | 'idle'
-  | 'off'
+import type { Standing } from '../../ui/icons.ts'
 
 /** Why a server does not work. Each cause has messages. */
 export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at'>
