@@ -35,6 +35,7 @@ const wanted = (part: string) => only === '' || only.split(',').includes(part)
 const all: Record<string, string> = {
   floor: '/floor.html',
   client2: '/client2.html',
+  'client2-auto': '/client2-auto.html',
   sdk1: '/sdk1.html',
   portolan: '/portolan.html?mode=worker',
   'portolan-main': '/portolan.html?mode=main',
@@ -85,7 +86,7 @@ async function sizeOf(v: string, dir: string): Promise<number> {
 
 const dir = await mkdtemp(join(tmpdir(), 'portolan-bench-'))
 await build({
-  entryPoints: ['floor', 'client2', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
+  entryPoints: ['floor', 'client2', 'client2-auto', 'sdk1', 'portolan'].map((v) => join(root, `bench/page/${v}.ts`)),
   outdir: dir,
   bundle: true,
   external: ['./worker.js'],
@@ -125,12 +126,39 @@ function note(table: string, v: string, value: number): void {
 }
 
 /** Opens a variant in a fresh page. */
-async function open(v: string): Promise<Page> {
-  const page = await context.newPage()
-  await page.goto(addressOf(v))
+async function open(v: string, of = context, params: Record<string, string> = {}): Promise<Page> {
+  const page = await of.newPage()
+  const url = new URL(addressOf(v))
+  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value)
+  await page.goto(url.href)
   await page.waitForFunction(() => !!globalThis.variant)
   await page.evaluate(() => globalThis.variant.open())
   return page
+}
+
+/** Lists servers that were never seen before: nothing is stored or warm, but the module is preloaded. */
+async function first(v: string, what: string, n: number, path: string): Promise<void> {
+  const fresh = await context.browser()!.newContext()
+  try {
+    const page = await open(v, fresh, { storage: 'memory', start: 'preload' })
+    await page.waitForTimeout(1500) // a new window of Chromium has work of its own
+    await fetch(`${origins[0]}/count`)
+    const before = await rendererSeconds(cdp)
+    const tools = n * Number.parseInt(path, 10)
+    let took = 0
+    const gap = await longestGap(page, async () => {
+      took = await list(page, origins.slice(0, n).map((o) => `${o}/${path}`), tools)
+    }, what.startsWith('gap'))
+    if (what.startsWith('gap')) return note(`${what}, ms`, v, gap)
+    note(`${what}, ms`, v, took)
+    await page.waitForTimeout(500) // what is done after the list counts, too
+    note(`${what}: CPU of all, ms`, v, (await rendererSeconds(cdp) - before) * 1000)
+    const counts = await (await fetch(`${origins[0]}/count`)).json() as Record<string, number>
+    for (const [kind, count] of Object.entries(counts)) note(`${what}: ${kind} per server`, v, count / n)
+    note(`${what}: memory of the page (PSS), MB`, v, await memoryOf(page))
+  } finally {
+    await fresh.close()
+  }
 }
 
 /** CPU seconds of the renderers until now: the page, and its workers. */
@@ -151,7 +179,8 @@ const list = (page: Page, urls: string[], want: number) =>
  * How long the main thread is away at most meanwhile, by messages that it sends itself: they take a core, and what
  * they watch is not timed.
  */
-async function longestGap(page: Page, work: () => Promise<unknown>): Promise<number> {
+async function longestGap(page: Page, work: () => Promise<unknown>, watches = true): Promise<number> {
+  if (!watches) return work().then(() => 0)
   const watched = page.evaluate(() =>
     new Promise<number>((resolve) => {
       const { port1, port2 } = new MessageChannel()
@@ -174,6 +203,19 @@ async function longestGap(page: Page, work: () => Promise<unknown>): Promise<num
   return watched
 }
 
+/** The memory of the largest renderer: its share of what it maps, in MB. */
+async function memoryOf(page: Page): Promise<number> {
+  await (await page.context().newCDPSession(page)).send('HeapProfiler.collectGarbage')
+  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+  const sizes = await Promise.all(
+    processInfo.filter((p) => p.type === 'renderer').map(async ({ id }) => {
+      const rollup = await readFile(`/proc/${id}/smaps_rollup`, 'utf8').catch(() => '')
+      return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1000
+    }),
+  )
+  return Math.max(...sizes)
+}
+
 const parts: Record<string, (v: string, round: number) => Promise<void>> = {
   async start(v) {
     const page = await context.newPage()
@@ -189,6 +231,18 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
       note(`start to first list, ${what}, ms`, v, t)
     }
     await page.close()
+  },
+  async first(v) {
+    await first(v, 'first: 1 x 50', 1, '50')
+    await first(v, 'first: 10 x 50', 10, '50')
+    await first(v, 'first: 50 x 50', 50, '50')
+    await first(v, 'first: 10 x 100', 10, '100')
+    await first(v, 'first: 10 x 500', 10, '500')
+    await first(v, 'first: 1 x 5,000', 1, '5000w')
+    await first(v, 'gap: 1 x 5,000', 1, '5000w')
+  },
+  async delayed(v) {
+    await first(v, 'first: 10 x 50, 40 ms away', 10, '50-40')
   },
   async servers(v) {
     for (const n of [1, 10, 50]) {

@@ -4,20 +4,21 @@ import type { AddressInfo } from 'node:net'
 /**
  * An MCP server (2025-11-25, stateless, JSON replies) that does as little as it
  * can, so that a benchmark over it measures the client. The path says how many
- * tools it lists: /50, /5000, /500o (with output schemas).
+ * tools it lists: /50, /5000, /500o (with output schemas), /5000w (in one page), and
+ * after a hyphen the delay of each reply in ms: /50-40.
  */
 const bodies = new Map<string, string[]>()
-const pageSize = 500
 
 function pages(path: string): string[] {
   let list = bodies.get(path)
   if (list) return list
   const count = Number.parseInt(path.slice(1), 10) || 1
   const output = path.endsWith('o')
+  const pageSize = path.endsWith('w') ? Infinity : 500
   const tools = Array.from({ length: count }, (_, i) => ({
     name: `tool_${i}`,
     title: `Tool number ${i}`,
-    description: `Does the work that number ${i} stands for, carefully and once. `.repeat(4),
+    description: `Does the work that number ${i} stands for, carefully and once. `.repeat(8),
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
@@ -54,14 +55,30 @@ function text(size: number): string {
   return t
 }
 
+const tally = (kind: string) => {
+  counts[kind] = (counts[kind] ?? 0) + 1
+}
+
+/** The numbers of replies since the last question, by kind; see /count. */
+let counts: Record<string, number> = {}
+
 async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const [path, delay] = req.url!.split('-') as [string, string?]
+  if (delay) await new Promise((resolve) => setTimeout(resolve, Number(delay)))
   res.setHeader('access-control-allow-origin', '*')
   if (req.method === 'OPTIONS') {
     res.setHeader('access-control-allow-headers', '*')
     res.setHeader('access-control-allow-methods', '*')
     res.setHeader('access-control-max-age', '7200')
+    tally('preflights')
     return void res.writeHead(204).end()
   }
+  if (path === '/count') {
+    const body = JSON.stringify(counts)
+    counts = {}
+    return void res.end(body)
+  }
+  tally(req.method === 'GET' ? 'streams' : 'posts')
   if (req.method !== 'POST') return void res.writeHead(405).end()
   const chunks: Buffer[] = []
   for await (const c of req) chunks.push(c as Buffer)
@@ -79,7 +96,7 @@ async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> 
       serverInfo: { name: 'bench', version: '1' },
     })
   } else if (m.method === 'tools/list') {
-    result = pages(req.url!)[Number(m.params?.cursor ?? 0)]
+    result = pages(path)[Number(m.params?.cursor ?? 0)]
   } else if (m.method === 'tools/call') {
     result = text(Number((m.params?.arguments as { field_0?: number })?.field_0 ?? 2))
   }

@@ -58,7 +58,8 @@ var ErrDenied = errors.New("the user did not allow the call")
 // approved holds the approvals of one endpoint. The registry's lock guards it.
 type approved struct {
 	*approvals.Endpoint
-	// pinning is open while pinLater makes pins. The endpoint then counts as not reviewed.
+	// pinning is open until the pins of an unpinned list are made. The endpoint then counts
+	// as not reviewed.
 	pinning chan struct{}
 }
 
@@ -234,7 +235,9 @@ func (r *Registry) asksUser(s *server, t *Tool) (ask bool, err error) {
 	if s.cfg.Trust == AskAlways {
 		return true, nil
 	}
-	switch Approval(r.approvedFor(s).Answer(t.RawName, t.Pin)) {
+	a := r.approvedFor(s)
+	r.awaitPins(a)
+	switch Approval(a.Answer(t.RawName, t.Pin)) {
 	case "":
 		return true, nil
 	case Always:

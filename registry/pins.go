@@ -5,13 +5,27 @@ import (
 	"time"
 )
 
-// manyTools is the length above which the first list of a server is offered before
-// its pins are made. Nothing depends on them yet.
-const manyTools = 100
-
 // pinSlice bounds how long the registry makes pins without a pause: a browser has
 // one thread.
 const pinSlice = 8 * time.Millisecond
+
+// pinDelay is the time from the last list until pins are made. While lists go on to
+// arrive, pinning waits maxPinDelay at most.
+const (
+	pinDelay    = 100 * time.Millisecond
+	maxPinDelay = 2 * time.Second
+)
+
+// An unpinned is a list that is offered before its pins are made: the first list of an
+// endpoint, on whose pins nothing depends yet.
+type unpinned struct {
+	server  *server
+	of      *approved
+	list    *listing
+	tools   []Tool
+	missing []Pinner
+	done    chan struct{}
+}
 
 // pin fills in the missing pins of a list and returns the list's fingerprint. If the
 // fingerprint is that of the approved list, the approved pins are reused, because
@@ -19,16 +33,11 @@ const pinSlice = 8 * time.Millisecond
 func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool) (print string, later bool) {
 	r.mu.Lock()
 	a := r.approvedFor(s)
-	for a.pinning != nil { // the pins of the list before this one
-		pinning := a.pinning
-		r.mu.Unlock()
-		<-pinning
-		r.mu.Lock()
-	}
-	first := !a.Known() && s.cfg.Trust != AskAlways && s.cfg.Trust != TrustAll
+	r.awaitPins(a) // of the list before this one
+	later = (!a.Known() || s.cfg.Trust == TrustAll) && s.cfg.Trust != AskAlways
 	r.mu.Unlock()
 	missing := withoutPin(tools)
-	if missing == nil || first && len(tools) > manyTools {
+	if missing == nil || later {
 		return "", missing != nil
 	}
 	print = l.fingerprint(ctx)
@@ -45,39 +54,90 @@ func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool)
 	return print, false
 }
 
-// pinLater makes the pins of a list that is offered already, and then reviews it.
-// The caller holds r.mu.
+// awaitPins waits until the pins of an endpoint's list are made. The caller holds r.mu,
+// which is free meanwhile.
+func (r *Registry) awaitPins(a *approved) {
+	for a.pinning != nil {
+		pinning := a.pinning
+		r.pinSoon(0)
+		r.mu.Unlock()
+		<-pinning
+		r.mu.Lock()
+	}
+}
+
+// pinLater has the pins of a list made that is offered already. The caller holds r.mu.
 func (r *Registry) pinLater(s *server, l *listing, tools []Tool) {
-	a, missing := r.approvedFor(s), withoutPin(tools)
-	done := make(chan struct{})
-	a.pinning = done
+	u := &unpinned{s, r.approvedFor(s), l, tools, withoutPin(tools), make(chan struct{})}
+	u.of.pinning = u.done
+	r.unpinned = append(r.unpinned, u)
+	if len(r.unpinned) == 1 {
+		r.pinUntil = time.Now().Add(maxPinDelay)
+	}
+	r.pinSoon(min(pinDelay, time.Until(r.pinUntil)))
+}
+
+// pinSoon makes the pins of all unpinned lists after a while. The caller holds r.mu.
+func (r *Registry) pinSoon(delay time.Duration) {
+	if r.pinTimer == nil {
+		r.pinTimer = time.AfterFunc(delay, r.pinAll)
+	} else {
+		r.pinTimer.Reset(delay)
+	}
+}
+
+// pinAll makes the pins of the unpinned lists, one list after the other, and reviews
+// them. All are saved at once.
+func (r *Registry) pinAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lists := r.unpinned
+	r.unpinned = nil
+	if len(lists) == 0 || r.closed {
+		return
+	}
 	r.goroutine(func() {
-		made := make([]Tool, len(tools)) // tools itself is guarded by r.mu
-		print := ""
 		defer r.deliver()
-		defer func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			a.pinning = nil
-			close(done)
-			if len(s.listed) == 0 || &s.listed[0] != &tools[0] {
-				return // the list was replaced or removed
-			}
-			for i, def := range missing {
-				if def != nil {
-					tools[i].Pin = made[i].Pin
-				}
-			}
-			s.print = print
-			held := r.review(s, tools)
-			if held {
-				r.offer(s, tools)
-			}
-			r.changed(Event{Server: s.name, Tools: held})
-		}()
-		print = l.fingerprint(r.ctx)
-		makePins(made, missing)
+		for _, u := range lists {
+			_, _ = guarded(func() (struct{}, error) { r.pinList(u); return struct{}{}, nil })
+		}
 	})
+}
+
+func (r *Registry) pinList(u *unpinned) {
+	s, made, print := u.server, make([]Tool, len(u.tools)), "" // u.tools is guarded by r.mu
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		u.of.pinning = nil
+		close(u.done)
+		if !s.lists(u.tools) {
+			return
+		}
+		for i, def := range u.missing {
+			if def != nil {
+				u.tools[i].Pin = made[i].Pin
+			}
+		}
+		s.print = print
+		held := r.review(s, u.tools)
+		if held {
+			r.offer(s, u.tools)
+		}
+		r.changed(Event{Server: s.name, Tools: held})
+	}()
+	r.mu.Lock()
+	current := s.lists(u.tools)
+	r.mu.Unlock()
+	if current {
+		print = u.list.fingerprint(r.ctx)
+		makePins(made, u.missing)
+	}
+}
+
+// lists reports whether the list is the server's latest. The registry's lock is held.
+func (s *server) lists(tools []Tool) bool {
+	return len(s.listed) > 0 && &s.listed[0] == &tools[0]
 }
 
 // withoutPin returns the definitions that have to make the pins of their tools, and

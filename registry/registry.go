@@ -71,10 +71,13 @@ type Registry struct {
 	tools          names.Table[Tool]
 	approved       map[string]*approved // by endpoint.Key
 	saves          []func()             // to call Options.Pins, with no lock held
-	kept           resulttext.Kept      // has its own lock
-	toolTotal      int                  // tools listed by all servers
-	discovering    int                  // Discover calls under way
-	discovered     bool                 // Discover was called at least once
+	unpinned       []*unpinned          // lists that pinTimer will make the pins of
+	pinTimer       *time.Timer
+	pinUntil       time.Time       // when the pins of the oldest of them are made at the latest
+	kept           resulttext.Kept // has its own lock
+	toolTotal      int             // tools listed by all servers
+	discovering    int             // Discover calls under way
+	discovered     bool            // Discover was called at least once
 	offline        bool
 	version        uint64
 	snapshot       *Snapshot // of version, or nil
@@ -262,6 +265,9 @@ func (r *Registry) wake() {
 // nothing of the registry runs any more. A second Close does nothing.
 func (r *Registry) Close() error {
 	r.mu.Lock()
+	for _, a := range r.approved {
+		r.awaitPins(a)
+	}
 	if r.closed {
 		r.mu.Unlock()
 		return nil
@@ -275,8 +281,10 @@ func (r *Registry) Close() error {
 	}
 	r.closed = true
 	r.cancel()
-	if r.deadlineTimer != nil {
-		r.deadlineTimer.Stop()
+	for _, timer := range []*time.Timer{r.deadlineTimer, r.pinTimer} {
+		if timer != nil {
+			timer.Stop()
+		}
 	}
 	calls := slices.Collect(maps.Keys(r.calls))
 	if r.goroutines == 0 {

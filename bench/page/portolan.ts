@@ -1,4 +1,4 @@
-import { createRegistry } from '../../dist/npm/index.js'
+import { createRegistry, preload } from '../../dist/npm/index.js'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import type { Variant } from './variant.ts'
 
@@ -15,21 +15,27 @@ const most = {
 
 globalThis.variant = {
   async open() {
+    const mode = (params.get('mode') ?? 'worker') as 'worker'
+    const wasm = params.get('wasm') ?? undefined
+    if (params.get('start') === 'preload') await preload({ mode, wasm })
     registry = await createRegistry({
-      mode: (params.get('mode') ?? 'worker') as 'worker',
+      mode,
       limits: most,
-      wasm: params.get('wasm') ?? undefined,
+      wasm,
       storage: (params.get('storage') ?? 'local') as 'local',
     })
     for (const name of Object.keys(registry.getSnapshot().servers)) await registry.removeServer(name)
     // The module and its worker come with the first server that is on.
-    if (params.get('start') !== 'lazy') {
+    if (!params.has('start')) {
       await registry.addServer('here', { url: 'builtin:demo' })
       await registry.removeServer('here')
     }
   },
   async list(urls) {
-    urls.forEach((url, i) => void registry.addServer(`s${i}`, { url }))
+    for (const [i, url] of urls.entries()) {
+      if (registry.getSnapshot().servers[`s${i}`]) await registry.removeServer(`s${i}`)
+      void registry.addServer(`s${i}`, { url })
+    }
     await registry.discover()
     return registry.getTools().length
   },

@@ -29,23 +29,18 @@ func (b *Bridge) find() { b.boot = js.Global().Get("portolan") }
 // Get returns a property of the host's object, for what only one kind of module needs.
 func (b *Bridge) Get(name string) js.Value { return b.boot.Get(name) }
 
-// start reads what the host wants the module to be.
-func (b *Bridge) start() (api.Start, error) {
-	return api.ParseStart([]byte(b.boot.Get("options").String()))
-}
-
-// refuse tells the host that the module cannot start.
+// refuse tells the host that its options are wrong.
 func (b *Bridge) refuse(err error) { b.boot.Call("refused", string(api.EncodeError(err))) }
 
 // Remember hands the host what to give back as the "hints" option at the next start.
 func (b *Bridge) Remember(hints string) { b.boot.Call("hints", hints) }
 
-// serve answers the host until it closes the registry.
-func (b *Bridge) serve(reg *registry.Registry) {
-	b.api = api.New(reg, b)
+// serve answers the host until it closes the registry. start gets the options, before any request.
+func (b *Bridge) serve(start func(options []byte)) {
 	serving = b
 	module := js.Global().Get("Object").New()
 	entries := map[string]func(args []js.Value){
+		"start": func(args []js.Value) { start([]byte(args[0].String())) },
 		"call": func(args []js.Value) {
 			method := args[1].String()
 			b.api.Call(args[0].Int(), method, []byte(args[2].String()))

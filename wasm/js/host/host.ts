@@ -55,7 +55,9 @@ export class Host {
   refused: Record<string, WireError> = {}
 
   readonly #wasm: WebAssembly.Module
-  readonly #options: StartOptions
+  /** The first module, which waits for its options. */
+  #loaded: Instance | undefined
+  #options: StartOptions = {}
   readonly #ioWorker: MakeIoWorker | undefined
   #instance: Instance | undefined
   /** The instance has its servers. */
@@ -64,7 +66,7 @@ export class Host {
   #listing = false
   readonly #restarts = new Restarts()
   /** A module of more memory is replaced, but not before `#renewAt`, in ms of performance.now(). */
-  readonly #memoryBytes: number
+  #memoryBytes: number = limitDefaults.memoryBytes
   #renewAt = 0
   #down: RegistryError | undefined
   #closed = false
@@ -93,31 +95,30 @@ export class Host {
   readonly #tools = new Map<string, ListedTool[]>()
   #status: StateEvent['status'] = 'idle'
 
-  protected constructor(wasm: WebAssembly.Module, options: StartOptions, ioWorker: MakeIoWorker | undefined) {
+  protected constructor(wasm: WebAssembly.Module, loaded: Instance, ioWorker: MakeIoWorker | undefined) {
     this.#wasm = wasm
+    this.#loaded = loaded
     this.#ioWorker = ioWorker
+  }
+
+  /**
+   * Runs a module, which waits for `start`. Rejects if the module has another version, or cannot run. `ioWorker` needs
+   * a scope that can start workers.
+   */
+  static async load(wasm: WebAssembly.Module, ioWorker?: MakeIoWorker): Promise<Host> {
+    return new Host(wasm, await Instance.load(wasm, ioWorker), ioWorker)
+  }
+
+  /** Gives the module its options and servers, once. Rejects if the module refuses the options. */
+  async start(options: StartOptions, begin: Begin = { servers: {}, given: [] }): Promise<void> {
     const { memoryBytes = limitDefaults.memoryBytes, ...limits } = options.limits ?? {}
     this.#memoryBytes = memoryBytes
     // Parsing a response blocks the page's thread.
     if (typeof document !== 'undefined') limits.responseBytes ??= mainThreadResponseBytes
     this.#options = { ...options, limits }
-  }
-
-  /**
-   * Starts a module. Rejects if the module refuses the options, has another version, or cannot run. `ioWorker` needs a
-   * scope that can start workers.
-   */
-  static async start(
-    wasm: WebAssembly.Module,
-    options: StartOptions,
-    begin: Begin = { servers: {}, given: [] },
-    ioWorker?: MakeIoWorker,
-  ): Promise<Host> {
-    const host = new Host(wasm, options, ioWorker)
-    host.#discovered = !!begin.discovered
-    await host.#boot()
-    host.refused = await host.#addServers(Object.entries(begin.servers))
-    return host
+    this.#discovered = !!begin.discovered
+    await this.#boot()
+    this.refused = await this.#addServers(Object.entries(begin.servers))
   }
 
   /** Lets a channel use the registry; the returned function ends that. */
@@ -298,9 +299,10 @@ export class Host {
   }
 
   async #boot(): Promise<void> {
-    let instance: Instance | undefined
-    const current = () => !instance || instance === this.#instance // a replaced instance is still ending its sessions
-    const listener: InstanceListener = {
+    const instance = this.#loaded ?? await Instance.load(this.#wasm, this.#ioWorker)
+    this.#loaded = undefined
+    const current = () => instance === this.#instance // a replaced instance is still ending its sessions
+    instance.start(this.#options, {
       settle: (id, reply, transfer) => this.#settle(instance, id, reply, transfer),
       progress: (id, progress) =>
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),
@@ -328,21 +330,20 @@ export class Host {
       },
       elicit: (ask, call, server, params) =>
         this.#askClient(
-          instance!,
+          instance,
           ask,
           call,
           (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } }),
         ),
       authorize: (ask, call, request) =>
-        this.#askClient(instance!, ask, call, (ask) => ({ event: 'authorize', ask, request })),
+        this.#askClient(instance, ask, call, (ask) => ({ event: 'authorize', ask, request })),
       unask: (ask) => {
         for (const [id, a] of this.#asks) if (a.of === instance && a.ask === ask) this.#forget(id)
       },
       ended: () => {
-        if (instance && instance === this.#instance) this.#ended()
+        if (instance === this.#instance) this.#ended()
       },
-    }
-    instance = await Instance.start(this.#wasm, this.#options, listener, this.#ioWorker)
+    })
     this.#instance = instance
     if (this.#closed) instance.exit()
   }

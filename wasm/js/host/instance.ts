@@ -24,6 +24,8 @@ import { version } from '../shared/version.ts'
 
 /** The functions of the module. */
 interface Module {
+  /** Takes the options. The module may call `refused` meanwhile. */
+  start(options: string): void
   call(id: number, method: string, params: string): void
   elicited(ask: number, answer: string): void
   exit(): void
@@ -77,30 +79,27 @@ export class Instance {
     listed: (server, lines, handles) => this.#listed(server, lines, handles),
   })
   readonly #platform: Platform
-  readonly #listener: InstanceListener
-  #module!: Module
+  #listener!: InstanceListener
+  #module: Module | undefined
+  #refusal: RegistryError | undefined
   /** The list of each server that was sent last, as a text to compare. */
   readonly #told = new Map<string, string>()
 
-  private constructor(listener: InstanceListener, ioWorker: MakeIoWorker | undefined) {
-    this.#listener = listener
+  private constructor(ioWorker: MakeIoWorker | undefined) {
     this.#platform = new Platform({ abi: this.#abi, ioWorker })
   }
 
-  /** Starts a module. Rejects if the module refuses the options, has another version, or cannot run. */
-  static start(
-    module: WebAssembly.Module,
-    options: StartOptions,
-    listener: InstanceListener,
-    ioWorker?: MakeIoWorker,
-  ): Promise<Instance> {
+  /** Runs a module, which waits for `start`. Rejects if the module has another version, or cannot run. */
+  static load(module: WebAssembly.Module, ioWorker?: MakeIoWorker): Promise<Instance> {
     return new Promise((resolve, reject) => {
-      const instance = new Instance(listener, ioWorker)
+      const instance = new Instance(ioWorker)
       run(module, {
-        ...instance.#boot(options),
+        ...instance.#boot(),
         ready: (m: Module, v: string) => {
-          instance.#module = m
-          if (v === version) return resolve(instance)
+          if (v === version) {
+            instance.#module = m
+            return resolve(instance)
+          }
           m.exit()
           reject(
             new RegistryError('version_mismatch', `the module is version ${v}, this script ${version}`, {
@@ -108,17 +107,27 @@ export class Instance {
             }),
           )
         },
-        refused: (error: string) => reject(fromWire(JSON.parse(error))),
       }, instance.#abi).catch(reject).then(() => {
         reject(crashed())
+        instance.#module = undefined
         instance.#platform.shut()
-        listener.ended()
+        instance.#listener?.ended()
       })
     })
   }
 
+  /** Gives the module its options, before any request. Throws if the module refuses them. */
+  start(options: StartOptions, listener: InstanceListener): void {
+    if (!this.#module) throw crashed()
+    this.#listener = listener
+    this.#module.start(JSON.stringify(options))
+    if (!this.#refusal) return
+    this.exit()
+    throw this.#refusal
+  }
+
   call(id: number, { method, ...params }: Omit<Request, 'id'>): void {
-    this.#module.call(id, method, JSON.stringify(params))
+    this.#module?.call(id, method, JSON.stringify(params))
   }
 
   dispatch(id: number, name: string, args: string, timeoutMs: number, progress: boolean): void {
@@ -130,7 +139,7 @@ export class Instance {
   }
 
   elicited(ask: number, answer: string): void {
-    this.#module.elicited(ask, answer)
+    this.#module?.elicited(ask, answer)
   }
 
   /** The memory of the module, in bytes. It never shrinks. */
@@ -139,7 +148,7 @@ export class Instance {
   }
 
   exit(): void {
-    this.#module.exit()
+    this.#module?.exit()
   }
 
   #listed(server: string, lines: string[], handles: Uint32Array): void {
@@ -186,29 +195,30 @@ export class Instance {
   }
 
   /** The functions that the module calls by name (wasm/internal/bridge). */
-  #boot(options: StartOptions): Record<string, unknown> {
-    const listener = this.#listener
+  #boot(): Record<string, unknown> {
     return {
-      options: JSON.stringify(options),
       platform: this.#platform,
       crypto: new CryptoStore(),
-      reply: (id: number, result: string) => listener.settle(id, { result: JSON.parse(result) }),
-      fail: (id: number, error: string) => listener.settle(id, { error: read(error) }),
+      refused: (error: string) => {
+        this.#refusal = fromWire(JSON.parse(error))
+      },
+      reply: (id: number, result: string) => this.#listener.settle(id, { result: JSON.parse(result) }),
+      fail: (id: number, error: string) => this.#listener.settle(id, { error: read(error) }),
       calledText: (id: number, meta: string, text: string) =>
-        listener.settle(id, { result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
-      progress: (id: number, progress: string) => listener.progress(id, read(progress)),
-      config: (server: string, config: string) => listener.config(server, config ? JSON.parse(config) : null),
-      state: (event: string) => listener.state(read(event)),
-      toolsText: (server: string, text: string) => listener.tools(server, JSON.parse(text), []),
-      hints: (hints: string) => listener.hints(hints),
+        this.#listener.settle(id, { result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called }),
+      progress: (id: number, progress: string) => this.#listener.progress(id, read(progress)),
+      config: (server: string, config: string) => this.#listener.config(server, config ? JSON.parse(config) : null),
+      state: (event: string) => this.#listener.state(read(event)),
+      toolsText: (server: string, text: string) => this.#listener.tools(server, JSON.parse(text), []),
+      hints: (hints: string) => this.#listener.hints(hints),
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
-        listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
-      elicit: (ask: number, call: number, server: string, params: string) => listener.elicit(ask, call, server, params),
+        this.#listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
+      elicit: (ask: number, call: number, server: string, params: string) => this.#listener.elicit(ask, call, server, params),
       authorize: (ask: number, call: number, server: string, about: string) => {
         const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]
-        listener.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
+        this.#listener.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })
       },
-      unask: (ask: number) => listener.unask(ask),
+      unask: (ask: number) => this.#listener.unask(ask),
     }
   }
 }

@@ -8,7 +8,7 @@ interface WorkerScope {
   importScripts?(): void
 }
 
-/** Makes the IO worker. Host.start takes it in a dedicated or shared worker. */
+/** Makes the IO worker. Host.load takes it in a dedicated or shared worker. */
 export const ioWorker: MakeIoWorker = (listener) => new IoWorker(another, listener)
 
 /** Starts a second worker with this worker's script, for serveIoWorker. Undefined if no worker can be started. */

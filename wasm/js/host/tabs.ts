@@ -63,7 +63,8 @@ export function serveTabs(scope: SharedScope): void {
         .catch((e: unknown) => {
           throw explainWasm(e)
         })
-      const started = await Host.start(module, m.options, m.begin, ioWorker)
+      const started = await Host.load(module, ioWorker)
+      await started.start(m.options, m.begin)
       up = new AbortController()
       lock = await holdLock(scope.name + ' ', up.signal)
       host = started

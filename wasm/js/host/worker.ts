@@ -2,7 +2,16 @@ import { ioWorker } from './io-worker.ts'
 import { portChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { Host } from './host.ts'
-import { holdLock, ioWorkerName, sharedName, workerName, type Launch, type Launched } from '../shared/launching.ts'
+import {
+  holdLock,
+  ioWorkerName,
+  sharedName,
+  workerName,
+  type Launch,
+  type Launched,
+  type Load,
+  type Loaded,
+} from '../shared/launching.ts'
 import { Platform } from '../fetch/platform.ts'
 import { serveIoWorker } from '../fetch/io-worker-main.ts'
 import { serveTabs, type SharedScope } from './tabs.ts'
@@ -26,19 +35,24 @@ interface DedicatedWorkerGlobalScope {
 }
 
 function serveOne(scope: DedicatedWorkerGlobalScope): void {
-  scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
+  const refuse = (e: unknown) => scope.postMessage({ refused: toWire(e) } satisfies Launched)
+  scope.onmessage = async ({ data }: MessageEvent<Load>) => {
     scope.onmessage = null
-    let answer: Launched
     try {
-      const [host, lock] = await Promise.all([
-        Host.start(data.module, data.options, data.begin, ioWorker),
-        holdLock('portolan '),
-      ])
-      host.attach(portChannel(scope))
-      answer = { launched: true, lock, refused: host.refused }
+      const [host, lock] = await Promise.all([Host.load(data.module, ioWorker), holdLock('portolan ')])
+      scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
+        scope.onmessage = null
+        try {
+          await host.start(data.options, data.begin)
+          host.attach(portChannel(scope))
+          scope.postMessage({ launched: true, lock, refused: host.refused } satisfies Launched)
+        } catch (e) {
+          refuse(e)
+        }
+      }
+      scope.postMessage({ loaded: true } satisfies Loaded)
     } catch (e) {
-      answer = { refused: toWire(e) }
+      refuse(e)
     }
-    scope.postMessage(answer)
   }
 }

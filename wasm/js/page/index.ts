@@ -3,6 +3,7 @@ import { create, within } from './create.ts'
 import { ignore } from '../shared/download.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { PageRegistry } from './gettools.ts'
+import { loadAhead } from './launch.ts'
 import { checkOptions } from './options.ts'
 import type * as types from '../shared/types.ts'
 
@@ -18,7 +19,8 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
 
 export const preload: typeof types.preload = async (options = {}) => {
   checkOptions(options)
-  await within(options.signal, compile(options, options.onProgress ?? ignore))
+  const compiled = () => compile(options, options.onProgress ?? ignore)
+  await within(options.signal, Promise.all([compiled(), loadAhead(options, compiled)]))
 }
 
 export const connectRegistry: typeof types.connectRegistry = async (channel) => {

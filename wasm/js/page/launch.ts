@@ -9,10 +9,11 @@ import {
   type HostSettings,
   type Launch,
   type Launched,
+  type Load,
+  type Loaded as Ran,
   type StartedHost,
 } from '../shared/launching.ts'
 import { imported } from './parts.ts'
-import type { Begin, StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
 /** The longest wait for the first message of a worker, in ms. */
@@ -28,16 +29,38 @@ export function intended({ mode, wasm }: RegistryOptions): string {
   return mode === 'shared' && canShare ? 'shared' : 'worker'
 }
 
-/**
- * Starts a host where the mode says: in a shared worker, in a worker by one of three ways, or on the main thread.
- * The worker starts while the module is being compiled.
- */
+/** A host whose module runs and waits for its options. */
+interface Loaded {
+  mode: string
+  start(settings: HostSettings): Promise<StartedHost>
+}
+
+/** What preload loaded, by mode and module. The next registry takes it. */
+const preloaded = new Map<string, Promise<Loaded>>()
+
+type Compile = () => Promise<WebAssembly.Module>
+
+const keyOf = (options: RegistryOptions): string | undefined => {
+  const source = sourceOf(options.wasm)
+  return typeof source === 'string' ? `${intended(options)} ${source} ${options.integrity ?? ''}` : undefined
+}
+
+/** Loads a host for the next registry with these options. A shared worker and bytes are not loaded ahead. */
+export async function loadAhead(options: RegistryOptions, compile: Compile): Promise<void> {
+  const key = intended(options) === 'shared' ? undefined : keyOf(options)
+  if (!key || preloaded.has(key)) return
+  const loaded = load(options, compile)
+  preloaded.set(key, loaded)
+  await loaded.catch(() => preloaded.delete(key)) // the registry tries again and reports it
+}
+
+/** Starts a host where the mode says: in a shared worker, in a worker by one of three ways, or on the main thread. */
 export async function launch(
   options: RegistryOptions,
-  compile: () => Promise<WebAssembly.Module>,
+  compile: Compile,
   settings: HostSettings,
 ): Promise<StartedHost> {
-  const { mode, host: given } = options
+  settings.catch(ignore) // not awaited if a worker fails early
   if (intended(options) === 'shared') {
     try {
       const { join } = await imported('shared.js', () => import('./shared.ts'))
@@ -46,8 +69,24 @@ export async function launch(
       if (!(e instanceof RegistryError && e.code === 'worker_failed')) throw e
     }
   }
-  const ready = Promise.all([Promise.resolve().then(compile), settings])
-  ready.catch(ignore) // not awaited if a worker fails early
+  const key = keyOf(options)
+  const ahead = key && preloaded.get(key)
+  if (key) preloaded.delete(key)
+  // A preloaded module may have ended since.
+  if (ahead) {
+    try {
+      return await (await ahead).start(settings)
+    } catch (e) { // the module may have ended since, or a worker may have failed
+      if (e instanceof RegistryError && !/^(worker_failed|crashed)$/.test(e.code)) throw e
+    }
+  }
+  return (await load(options, compile)).start(settings)
+}
+
+/** Loads a host. A worker starts while the module is being compiled. */
+async function load({ mode, host: given }: RegistryOptions, compile: Compile): Promise<Loaded> {
+  const module = Promise.resolve().then(compile)
+  module.catch(ignore) // not awaited if a worker fails early
   let why: unknown
   if (mode !== 'main' && canWork()) {
     const fallbacks = () => imported('worker-fallbacks.js', () => import('./worker-fallbacks.ts'))
@@ -59,7 +98,7 @@ export async function launch(
       ]
     ) {
       try {
-        return await inWorker(await start(), ready)
+        return await loadInWorker(await start(), module)
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -76,11 +115,17 @@ export async function launch(
       },
     )
   }
-  const [Host, [module, [start, begin]]] = await Promise.all([given as HostClass | undefined ?? importHost(), ready])
-  const host = await Host.start(module, start, begin)
-  const [page, end] = channelPair()
-  host.attach(end)
-  return { channel: page, mode: 'main', refused: host.refused }
+  const Host = given as HostClass | undefined ?? await importHost()
+  const host = await Host.load(await module)
+  return {
+    mode: 'main',
+    async start(settings) {
+      await host.start(...await settings)
+      const [page, end] = channelPair()
+      host.attach(end)
+      return { channel: page, mode: 'main', refused: host.refused }
+    },
+  }
 }
 
 type HostClass = typeof import('../host/worker.ts').Host
@@ -90,7 +135,25 @@ const importHost = async () => (await imported('worker.js', () => import('../hos
 // Bundlers recognize exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
 
-function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOptions, Begin]]>): Promise<StartedHost> {
+async function loadInWorker(worker: Worker, module: Promise<WebAssembly.Module>): Promise<Loaded> {
+  await answerOf<Ran>(worker, module.then((module) => ({ module }) satisfies Load))
+  return {
+    mode: 'worker',
+    async start(settings) {
+      const launch = settings.then(([options, begin]) => ({ options, begin }) satisfies Launch)
+      const { refused, lock } = await answerOf<Extract<Launched, { launched: true }>>(worker, launch)
+      return {
+        channel: portChannel(worker),
+        mode: 'worker',
+        refused,
+        onDied: (died) => onReleased(lock, died),
+      }
+    },
+  }
+}
+
+/** Sends a worker a message and returns its answer. Ends a worker that fails or refuses. */
+function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Load | Launch>): Promise<A> {
   return new Promise((resolve, reject) => {
     let over = false
     const settle = () => {
@@ -110,20 +173,15 @@ function inWorker(worker: Worker, ready: Promise<[WebAssembly.Module, [StartOpti
       broken(e.message || 'the worker script could not be loaded')
     }
     worker.onmessageerror = () => broken('the module could not be handed to the worker')
-    worker.onmessage = ({ data }: MessageEvent<Launched>) => {
-      if (!('launched' in data)) return fail(fromWire(data.refused))
+    worker.onmessage = ({ data }: MessageEvent<Ran | Launched>) => {
+      if (!('loaded' in data || 'launched' in data)) return fail(fromWire(data.refused))
       settle()
-      resolve({
-        channel: portChannel(worker),
-        mode: 'worker',
-        refused: data.refused,
-        onDied: (died) => onReleased(data.lock, died),
-      })
+      resolve(data as A)
     }
-    ready.then(([module, [options, begin]]) => {
+    message.then((m) => {
       if (over) return
       timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
-      worker.postMessage({ module, options, begin } satisfies Launch)
+      worker.postMessage(m)
     }).catch(fail)
   })
 }

@@ -15,14 +15,19 @@ export interface StartedHost {
   onDied?(died: () => void): () => void
 }
 
-/** The first message to a dedicated worker, and its answer. */
-export interface Launch {
+/** The first message to a dedicated worker, and its answer. The module then waits for its options. */
+export interface Load {
   module: WebAssembly.Module
+}
+export type Loaded = { loaded: true } | { refused: WireError }
+
+/** The second message to a dedicated worker. */
+export interface Launch {
   options: StartOptions
   begin: Begin
 }
 
-/** `lock` is held as long as the worker lives, where there are locks. */
+/** The answer to it. `lock` is held as long as the worker lives, where there are locks. */
 export type Launched = { launched: true; lock?: string | undefined; refused: Record<string, WireError> } | {
   refused: WireError
 }

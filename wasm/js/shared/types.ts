@@ -9,11 +9,12 @@
  */
 export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
 /**
- * Downloads and compiles the module in advance. Registries that start later from the same address use it.
- * Without preload, the module loads when the first server becomes enabled.
+ * Downloads, compiles and starts the module in advance. The next registry with the same address and mode takes the
+ * running module, and later ones share the compiled module. Without preload, the module loads when the first server
+ * becomes enabled. In mode `shared`, the module is only compiled.
  */
 export declare function preload(
-  options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'host' | 'onProgress' | 'signal'>,
+  options?: Pick<RegistryOptions, 'wasm' | 'integrity' | 'mode' | 'host' | 'onProgress' | 'signal'>,
 ): Promise<void>
 /** Connects to the registry that is served at the other end of a channel. */
 export declare function connectRegistry(channel: Channel): Promise<Registry>
@@ -127,7 +128,7 @@ export interface Cassette {
 /** Runs the module. */
 export interface ModuleHost {
   /** Internal: only files of the same release may call it. */
-  start(module: WebAssembly.Module, options: never): Promise<unknown>
+  load(module: WebAssembly.Module): Promise<unknown>
 }
 
 /** Progress of a phase: `download`, `start` or `ready`. The numbers of `download` are bytes. */
