@@ -218,9 +218,13 @@ func (r *Registry) Tools(f Filter) []Tool {
 
 func (r *Registry) visibleTools(f Filter) []Tool {
 	var tools []Tool
-	for _, name := range slices.Sorted(maps.Keys(r.servers)) {
+	servers := f.Servers
+	if len(servers) != 1 {
+		servers = slices.Sorted(maps.Keys(r.servers))
+	}
+	for _, name := range servers {
 		s := r.servers[name]
-		if !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
+		if s == nil || !s.visible() || len(f.Servers) > 0 && !slices.Contains(f.Servers, name) {
 			continue
 		}
 		tools = slices.Grow(tools, len(s.listed))

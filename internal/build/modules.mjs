@@ -48,13 +48,13 @@ export function build(source, file, inlining = []) {
 /** The folder of wasm_exec.js, which is the toolchain's own loader. */
 export const loaderFolder = () => join(go(['env', 'GOROOT']).trim(), 'lib/wasm')
 
-/** Wraps the toolchain's loader in a function of the scope that it works in, for wasm/js/host/loader.ts. */
+/** Wraps the toolchain's loader in a function of the scope and the timers that it uses, for wasm/js/host/loader.ts. */
 export function writeLoader() {
   // Its one use of `fs` without globalThis means the scope's, too.
   const script = readFileSync(join(loaderFolder(), 'wasm_exec.js'), 'utf8')
     .replaceAll(/([^.])fs\.writeSync\(/g, '$1globalThis.fs.writeSync(')
   const text = `// Made by internal/build/modules.mjs from the Go toolchain; not kept in the repository.
-export function loadGo(globalThis) {
+export function loadGo(globalThis, setTimeout, clearTimeout) {
 ${script}
 return globalThis.Go
 }

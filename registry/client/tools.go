@@ -19,15 +19,14 @@ func (s *Session) ListTools(ctx context.Context, cursor *string) (*registry.Tool
 	if cursor != nil {
 		r.params = member(nil, "cursor", *cursor)
 	}
-	early := !isDone(s.initialized)
-	e, err := s.send(ctx, r)
-	if err != nil && early && isRefusal(err) {
-		// The list overtook notifications/initialized, and this server minds.
-		if err := s.ready(ctx); err != nil {
+	// Some servers register tools while they handle notifications/initialized. A server that
+	// never answers it has half of the deadline.
+	if !isDone(s.initialized) {
+		if err := await(ctx, probeTime(ctx), s.initialized); err != nil {
 			return nil, err
 		}
-		e, err = s.send(ctx, r)
 	}
+	e, err := s.send(ctx, r)
 	if err != nil {
 		return nil, s.doubt(err, OpList)
 	}
@@ -54,13 +53,21 @@ const readyTime = 500 * time.Millisecond
 // requests that overtake it. It also waits for the optional stream where the server may ask
 // on it: a question that finds no stream is lost.
 func (s *Session) ready(ctx context.Context) error {
-	timer := time.NewTimer(readyTime)
+	err := await(ctx, readyTime, s.initialized, s.listening)
+	if err == nil {
+		s.listens()
+	}
+	return err
+}
+
+// await returns when all channels are closed or the limit has passed. The error is ctx's.
+func await(ctx context.Context, limit time.Duration, channels ...<-chan struct{}) error {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for _, done := range []<-chan struct{}{s.initialized, s.listening} {
+	for _, done := range channels {
 		select {
 		case <-done:
 		case <-timer.C:
-			s.listens()
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -7,10 +7,10 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// Changes are collected, so that fifty servers that connect at once are a few
+// Changes are collected for a frame, so that fifty servers that connect at once are a few
 // messages and not hundreds, and what every call changes is one in a while.
 const (
-	flushDelay = 8 * time.Millisecond
+	flushDelay = 16 * time.Millisecond
 	minorDelay = 250 * time.Millisecond
 )
 

@@ -85,14 +85,14 @@ export class Instance {
   /** The list of each server that was sent last, as a text to compare. */
   readonly #told = new Map<string, string>()
 
-  private constructor(ioWorker: MakeIoWorker | undefined) {
-    this.#platform = new Platform({ abi: this.#abi, ioWorker })
+  private constructor(ioWorker: MakeIoWorker | undefined, fetch?: typeof globalThis.fetch) {
+    this.#platform = new Platform({ abi: this.#abi, ioWorker, ...(fetch && { fetch }) })
   }
 
   /** Runs a module, which waits for `start`. Rejects if the module has another version, or cannot run. */
-  static load(module: WebAssembly.Module, ioWorker?: MakeIoWorker): Promise<Instance> {
+  static load(module: WebAssembly.Module, ioWorker?: MakeIoWorker, fetch?: typeof globalThis.fetch): Promise<Instance> {
     return new Promise((resolve, reject) => {
-      const instance = new Instance(ioWorker)
+      const instance = new Instance(ioWorker, fetch)
       run(module, {
         ...instance.#boot(),
         ready: (m: Module, v: string) => {

@@ -32,10 +32,11 @@ export async function run(
       }).map(([name, value]) => [name, { value, writable: true }]),
     ),
   )
-  const go = new (loadGo(scope))()
+  const timer = new LazyTimer()
+  const go = new (loadGo(scope, timer.set, timer.clear))()
   // A program that has ended gets no timers and no callbacks.
   const end = () => {
-    for (const timer of go._scheduledTimeouts.values()) clearTimeout(timer)
+    timer.end()
     go._scheduledTimeouts.clear()
     go._resume = () => {}
     abi.leave()
@@ -67,6 +68,52 @@ export async function run(
     await go.run(instance)
   } finally {
     end()
+  }
+}
+
+/**
+ * The one timer of a Go program. Go clears and sets it each time that the program becomes idle, nearly always for a
+ * later time. So the real timer keeps running, and if it fires early, it is set again.
+ */
+class LazyTimer {
+  #wanted: { fn: () => void; at: number } | undefined
+  #real: ReturnType<typeof setTimeout> | undefined
+  #realAt = Infinity
+
+  readonly set = (fn: () => void, delay: number): number => {
+    const at = performance.now() + delay
+    this.#wanted = { fn, at }
+    if (at < this.#realAt) this.#start(at, delay)
+    return 0
+  }
+
+  readonly clear = (): void => {
+    this.#wanted = undefined
+    queueMicrotask(() => {
+      if (!this.#wanted) this.end()
+    })
+  }
+
+  end(): void {
+    this.#wanted = undefined
+    if (this.#realAt < Infinity) clearTimeout(this.#real)
+    this.#realAt = Infinity
+  }
+
+  #start(at: number, delay: number): void {
+    clearTimeout(this.#real)
+    this.#realAt = at
+    this.#real = setTimeout(() => this.#fire(), delay)
+  }
+
+  #fire(): void {
+    this.#realAt = Infinity
+    const wanted = this.#wanted
+    if (!wanted) return
+    const rest = wanted.at - performance.now()
+    if (rest > 0) return this.#start(wanted.at, rest)
+    this.#wanted = undefined
+    wanted.fn()
   }
 }
 

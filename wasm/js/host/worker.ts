@@ -2,6 +2,7 @@ import { ioWorker } from './io-worker.ts'
 import { portChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { Host } from './host.ts'
+import { rehearse } from './rehearsal.ts'
 import {
   holdLock,
   ioWorkerName,
@@ -11,6 +12,7 @@ import {
   type Launched,
   type Load,
   type Loaded,
+  type Rehearsed,
 } from '../shared/launching.ts'
 import { Platform } from '../fetch/platform.ts'
 import { serveIoWorker } from '../fetch/io-worker-main.ts'
@@ -40,8 +42,10 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
     scope.onmessage = null
     try {
       const [host, lock] = await Promise.all([Host.load(data.module, ioWorker), holdLock('portolan ')])
+      const rehearsal = new AbortController()
       scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
         scope.onmessage = null
+        rehearsal.abort()
         try {
           await host.start(data.options, data.begin)
           host.attach(portChannel(scope))
@@ -51,6 +55,9 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
         }
       }
       scope.postMessage({ loaded: true } satisfies Loaded)
+      if (!data.rehearses) return
+      await rehearse(data.module, rehearsal.signal).catch(() => {})
+      if (!rehearsal.signal.aborted) scope.postMessage({ rehearsed: true } satisfies Rehearsed)
     } catch (e) {
       refuse(e)
     }

@@ -11,6 +11,7 @@ import {
   type Launched,
   type Load,
   type Loaded as Ran,
+  type Rehearsed,
   type StartedHost,
 } from '../shared/launching.ts'
 import { imported } from './parts.ts'
@@ -31,27 +32,33 @@ export function intended({ mode, wasm }: RegistryOptions): string {
 
 /** A host whose module runs and waits for its options. */
 interface Loaded {
-  mode: string
+  /** Resolves when the rehearsal has ended, if there is one. */
+  rehearsed: Promise<unknown>
   start(settings: HostSettings): Promise<StartedHost>
 }
 
 /** What preload loaded, by mode and module. The next registry takes it. */
-const preloaded = new Map<string, Promise<Loaded>>()
+const preloaded = new Map<string | undefined, Promise<Loaded>>()
 
 type Compile = () => Promise<WebAssembly.Module>
 
+/** Undefined for modules without an address. */
 const keyOf = (options: RegistryOptions): string | undefined => {
   const source = sourceOf(options.wasm)
-  return typeof source === 'string' ? `${intended(options)} ${source} ${options.integrity ?? ''}` : undefined
+  return typeof source === 'string' ? intended(options) + source + options.integrity : undefined
 }
 
 /** Loads a host for the next registry with these options. A shared worker and bytes are not loaded ahead. */
 export async function loadAhead(options: RegistryOptions, compile: Compile): Promise<void> {
   const key = intended(options) === 'shared' ? undefined : keyOf(options)
   if (!key || preloaded.has(key)) return
-  const loaded = load(options, compile)
+  const loaded = load(options, compile, true)
   preloaded.set(key, loaded)
-  await loaded.catch(() => preloaded.delete(key)) // the registry tries again and reports it
+  try {
+    await (await loaded).rehearsed
+  } catch {
+    preloaded.delete(key) // the registry tries again and reports it
+  }
 }
 
 /** Starts a host where the mode says: in a shared worker, in a worker by one of three ways, or on the main thread. */
@@ -70,21 +77,18 @@ export async function launch(
     }
   }
   const key = keyOf(options)
-  const ahead = key && preloaded.get(key)
-  if (key) preloaded.delete(key)
-  // A preloaded module may have ended since.
-  if (ahead) {
-    try {
-      return await (await ahead).start(settings)
-    } catch (e) { // the module may have ended since, or a worker may have failed
-      if (e instanceof RegistryError && !/^(worker_failed|crashed)$/.test(e.code)) throw e
-    }
+  const ahead = preloaded.get(key)
+  preloaded.delete(key)
+  try {
+    if (ahead) return await (await ahead).start(settings)
+  } catch (e) { // the module may have ended since
+    if (!/worker_failed|crashed/.test((e as RegistryError).code)) throw e
   }
   return (await load(options, compile)).start(settings)
 }
 
 /** Loads a host. A worker starts while the module is being compiled. */
-async function load({ mode, host: given }: RegistryOptions, compile: Compile): Promise<Loaded> {
+async function load({ mode, host: given }: RegistryOptions, compile: Compile, rehearses = false): Promise<Loaded> {
   const module = Promise.resolve().then(compile)
   module.catch(ignore) // not awaited if a worker fails early
   let why: unknown
@@ -98,7 +102,7 @@ async function load({ mode, host: given }: RegistryOptions, compile: Compile): P
       ]
     ) {
       try {
-        return await loadInWorker(await start(), module)
+        return await loadInWorker(await start(), module, rehearses)
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -118,7 +122,7 @@ async function load({ mode, host: given }: RegistryOptions, compile: Compile): P
   const Host = given as HostClass | undefined ?? await importHost()
   const host = await Host.load(await module)
   return {
-    mode: 'main',
+    rehearsed: Promise.resolve(), // it would block the page
     async start(settings) {
       await host.start(...await settings)
       const [page, end] = channelPair()
@@ -135,11 +139,20 @@ const importHost = async () => (await imported('worker.js', () => import('../hos
 // Bundlers recognize exactly this expression.
 const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: workerName })
 
-async function loadInWorker(worker: Worker, module: Promise<WebAssembly.Module>): Promise<Loaded> {
-  await answerOf<Ran>(worker, module.then((module) => ({ module }) satisfies Load))
+async function loadInWorker(
+  worker: Worker,
+  module: Promise<WebAssembly.Module>,
+  rehearses: boolean,
+): Promise<Loaded> {
+  await answerOf<Ran>(worker, module.then((module) => ({ module, rehearses }) satisfies Load))
+  let end = (_: unknown) => {}
+  const rehearsed = new Promise((resolve) => {
+    worker.onmessage = end = resolve
+  })
   return {
-    mode: 'worker',
+    rehearsed,
     async start(settings) {
+      end(undefined)
       const launch = settings.then(([options, begin]) => ({ options, begin }) satisfies Launch)
       const { refused, lock } = await answerOf<Extract<Launched, { launched: true }>>(worker, launch)
       return {
@@ -173,7 +186,8 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       broken(e.message || 'the worker script could not be loaded')
     }
     worker.onmessageerror = () => broken('the module could not be handed to the worker')
-    worker.onmessage = ({ data }: MessageEvent<Ran | Launched>) => {
+    worker.onmessage = ({ data }: MessageEvent<Ran | Rehearsed | Launched>) => {
+      if ('rehearsed' in data) return
       if (!('loaded' in data || 'launched' in data)) return fail(fromWire(data.refused))
       settle()
       resolve(data as A)

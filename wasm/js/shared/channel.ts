@@ -1,11 +1,26 @@
 import type * as types from './types.ts'
 
+/** The messages of one turn go through the port as one array. */
 export const portChannel: typeof types.portChannel = (port) => {
-  const listener = (e: MessageEvent) => channel.onmessage?.(e.data)
+  const listener = ({ data }: MessageEvent) => {
+    for (const message of Array.isArray(data) ? data : [data]) channel.onmessage?.(message)
+  }
+  let batch: unknown[] = [], transfers: Transferable[] = []
+  const flush = () => {
+    if (!batch.length) return
+    const messages = batch, transfer = transfers
+    batch = []
+    transfers = []
+    port.postMessage(messages.length > 1 ? messages : messages[0], transfer)
+  }
   const channel: types.Channel = {
     onmessage: null,
-    post: (message, transfer) => port.postMessage(message, transfer ?? []),
+    post(message, transfer) {
+      if (batch.push(message) === 1) queueMicrotask(flush)
+      if (transfer) transfers.push(...transfer)
+    },
     close() {
+      flush()
       port.removeEventListener('message', listener)
       if (port.terminate) port.terminate()
       else port.close?.()

@@ -15,11 +15,16 @@ export interface StartedHost {
   onDied?(died: () => void): () => void
 }
 
-/** The first message to a dedicated worker, and its answer. The module then waits for its options. */
+/**
+ * The first message to a dedicated worker, and its answer. The module then waits for its options. With `rehearses`,
+ * another message says that a rehearsal has ended, unless the options came first.
+ */
 export interface Load {
   module: WebAssembly.Module
+  rehearses: boolean
 }
 export type Loaded = { loaded: true } | { refused: WireError }
+export type Rehearsed = { rehearsed: true }
 
 /** The second message to a dedicated worker. */
 export interface Launch {
