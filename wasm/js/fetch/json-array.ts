@@ -1,7 +1,7 @@
 // Parses the elements of a large list of tools one by one, as their bytes arrive.
 
 import { type ElementTaker, JsonFilter } from './json-filter.ts'
-import type { ToolsReader } from './tools.ts'
+import { factsOf, type ToolsReader } from './tools.ts'
 
 const decoder = new TextDecoder()
 
@@ -75,7 +75,7 @@ export class Elements implements ElementTaker {
     try {
       const tool = JSON.parse(text) as unknown
       if (large) this.tools!.dropLarge(tool)
-      else this.tools!.add(tool, text.length, text.includes('"x-mcp-header"'), text)
+      else this.tools!.add(tool, text.length, factsOf(text), text)
     } catch {
       if (large) this.tools!.dropLarge()
       else this.broken = true
@@ -83,8 +83,8 @@ export class Elements implements ElementTaker {
   }
 }
 
-export function join(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
+export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  if (parts.length === 1) return parts[0]! as Uint8Array<ArrayBuffer> // bodies are never shared
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let at = 0
   for (const part of parts) {

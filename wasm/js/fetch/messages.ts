@@ -2,7 +2,7 @@
 // and results stay in the tables.
 
 import { type Bounds, Flag, Kind, Op } from './events.ts'
-import { type JsonObject, isObject, mayLoseDigits, measure, memberText } from '../shared/json.ts'
+import { type JsonObject, isObject, mayLoseDigits, extentOf, memberText } from '../shared/json.ts'
 import type { Tables } from './tables.ts'
 import { readTools, type ToolsReader } from './tools.ts'
 
@@ -36,6 +36,8 @@ export interface Reader {
   emit: Emit
   /** The id of the request whose response ends the exchange, or 0. */
   awaits: number
+  /** The bytes of the text that is read, if it came as one. */
+  raw?: Uint8Array<ArrayBuffer> | undefined
   /** Counts an unrequested event or a request of the server. False if the rate limit is reached. */
   spend(asks: boolean): boolean
 }
@@ -119,13 +121,13 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   if (isObject(result)) {
     const op = id & Op.Mask
     if (op === Op.List) {
-      const list = elements ?? readTools(result, bytes, text === undefined || text.includes('"x-mcp-header"'), r.bounds)
+      const list = elements ?? readTools(result, bytes, text, r.bounds)
       if (list)
         return r.emit(
           Kind.Tools,
           last,
           id,
-          r.tables.addPage({ list: list.list, text }),
+          r.tables.addPage({ list: list.list, text, raw: text === undefined ? undefined : r.raw }),
           bytes,
           list.names,
           list.extra(result),
@@ -133,7 +135,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
       m = { id, result: {} }
       text = undefined
     } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
-      if (measure(result, r.bounds.depth) < 0) {
+      if (!extentOf(result, r.bounds.depth)) {
         m = { id } // which Go reads as no answer at all
         text = undefined
       } else {
@@ -149,8 +151,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
 // Go parses the text, so depth and length are bounded here. Of a larger message only the id remains, and of an error
 // its code and the start of its message.
 function emitText(r: Reader, m: JsonObject, text: string | undefined, last: number): void {
-  const deep = measure(m, r.bounds.depth) < 0
-  if (!deep) {
+  if (extentOf(m, r.bounds.depth)) {
     text ??= JSON.stringify(m)
     if (text.length <= MESSAGE_CHARS) return r.emit(Kind.Message, last, 0, 0, 0, text)
   }

@@ -390,7 +390,10 @@ export class Platform {
   #sort(r: Reader, json: Json): void {
     if ('message' in json) readPassed(r, json)
     else if ('tools' in json) readListed(r, json.value, json.tools, json.size)
-    else readMessages(r, json.value, json.text)
+    else {
+      r.raw = json.raw
+      readMessages(r, json.value, json.text)
+    }
   }
 
   // Ends an optional stream, which the client opens again later. With HTTP+SSE the stream is the session.

@@ -25,6 +25,8 @@ interface Page extends PageParts {
 export interface PageParts {
   readonly list: ToolList
   text?: string | undefined
+  /** The bytes of that text, if they are kept. */
+  raw?: Uint8Array<ArrayBuffer> | undefined
   /** Its fingerprint, once known. */
   print?: string | undefined
 }
@@ -35,11 +37,12 @@ export class Tables {
   #untaken = 0
   #last = 0
 
-  addPage({ list, text, print }: PageParts): number {
+  addPage({ list, text, raw, print }: PageParts): number {
     const table = this.#next()
     const page: Page = { list, print }
     if (text !== undefined && list.texts.length === 0 && list.sent.size === 0) {
       page.text = text
+      page.raw = raw
       if (mayLoseDigits(text)) page.exact = () => toolTexts(text, list.places)
     }
     this.#pages.set(table, page)
@@ -61,7 +64,7 @@ export class Tables {
     if (!page) return undefined
     const { text, list: { texts, places } } = page
     if (text !== undefined) page.printing ??= fingerprintOf(page).catch(() => '')
-    page.text = undefined
+    page.text = page.raw = undefined
     if (texts.length > 0) return { texts }
     return text === undefined ? undefined : { text, places }
   }
@@ -161,24 +164,26 @@ export class Tables {
 }
 
 /** The SHA-256 of the tools as the server sent them. '' without Web Crypto, as in pages over plain HTTP. */
-export async function fingerprintOf({ list: { tools = [], texts, sent }, text }: PageParts): Promise<string> {
+export async function fingerprintOf({ list: { tools = [], texts, sent }, text, raw }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
   if (!subtle) return ''
-  let all = text && withoutId(text)
-  if (!all)
-    all = (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) => sent.get(i) ?? text)
-      .join()
-  const digest = new Uint8Array(await subtle.digest('SHA-256', new TextEncoder().encode(all)))
+  let all = text && withoutId(text, raw ?? new TextEncoder().encode(text))
+  all ||= new TextEncoder().encode(
+    (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) => sent.get(i) ?? text).join(),
+  )
+  const digest = new Uint8Array(await subtle.digest('SHA-256', all))
   return btoa(String.fromCharCode(...digest))
 }
 
 /**
- * The JSON text of a message without its id, which differs each time. Undefined unless the id stands first or last,
- * beside the version only: elsewhere it could be a member of a tool.
+ * The bytes of a message without its id, which differs each time. Undefined unless the id stands first or last, beside
+ * the version only: elsewhere it could be a member of a tool.
  */
-function withoutId(message: string): string | undefined {
-  const at = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,|,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message)
-  return at ? message.slice(0, at.index) + message.slice(at.index + at[0].length) : undefined
+function withoutId(message: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+  const first = /^\{(?:"jsonrpc":"2\.0",)?"id":\d+,/.exec(message)
+  if (first) return bytes.subarray(first[0].length)
+  const last = /,"id":\d+(?:,"jsonrpc":"2\.0")?\}$/.exec(message.slice(-100))
+  return last ? bytes.subarray(0, bytes.length - last[0].length) : undefined
 }
 
 function toolTexts(text: string, places: readonly number[]): (index: number) => string | undefined {

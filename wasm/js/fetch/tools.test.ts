@@ -12,8 +12,8 @@ const bounds = {
   toolsPerServer: 1000,
 }
 const schema = { type: 'object' }
-const read = (result: Record<string, unknown>, annotated = false) => {
-  const list = readTools(result, JSON.stringify(result).length, annotated, bounds)
+const read = (result: Record<string, unknown>, text: string | undefined = JSON.stringify(result)) => {
+  const list = readTools(result, JSON.stringify(result).length, text, bounds)
   return list && { tools: list.list.tools, places: list.list.places, names: list.names, extra: list.extra(result) }
 }
 
@@ -55,7 +55,7 @@ test('what is not in every answer goes into extra', () => {
   assert.equal(read({ tools: [] })!.extra, '')
   assert.deepEqual(JSON.parse(read({ tools: [], nextCursor: '', ttlMs: 5 })!.extra), { next: '', ttl: 5 })
   const annotated = { name: 'a', inputSchema: { properties: { x: { type: 'string', 'x-mcp-header': 'X' } } } }
-  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] }, true)!.extra).headers, [0])
+  assert.deepEqual(JSON.parse(read({ tools: [null, annotated] })!.extra).headers, [0])
   assert.equal(read({ tools: {} }), undefined)
   assert.equal(read({}), undefined)
 })
@@ -68,7 +68,7 @@ test('drops are bounded', () => {
 test('schemas have budgets, in the words that Go has', () => {
   const small = { ...bounds, schemaDepth: 3, schemaNodes: 6, enumValues: 2 }
   const why = (inputSchema: unknown) => {
-    const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, false, small)!
+    const list = readTools({ tools: [{ name: 'n', inputSchema }] }, 1, '', small)!
     return list.list.names.length ? '' : (JSON.parse(list.extra({})) as { drops: [string, string][] }).drops[0]![1]
   }
   const empty = (n: number) => Array.from({ length: n }, () => ({}))
@@ -87,4 +87,18 @@ test('schemas have budgets, in the words that Go has', () => {
   )
   assert.equal(why({ $defs: { ...empty(5) } }), '')
   assert.equal(why({ $defs: { ...empty(6) } }), 'inputSchema has more than 6 schemas')
+})
+
+test('hidden characters are found raw and escaped', () => {
+  const tool = { name: 'n', description: 'a\u200bb\u0001c\rd', inputSchema: schema }
+  const raw = JSON.stringify({ tools: [tool] })
+  const escaped = raw.replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  for (const text of [raw, escaped, undefined]) {
+    const { tools } = read(JSON.parse(raw) as typeof schema, text)!
+    assert.equal((tools as { description: string }[])[0]!.description, 'abc\nd')
+  }
+  for (const description of ['a\u200bb', 'a\bb', 'a\fb', 'a\rb']) {
+    const { tools } = read({ tools: [{ ...tool, description }] })!
+    assert.notEqual((tools as { description: string }[])[0]!.description, description)
+  }
 })

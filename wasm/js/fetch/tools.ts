@@ -3,7 +3,8 @@
 
 import type { Bounds } from './events.ts'
 import { cleanTool } from './hygiene.ts'
-import { isObject, type JsonObject, measure } from '../shared/json.ts'
+import { extentOf, isObject, type JsonObject } from '../shared/json.ts'
+import { mayHide } from '../shared/plaintext.ts'
 import type { Flag } from '../shared/types.ts'
 
 /** The limits of a list and its tools. One tool beyond `toolsPerServer` is read, so that more are known to exist. */
@@ -67,16 +68,16 @@ export class ToolsReader {
   }
 
   /**
-   * Adds a tool. `bytes` is at least its size. `annotated`: it may have x-mcp-header. `text` is its source, if known.
+   * Adds a tool. `bytes` is at least its size. `text` is its source, if known. `facts` are those of a text that holds it.
    */
-  add(tool: unknown, bytes: number, annotated: boolean, text?: string): void {
+  add(tool: unknown, bytes: number, facts: Facts, text?: string): void {
     const reason = refuse(tool, bytes, this.#bounds)
-    const cleaned = reason === '' ? cleanTool(tool as JsonObject) : undefined
+    const cleaned = reason === '' ? (facts.hides ? cleanTool(tool as JsonObject) : { tool: tool as JsonObject }) : undefined
     if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
     const { names, texts, sent, flags, places } = this.list
     const index = names.length
     const clean = cleaned.tool === tool
-    if (annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
+    if (facts.annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
     if (cleaned.flags) flags.set(index, cleaned.flags)
     if (!clean) sent.set(index, text ?? JSON.stringify(tool))
     if (text !== undefined) {
@@ -115,17 +116,30 @@ export class ToolsReader {
   }
 }
 
+/** What one look at a JSON text tells of all tools in it. */
+interface Facts {
+  /** A tool may have x-mcp-header. */
+  annotated: boolean
+  /** A tool may have hidden characters. Each escape may be one. */
+  hides: boolean
+}
+
+export const factsOf = (text: string | undefined): Facts => ({
+  annotated: text === undefined || text.includes('"x-mcp-header"'),
+  hides: text === undefined || /\\[ubfr]/.test(text) || mayHide(text),
+})
+
 /** Reads a parsed list. Undefined if the result has none. `bytes` is the size of the whole text. */
 export function readTools(
   result: JsonObject,
   bytes: number,
-  annotated: boolean,
+  text: string | undefined,
   bounds: ToolBounds,
 ): ToolsReader | undefined {
   const list: unknown = result['tools']
   if (!Array.isArray(list)) return undefined
-  const reader = new ToolsReader(bounds)
-  for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, annotated)
+  const reader = new ToolsReader(bounds), facts = factsOf(text)
+  for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, facts)
   return reader
 }
 
@@ -145,12 +159,13 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   if (CONTROL.test(name)) return 'the name holds a control character'
   if (!isObject(tool['inputSchema'])) return 'inputSchema is not an object'
   if (description != null && typeof description !== 'string') return 'description is not a string'
-  const size = measure(tool, bounds.depth)
-  if (size < 0) return `the definition is nested deeper than ${bounds.depth} levels`
-  if (bytes > bounds.definitionBytes && size > bounds.definitionBytes) return tooLarge(bounds)
+  const extent = extentOf(tool, bounds.depth)
+  if (!extent) return `the definition is nested deeper than ${bounds.depth} levels`
+  if (bytes > bounds.definitionBytes && extent.size > bounds.definitionBytes) return tooLarge(bounds)
   if (description != null && longer(description as string, bounds.descriptionBytes))
     return `the description is longer than ${bounds.descriptionBytes} bytes`
-  if (size > HARMLESS || bounds.schemaDepth < 32 || bounds.schemaNodes < 64 || bounds.enumValues < 96) {
+  const { schemaDepth, schemaNodes, enumValues } = bounds
+  if (extent.levels > schemaDepth || extent.objects > schemaNodes || extent.longest > enumValues) {
     for (const which of ['inputSchema', 'outputSchema']) {
       const what = isObject(tool[which]) && overgrown(tool[which], bounds, 0, false, { nodes: 0 })
       if (what) return which + what
@@ -158,9 +173,6 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   }
   return ''
 }
-
-/** Definitions up to this size cannot reach the default limits of schemas. */
-const HARMLESS = 192
 
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 

@@ -165,7 +165,7 @@ test('what a list offers is within its bounds', () => {
         ? `{"name":"t${next(9)}","inputSchema":${json(next, 6)},"description":${json(next, 1)}}`
         : json(next, 4))).join()
     }]}`
-    const list = readTools(JSON.parse(text), text.length, true, bounds)
+    const list = readTools(JSON.parse(text), text.length, text, bounds)
     if (!list) continue
     offered += list.list.names.length
     assert.ok(list.list.names.length <= bounds.toolsPerServer + 1)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { elementTexts, mayLoseDigits, measure, memberText } from './json.ts'
+import { elementTexts, extentOf, mayLoseDigits, memberText } from './json.ts'
 
 test('memberText gives the text of a member', () => {
   for (
@@ -57,15 +57,16 @@ test('both agree with JSON.parse on random values', () => {
   }
 })
 
-test('measure is close to the length of the text, and bounded in depth', () => {
+test('extentOf is close to the length of the text, and bounded in depth', () => {
   const tool = { name: 'a', inputSchema: { type: 'object', properties: { x: { type: 'string', enum: ['a', 'b'] } } } }
   const size = JSON.stringify(tool).length
-  assert.ok(Math.abs(measure(tool, 10) - size) < size * 0.2)
-  assert.equal(measure(tool, 3), -1)
-  assert.ok(measure(tool, 5) > 0)
+  assert.ok(Math.abs(extentOf(tool, 10)!.size - size) < size * 0.2)
+  assert.equal(extentOf(tool, 3), undefined)
+  assert.equal(extentOf(tool, 5)!.levels, 5)
+  assert.equal(extentOf(tool, 5)!.longest, 2)
   let deep: unknown = 1
   for (let i = 0; i < 100_000; i++) deep = [deep]
-  assert.equal(measure(deep, 128), -1)
+  assert.equal(extentOf(deep, 128), undefined)
 })
 
 test('mayLoseDigits says yes where a double rounds', () => {

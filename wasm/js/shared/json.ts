@@ -6,29 +6,42 @@ export function isObject(v: unknown): v is JsonObject {
   return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
-/**
- * The approximate size of a parsed value as JSON text: strings count their UTF-16 units, numbers 4. -1 if the value
- * nests deeper than `depth`.
- */
-export function measure(v: unknown, depth: number): number {
-  if (typeof v === 'string') return v.length + 2
-  if (typeof v !== 'object' || v === null) return 4
-  if (depth <= 0) return -1
-  let size = 2
-  if (Array.isArray(v)) {
-    for (let i = 0; i < v.length; i++) {
-      const n = measure(v[i], depth - 1)
-      if (n < 0) return -1
-      size += n + 1
+/** What one walk over a parsed value finds. */
+export interface Extent {
+  /** The approximate size as JSON text: strings count their UTF-16 units, numbers 4. */
+  size: number
+  /** The nesting. */
+  levels: number
+  objects: number
+  /** The length of the longest array. */
+  longest: number
+}
+
+/** The extent of a value. Undefined if it nests deeper than `most` levels. */
+export function extentOf(v: unknown, most: number): Extent | undefined {
+  const e: Extent = { size: 0, levels: 0, objects: 0, longest: 0 }
+  const fits = (v: unknown, level: number): boolean => {
+    if (typeof v !== 'object' || v === null) {
+      e.size += typeof v === 'string' ? v.length + 2 : 4
+      return true
     }
-    return size
+    if (level === most) return false
+    if (++level > e.levels) e.levels = level
+    if (Array.isArray(v)) {
+      e.size += 2 + v.length
+      if (v.length > e.longest) e.longest = v.length
+      for (let i = 0; i < v.length; i++) if (!fits(v[i], level)) return false
+      return true
+    }
+    e.size += 2
+    e.objects++
+    for (const key in v) {
+      e.size += key.length + 4
+      if (!fits((v as JsonObject)[key], level)) return false
+    }
+    return true
   }
-  for (const key in v) {
-    const n = measure((v as JsonObject)[key], depth - 1)
-    if (n < 0) return -1
-    size += key.length + n + 4
-  }
-  return size
+  return fits(v, 0) ? e : undefined
 }
 
 /** Whether a text may have a number that a double cannot hold. It may be true without one, never false with one. */
