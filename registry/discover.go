@@ -58,9 +58,12 @@ func (r *Registry) Discover(ctx context.Context, names ...string) error {
 	}
 	r.mu.Lock()
 	r.discovering--
+	few := r.takeFew()
+	r.pinIfIdle()
 	r.changed(Event{})
 	r.mu.Unlock()
 	r.deliver()
+	r.pinLists(few)
 	return errors.Join(append(problems, failures...)...)
 }
 

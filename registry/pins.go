@@ -9,10 +9,10 @@ import (
 // one thread.
 const pinSlice = 8 * time.Millisecond
 
-// pinDelay is the time from the last list until pins are made. While lists go on to
-// arrive, pinning waits maxPinDelay at most.
+// Pins are made pinDelay after a list. While Discover lists other servers, they wait for
+// its end, but not longer than maxPinDelay.
 const (
-	pinDelay    = 100 * time.Millisecond
+	pinDelay    = time.Millisecond
 	maxPinDelay = 2 * time.Second
 )
 
@@ -72,9 +72,16 @@ func (r *Registry) pinLater(s *server, l *listing, tools []Tool) {
 	u.of.pinning = u.done
 	r.unpinned = append(r.unpinned, u)
 	if len(r.unpinned) == 1 {
-		r.pinUntil = time.Now().Add(maxPinDelay)
+		r.pinSoon(maxPinDelay)
 	}
-	r.pinSoon(min(pinDelay, time.Until(r.pinUntil)))
+	r.pinIfIdle()
+}
+
+// pinIfIdle makes the pins of unpinned lists unless Discover goes on. The caller holds r.mu.
+func (r *Registry) pinIfIdle() {
+	if r.discovering == 0 && len(r.unpinned) > 0 {
+		r.pinSoon(pinDelay)
+	}
 }
 
 // pinSoon makes the pins of all unpinned lists after a while. The caller holds r.mu.
@@ -86,22 +93,40 @@ func (r *Registry) pinSoon(delay time.Duration) {
 	}
 }
 
-// pinAll makes the pins of the unpinned lists, one list after the other, and reviews
-// them. All are saved at once.
+// pinAll is called by pinTimer.
 func (r *Registry) pinAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	lists := r.unpinned
-	r.unpinned = nil
-	if len(lists) == 0 || r.closed {
-		return
+	if lists := r.unpinned; len(lists) > 0 && !r.closed {
+		r.unpinned = nil
+		r.goroutine(func() { r.pinLists(lists) })
 	}
-	r.goroutine(func() {
-		defer r.deliver()
-		for _, u := range lists {
-			_, _ = guarded(func() (struct{}, error) { r.pinList(u); return struct{}{}, nil })
-		}
-	})
+}
+
+// fewTools is the number of tools whose pins Discover makes before it returns.
+const fewTools = 100
+
+// takeFew takes the unpinned lists if they have few tools and Discover has ended. The
+// caller holds r.mu and calls pinLists.
+func (r *Registry) takeFew() []*unpinned {
+	lists, tools := r.unpinned, 0
+	for _, u := range lists {
+		tools += len(u.tools)
+	}
+	if r.discovering > 0 || tools > fewTools {
+		return nil
+	}
+	r.unpinned = nil
+	return lists
+}
+
+// pinLists makes the pins of lists, one list after the other, and reviews them. All are
+// saved at once.
+func (r *Registry) pinLists(lists []*unpinned) {
+	defer r.deliver()
+	for _, u := range lists {
+		_, _ = guarded(func() (struct{}, error) { r.pinList(u); return struct{}{}, nil })
+	}
 }
 
 func (r *Registry) pinList(u *unpinned) {

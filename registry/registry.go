@@ -73,7 +73,6 @@ type Registry struct {
 	saves          []func()             // to call Options.Pins, with no lock held
 	unpinned       []*unpinned          // lists that pinTimer will make the pins of
 	pinTimer       *time.Timer
-	pinUntil       time.Time       // when the pins of the oldest of them are made at the latest
 	kept           resulttext.Kept // has its own lock
 	toolTotal      int             // tools listed by all servers
 	discovering    int             // Discover calls under way

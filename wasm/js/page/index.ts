@@ -19,8 +19,7 @@ export const createRegistry: typeof types.createRegistry = async (options = {}) 
 
 export const preload: typeof types.preload = async (options = {}) => {
   checkOptions(options)
-  const compiled = () => compile(options, options.onProgress ?? ignore)
-  await within(options.signal, Promise.all([compiled(), loadAhead(options, compiled)]))
+  await within(options.signal, loadAhead(options, () => compile(options, options.onProgress ?? ignore)))
 }
 
 export const connectRegistry: typeof types.connectRegistry = async (channel) => {

@@ -32,8 +32,8 @@ export function intended({ mode, wasm }: RegistryOptions): string {
 
 /** A host whose module runs and waits for its options. */
 interface Loaded {
-  /** Resolves when the rehearsal has ended, if there is one. */
-  rehearsed: Promise<unknown>
+  /** Resolves when the rehearsal has ended. There is none on the page's thread, which it would block. */
+  rehearsed?: Promise<unknown>
   start(settings: HostSettings): Promise<StartedHost>
 }
 
@@ -42,23 +42,22 @@ const preloaded = new Map<string | undefined, Promise<Loaded>>()
 
 type Compile = () => Promise<WebAssembly.Module>
 
-/** Undefined for modules without an address. */
+/** Undefined for shared workers, and for modules without an address. */
 const keyOf = (options: RegistryOptions): string | undefined => {
-  const source = sourceOf(options.wasm)
-  return typeof source === 'string' ? intended(options) + source + options.integrity : undefined
+  const mode = intended(options), source = sourceOf(options.wasm)
+  return mode === 'shared' || typeof source !== 'string' ? undefined : mode + source + options.integrity
 }
 
-/** Loads a host for the next registry with these options. A shared worker and bytes are not loaded ahead. */
-export async function loadAhead(options: RegistryOptions, compile: Compile): Promise<void> {
-  const key = intended(options) === 'shared' ? undefined : keyOf(options)
-  if (!key || preloaded.has(key)) return
+/** Loads a host for the next registry with these options, or else only compiles. */
+export async function loadAhead(options: RegistryOptions, compile: Compile): Promise<unknown> {
+  const key = keyOf(options)
+  if (!key || preloaded.has(key)) return compile()
   const loaded = load(options, compile, true)
   preloaded.set(key, loaded)
-  try {
-    await (await loaded).rehearsed
-  } catch {
-    preloaded.delete(key) // the registry tries again and reports it
-  }
+  return loaded.then((host) => host.rehearsed, (e: unknown) => {
+    preloaded.delete(key)
+    throw e
+  })
 }
 
 /** Starts a host where the mode says: in a shared worker, in a worker by one of three ways, or on the main thread. */
@@ -82,13 +81,13 @@ export async function launch(
   try {
     if (ahead) return await (await ahead).start(settings)
   } catch (e) { // the module may have ended since
-    if (!/worker_failed|crashed/.test((e as RegistryError).code)) throw e
+    if (!/_failed|crashed/.test((e as RegistryError).code)) throw e
   }
   return (await load(options, compile)).start(settings)
 }
 
 /** Loads a host. A worker starts while the module is being compiled. */
-async function load({ mode, host: given }: RegistryOptions, compile: Compile, rehearses = false): Promise<Loaded> {
+async function load({ mode, host: given }: RegistryOptions, compile: Compile, rehearses?: boolean): Promise<Loaded> {
   const module = Promise.resolve().then(compile)
   module.catch(ignore) // not awaited if a worker fails early
   let why: unknown
@@ -122,7 +121,6 @@ async function load({ mode, host: given }: RegistryOptions, compile: Compile, re
   const Host = given as HostClass | undefined ?? await importHost()
   const host = await Host.load(await module)
   return {
-    rehearsed: Promise.resolve(), // it would block the page
     async start(settings) {
       await host.start(...await settings)
       const [page, end] = channelPair()
@@ -142,17 +140,17 @@ const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { ty
 async function loadInWorker(
   worker: Worker,
   module: Promise<WebAssembly.Module>,
-  rehearses: boolean,
+  rehearses?: boolean,
 ): Promise<Loaded> {
-  await answerOf<Ran>(worker, module.then((module) => ({ module, rehearses }) satisfies Load))
-  let end = (_: unknown) => {}
-  const rehearsed = new Promise((resolve) => {
-    worker.onmessage = end = resolve
+  await answerOf(worker, module.then((module) => ({ module, rehearses }) satisfies Load))
+  let end = () => {}
+  const rehearsed = new Promise<void>((resolve) => {
+    worker.onmessage = end = () => resolve()
   })
   return {
     rehearsed,
     async start(settings) {
-      end(undefined)
+      end()
       const launch = settings.then(([options, begin]) => ({ options, begin }) satisfies Launch)
       const { refused, lock } = await answerOf<Extract<Launched, { launched: true }>>(worker, launch)
       return {
@@ -168,9 +166,7 @@ async function loadInWorker(
 /** Sends a worker a message and returns its answer. Ends a worker that fails or refuses. */
 function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Load | Launch>): Promise<A> {
   return new Promise((resolve, reject) => {
-    let over = false
     const settle = () => {
-      over = true
       clearTimeout(timer)
       worker.onerror = worker.onmessageerror = worker.onmessage = null
     }
@@ -180,12 +176,13 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       reject(e)
     }
     const broken = (why: string) => fail(new RegistryError('worker_failed', why))
+    const refused = () => broken('the worker did not take the module')
     let timer: ReturnType<typeof setTimeout> | undefined
     worker.onerror = (e) => {
       e.preventDefault()
       broken(e.message || 'the worker script could not be loaded')
     }
-    worker.onmessageerror = () => broken('the module could not be handed to the worker')
+    worker.onmessageerror = refused
     worker.onmessage = ({ data }: MessageEvent<Ran | Rehearsed | Launched>) => {
       if ('rehearsed' in data) return
       if (!('loaded' in data || 'launched' in data)) return fail(fromWire(data.refused))
@@ -193,8 +190,7 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       resolve(data as A)
     }
     message.then((m) => {
-      if (over) return
-      timer = setTimeout(() => broken('the worker did not answer'), launchTimeout)
+      timer = setTimeout(refused, launchTimeout)
       worker.postMessage(m)
     }).catch(fail)
   })

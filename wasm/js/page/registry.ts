@@ -245,6 +245,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         sent,
         (server) => this.#servers[server]?.config,
         signal,
+        this.subscribe,
       )
       if (signal?.aborted) throw aborted(signal)
       if (denied) throw fromWire(denied)

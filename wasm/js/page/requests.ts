@@ -142,8 +142,8 @@ export class Requests {
       if (o.giveUpMs !== undefined) this.#watch()
       o.signal?.addEventListener('abort', abort)
       try {
-        // A channel sends later, when it could not report what cannot be cloned. A call has texts and numbers only.
-        this.post({ id, ...(body.method === 'call' ? body : structuredClone(body)) } as Request)
+        // A channel sends later, when it could not report what cannot be cloned.
+        this.post(structuredClone({ id, ...body }) as Request)
       } catch (e) {
         done()
         reject(new RegistryError('invalid_option', `the request cannot be sent: ${(e as Error).message}`, { cause: e }))

@@ -24,6 +24,9 @@ const mostOfAll = 1 << 20
 /** Writes are gathered for twice the time of the last write, but no longer than this, in ms. */
 const mostGatherMs = 250
 
+/** The longest wait of a call for the pin of its tool, in ms. */
+const pinTime = 2000
+
 /** The most stored approvals of calls. The oldest are dropped, and their tools are asked about again. */
 const mostAnswers = 2000
 
@@ -157,7 +160,17 @@ export class Trust {
     args: string,
     configOf: (server: string) => RedactedConfig | undefined,
     signal: AbortSignal | undefined,
+    subscribe: (listener: () => void) => () => void,
   ): Promise<WireError | undefined> {
+    // A first list comes without pins, and an answer is stored with its tool's pin.
+    for (const ends = performance.now() + pinTime; find()?.pin === undefined && performance.now() < ends;) {
+      let end = () => {}
+      await new Promise<void>((resolve) => {
+        end = subscribe(resolve)
+        setTimeout(resolve, pinTime)
+      })
+      end()
+    }
     for (;;) {
       const tool = find()
       const config = tool && configOf(tool.server)

@@ -3,21 +3,17 @@ import type * as types from './types.ts'
 /** The messages of one turn go through the port as one array. */
 export const portChannel: typeof types.portChannel = (port) => {
   const listener = ({ data }: MessageEvent) => {
-    for (const message of Array.isArray(data) ? data : [data]) channel.onmessage?.(message)
+    for (const message of [data].flat()) channel.onmessage?.(message)
   }
-  let batch: unknown[] = [], transfers: Transferable[] = []
+  const batch: unknown[] = [], transfers: Transferable[] = []
   const flush = () => {
-    if (!batch.length) return
-    const messages = batch, transfer = transfers
-    batch = []
-    transfers = []
-    port.postMessage(messages.length > 1 ? messages : messages[0], transfer)
+    if (batch.length) port.postMessage(batch.splice(0), transfers.splice(0))
   }
   const channel: types.Channel = {
     onmessage: null,
-    post(message, transfer) {
+    post(message, transfer = []) {
       if (batch.push(message) === 1) queueMicrotask(flush)
-      if (transfer) transfers.push(...transfer)
+      transfers.push(...transfer)
     },
     close() {
       flush()

@@ -21,7 +21,7 @@ export interface StartedHost {
  */
 export interface Load {
   module: WebAssembly.Module
-  rehearses: boolean
+  rehearses?: boolean | undefined
 }
 export type Loaded = { loaded: true } | { refused: WireError }
 export type Rehearsed = { rehearsed: true }
