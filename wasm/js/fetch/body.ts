@@ -19,7 +19,11 @@ export class NotJson extends Error {}
  * or the bytes of a response for the page to parse. `outline` is that response without the content of its members, and
  * `deepest` its depth.
  */
-export type Json = { text: string; value: unknown; raw?: Uint8Array<ArrayBuffer> } | { value: unknown; tools: ToolsReader; size: number } | {
+export type Json = { text: string; value: unknown; raw?: Uint8Array<ArrayBuffer> } | {
+  value: unknown
+  tools: ToolsReader
+  size: number
+} | {
   message: Uint8Array
   outline: unknown
   deepest: number
@@ -96,7 +100,9 @@ class Gathering {
       }
       const text = decoder.decode(bytes)
       const value = JSON.parse(text) as unknown
-      return this.#elements?.tools ? { value, tools: this.#elements.tools, size: this.#size } : { text, value, raw: bytes }
+      return this.#elements?.tools
+        ? { value, tools: this.#elements.tools, size: this.#size }
+        : { text, value, raw: bytes }
     } catch {
       return undefined
     }

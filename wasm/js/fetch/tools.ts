@@ -2,7 +2,7 @@
 // Go gets their names.
 
 import type { Bounds } from './events.ts'
-import { cleanTool } from './hygiene.ts'
+import { cleanTool, type Cleaned } from './hygiene.ts'
 import { extentOf, isObject, type JsonObject } from '../shared/json.ts'
 import { mayHide } from '../shared/plaintext.ts'
 import type { Flag } from '../shared/types.ts'
@@ -68,20 +68,22 @@ export class ToolsReader {
   }
 
   /**
-   * Adds a tool. `bytes` is at least its size. `text` is its source, if known. `facts` are those of a text that holds it.
+   * Adds a tool. `bytes` is at least its size. `facts` are those of a text that holds it. `text` is its source, if
+   * known.
    */
   add(tool: unknown, bytes: number, facts: Facts, text?: string): void {
     const reason = refuse(tool, bytes, this.#bounds)
-    const cleaned = reason === '' ? (facts.hides ? cleanTool(tool as JsonObject) : { tool: tool as JsonObject }) : undefined
+    const clean = (tool: JsonObject): Cleaned => (facts.hides ? cleanTool(tool) : { tool })
+    const cleaned = reason === '' ? clean(tool as JsonObject) : undefined
     if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
     const { names, texts, sent, flags, places } = this.list
     const index = names.length
-    const clean = cleaned.tool === tool
+    const isClean = cleaned.tool === tool
     if (facts.annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
     if (cleaned.flags) flags.set(index, cleaned.flags)
-    if (!clean) sent.set(index, text ?? JSON.stringify(tool))
+    if (!isClean) sent.set(index, text ?? JSON.stringify(tool))
     if (text !== undefined) {
-      texts.push(clean ? text : JSON.stringify(cleaned.tool))
+      texts.push(isClean ? text : JSON.stringify(cleaned.tool))
       if ((this.#chars += text.length) > PARSED_CHARS) this.list.tools = undefined
     }
     this.list.tools?.push(cleaned.tool)

@@ -1,7 +1,7 @@
 import type { SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { Instance, type InstanceListener, type Reply } from './instance.ts'
+import { Instance, type Reply } from './instance.ts'
 import type {
   Attached,
   Begin,

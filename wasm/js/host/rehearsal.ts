@@ -1,5 +1,5 @@
 // A rehearsal connects a module of its own to servers that do not exist, lists their tools and calls one. The engine
-// compiles a function when it is first called, and compiled code belongs to all modules of one source. So the first real
+// compiles a function when it is first called, and shares it with other modules of the same source. So the first real
 // servers find compiled code.
 
 import type { RequestBody } from '../shared/protocol.ts'
@@ -71,7 +71,10 @@ const results: Record<string, unknown> = {
 /** Answers as a server of 2025-11-25 does. */
 const answer: typeof fetch = async (_, init) => {
   await new Promise((resolve) => setTimeout(resolve)) // a task of its own, as from a network
-  const { id, method } = JSON.parse(new TextDecoder().decode(init!.body as Uint8Array)) as { id?: number; method: string }
+  const { id, method } = JSON.parse(new TextDecoder().decode(init!.body as Uint8Array)) as {
+    id?: number
+    method: string
+  }
   if (id === undefined) return new Response(null, { status: 202 })
   const result = results[method]
   const outcome = result ? { result } : { error: { code: -32601, message: 'method not found' } }

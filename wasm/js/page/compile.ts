@@ -18,7 +18,7 @@ export function sourceOf(wasm: RegistryOptions['wasm']): string | Response | Buf
 /** Compiles the module of the option `wasm`. */
 export function compile({ wasm, integrity, host }: RegistryOptions, report: Report): Promise<WebAssembly.Module> {
   const source = sourceOf(wasm)
-  const key = typeof source === 'string' ? `${source} ${integrity ?? ''}` : source
+  const key = typeof source === 'string' ? source + integrity : source
   let module = modules.get(key)
   if (!module) {
     module = download(source, integrity, async () => (await part('integrity', host)).mismatch, report).catch(

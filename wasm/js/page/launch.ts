@@ -176,13 +176,13 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       reject(e)
     }
     const broken = (why: string) => fail(new RegistryError('worker_failed', why))
-    const refused = () => broken('the worker did not take the module')
+    const silent = () => broken('the worker did not answer')
     let timer: ReturnType<typeof setTimeout> | undefined
     worker.onerror = (e) => {
       e.preventDefault()
-      broken(e.message || 'the worker script could not be loaded')
+      broken(e.message || 'the worker script did not load')
     }
-    worker.onmessageerror = refused
+    worker.onmessageerror = silent
     worker.onmessage = ({ data }: MessageEvent<Ran | Rehearsed | Launched>) => {
       if ('rehearsed' in data) return
       if (!('loaded' in data || 'launched' in data)) return fail(fromWire(data.refused))
@@ -190,7 +190,7 @@ function answerOf<A extends Ran | Launched>(worker: Worker, message: Promise<Loa
       resolve(data as A)
     }
     message.then((m) => {
-      timer = setTimeout(refused, launchTimeout)
+      timer = setTimeout(silent, launchTimeout)
       worker.postMessage(m)
     }).catch(fail)
   })
