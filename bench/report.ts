@@ -25,13 +25,22 @@ export function print(tables: Record<string, Table>, peer: string): void {
   }
 }
 
-/** What issue 1 of 5 asks of the default module, as ratios to the TypeScript client 2.4.0 or as plain values. */
+/** The goals of the default module, as ratios to the TypeScript client 2.4.0 or as plain values. */
 const wanted: { table: string; most: number; ratio: boolean; variant?: string }[] = [
-  { table: '5,000 tools, ms', most: 0.5, ratio: true },
-  { table: '50 servers x 50 tools, ms', most: 0.95, ratio: true },
+  { table: 'first: 1 x 50, ms', most: 1.2, ratio: true },
+  { table: 'first: 10 x 50, ms', most: 0.9, ratio: true },
+  { table: 'first: 10 x 50, 40 ms away, ms', most: 1, ratio: true },
+  { table: 'first: 50 x 50, ms', most: 0.9, ratio: true },
+  { table: 'first: 50 x 50: CPU of the page, ms', most: 0.9, ratio: true },
+  { table: 'first: 10 x 500, ms', most: 0.6, ratio: true },
+  { table: 'first: 1 x 5,000, ms', most: 0.5, ratio: true },
+  { table: 'first: 10 x 100: memory of the page (PSS), MB', most: 1.4, ratio: true },
+  { table: 'first: 1 x 5,000: memory of the page (PSS), MB', most: 1.3, ratio: true },
+  { table: 'gap: 1 x 5,000, ms', most: 50, ratio: false },
   { table: 'small call p50, ms', most: 0.9, ratio: true },
   { table: 'CPU per call, ms', most: 0.9, ratio: true },
-  { table: '16-way, ms per call', most: 0.95, ratio: true },
+  { table: '16-way, ms per call', most: 0.9, ratio: true },
+  { table: '10 KB result p50, ms', most: 1.1, ratio: true },
   { table: '1 MB result p50, ms', most: 1.1, ratio: true },
   { table: 'start to first list, warm cache, ms', most: 1.2, ratio: true },
   { table: '500 tools with output schemas, ms', most: 0.3, ratio: true },

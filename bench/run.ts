@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -143,7 +143,7 @@ async function first(v: string, what: string, n: number, path: string): Promise<
     const page = await open(v, fresh, { storage: 'memory', start: 'preload' })
     await page.waitForTimeout(1500) // a new window of Chromium has work of its own
     await fetch(`${origins[0]}/count`)
-    const before = await rendererSeconds(cdp)
+    const before = await cpuOf(page)
     const tools = n * Number.parseInt(path, 10)
     let took = 0
     const gap = await longestGap(page, async () => {
@@ -151,8 +151,7 @@ async function first(v: string, what: string, n: number, path: string): Promise<
     }, what.startsWith('gap'))
     if (what.startsWith('gap')) return note(`${what}, ms`, v, gap)
     note(`${what}, ms`, v, took)
-    await page.waitForTimeout(500) // what is done after the list counts, too
-    note(`${what}: CPU of all, ms`, v, (await rendererSeconds(cdp) - before) * 1000)
+    note(`${what}: CPU of the page, ms`, v, await cpuOf(page) - before)
     const counts = await (await fetch(`${origins[0]}/count`)).json() as Record<string, number>
     for (const [kind, count] of Object.entries(counts)) note(`${what}: ${kind} per server`, v, count / n)
     note(`${what}: memory of the page (PSS), MB`, v, await memoryOf(page))
@@ -203,20 +202,61 @@ async function longestGap(page: Page, work: () => Promise<unknown>, watches = tr
   return watched
 }
 
-/** The memory of the largest renderer: its share of what it maps, in MB. */
-async function memoryOf(page: Page): Promise<number> {
-  await (await page.context().newCDPSession(page)).send('HeapProfiler.collectGarbage')
-  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
-  const sizes = await Promise.all(
-    processInfo.filter((p) => p.type === 'renderer').map(async ({ id }) => {
-      const rollup = await readFile(`/proc/${id}/smaps_rollup`, 'utf8').catch(() => '')
-      return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1000
-    }),
+/** The process of a page: that of the renderers which used most processor time while the page counts. */
+async function processOf(page: Page): Promise<number> {
+  const times = async () => {
+    const { processInfo } = await cdp.send('SystemInfo.getProcessInfo')
+    return new Map(processInfo.filter((p) => p.type === 'renderer').map((p) => [p.id, p.cpuTime]))
+  }
+  const before = await times()
+  await page.evaluate(() => {
+    for (const end = performance.now() + 50; performance.now() < end;);
+  })
+  const used = [...await times()].map(([id, time]) => [time - (before.get(id) ?? time), id] as const)
+  return used.sort((a, b) => b[0] - a[0])[0]![1]
+}
+
+const processes = new WeakMap<Page, Promise<number>>()
+const known = (page: Page) => processes.get(page) ?? processes.set(page, processOf(page)).get(page)!
+
+/** The processor time of a page and its workers, in ms. */
+async function cpuOf(page: Page): Promise<number> {
+  const id = await known(page)
+  const threads = await readdir(`/proc/${id}/task`)
+  const times = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${id}/task/${thread}/schedstat`, 'utf8').catch(() => '0')),
   )
-  return Math.max(...sizes)
+  return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e6
+}
+
+/** The memory of a page and its workers: its share of what it maps, in MB. */
+async function memoryOf(page: Page): Promise<number> {
+  const id = await known(page)
+  await (await page.context().newCDPSession(page)).send('HeapProfiler.collectGarbage')
+  return Number(/^Pss:\s+(\d+)/m.exec(await readFile(`/proc/${id}/smaps_rollup`, 'utf8'))![1]) / 1000
 }
 
 const parts: Record<string, (v: string, round: number) => Promise<void>> = {
+  // Servers that an earlier visit has stored.
+  async return(v) {
+    const fresh = await context.browser()!.newContext()
+    try {
+      for (const visit of ['first', 'second']) {
+        const page = await fresh.newPage()
+        await page.goto(`${addressOf(v)}${all[v]!.includes('?') ? '&' : '?'}start=stored`)
+        const took = await page.evaluate(async (urls) => {
+          while (!globalThis.variant) await new Promise((resolve) => setTimeout(resolve, 1))
+          await globalThis.variant.open()
+          await globalThis.variant.list(urls)
+          return performance.now()
+        }, origins.slice(0, 3).map((o) => `${o}/50`))
+        if (visit === 'second') note('return: page to the lists of 3 servers, ms', v, took)
+        await page.close()
+      }
+    } finally {
+      await fresh.close()
+    }
+  },
   async start(v) {
     const page = await context.newPage()
     for (const what of ['empty cache', 'again', 'warm cache']) {

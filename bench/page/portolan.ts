@@ -24,6 +24,7 @@ globalThis.variant = {
       wasm,
       storage: (params.get('storage') ?? 'local') as 'local',
     })
+    if (params.get('start') === 'stored') return
     for (const name of Object.keys(registry.getSnapshot().servers)) await registry.removeServer(name)
     // The module and its worker come with the first server that is on.
     if (!params.has('start')) {
@@ -33,8 +34,9 @@ globalThis.variant = {
   },
   async list(urls) {
     for (const [i, url] of urls.entries()) {
-      if (registry.getSnapshot().servers[`s${i}`]) await registry.removeServer(`s${i}`)
-      void registry.addServer(`s${i}`, { url })
+      const known = registry.getSnapshot().servers[`s${i}`]?.config.url
+      if (known && known !== url) await registry.removeServer(`s${i}`)
+      if (known !== url) void registry.addServer(`s${i}`, { url })
     }
     await registry.discover()
     return registry.getTools().length
