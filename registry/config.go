@@ -9,10 +9,13 @@ import (
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
+// Demo is the URL of the demo server, which the platform in a browser answers itself.
+const Demo = "builtin:demo"
+
 // A ServerConfig says where one server is and how to talk to it. Its JSON form
 // is ServerConfig of the JavaScript surface.
 type ServerConfig struct {
-	// URL is the http or https endpoint, or "builtin:demo".
+	// URL is the http or https endpoint, or [Demo].
 	URL string
 	// Headers go with every request to that URL's origin and nowhere else.
 	Headers map[string]string
@@ -128,7 +131,7 @@ func CheckName(name string) error {
 
 // Check says what is wrong with the configuration, or nil. It does not reach out.
 func (c ServerConfig) Check() error {
-	if err := checkURL(c.URL); err != nil {
+	if err := checkURL(c.URL); err != nil && c.URL != Demo {
 		return err
 	}
 	if wrong := notOneOf("transport", c.Transport, wire.Transports); wrong != "" {
@@ -183,13 +186,10 @@ func (c ServerConfig) offers(tool string) bool {
 // checkURL is a first look that needs no URL parser (net/url weighs 175 KB in
 // the module): the transport parses the URL for good.
 func checkURL(url string) error {
-	if strings.HasPrefix(url, "builtin:") {
-		return nil
-	}
 	scheme, rest, ok := strings.Cut(url, "://")
 	scheme = strings.ToLower(scheme)
 	if !ok || scheme != "http" && scheme != "https" {
-		return Because(ErrInvalidConfig, "url must start with https:// or http:// (or be builtin:demo)")
+		return Because(ErrInvalidConfig, "url must start with https:// or http:// (or be "+Demo+")")
 	}
 	host, _, _ := strings.Cut(rest, "/")
 	host, _, _ = strings.Cut(host, "?")

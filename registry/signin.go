@@ -92,7 +92,7 @@ func (a *Auth) wrong() string {
 		if f.Secret || value == "" {
 			continue
 		}
-		if (strings.HasSuffix(f.Name, "Url") || f.Name == "issuer") && (checkURL(value) != nil || strings.HasPrefix(value, "builtin:")) {
+		if (strings.HasSuffix(f.Name, "Url") || f.Name == "issuer") && checkURL(value) != nil {
 			return f.Name + " is not an http or https URL"
 		}
 		for i := range len(value) {

@@ -12,7 +12,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 	"github.com/portolan-mcp/portolan/wasm/internal/bridge"
-	"github.com/portolan-mcp/portolan/wasm/internal/demo"
 )
 
 func main() {
@@ -23,7 +22,7 @@ func main() {
 			ClientName: "portolan", ClientVersion: api.Version,
 			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn),
 		})
-		return demo.Or(c.Connect), c
+		return c.Connect, c
 	})
 }
 

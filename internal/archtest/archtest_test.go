@@ -120,17 +120,13 @@ var rules = []rule{
 		room: "wasm", js: true,
 		may: []string{
 			"registry", "registry/client", "registry/client/browser", "registry/oauth", "registry/rawjson",
-			"wasm/internal/api", "wasm/internal/bridge", "wasm/internal/demo",
+			"wasm/internal/api", "wasm/internal/bridge",
 		},
 		noStd: lean, reason: "the page's module",
 	},
 	{
 		room: "wasm/internal/api", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/wire"},
 		noStd: lean, reason: "linked into the page's module",
-	},
-	{
-		room: "wasm/internal/demo", may: []string{"registry", "registry/rawjson"}, noStd: lean,
-		reason: "linked into the page's module",
 	},
 	{
 		room: "wasm/internal/bridge", js: true,

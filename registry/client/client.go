@@ -87,6 +87,9 @@ func (c *Client) Connect(ctx context.Context, name string, cfg registry.ServerCo
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
+	if cfg.URL == registry.Demo { // which the platform itself answers
+		cfg.Proxy, cfg.ProxyAuto, cfg.Transport = false, false, ""
+	}
 	d := &dial{c: c, name: name, cfg: cfg, notify: notify}
 	if d.notify == nil {
 		d.notify = func(registry.Notice) {}
@@ -139,8 +142,11 @@ func (d *dial) via(href string) string {
 	return through
 }
 
-// remember notes what worked.
+// remember notes what worked, except of the demo: no round trips can be saved there.
 func (d *dial) remember(info registry.SessionInfo) {
+	if d.href == registry.Demo {
+		return
+	}
 	d.c.hints.set(d.href, Hint{info.Transport, info.ProtocolVersion, info.ListChanged, d.proxied && d.cfg.ProxyAuto})
 }
 

@@ -13,7 +13,8 @@ type Platform interface {
 	// Join sets the limits of every exchange and where its events go. It is called once, first.
 	Join(registry.Limits, Sink)
 	// Resolve resolves ref against the absolute URL base. It returns the
-	// normalized URL and its origin; not ok if they make no http or https URL.
+	// normalized URL and its origin; not ok if they make no http or https URL. A platform
+	// that has the demo also takes registry.Demo.
 	Resolve(base, ref string) (href, origin string, ok bool)
 	// Start begins an exchange. Its events come in order, never two at once, and none before
 	// Start returns.

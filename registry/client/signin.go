@@ -14,7 +14,7 @@ import (
 // signInOf returns the sign-in of a server, nil where its headers have the
 // credentials, or it is none of HTTP.
 func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.Server {
-	if c.opts.OAuth == nil || strings.HasPrefix(href, "builtin:") {
+	if c.opts.OAuth == nil || href == registry.Demo {
 		return nil
 	}
 	for header := range cfg.Headers {

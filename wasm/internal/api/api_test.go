@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
-	"github.com/portolan-mcp/portolan/wasm/internal/demo"
 )
 
 var update = flag.Bool("update", false, "rewrite the goldens")
@@ -49,7 +48,7 @@ func (p *page) Fail(id int, err []byte)      { p.note("fail", id, string(err)) }
 func (p *page) Progress(id int, json []byte) { p.note("progress", id, string(json)) }
 func (p *page) Called(id int, result *registry.Result) {
 	text, _ := result.Payload.JSON()
-	p.note("called", id, string(api.EncodeCalled(result))+" "+string(text))
+	p.note("called", id, result.Server+" "+result.Tool+" "+string(text))
 }
 
 func (p *page) State(event []byte) {
@@ -85,12 +84,38 @@ func (p *page) ask(a *api.API, id int, method, params string) string {
 	return p.answers[id]
 }
 
+// A counter is a server whose one tool reports progress twice. With the argument "wait" it does not end.
+type counter struct{}
+
+func (counter) Info() registry.SessionInfo  { return registry.SessionInfo{} }
+func (counter) Close(context.Context) error { return nil }
+
+func (counter) ListTools(context.Context, *string) (*registry.ToolPage, error) {
+	return &registry.ToolPage{Tools: []registry.ToolDef{{Name: "count", Def: registry.Raw(`{"name":"count"}`)}}}, nil
+}
+
+func (counter) CallTool(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+	if strings.Contains(string(call.Arguments), "wait") {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for i := range 2 {
+		call.OnProgress(registry.Progress{Progress: float64(i + 1), Total: 2})
+	}
+	return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+}
+
+// connect finds a counter at the URL of the demo, and nobody elsewhere.
+func connect(_ context.Context, _ string, cfg registry.ServerConfig, _ registry.Notify) (registry.Session, error) {
+	if cfg.URL == registry.Demo {
+		return counter{}, nil
+	}
+	return nil, registry.Because(registry.ErrNetwork, "nobody listens")
+}
+
 func open(t *testing.T) (*api.API, *page, *registry.Registry) {
 	t.Helper()
-	refuse := func(context.Context, string, registry.ServerConfig, registry.Notify) (registry.Session, error) {
-		return nil, registry.Because(registry.ErrNetwork, "nobody listens")
-	}
-	reg := registry.New(&registry.Options{Connect: demo.Or(refuse)})
+	reg := registry.New(&registry.Options{Connect: connect})
 	t.Cleanup(func() { _ = reg.Close() })
 	p := newPage()
 	return api.New(reg, p), p, reg
@@ -105,21 +130,21 @@ func TestMainJobThroughTheAPI(t *testing.T) {
 		if got := p.ask(a, 2, "discover", `{}`); got != "reply null" {
 			t.Fatal(got)
 		}
-		if len(p.tools["demo"]) != 6 {
+		if len(p.tools["demo"]) != 1 {
 			t.Fatalf("tools %v", p.tools)
 		}
 		if last := p.order[len(p.order)-2:]; !cmp.Equal(last, []string{"state", "reply"}) {
 			t.Errorf("the reply overtook the state: %v", p.order)
 		}
-		a.Dispatch(3, "demo__count", []byte(`{"to":2,"delayMs":1}`), 0, true)
+		a.Dispatch(3, "demo__count", []byte(`{}`), 0, true)
 		<-p.answer
-		if got := p.answers[3]; !strings.HasPrefix(got, `called {"server":"demo","tool":"count","isError":false,`) || !strings.Contains(got, "counted to 2") {
+		if got := p.answers[3]; got != `called demo count {"content":[]}` {
 			t.Errorf("answer %s", got)
 		}
 		if n := strings.Count(strings.Join(p.order, " "), "progress"); n != 2 {
 			t.Errorf("%d reports of progress", n)
 		}
-		a.Dispatch(4, "demo__count", []byte(`{"to":100,"delayMs":1000}`), 0, false)
+		a.Dispatch(4, "demo__count", []byte(`{"wait":true}`), 0, false)
 		synctest.Wait()
 		a.Cancel(4)
 		<-p.answer
@@ -313,7 +338,7 @@ func TestOneVersion(t *testing.T) {
 // The page stores what the registry made of a change, secrets included, and hears nothing of refused ones.
 func TestHostGetsConfigurations(t *testing.T) {
 	p := newPage()
-	a := api.New(registry.New(&registry.Options{Connect: demo.Or(nil)}), p)
+	a := api.New(registry.New(&registry.Options{Connect: connect}), p)
 	for i, step := range []struct{ method, params, want string }{
 		{"addServer", `{"name":"s","config":{"url":"https://h.example/a","enabled":false,"headers":{"K":"hush"},"auth":{"clientId":"c","clientSecret":"hush"}}}`,
 			`s {"url":"https://h.example/a","headers":{"K":"hush"},"enabled":false,"auth":{"clientId":"c","clientSecret":"hush"}}`},

@@ -128,12 +128,6 @@ func EncodeHold(t *registry.Tool) []byte {
 		strs("changes", t.Hold.Changes).str("key", t.Endpoint()).end()
 }
 
-// EncodeCalled writes what is known of a call beside its answer: a Called without value and raw.
-func EncodeCalled(r *registry.Result) []byte {
-	return object(nil).str("server", r.Server).str("tool", r.Tool).
-		bool("isError", r.IsError).float("durationMs", ms(r.Duration)).end()
-}
-
 // errUsage is a request that the package around the module would not send.
 var errUsage = errors.New("invalid request")
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
-	"github.com/portolan-mcp/portolan/wasm/internal/api"
 )
 
 // serving is the module's one bridge: exports are functions of the module.
@@ -51,16 +50,7 @@ func called(id float64, table, isError int32, durationMs float64, names unsafe.P
 
 // Called ends a request with the answer to a tool call.
 func (b *Bridge) Called(id int, result *registry.Result) {
-	h, ok := result.Payload.(handle)
-	if !ok {
-		text, err := result.Payload.JSON()
-		if err != nil {
-			text = []byte("null")
-		}
-		b.boot.Call("calledText", id, string(api.EncodeCalled(result)), string(text))
-		return
-	}
-	table, _ := h.Handle()
+	table, _ := result.Payload.(handle).Handle()
 	var isError int32
 	if result.IsError {
 		isError = 1

@@ -7,7 +7,6 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/browser/membuf"
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 )
 
@@ -22,12 +21,6 @@ const withheld = 1 << 31
 
 // Tools replaces the tools of one server.
 func (b *Bridge) Tools(server string, tools []registry.Tool) {
-	if len(tools) > 0 {
-		if _, ok := tools[0].Def.(handle); !ok {
-			b.boot.Call("toolsText", server, string(encodeTools(tools)))
-			return
-		}
-	}
 	size := len(server)
 	for i := range tools {
 		size += 1 + len(tools[i].Name) + 1 + len(tools[i].Digest())
@@ -55,43 +48,3 @@ func (b *Bridge) Tools(server string, tools []registry.Tool) {
 //
 //go:wasmimport portolan listed
 func listed(lines unsafe.Pointer, n int32, handles unsafe.Pointer, tools int32)
-
-// encodeTools writes [{"name","tool","definition","withheld"}…] for definitions held as text.
-func encodeTools(tools []registry.Tool) []byte {
-	out := []byte{'['}
-	for i := range tools {
-		t := &tools[i]
-		def, err := t.Def.JSON()
-		if err != nil {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(append(out, `{"name":`...), t.Name)
-		out = rawjson.AppendString(append(out, `,"tool":`...), t.RawName)
-		if t.Withheld {
-			out = append(out, `,"withheld":true`...)
-		}
-		if t.Hold != nil {
-			out = append(append(out, `,"held":`...), api.EncodeHold(t)...)
-		}
-		if t.Pin != "" {
-			out = rawjson.AppendString(append(out, `,"pin":`...), t.Digest())
-		}
-		if len(t.Flags) > 0 {
-			out = append(out, `,"flags":[`...)
-			for i, f := range t.Flags {
-				if i > 0 {
-					out = append(out, ',')
-				}
-				out = rawjson.AppendString(append(out, `{"rule":`...), f.Rule)
-				out = rawjson.AppendString(append(out, `,"where":`...), f.Where)
-				out = append(rawjson.AppendString(append(out, `,"excerpt":`...), f.Excerpt), '}')
-			}
-			out = append(out, ']')
-		}
-		out = append(append(append(out, `,"definition":`...), def...), '}')
-	}
-	return append(out, ']')
-}

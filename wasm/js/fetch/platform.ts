@@ -3,6 +3,7 @@
 
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
+import { demo, demoUrl } from './demo.ts'
 import { type Bounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
@@ -92,7 +93,8 @@ export class Platform {
   #bounds: Bounds = limitDefaults
 
   constructor(options: PlatformOptions = {}) {
-    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+    const network = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+    this.#fetch = (input, init) => input === demoUrl ? demo(init!) : network(input, init)
     this.#uploads = new Uploads(this.#fetch)
     this.#abi = options.abi
     this.#ioWorker = options.ioWorker?.({
@@ -125,6 +127,7 @@ export class Platform {
   }
 
   resolve(base: string, ref: string): string | undefined {
+    if (base === demoUrl && !ref) return `${demoUrl}\n${demoUrl}`
     try {
       const url = new URL(ref, base)
       url.hash = ''

@@ -204,14 +204,9 @@ export class Instance {
       },
       reply: (id: number, result: string) => this.#listener.settle(id, { result: JSON.parse(result) }),
       fail: (id: number, error: string) => this.#listener.settle(id, { error: read(error) }),
-      calledText: (id: number, meta: string, text: string) =>
-        this.#listener.settle(id, {
-          result: { ...JSON.parse(meta), value: JSON.parse(text), raw: text } satisfies Called,
-        }),
       progress: (id: number, progress: string) => this.#listener.progress(id, read(progress)),
       config: (server: string, config: string) => this.#listener.config(server, config ? JSON.parse(config) : null),
       state: (event: string) => this.#listener.state(read(event)),
-      toolsText: (server: string, text: string) => this.#listener.tools(server, JSON.parse(text), []),
       hints: (hints: string) => this.#listener.hints(hints),
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
         this.#listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),

@@ -34,7 +34,7 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
   if (!isObject(config)) throw new RegistryError('invalid_config', 'the configuration is not an object', { server })
   const { url } = config
   if (url === undefined) return
-  if (typeof url !== 'string' || (!url.startsWith('builtin:') && !URL.canParse(url))) {
+  if (typeof url !== 'string' || !URL.canParse(url)) {
     throw new RegistryError('invalid_config', `the url ${JSON.stringify(url)} is not valid`, {
       server,
       hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',

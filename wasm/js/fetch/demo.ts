@@ -1,0 +1,132 @@
+// The MCP server `builtin:demo`. Its few tools show what a tool can do, without a network. It speaks 2026-07-28.
+
+export const demoUrl = 'builtin:demo'
+
+/** A PNG of one pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const text = (text: string) => ({ content: [{ type: 'text', text }] })
+const failure = (reason: string) => ({ ...text(reason), isError: true })
+
+const textOf = (value: unknown, absent: string) => typeof value === 'string' ? value : absent
+const numberOf = (value: unknown, least: number, most: number, absent: number) =>
+  typeof value === 'number' ? Math.min(Math.max(value, least), most) : absent
+const limitOf = (to: unknown) => Math.trunc(numberOf(to, 1, 100, 5))
+
+type Args = Partial<Record<'text' | 'a' | 'b' | 'to' | 'delayMs' | 'city' | 'reason', unknown>>
+
+const tool = (
+  name: string,
+  description: string,
+  properties: object,
+  required: string[] | undefined,
+  /** Makes the result of a call. Lists of tools do not show it, because JSON has no functions. */
+  run: (args: Args) => object,
+) => ({ name, description, inputSchema: { type: 'object', properties, required }, run })
+
+const string = { type: 'string' }, number = { type: 'number' }
+
+const tools = [
+  tool(
+    'echo',
+    'Returns the text that it is given.',
+    { text: { ...string, description: 'What to say' } },
+    ['text'],
+    (args) => text(textOf(args.text, '')),
+  ),
+  tool(
+    'add',
+    'Adds two numbers.',
+    { a: number, b: number },
+    ['a', 'b'],
+    ({ a, b }) =>
+      typeof a === 'number' && typeof b === 'number' ? text(`${a + b}`) : failure('a and b must be numbers'),
+  ),
+  tool(
+    'count',
+    'Counts slowly and reports progress.',
+    {
+      to: { type: 'integer', minimum: 1, maximum: 100, default: 5 },
+      delayMs: { type: 'integer', minimum: 0, maximum: 10000, default: 200 },
+    },
+    undefined,
+    ({ to }) => text(`counted to ${limitOf(to)}`),
+  ),
+  tool('picture', 'Returns a small image.', {}, undefined, () => ({
+    content: [{ type: 'text', text: 'One pixel:' }, { type: 'image', mimeType: 'image/png', data: pixel }],
+  })),
+  tool('weather', 'Returns made-up weather as structured content.', { city: string }, ['city'], ({ city }) => {
+    const structuredContent = { city: textOf(city, 'nowhere'), celsius: 21.5, sky: 'clear' }
+    return { ...text(JSON.stringify(structuredContent)), structuredContent }
+  }),
+  tool(
+    'fail',
+    'Always answers with an error.',
+    { reason: string },
+    undefined,
+    ({ reason }) => failure(textOf(reason, 'this tool always fails')),
+  ),
+]
+
+interface Params {
+  name?: string
+  arguments?: Args
+  _meta?: { progressToken?: number }
+}
+
+function outcome(method: string, { name, arguments: args = {} }: Params): object {
+  const complete = (result: object) => ({ result: { resultType: 'complete', ...result } })
+  const refuse = (code: number, message: string) => ({ error: { code, message } })
+  if (method === 'tools/list') return complete({ tools })
+  if (method === 'server/discover')
+    return complete({
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'portolan-demo', version: '1' } },
+    })
+  if (method !== 'tools/call') return refuse(-32601, 'method not found')
+  const called = tools.find((tool) => tool.name === name)
+  return called ? complete(called.run(args)) : refuse(-32602, `unknown tool: ${name}`)
+}
+
+/** The events of a call of count: a report of progress after each delay, and the response. */
+function counting(
+  { to, delayMs }: Args,
+  progressToken: unknown,
+  response: string,
+  signal: AbortSignal,
+): ReadableStream {
+  const total = limitOf(to)
+  return new ReadableStream({
+    start(controller) {
+      const send = (json: string) => controller.enqueue(new TextEncoder().encode(`data: ${json}\n\n`))
+      let progress = 0
+      const timer = setInterval(() => {
+        const params = { progressToken, progress: ++progress, total, message: `at ${progress}` }
+        if (progressToken !== undefined)
+          send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
+        if (progress < total) return
+        clearInterval(timer)
+        send(response)
+        controller.close()
+      }, numberOf(delayMs, 0, 10_000, 200))
+      signal.addEventListener('abort', () => {
+        clearInterval(timer)
+        controller.error(signal.reason)
+      })
+    },
+  })
+}
+
+/** Answers a request as fetch does. */
+export async function demo(init: RequestInit): Promise<Response> {
+  const { id, method, params = {} } = JSON.parse(new TextDecoder().decode(init.body as Uint8Array)) as {
+    id: number
+    method: string
+    params?: Params
+  }
+  const json = JSON.stringify({ jsonrpc: '2.0', id, ...outcome(method, params) })
+  const streams = method === 'tools/call' && params.name === 'count'
+  const body = streams ? counting(params.arguments ?? {}, params._meta?.progressToken, json, init.signal!) : json
+  return new Response(body, { headers: { 'content-type': streams ? 'text/event-stream' : 'application/json' } })
+}
