@@ -79,7 +79,10 @@ export async function launch(
   const ahead = preloaded.get(key)
   preloaded.delete(key)
   try {
-    if (ahead) return await (await ahead).start(settings)
+    if (ahead) {
+      await compile() // which reports the progress
+      return await (await ahead).start(settings)
+    }
   } catch (e) { // the module may have ended since
     if (!/_failed|crashed/.test((e as RegistryError).code)) throw e
   }
