@@ -216,3 +216,45 @@ test('in a page, too', async () => {
   assert.deepEqual(page.faults, [])
   await browser.close()
 })
+
+test('in a page, preload starts a worker, rehearses in another and leaves nothing behind', async () => {
+  const browser = await launchChromium()
+  const page = await openPage(browser, `${site.url}/`)
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  let workers = 0
+  page.on('worker', () => workers++)
+  const url = address()
+  const stored = await page.evaluate(`(async () => {
+    globalThis.portolan = await import('/index.js')
+    await portolan.preload({ wasm: '${url}' })
+    return Object.keys(localStorage)
+  })()`)
+  assert.deepEqual(stored, [])
+  assert.equal(workers, 2)
+  assert.equal(page.workers().length, 1)
+  const seen = await page.evaluate(`(async () => {
+    const r = await portolan.createRegistry({ wasm: '${url}' })
+    await r.addServer('demo', { url: 'builtin:demo' })
+    await r.discover()
+    const seen = { mode: r.mode, servers: Object.keys(r.getSnapshot().servers), tools: r.getTools().length }
+    await r.close()
+    return seen
+  })()`)
+  assert.deepEqual(seen, { mode: 'worker', servers: ['demo'], tools: 6 })
+  assert.equal(workers, 2)
+  assert.deepEqual(requests.filter((r) => !r.startsWith(site.url)), [])
+  // A registry that does not wait for the rehearsal ends it.
+  const other = address()
+  const early = await page.evaluate(`(async () => {
+    const ready = portolan.preload({ wasm: '${other}' })
+    const r = await portolan.createRegistry({ wasm: '${other}', servers: { demo: { url: 'builtin:demo' } } })
+    await Promise.all([r.discover(), ready])
+    const tools = r.getTools().length
+    await r.close()
+    return tools
+  })()`)
+  assert.equal(early, 6)
+  assert.deepEqual(page.faults, [])
+  await browser.close()
+})

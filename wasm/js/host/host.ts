@@ -264,10 +264,11 @@ export class Host {
   /** Posts a reply to the client of its request. `of` is the instance that replies. */
   #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
     if (of === this.#instance) this.#busy--
-    if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
     this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage, transfer)
+    // A channel sends at the end of the turn, and the reply leaves before the module ends.
+    if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
     this.#renew()
   }
 

@@ -9,17 +9,17 @@ interface WorkerScope {
 }
 
 /** Makes the IO worker. Host.load takes it in a dedicated or shared worker. */
-export const ioWorker: MakeIoWorker = (listener) => new IoWorker(another, listener)
+export const ioWorker: MakeIoWorker = (listener) => new IoWorker(() => another(ioWorkerName), listener)
 
-/** Starts a second worker with this worker's script, for serveIoWorker. Undefined if no worker can be started. */
-function another(): Worker | undefined {
+/** Starts a second worker with this worker's script. Undefined if no worker can be started. */
+export function another(name: string): Worker | undefined {
   const scope = globalThis as unknown as WorkerScope
   if (typeof scope.Worker !== 'function') return undefined
   try {
     // The URL of a script that came as a blob is revoked by now.
     const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
     const make = (url: string) =>
-      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name: ioWorkerName })
+      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name })
     try {
       return make(url)
     } catch {

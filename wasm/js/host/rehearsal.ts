@@ -1,6 +1,6 @@
 // A rehearsal connects a module of its own to servers that do not exist, lists their tools and calls one. The engine
 // compiles a function when it is first called, and shares it with other modules of the same source. So the first real
-// servers find compiled code.
+// servers find compiled code. It runs in a worker of its own, whose memory is free as soon as that ends.
 
 import type { RequestBody } from '../shared/protocol.ts'
 import { Instance } from './instance.ts'
@@ -8,14 +8,14 @@ import { Instance } from './instance.ts'
 /** The numbers of servers, of their tools, and of calls. More would compile little more. */
 const SERVERS = 32, TOOLS = 20, CALLS = 40
 
-/** Runs a rehearsal, until it ends or is aborted. No request leaves this realm. */
-export async function rehearse(module: WebAssembly.Module, signal: AbortSignal): Promise<void> {
+/** Runs a rehearsal. No request leaves this realm. */
+export async function rehearse(module: WebAssembly.Module): Promise<void> {
   const instance = await Instance.load(module, undefined, answer)
-  if (signal.aborted) return instance.exit()
-  signal.addEventListener('abort', () => instance.exit())
   const waiting = new Map<number, () => void>()
   const ignore = () => {}
+  let isOver = false
   const ended = () => {
+    isOver = true
     for (const done of waiting.values()) done()
   }
   instance.start({}, {
@@ -34,7 +34,7 @@ export async function rehearse(module: WebAssembly.Module, signal: AbortSignal):
   let last = 0
   const ask = (send: (id: number) => void) =>
     new Promise<void>((done) => {
-      if (signal.aborted) return done()
+      if (isOver) return done()
       waiting.set(++last, done)
       send(last)
     })

@@ -1,4 +1,4 @@
-import { ioWorker } from './io-worker.ts'
+import { another, ioWorker } from './io-worker.ts'
 import { portChannel } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
 import { Host } from './host.ts'
@@ -6,6 +6,7 @@ import { rehearse } from './rehearsal.ts'
 import {
   holdLock,
   ioWorkerName,
+  rehearsalName,
   sharedName,
   workerName,
   type Launch,
@@ -25,6 +26,7 @@ const scope = globalThis as unknown as DedicatedWorkerGlobalScope & SharedScope 
 if (scope.document === undefined) {
   if (scope.name === workerName) serveOne(scope)
   else if (scope.name === ioWorkerName) serveIoWorker(scope, new Platform())
+  else if (scope.name === rehearsalName) serveRehearsal(scope)
   else if (scope.name?.startsWith(sharedName)) serveTabs(scope)
 }
 
@@ -42,10 +44,10 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
     scope.onmessage = null
     try {
       const [host, lock] = await Promise.all([Host.load(data.module, ioWorker), holdLock('portolan ')])
-      const rehearsal = new AbortController()
+      let rehearsal: Worker | undefined
       scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
         scope.onmessage = null
-        rehearsal.abort()
+        rehearsal?.terminate()
         try {
           await host.start(data.options, data.begin)
           host.attach(portChannel(scope))
@@ -56,10 +58,23 @@ function serveOne(scope: DedicatedWorkerGlobalScope): void {
       }
       scope.postMessage({ loaded: true } satisfies Loaded)
       if (!data.rehearses) return
-      await rehearse(data.module, rehearsal.signal).catch(() => {})
-      if (!rehearsal.signal.aborted) scope.postMessage({ rehearsed: true } satisfies Rehearsed)
+      const end = () => {
+        rehearsal?.terminate()
+        scope.postMessage({ rehearsed: true } satisfies Rehearsed)
+      }
+      rehearsal = another(rehearsalName)
+      if (!rehearsal) return end()
+      rehearsal.onmessage = rehearsal.onerror = end
+      rehearsal.postMessage({ module: data.module })
     } catch (e) {
       refuse(e)
     }
+  }
+}
+
+function serveRehearsal(scope: DedicatedWorkerGlobalScope): void {
+  scope.onmessage = async ({ data }: MessageEvent<Pick<Load, 'module'>>) => {
+    await rehearse(data.module).catch(() => {})
+    scope.postMessage(null)
   }
 }

@@ -43,6 +43,9 @@ export const workerName = 'portolan-module'
 /** The name of the IO worker; see fetch/io-worker.ts. */
 export const ioWorkerName = 'portolan-io'
 
+/** The name of the worker that runs a rehearsal; see host/rehearsal.ts. */
+export const rehearsalName = 'portolan-rehearsal'
+
 /**
  * A tab joins a shared worker with the name of a lock that the tab holds for its life. The worker replies that a module
  * is wanted, or that the host is launched. A module cannot be posted to a shared worker, which compiles its own.
