@@ -75,9 +75,9 @@ export class RawChromium {
   /** Ends the browser; `hard`: as a crash does, with its whole process group. */
   async stop(hard = false): Promise<void> {
     const ended = new Promise((resolve) => this.child.once('exit', resolve))
-    if (this.child.exitCode !== null) return
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
     if (hard) process.kill(-this.child.pid!, 'SIGKILL')
-    else await this.cdp.send('Browser.close').catch(() => {})
+    else this.cdp.send('Browser.close').catch(() => {}) // a browser that ends may not reply
     await ended
   }
 

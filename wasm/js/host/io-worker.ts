@@ -18,8 +18,7 @@ export function another(name: string): Worker | undefined {
   try {
     // The URL of a script that came as a blob is revoked by now.
     const url = scope.location.protocol === 'blob:' ? blobUrl() : scope.location.href
-    const make = (url: string) =>
-      new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name })
+    const make = (url: string) => new scope.Worker!(url, { type: isModule(scope) ? 'module' : 'classic', name })
     try {
       return make(url)
     } catch {
