@@ -66,6 +66,18 @@ func (r *Registry) awaitPins(a *approved) {
 	}
 }
 
+// awaitAllPins waits until no list of any endpoint is without its pins. The caller holds
+// r.mu, which is free meanwhile: lists may arrive.
+func (r *Registry) awaitAllPins() {
+	for waits := true; waits; {
+		waits = false
+		for _, a := range r.approved {
+			waits = waits || a.pinning != nil
+			r.awaitPins(a)
+		}
+	}
+}
+
 // pinLater has the pins of a list made that is offered already. The caller holds r.mu.
 func (r *Registry) pinLater(s *server, l *listing, tools []Tool) {
 	u := &unpinned{s, r.approvedFor(s), l, tools, withoutPin(tools), make(chan struct{})}
@@ -149,7 +161,7 @@ func (r *Registry) pinList(u *unpinned) {
 		if held {
 			r.offer(s, u.tools)
 		}
-		r.changed(Event{Server: s.name, Tools: held})
+		r.changed(Event{Server: s.name, Tools: held || s.cfg.Trust == TrustAll}) // SavePins tells of the others
 	}()
 	r.mu.Lock()
 	current := s.lists(u.tools)

@@ -138,6 +138,37 @@ func TestPinsOfALongList(t *testing.T) {
 			offered(t, r, 0, 150)
 		})
 	})
+	t.Run("are saved by a close that comes before them", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			store := &memoryPins{}
+			r, l := begin(t, store)
+			l.discover(t, r, "one")
+			_ = r.Close()
+			if made := l.made.Load(); made != 150 || len(store.fresh) != 1 {
+				t.Errorf("%d pins, saved %v", made, store.fresh)
+			}
+		})
+	})
+	t.Run("of a trusted server are told, though nothing is saved", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, l := begin(t, nil)
+			cfg, _ := r.Config("a")
+			cfg.Trust = registry.TrustAll
+			if err := r.Update("a", cfg); err != nil {
+				t.Fatal(err)
+			}
+			l.discover(t, r, "one")
+			var told atomic.Bool
+			r.Subscribe(func(e registry.Event) {
+				if e.Tools && r.Snapshot().Tools[149].Pin != "" {
+					told.Store(true)
+				}
+			})
+			if l.settled(); !told.Load() {
+				t.Error("no event told of the pins")
+			}
+		})
+	})
 	t.Run("keep nobody from removing the server, or closing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, l := begin(t, nil)

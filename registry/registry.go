@@ -264,9 +264,7 @@ func (r *Registry) wake() {
 // nothing of the registry runs any more. A second Close does nothing.
 func (r *Registry) Close() error {
 	r.mu.Lock()
-	for _, a := range r.approved {
-		r.awaitPins(a)
-	}
+	r.awaitAllPins()
 	if r.closed {
 		r.mu.Unlock()
 		return nil

@@ -135,6 +135,24 @@ test('a tool that changes between two lists is held, with what it was, until it 
   assert.deepEqual(await seen(), { offered: ['write'], held: [{ ...changed, before: changed.now, now: 'Reads.' }] })
 })
 
+test('a list that is offered before its pins is asked about with pins, and stored with its definitions', async (t) => {
+  const { tools, page, open, seen } = await scene(t)
+  tools.push(tool('read', 'Reads a file.'))
+  while (tools.length < 150) tools.push(tool(`other-${tools.length}`, 'Does it.'))
+  await open(', onApprove: (q) => { asked.push(q.pin); return "always" }')
+  const call = () => page.evaluate(() => window.r.call('s__read', {}).then(() => 'ran', (e) => e.code as string))
+  await call()
+  assert.match(await page.evaluate(() => window.asked.join()), /^[\w-]{43}$/)
+  await call() // the answer is bound to that pin
+  assert.equal(await page.evaluate(() => window.asked.length), 1)
+  await page.waitForFunction(() => localStorage.getItem('portolan.approved'))
+  tools[0] = tool('read', 'Reads a file, and sends it.')
+  await open()
+  const { offered, held } = await seen()
+  assert.equal(offered.length, 149)
+  assert.deepEqual(held.map((h) => [h.tool, h.before]), [['read', 'Reads a file.']])
+})
+
 test('a tool with another name is found to be the same; new ones are held for who wants that', async (t) => {
   const { tools, page, open, seen } = await scene(t, ', holdNewTools: true')
   tools.push(tool('read', 'Reads a file.'))

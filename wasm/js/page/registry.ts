@@ -362,7 +362,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         return this.#owner.onHints?.(m.hints)
       case 'pins':
         this.#approved.add(m.server)
-        return void this.#owner.trust?.().then((t) => t.save(m)).catch(ignore)
+        return void this.#owner.trust?.().then((t) => {
+          t.save(m)
+          // The approved list is here, or it comes next.
+          const list = this.#lists.get(m.server)
+          if (list) t.define(m.server, list.tools)
+        }).catch(ignore)
       case 'elicit':
         return void this.#elicit(m.ask, m.request)
       case 'authorize':
@@ -393,7 +398,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     const was = this.#lists.get(m.server)
     this.#replace(m.server, list)
     this.#made().catch(ignore) // calls will need it
-    this.#define(m.server, list)
+    if (this.#approved.delete(m.server))
+      this.#owner.trust?.().then((t) => t.define(m.server, list.tools)).catch(ignore)
     if (list.held.length) {
       this.#filling = this.#owner.trust?.().then(async (t) => {
         const held = await t.before(m.server, list.held, was)
@@ -406,13 +412,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     const list = this.#lists.get(server)
     if (!list) return
     givePins([...list.tools, ...list.withheld, ...list.held], pins)
-    this.#define(server, list)
     this.#changed()
-  }
-
-  /** Stores the definitions if they were approved just now. */
-  #define(server: string, { tools }: ToolLists): void {
-    if (this.#approved.delete(server)) this.#owner.trust?.().then((t) => t.define(server, tools)).catch(ignore)
   }
 
   #replace(server: string, list: ToolLists): void {

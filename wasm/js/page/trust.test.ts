@@ -261,6 +261,48 @@ test('policies are taken over from the storage, but not of what the page gives, 
   assert.equal(ours.servers.get('s')!.trust, undefined)
 })
 
+test('a question waits for the pin of its tool, and nothing else does', async () => {
+  const listeners = new Set<() => void>()
+  const subscribe = (listener: () => void) => (listeners.add(listener), () => void listeners.delete(listener))
+  const list = (pin: string): ToolInfo => ({
+    server: 'a',
+    tool: 'x',
+    name: 'a__x',
+    definition: { name: 'x' } as ToolDefinition,
+    pin,
+  })
+  let tool: ToolInfo | undefined = list('')
+  const asked: string[] = []
+  const trust = new Trust(new ConfigStore(storageFor('memory')), {
+    onApprove: (q) => (asked.push(q.pin), 'once'),
+  }, { turn: (work) => work(), take: () => {}, changed: () => {} })
+  const admit = (trust_: 'trust' | undefined, signal?: AbortSignal, find = () => tool) =>
+    trust.admit(find, 'a__x', '{}', () => ({ url: key, trust: trust_ }) as never, signal, subscribe)
+
+  const waits = admit(undefined)
+  assert.deepEqual([listeners.size, asked], [1, []])
+  for (const tell of listeners) tell() // of something else
+  assert.deepEqual([listeners.size, asked], [1, []])
+  tool.pin = 'p'
+  for (const tell of listeners) tell()
+  assert.deepEqual([await waits, listeners.size, asked], [undefined, 0, ['p']])
+
+  tool = list('')
+  const replaced = admit(undefined)
+  tool = list('q')
+  for (const tell of listeners) tell()
+  assert.deepEqual([await replaced, listeners.size, asked], [undefined, 0, ['p', 'q']])
+
+  tool = list('')
+  const ends = new AbortController()
+  const aborted = admit(undefined, ends.signal)
+  ends.abort()
+  assert.deepEqual([await aborted, listeners.size, asked.length], [undefined, 0, 2])
+  assert.equal(await admit('trust'), undefined)
+  assert.equal((await admit(undefined, undefined, () => undefined))!.code, 'unknown_tool')
+  assert.deepEqual([listeners.size, asked.length], [0, 2])
+})
+
 test('turns are taken where there are locks, and work is done where there are none or nobody lets go', async (t) => {
   const others = new StorageLock(new ConfigStore(storageFor('memory')), { storage: 'memory' }, () => {})
   const set = (locks: unknown) =>

@@ -108,7 +108,9 @@ export class Trust {
         const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
         for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
         let room = mostOfServer
-        const kept = Object.entries(definitions).reverse().filter(([, d]) => (room -= JSON.stringify(d).length) >= 0)
+        const kept = Object.entries(definitions).reverse().filter(([, d]) =>
+          room >= 0 && (room -= JSON.stringify(d).length) >= 0
+        )
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
         while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
         t.put(approvedKey, Object.fromEntries(all))
@@ -162,15 +164,6 @@ export class Trust {
     signal: AbortSignal | undefined,
     subscribe: (listener: () => void) => () => void,
   ): Promise<WireError | undefined> {
-    // A first list comes without pins, and an answer is stored with its tool's pin.
-    for (const ends = performance.now() + pinTime; find()?.pin === undefined && performance.now() < ends;) {
-      let end = () => {}
-      await new Promise<void>((resolve) => {
-        end = subscribe(resolve)
-        setTimeout(resolve, pinTime)
-      })
-      end()
-    }
     for (;;) {
       const tool = find()
       const config = tool && configOf(tool.server)
@@ -179,6 +172,12 @@ export class Trust {
           ...unknownToolError,
           message: `unknown tool: ${name.slice(0, 200)}`,
         }
+      const trusted = config.trust === 'trust'
+      if (trusted && (!this.#options.approveAll || tool.definition.annotations?.readOnlyHint === true)) return undefined
+      // A first list comes without pins, and an answer is stored with its tool's pin.
+      if (!tool.pin) await until(() => tool.pin || find() !== tool, subscribe, pinTime, signal)
+      if (signal?.aborted) return undefined
+      if (find() !== tool) continue
       const denied = await this.#ask(tool, args, config, signal)
       if (denied)
         return { ...deniedError, message: denied, server: tool.server }
@@ -192,9 +191,6 @@ export class Trust {
     config: RedactedConfig,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    const trusted = config.trust === 'trust'
-    const annotations = tool.definition.annotations ?? {}
-    if (trusted && (!this.#options.approveAll || annotations.readOnlyHint === true)) return undefined
     const remembers = config.trust !== 'ask-always'
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: StoredApproval) => a.at === at && a.tool === tool.tool && a.server === tool.server
@@ -223,8 +219,8 @@ export class Trust {
           tool: tool.tool,
           name: tool.name,
           args: JSON.parse(args),
-          annotations,
-          trusted,
+          annotations: tool.definition.annotations ?? {},
+          trusted: config.trust === 'trust',
           pin,
           description: tool.definition.description ?? '',
           flags: (tool.flags ?? []) as Flag[],
@@ -237,9 +233,8 @@ export class Trust {
     } finally {
       this.#open.delete(look)
     }
-    const now = tool.pin // a long list may have got its pins meanwhile
-    if (remembers && now && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
-      const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin: now, approval, at }
+    if (remembers && pin && !ends.signal.aborted && (approval === 'always' || approval === 'never')) {
+      const answer: StoredApproval = { server: tool.server, tool: tool.tool, pin, approval, at }
       await this.#change((answers) => [...answers.filter((a) => !isMine(a)), answer].slice(-mostAnswers))
     }
     return approval === 'once' || approval === 'always' ? undefined : 'the user did not allow this call'
@@ -305,6 +300,27 @@ export class Trust {
   async #read<T>(key: string, none: T): Promise<T> {
     return parse(await this.#store.storage.get(key) ?? '', none)
   }
+}
+
+/** Waits for an event after which `is` holds, but not longer than `ms` or until the signal aborts. */
+function until(
+  is: () => unknown,
+  subscribe: (listener: () => void) => () => void,
+  ms: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      unsubscribe()
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const unsubscribe = subscribe(() => is() && end())
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
+  })
 }
 
 /** The storage during one turn: each value is read once and written once. */
