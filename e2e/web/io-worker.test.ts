@@ -72,15 +72,8 @@ describe('large bodies', { concurrency: true }, () => {
       }
       assert.equal(page.workers().length, 2)
       await page.evaluate('registry.close()')
-      for (let i = 0; page.workers().length && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
-      // Playwright may keep the IO worker in its list if the worker that started it ends at the same time.
-      const answers = page.workers().map((worker) =>
-        Promise.race([
-          worker.evaluate(() => true).catch(() => false),
-          new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 5000)),
-        ])
-      )
-      assert.ok(!(await Promise.all(answers)).includes(true), 'a worker lives on')
+      for (let i = 0; page.workers().length && i < 600; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.equal(page.workers().length, 0)
       assert.deepEqual(page.faults, [])
       await page.close()
       await Promise.all([site.close(), cdn.close()])

@@ -31,8 +31,8 @@ export type MakeIoWorker = (listener: IoWorkerListener) => IoWorker
 /** The most servers that are remembered. */
 const SERVERS = 1000
 
-/** The longest start of a worker, and its life without exchanges. */
-const START_MS = 5000, IDLE_MS = 30_000
+/** The longest start of a worker, its life without exchanges, and the time for its end. */
+const START_MS = 5000, IDLE_MS = 30_000, GONE_MS = 500
 
 /** The crashes after which no worker is started. */
 const LIVES = 3
@@ -89,10 +89,12 @@ export class IoWorker {
     this.#rest()
   }
 
-  /** Ends the worker for good. */
-  shut(): void {
+  /** Ends the worker for good. Resolves after the time that this takes. No event tells of it. */
+  shut(): Promise<void> | undefined {
+    const gone = this.#thread && new Promise<void>((resolve) => setTimeout(resolve, GONE_MS))
     this.#lives = 0
     this.#end()
+    return gone
   }
 
   #post(m: ToIoWorker): void {

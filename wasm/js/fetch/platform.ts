@@ -221,11 +221,11 @@ export class Platform {
 
   /**
    * Ends all exchanges without events. Requests that await no response, such as the end of a session, get a moment to
-   * be sent.
+   * be sent. The promise resolves when there is no IO worker any more.
    */
-  shut(): void {
+  shut(): Promise<unknown> | undefined {
     this.deliver = () => {}
-    this.#ioWorker?.shut()
+    const alone = this.#ioWorker?.shut()
     const last: Exchange[] = []
     for (const x of [...this.#live.values(), ...this.#draining]) {
       const leaves = x.sends && !this.#draining.has(x)
@@ -234,11 +234,13 @@ export class Platform {
       else this.#stop(x)
     }
     this.#live.clear()
-    if (!last.length) return
-    const timer: unknown = setTimeout(() => {
-      for (const x of last) this.#stop(x)
-    }, SHUT_MS)
-    if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
+    if (last.length) {
+      const timer: unknown = setTimeout(() => {
+        for (const x of last) this.#stop(x)
+      }, SHUT_MS)
+      if (typeof timer === 'object') (timer as { unref?(): void } | null)?.unref?.() // Node: let the process end
+    }
+    return alone
   }
 
   // After a garbage collection, Node's fetch may not apply the signal to the body. So the body is cancelled too.

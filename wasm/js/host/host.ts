@@ -264,11 +264,10 @@ export class Host {
   /** Posts a reply to the client of its request. `of` is the instance that replies. */
   #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
     if (of === this.#instance) this.#busy--
+    if (id === this.#closing) return of?.exit() // whose end is the reply
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
     this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage, transfer)
-    // A channel sends at the end of the turn, and the reply leaves before the module ends.
-    if (id === this.#closing) queueMicrotask(() => this.#instance?.exit())
     this.#renew()
   }
 
@@ -341,8 +340,8 @@ export class Host {
       unask: (ask) => {
         for (const [id, a] of this.#asks) if (a.of === instance && a.ask === ask) this.#forget(id)
       },
-      ended: () => {
-        if (instance === this.#instance) this.#ended()
+      ended: (alone) => {
+        if (instance === this.#instance) this.#ended(alone)
       },
     })
     this.#instance = instance
@@ -385,14 +384,16 @@ export class Host {
     for (const [client, m] of this.#held.splice(0)) this.#clients.get(client)?.channel.onmessage?.(m)
   }
 
-  /** The module has ended, or could not be started again. */
-  #ended(): void {
+  /** The module has ended, or could not be started again. `alone` resolves when its IO worker has gone. */
+  #ended(alone?: Promise<unknown>): void {
     this.#instance = undefined
     this.#ready = this.#listing = false
-    const e = this.#closed ? new RegistryError('closed', 'the registry is closed') : crashed()
-    this.#fail(e)
     this.#asks.clear()
-    if (this.#closed) return
+    if (this.#closed) {
+      // The page ends this worker then. Chromium leaks two workers that end at the same time, one of the other.
+      return void Promise.resolve(alone).then(() => this.#fail(new RegistryError('closed', 'the registry is closed')))
+    }
+    this.#fail(crashed())
     this.#tools.clear()
     if (this.#restarts.allow()) return void this.#restart()
     this.#down = crashedForGood()

@@ -52,8 +52,8 @@ export interface InstanceListener {
   authorize(ask: number, call: number, request: NonNullable<AuthorizeEvent['request']>): void
   /** The question is withdrawn. */
   unask(ask: number): void
-  /** The module has ended, by request or by a crash. */
-  ended(): void
+  /** The module has ended, by request or by a crash. `alone` resolves when its IO worker has gone. */
+  ended(alone?: Promise<unknown>): void
 }
 
 /** Parses JSON from the module and removes hidden characters, which may come from servers. */
@@ -110,8 +110,8 @@ export class Instance {
       }, instance.#abi).catch(reject).then(() => {
         reject(crashed())
         instance.#module = undefined
-        instance.#platform.shut()
-        instance.#listener?.ended()
+        const alone = instance.#platform.shut()
+        instance.#listener?.ended(alone)
       })
     })
   }
