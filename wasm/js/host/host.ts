@@ -264,7 +264,7 @@ export class Host {
   /** Posts a reply to the client of its request. `of` is the instance that replies. */
   #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
     if (of === this.#instance) this.#busy--
-    if (id === this.#closing) return of?.exit() // whose end is the reply
+    if (id === this.#closing) return queueMicrotask(() => of?.exit()) // its end is the reply
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
     this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage, transfer)
