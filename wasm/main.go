@@ -20,7 +20,7 @@ func main() {
 		c := client.New(browser.New(b.Get("platform")), &client.Options{
 			Limits: start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
 			ClientName: "portolan", ClientVersion: api.Version,
-			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn),
+			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
 		})
 		return c.Connect, c
 	})

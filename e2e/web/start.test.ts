@@ -13,6 +13,8 @@ let wasm: Buffer
 let site: Listening
 let asked: string[] = []
 let broken = false
+/** The module is sent once this has resolved. */
+let held = Promise.resolve()
 before(async () => {
   wasm = await readFile(`${root}dist/npm/portolan.wasm`)
   site = await listen(async (req, res) => {
@@ -27,6 +29,7 @@ before(async () => {
       )
     asked.push(req.url!)
     if (broken) return void res.writeHead(503).end()
+    await held
     res.writeHead(200, { 'content-type': 'application/wasm' }).end(wasm)
   })
 })
@@ -262,4 +265,82 @@ test('in a page, preload starts a worker, rehearses in another and leaves nothin
   assert.equal(early, 6)
   assert.deepEqual(page.faults, [])
   await browser.close()
+})
+
+/** A server of 2025-11-25 that keeps its requests. `asked` resolves once there is one. */
+async function keeper(): Promise<Listening & { requests: string[]; asked(): Promise<void> }> {
+  const requests: string[] = []
+  let tell = () => {}
+  const asked = () =>
+    new Promise<void>((resolve) => {
+      tell = resolve
+      if (requests.length) resolve()
+    })
+  const server = await listen(async (req, res) => {
+    res.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*, authorization')
+    if (req.method !== 'POST') return void res.writeHead(req.method === 'OPTIONS' ? 204 : 405).end()
+    const chunks: Buffer[] = []
+    for await (const c of req) chunks.push(c as Buffer)
+    const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id?: number; method: string }
+    requests.push(`${method} ${req.headers.authorization ?? ''}`.trim())
+    tell()
+    if (id === undefined) return void res.writeHead(202).end()
+    const serverInfo = { name: 'keeper', version: '1' }
+    const result = {
+      initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo },
+      'tools/list': { tools: [{ name: 'tide', inputSchema: { type: 'object' } }] },
+    }[method]
+    res.writeHead(result ? 200 : 400, { 'content-type': 'application/json' })
+    res.end(
+      JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) }),
+    )
+  })
+  return Object.assign(server, { requests, asked })
+}
+
+test('in a page, the first request of each server that is on leaves before the module, and leaves once', async () => {
+  const browser = await launchChromium()
+  const page = await openPage(browser, `${site.url}/`, /400|405/)
+  const [on, secret, off, sse] = await Promise.all([keeper(), keeper(), keeper(), keeper()])
+  const servers = {
+    on: { url: on.url },
+    secret: { url: secret.url, headers: { Authorization: 'Bearer 5c1d', 'X-Team': 'a' } },
+    off: { url: off.url, enabled: false },
+    sse: { url: sse.url, transport: 'sse' },
+  }
+  const visit = async () => {
+    let release = () => {}
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    await page.goto(site.url)
+    const url = address()
+    const listed = page.evaluate(`(async () => {
+      const { createRegistry } = await import('/index.js')
+      const r = await createRegistry({ wasm: '${url}', servers: ${JSON.stringify(servers)} })
+      await r.discover(['on', 'secret'])
+      const tools = r.getTools().length
+      while (!localStorage.getItem('portolan.hints')) await new Promise((resolve) => setTimeout(resolve, 10))
+      await r.close()
+      return tools
+    })()`)
+    await Promise.all([on.asked(), secret.asked()])
+    const before = [on, secret, off, sse].map((s) => s.requests.splice(0))
+    release()
+    assert.equal(await listed, 2)
+    const after = [on, secret, off, sse].map((s) => s.requests.splice(0))
+    return { before, after }
+  }
+  const rest = ['notifications/initialized', 'tools/list']
+  const as = (...methods: string[]) => methods.map((m) => `${m} Bearer 5c1d`)
+  assert.deepEqual(await visit(), {
+    before: [['server/discover'], as('server/discover'), [], []],
+    after: [['initialize', ...rest], as('initialize', ...rest), [], []],
+  })
+  assert.deepEqual(await visit(), {
+    before: [['initialize'], as('initialize'), [], []],
+    after: [rest, as(...rest), [], []],
+  }, 'of servers that are known')
+  assert.deepEqual(page.faults, [])
+  await Promise.all([browser.close(), on.close(), secret.close(), off.close(), sse.close()])
 })

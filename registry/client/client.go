@@ -28,6 +28,10 @@ type Options struct {
 	OAuth *oauth.Client
 	// Hints is what is known of endpoints from earlier; nil starts without.
 	Hints *Hints
+	// Early are endpoint URLs whose first request the platform has sent already. The
+	// request of the URL at index i has the id 4 * (i + 1). The client sends the same
+	// request, and the platform gives it the response.
+	Early []string
 }
 
 // A Client opens sessions over one [Platform].
@@ -45,6 +49,7 @@ type Client struct {
 
 	mu      sync.Mutex
 	lastID  uint32
+	early   map[string]uint32   // ids of Options.Early that are not used yet
 	waiting map[uint32]*mailbox // for the events of exchanges, by id
 }
 
@@ -55,6 +60,11 @@ func New(p Platform, opts *Options) *Client {
 		c.opts = *opts
 	}
 	c.opts.Limits = c.opts.Limits.WithDefaults()
+	c.early = make(map[string]uint32, len(c.opts.Early))
+	for _, url := range c.opts.Early {
+		c.lastID += opStep
+		c.early[url] = c.lastID
+	}
 	if c.hints = c.opts.Hints; c.hints == nil {
 		c.hints = &Hints{}
 	}

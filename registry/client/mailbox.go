@@ -40,8 +40,14 @@ func (c *Client) mailbox(s *Session, op int64) *mailbox {
 func (c *Client) open(m *mailbox, op int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lastID += opStep
-	m.id = c.lastID | uint32(op)
+	if m.s != nil && op == OpOther {
+		m.id = c.early[m.s.d.href]
+		delete(c.early, m.s.d.href)
+	}
+	if m.id == 0 {
+		c.lastID += opStep
+		m.id = c.lastID | uint32(op)
+	}
 	c.waiting[m.id] = m
 }
 

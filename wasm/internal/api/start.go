@@ -14,6 +14,7 @@ type Start struct {
 	Elicit  bool             // the host answers elicitations
 	Hints   string           // what an earlier run learned about endpoints
 	Pins    Pins
+	Early   []string // client.Options.Early
 	SignIn  SignIn
 }
 
@@ -53,6 +54,12 @@ func ParseStart(json []byte) (Start, error) {
 			s.Pins = Pins{}
 			return rawjson.Members(value, func(key string, value []byte) error {
 				s.Pins[key], _ = rawjson.String(value)
+				return nil
+			})
+		case "early":
+			return rawjson.Elements(value, func(url []byte) error {
+				href, _ := rawjson.String(url)
+				s.Early = append(s.Early, href)
 				return nil
 			})
 		case "elicit":

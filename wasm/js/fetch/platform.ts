@@ -4,6 +4,7 @@
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
 import { demo, demoUrl } from './demo.ts'
+import { type Early, requestOf } from './early.ts'
 import { type Bounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
 import { Tables } from './tables.ts'
@@ -29,6 +30,8 @@ export interface PlatformOptions {
   abi?: ModuleCalls
   /** Makes the IO worker for servers with large responses. Absent if no worker can be started. */
   ioWorker?: MakeIoWorker | undefined
+  /** Requests that left before. */
+  early?: Early | undefined
 }
 
 const WANT_HEAD = 1, ONCE = 2, WHOLE = 4
@@ -67,7 +70,7 @@ interface Exchange {
   /** It awaits no response and is no stream: a notification, or the end of a session. */
   readonly sends: boolean
   readonly flags: number
-  readonly abort: AbortController
+  abort: AbortController
   /** The reader of the body, once it is open. */
   reader?: BodyReader
   over: boolean
@@ -90,6 +93,7 @@ export class Platform {
   readonly #rates = new RateLimit()
   readonly #uploads: Uploads
   readonly #ioWorker: IoWorker | undefined
+  readonly #early: Early | undefined
   #bounds: Bounds = limitDefaults
 
   constructor(options: PlatformOptions = {}) {
@@ -97,6 +101,7 @@ export class Platform {
     this.#fetch = (input, init) => input === demoUrl ? demo(init!) : network(input, init)
     this.#uploads = new Uploads(this.#fetch)
     this.#abi = options.abi
+    this.#early = options.early
     this.#ioWorker = options.ioWorker?.({
       deliver: (m) => this.#hear(m),
       lost: (id) => this.#end(this.#live.get(id), Why.Network, 'the response broke off'),
@@ -288,7 +293,12 @@ export class Platform {
     headers: [string, string][],
     body: Uint8Array<ArrayBuffer> | undefined,
   ): Promise<Response> {
-    const init: RequestInit = { method, headers, signal: x.abort.signal, credentials: 'omit', redirect: 'manual' }
+    const sent = this.#early?.take(x.id, x.url, headers, body)
+    if (sent) {
+      x.abort = sent.abort
+      return sent.response
+    }
+    const init = requestOf(method, headers, x.abort.signal)
     // Only a GET could be answered from a cache. With no-store, Chromium also
     // bypasses the cache of preflights: each POST would pay an OPTIONS round trip.
     if (method === 'GET') init.cache = 'no-store'

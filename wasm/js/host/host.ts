@@ -17,6 +17,7 @@ import type {
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import { givePins } from '../shared/pinned.ts'
+import type { Early } from '../fetch/early.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
@@ -57,6 +58,8 @@ export class Host {
   readonly #wasm: WebAssembly.Module
   /** The first module, which waits for its options. */
   #loaded: Instance | undefined
+  /** The requests that left before it. */
+  readonly #early: Early | undefined
   #options: StartOptions = {}
   readonly #ioWorker: MakeIoWorker | undefined
   #instance: Instance | undefined
@@ -95,18 +98,24 @@ export class Host {
   readonly #tools = new Map<string, ListedTool[]>()
   #status: StateEvent['status'] = 'idle'
 
-  protected constructor(wasm: WebAssembly.Module, loaded: Instance, ioWorker: MakeIoWorker | undefined) {
+  protected constructor(
+    wasm: WebAssembly.Module,
+    loaded: Instance,
+    ioWorker: MakeIoWorker | undefined,
+    early: Early | undefined,
+  ) {
     this.#wasm = wasm
     this.#loaded = loaded
     this.#ioWorker = ioWorker
+    this.#early = early
   }
 
   /**
    * Runs a module, which waits for `start`. Rejects if the module has another version, or cannot run. `ioWorker` needs
-   * a scope that can start workers.
+   * a scope that can start workers. `early` has the requests that left before.
    */
-  static async load(wasm: WebAssembly.Module, ioWorker?: MakeIoWorker): Promise<Host> {
-    return new Host(wasm, await Instance.load(wasm, ioWorker), ioWorker)
+  static async load(wasm: WebAssembly.Module, ioWorker?: MakeIoWorker, early?: Early): Promise<Host> {
+    return new Host(wasm, await Instance.load(wasm, ioWorker, { early }), ioWorker, early)
   }
 
   /** Gives the module its options and servers, once. Rejects if the module refuses the options. */
@@ -299,10 +308,11 @@ export class Host {
   }
 
   async #boot(): Promise<void> {
+    const early = this.#loaded && this.#early?.urls
     const instance = this.#loaded ?? await Instance.load(this.#wasm, this.#ioWorker)
     this.#loaded = undefined
     const current = () => instance === this.#instance // a replaced instance is still ending its sessions
-    instance.start(this.#options, {
+    instance.start(early ? { ...this.#options, early } : this.#options, {
       settle: (id, reply, transfer) => this.#settle(instance, id, reply, transfer),
       progress: (id, progress) =>
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),

@@ -3,7 +3,7 @@ import { fromWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { run } from './loader.ts'
 import { CryptoStore } from './crypto.ts'
-import { Platform } from '../fetch/platform.ts'
+import { Platform, type PlatformOptions } from '../fetch/platform.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import { plain } from '../shared/plaintext.ts'
 import type {
@@ -30,6 +30,8 @@ interface Module {
   elicited(ask: number, answer: string): void
   exit(): void
 }
+
+type Network = Pick<PlatformOptions, 'fetch' | 'early'>
 
 /** The outcome of a request, still without its id. */
 export type Reply = { result: unknown } | { error: WireError }
@@ -85,14 +87,14 @@ export class Instance {
   /** The list of each server that was sent last, as a text to compare. */
   readonly #told = new Map<string, string>()
 
-  private constructor(ioWorker: MakeIoWorker | undefined, fetch?: typeof globalThis.fetch) {
-    this.#platform = new Platform({ abi: this.#abi, ioWorker, ...(fetch && { fetch }) })
+  private constructor(ioWorker: MakeIoWorker | undefined, network: Network) {
+    this.#platform = new Platform({ abi: this.#abi, ioWorker, ...network })
   }
 
   /** Runs a module, which waits for `start`. Rejects if the module has another version, or cannot run. */
-  static load(module: WebAssembly.Module, ioWorker?: MakeIoWorker, fetch?: typeof globalThis.fetch): Promise<Instance> {
+  static load(module: WebAssembly.Module, ioWorker?: MakeIoWorker, network: Network = {}): Promise<Instance> {
     return new Promise((resolve, reject) => {
-      const instance = new Instance(ioWorker, fetch)
+      const instance = new Instance(ioWorker, network)
       run(module, {
         ...instance.#boot(),
         ready: (m: Module, v: string) => {

@@ -10,7 +10,7 @@ const SERVERS = 32, TOOLS = 20, CALLS = 40
 
 /** Runs a rehearsal. No request leaves this realm. */
 export async function rehearse(module: WebAssembly.Module): Promise<void> {
-  const instance = await Instance.load(module, undefined, answer)
+  const instance = await Instance.load(module, undefined, { fetch: answer })
   const waiting = new Map<number, () => void>()
   const ignore = () => {}
   let isOver = false

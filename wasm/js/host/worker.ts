@@ -9,12 +9,14 @@ import {
   rehearsalName,
   sharedName,
   workerName,
+  type Ahead,
   type Launch,
   type Launched,
   type Load,
   type Loaded,
   type Rehearsed,
 } from '../shared/launching.ts'
+import { Early } from '../fetch/early.ts'
 import { Platform } from '../fetch/platform.ts'
 import { serveIoWorker } from '../fetch/io-worker-main.ts'
 import { serveTabs, type SharedScope } from './tabs.ts'
@@ -40,12 +42,15 @@ interface DedicatedWorkerGlobalScope {
 
 function serveOne(scope: DedicatedWorkerGlobalScope): void {
   const refuse = (e: unknown) => scope.postMessage({ refused: toWire(e) } satisfies Launched)
-  scope.onmessage = async ({ data }: MessageEvent<Load>) => {
+  let early: Early | undefined
+  scope.onmessage = async ({ data }: MessageEvent<Ahead | Load>) => {
+    if (Array.isArray(data)) return void (early = new Early(...data))
     scope.onmessage = null
     try {
-      const [host, lock] = await Promise.all([Host.load(data.module, ioWorker), holdLock('portolan ')])
+      const [host, lock] = await Promise.all([Host.load(data.module, ioWorker, early), holdLock('portolan ')])
       let rehearsal: Worker | undefined
-      scope.onmessage = async ({ data }: MessageEvent<Launch>) => {
+      scope.onmessage = async ({ data }: MessageEvent<Ahead | Launch>) => {
+        if (Array.isArray(data)) return // too late
         scope.onmessage = null
         rehearsal?.terminate()
         try {

@@ -6,6 +6,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import {
   onReleased,
   workerName,
+  type Ahead,
   type HostSettings,
   type Launch,
   type Launched,
@@ -52,7 +53,7 @@ const keyOf = (options: RegistryOptions): string | undefined => {
 export async function loadAhead(options: RegistryOptions, compile: Compile): Promise<unknown> {
   const key = keyOf(options)
   if (!key || preloaded.has(key)) return compile()
-  const loaded = load(options, compile, true)
+  const loaded = load(options, compile)
   preloaded.set(key, loaded)
   return loaded.then((host) => host.rehearsed, (e: unknown) => {
     preloaded.delete(key)
@@ -86,11 +87,15 @@ export async function launch(
   } catch (e) { // the module may have ended since
     if (!/_failed|crashed/.test((e as RegistryError).code)) throw e
   }
-  return (await load(options, compile)).start(settings)
+  return (await load(options, compile, settings)).start(settings)
 }
 
-/** Loads a host. A worker starts while the module is being compiled. */
-async function load({ mode, host: given }: RegistryOptions, compile: Compile, rehearses?: boolean): Promise<Loaded> {
+/** Loads a host. A worker starts while the module is being compiled. It rehearses if there are no settings yet. */
+async function load(
+  { mode, host: given }: RegistryOptions,
+  compile: Compile,
+  settings?: HostSettings,
+): Promise<Loaded> {
   const module = Promise.resolve().then(compile)
   module.catch(ignore) // not awaited if a worker fails early
   let why: unknown
@@ -104,7 +109,9 @@ async function load({ mode, host: given }: RegistryOptions, compile: Compile, re
       ]
     ) {
       try {
-        return await loadInWorker(await start(), module, rehearses)
+        const worker = await start()
+        settings?.then((ahead) => worker.postMessage(ahead satisfies Ahead), ignore)
+        return await loadInWorker(worker, module.then((module) => ({ module, rehearses: !settings })))
       } catch (e) {
         if (e instanceof RegistryError && e.code !== 'worker_failed') throw e
         why = e
@@ -142,10 +149,9 @@ const urlWorker = () => new Worker(new URL('./worker.js', import.meta.url), { ty
 
 async function loadInWorker(
   worker: Worker,
-  module: Promise<WebAssembly.Module>,
-  rehearses?: boolean,
+  message: Promise<Load>,
 ): Promise<Loaded> {
-  await answerOf(worker, module.then((module) => ({ module, rehearses }) satisfies Load))
+  await answerOf(worker, message)
   let end = () => {}
   const rehearsed = new Promise<void>((resolve) => {
     worker.onmessage = end = () => resolve()

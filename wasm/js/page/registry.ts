@@ -362,12 +362,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         return this.#owner.onHints?.(m.hints)
       case 'pins':
         this.#approved.add(m.server)
-        return void this.#owner.trust?.().then((t) => {
-          t.save(m)
-          // The approved list is here, or it comes next.
-          const list = this.#lists.get(m.server)
-          if (list) t.define(m.server, list.tools)
-        }).catch(ignore)
+        return void this.#owner.trust?.().then((t) => t.save(m, this.#lists.get(m.server)?.tools)).catch(ignore)
       case 'elicit':
         return void this.#elicit(m.ask, m.request)
       case 'authorize':

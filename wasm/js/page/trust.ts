@@ -85,8 +85,11 @@ export class Trust {
     return this.#writing
   }
 
-  /** Stores pins that the module approved, and keeps those of other tabs. */
-  save(event: PinsEvent): void {
+  /**
+   * Stores pins that the module approved, and keeps those of other tabs. The approved list is the present one, whose
+   * definitions are stored as well, or it comes next.
+   */
+  save(event: PinsEvent, present?: readonly ToolInfo[]): void {
     this.#keys.set(event.server, event.key)
     void this.#write(async (t) => {
       const all = await t.read<Pins>(pinsKey, {})
@@ -96,6 +99,7 @@ export class Trust {
       if (pins !== stored) t.put(pinsKey, now)
       this.#tell(now, event)
     }, event.byUser)
+    if (present) this.define(event.server, present)
   }
 
   /** Stores the approved definitions of a server. */

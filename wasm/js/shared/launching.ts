@@ -21,10 +21,13 @@ export interface StartedHost {
  */
 export interface Load {
   module: WebAssembly.Module
-  rehearses?: boolean | undefined
+  rehearses: boolean
 }
 export type Loaded = { loaded: true } | { refused: WireError }
 export type Rehearsed = { rehearsed: true }
+
+/** May come before Load: the settings of Launch, for the requests that leave before the module starts. */
+export type Ahead = Awaited<HostSettings>
 
 /** The second message to a dedicated worker. */
 export interface Launch {

@@ -214,6 +214,8 @@ export interface StartOptions {
   clientName?: string
   /** Tokens are stored, encrypted. */
   remember?: boolean
+  /** The URLs of the requests that left before the module started; see fetch/early.ts. */
+  early?: string[]
   hints?: string
   /** The pins of earlier PinsEvents, by endpoint. */
   pins?: Record<string, string>
