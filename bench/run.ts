@@ -46,8 +46,17 @@ const variants = option('variants', Object.keys(all).join(',')).split(',')
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 
-/** Serves the variants' pages and the package beside them as bundlers leave it, cacheable, as a site would. */
-async function serveSite(dir: string) {
+/** The bytes of 10 ms at 10 Mbit/s. */
+const SLOW_BYTES = 12_500
+
+/**
+ * Serves the variants' pages and the package beside them as bundlers leave it, cacheable, as a site would. A slow site
+ * is 40 ms away at 10 Mbit/s, and compresses.
+ */
+async function serveSite(dir: string, slow = false) {
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+  let free = 0 // when the line is, in ms of performance.now()
+  const packs = new Map<string, Buffer>()
   const server = createServer(async (req, res) => {
     const path = new URL(req.url!, 'http://x').pathname
     const type = types[extname(path)] ?? 'text/plain'
@@ -59,9 +68,18 @@ async function serveSite(dir: string) {
         : await readFile(
           /^\/(worker\.js|portolan\.wasm)$/.test(path) ? join(root, 'dist/npm', path) : join(dir, path),
         )
-      res.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': 'max-age=3600' }).end(
-        body,
-      )
+      const head = { 'content-type': type, 'cache-control': 'max-age=3600' }
+      if (!slow) return void res.writeHead(200, { ...head, 'content-length': body.length }).end(body)
+      const packed = packs.get(path) ?? gzipSync(body, { level: 9 })
+      packs.set(path, packed)
+      await pause(40)
+      res.writeHead(200, { ...head, 'content-encoding': 'gzip', 'content-length': packed.length })
+      for (let at = 0; at < packed.length; at += SLOW_BYTES) {
+        free = Math.max(free, performance.now() - 50) + 10
+        await pause(free - performance.now())
+        res.write(packed.subarray(at, at + SLOW_BYTES))
+      }
+      res.end()
     } catch {
       res.writeHead(404).end()
     }
@@ -103,6 +121,8 @@ const origins = JSON.parse(line.toString()) as string[]
 const sites = Object.fromEntries(
   await Promise.all(Object.keys(all).map(async (v) => [v, await serveSite(dir)] as const)),
 )
+const slowSite = await serveSite(dir, true)
+await Promise.all(['/portolan.wasm', '/worker.js'].map((file) => fetch(slowSite.url + file).then((r) => r.bytes()))) // it compresses once
 const addressOf = (v: string) => sites[v]!.url + all[v]
 const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
 const context: BrowserContext = await chromium.launchPersistentContext(profile, {
@@ -257,6 +277,32 @@ const parts: Record<string, (v: string, round: number) => Promise<void>> = {
       await fresh.close()
     }
   },
+  // Nothing is there yet: page, module and servers, at no distance and 40 ms away at 10 Mbit/s.
+  async cold(v) {
+    for (const [where, site, path] of [['', sites[v]!, '50'], [', 40 ms away', slowSite, '50-40']] as const) {
+      const fresh = await context.browser()!.newContext()
+      try {
+        const page = await fresh.newPage()
+        await page.goto('about:blank')
+        await page.waitForTimeout(1500) // a new window of Chromium has work of its own
+        const url = new URL(site.url + all[v])
+        url.searchParams.set('start', 'cold')
+        await page.goto(url.href, { waitUntil: 'commit' })
+        note(
+          `cold: page to the lists of 3 servers${where}, ms`,
+          v,
+          await page.evaluate(async (urls) => {
+            while (!globalThis.variant) await new Promise((resolve) => setTimeout(resolve, 1))
+            await globalThis.variant.open()
+            await globalThis.variant.list(urls)
+            return performance.now()
+          }, origins.slice(0, 3).map((o) => `${o}/${path}`)),
+        )
+      } finally {
+        await fresh.close()
+      }
+    }
+  },
   async start(v) {
     const page = await context.newPage()
     for (const what of ['empty cache', 'again', 'warm cache']) {
@@ -388,6 +434,6 @@ async function memory(): Promise<void> {
 }
 
 await context.close()
-for (const site of Object.values(sites)) site.close()
+for (const site of [...Object.values(sites), slowSite]) site.close()
 servers.kill()
 for (const d of [dir, profile]) if (await stat(d).catch(() => false)) await rm(d, { recursive: true, force: true })

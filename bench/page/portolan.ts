@@ -15,6 +15,7 @@ const most = {
 
 globalThis.variant = {
   async open() {
+    if (params.get('start') === 'cold') return
     const mode = (params.get('mode') ?? 'worker') as 'worker'
     const wasm = params.get('wasm') ?? undefined
     if (params.get('start') === 'preload') await preload({ mode, wasm })
@@ -33,6 +34,13 @@ globalThis.variant = {
     }
   },
   async list(urls) {
+    if (params.get('start') === 'cold')
+      registry = await createRegistry({
+        limits: most,
+        mode: (params.get('mode') ?? 'worker') as 'worker',
+        storage: 'memory',
+        servers: Object.fromEntries(urls.map((url, i) => [`s${i}`, { url }])),
+      })
     for (const [i, url] of urls.entries()) {
       const known = registry.getSnapshot().servers[`s${i}`]?.config.url
       if (known && known !== url) await registry.removeServer(`s${i}`)

@@ -8,7 +8,7 @@ import { firstRequests } from './first.gen.ts'
 /** The most early requests. */
 const MOST = 64
 
-/** The time in which the module has to send the same request, in ms. */
+/** The time that the module has to send the same requests once it runs, in ms. */
 const EARLY_MS = 10_000
 
 /** The distance of the module's request ids (registry/client/platform.go). */
@@ -22,8 +22,7 @@ interface Sent {
 }
 
 export class Early {
-  /** The URLs of the requests, in the order of their ids. */
-  readonly urls: string[] = []
+  readonly #urls: string[] = []
   readonly #sent = new Map<number, Sent>()
 
   constructor({ elicit, hints = '', remember }: StartOptions, { servers }: Begin) {
@@ -32,19 +31,23 @@ export class Early {
     for (const { url, enabled, transport, proxy, auth, headers } of Object.values(servers)) {
       const href = hrefOf(url)
       if (!href || enabled === false || transport === 'sse' || proxy === true || auth) continue
-      if (this.urls.length === MOST || this.urls.includes(href)) continue
+      if (this.#urls.length === MOST || this.#urls.includes(href)) continue
       const hint = known.get(href)
       // The module may have a token for a server that it knows, and needs no first request to a server of 2026-07-28.
       if (hint && (remember || hint[1] !== 'streamable-http' || hint[2]! >= '2026' || hint[4])) continue
       const first = hint ? firstRequests.legacy : firstRequests.unknown
-      const id = this.urls.push(href) * ID_STEP
+      const id = this.#urls.push(href) * ID_STEP
       const body = first[elicit ? 'elicits' : 'body'].replace('{id}', `${id}`).replace('{version}', version)
       this.#send(id, href, [...Object.entries(headers ?? {}), ...first.headers] as [string, string][], body)
     }
-    if (this.urls.length)
-      setTimeout(() => {
-        for (const id of this.#sent.keys()) this.#drop(id)
-      }, EARLY_MS)
+  }
+
+  /** The URLs of the requests, in the order of their ids, for the module that starts now. */
+  offer(): string[] {
+    setTimeout(() => {
+      for (const id of this.#sent.keys()) this.#drop(id)
+    }, EARLY_MS)
+    return this.#urls
   }
 
   /** The request of that id, once, if it is the same. Otherwise it is aborted. */
@@ -82,7 +85,9 @@ export function requestOf(
 const textOf = (url: string, headers: [string, string][], body: string) =>
   [url, ...headers.map((h) => h.join(': ')).sort(), body].join('\n')
 
+/** The URL as the module sends it. Undefined for one that it may refuse. */
 function hrefOf(text: string): string | undefined {
+  if (/[\0- \x7f\\]/.test(text)) return undefined
   try {
     const url = new URL(text)
     url.hash = ''

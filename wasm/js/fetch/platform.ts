@@ -296,7 +296,8 @@ export class Platform {
     const sent = this.#early?.take(x.id, x.url, headers, body)
     if (sent) {
       x.abort = sent.abort
-      return sent.response
+      const response = await sent.response.catch(() => undefined) // and sent again after a fault
+      if (response) return response
     }
     const init = requestOf(method, headers, x.abort.signal)
     // Only a GET could be answered from a cache. With no-store, Chromium also

@@ -308,7 +308,7 @@ export class Host {
   }
 
   async #boot(): Promise<void> {
-    const early = this.#loaded && this.#early?.urls
+    const early = this.#loaded && this.#early?.offer()
     const instance = this.#loaded ?? await Instance.load(this.#wasm, this.#ioWorker)
     this.#loaded = undefined
     const current = () => instance === this.#instance // a replaced instance is still ending its sessions
