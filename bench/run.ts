@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
 import type { Variant } from './page/variant.ts'
@@ -51,7 +51,7 @@ const SLOW_BYTES = 12_500
 
 /**
  * Serves the variants' pages and the package beside them as bundlers leave it, cacheable, as a site would. A slow site
- * is 40 ms away at 10 Mbit/s, and compresses.
+ * is 40 ms away at 10 Mbit/s, and compresses with Brotli, as a host of static files does.
  */
 async function serveSite(dir: string, slow = false) {
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -70,10 +70,10 @@ async function serveSite(dir: string, slow = false) {
         )
       const head = { 'content-type': type, 'cache-control': 'max-age=3600' }
       if (!slow) return void res.writeHead(200, { ...head, 'content-length': body.length }).end(body)
-      const packed = packs.get(path) ?? gzipSync(body, { level: 9 })
+      const packed = packs.get(path) ?? brotliCompressSync(body)
       packs.set(path, packed)
       await pause(40)
-      res.writeHead(200, { ...head, 'content-encoding': 'gzip', 'content-length': packed.length })
+      res.writeHead(200, { ...head, 'content-encoding': 'br', 'content-length': packed.length })
       for (let at = 0; at < packed.length; at += SLOW_BYTES) {
         free = Math.max(free, performance.now() - 50) + 10
         await pause(free - performance.now())
@@ -122,7 +122,7 @@ const sites = Object.fromEntries(
   await Promise.all(Object.keys(all).map(async (v) => [v, await serveSite(dir)] as const)),
 )
 const slowSite = await serveSite(dir, true)
-await Promise.all(['/portolan.wasm', '/worker.js'].map((file) => fetch(slowSite.url + file).then((r) => r.bytes()))) // it compresses once
+if (wanted('cold')) await fetch(`${slowSite.url}/portolan.wasm`) // it compresses once
 const addressOf = (v: string) => sites[v]!.url + all[v]
 const profile = await mkdtemp(join(tmpdir(), 'portolan-profile-'))
 const context: BrowserContext = await chromium.launchPersistentContext(profile, {
