@@ -127,7 +127,7 @@ interface Facts {
 }
 
 /** Whether a JSON text may have a hidden ASCII character: DEL, or an escape. */
-export const escapes = (text: string) => ['\x7f', '\\u', '\\b', '\\f', '\\r'].some((part) => text.includes(part))
+export const escapes = (text: string) => text.includes('\x7f') || [...'ubfr'].some((c) => text.includes('\\' + c))
 
 export const factsOf = (text: string | undefined): Facts => ({
   annotated: text === undefined || text.includes('"x-mcp-header"'),
