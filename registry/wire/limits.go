@@ -32,10 +32,6 @@ var Limits = [...]Limit{
 // HostLimits are the limits that only the host in the browser knows.
 var HostLimits = [...]Limit{{"memoryBytes", 256 << 20}}
 
-// MainThreadResponseBytes is the default of responseBytes where the module runs on
-// the page's own thread, which does nothing else while it parses a response.
-const MainThreadResponseBytes = 4 << 20
-
 // Defaults of the options of a registry.
 const (
 	FailureThreshold = 3

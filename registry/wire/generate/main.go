@@ -45,7 +45,6 @@ func typescript() []byte {
 	}
 	declare(&b, "nationTags", "Tags behind a black flag that make the flags of England, Scotland and Wales.", list(wire.Nations))
 	declare(&b, "limitDefaults", "Defaults of the options limits.", limits())
-	declare(&b, "mainThreadResponseBytes", "The default of responseBytes where the module runs on the page's own thread.", strconv.Itoa(wire.MainThreadResponseBytes))
 	declare(&b, "callTimeoutMs", "The default of the option callTimeoutMs.", strconv.Itoa(wire.CallTimeoutMs))
 	declare(&b, "configFields", "The fields of a ServerConfig; url is the first.", list(wire.ConfigFields[:]))
 	declare(&b, "transports", "Words of the field transport.", list(wire.Transports))

@@ -3,7 +3,8 @@
 import { Elements, join } from './json-array.ts'
 import { type BodyReader, Gathered } from './buffers.ts'
 import { JsonFilter } from './json-filter.ts'
-import type { ToolsReader } from './tools.ts'
+import { skipString } from '../shared/json.ts'
+import { escapes, type ToolsReader } from './tools.ts'
 import { worked } from '../shared/yield.ts'
 
 const decoder = new TextDecoder('utf-8')
@@ -16,15 +17,16 @@ export class NotJson extends Error {}
 
 /**
  * What was read: a JSON text and its value; or a value without its list of tools, which was read element by element;
- * or the bytes of a response for the page to parse. `outline` is that response without the content of its members, and
- * `deepest` its depth.
+ * or the text of a response for the page to parse. `outline` is that response without the content of its members, and
+ * `deepest` its depth. `ordinary`: its strings have no hidden characters.
  */
 export type Json = { text: string; value: unknown; raw?: Uint8Array<ArrayBuffer> } | {
   value: unknown
   tools: ToolsReader
   size: number
 } | {
-  message: Uint8Array
+  message: string
+  ordinary: boolean
   outline: unknown
   deepest: number
 }
@@ -41,15 +43,24 @@ export interface JsonBounds {
   string: number
   /** Reads the list of tools in the result of a large text. */
   tools?: () => ToolsReader
-  /** Whether a message with this outline is passed on as bytes. */
-  passes(outline: unknown): boolean
+  /** Whether the page parses a message with this outline. Absent if it parses none. */
+  passes?: (outline: unknown) => boolean
 }
 
 /** Texts of this length are filtered as bytes before they are parsed. */
 const LARGE_BYTES = 512 << 10
 
-/** The longest outline. */
-const OUTLINE_BYTES = 64 << 10
+/** The page parses results of this length, in characters. */
+const PASSED_CHARS = 64 << 10
+
+/** The bytes of a large event that are filtered and parsed at once. */
+const STEP_BYTES = 64 << 10
+
+/** The depth of the values that an outline leaves empty. */
+const INNER = 3
+
+/** The longest outline, in characters. */
+const OUTLINE_CHARS = 64 << 10
 
 /** Collects one JSON text from chunks. */
 class Gathering {
@@ -61,6 +72,9 @@ class Gathering {
   #sieve: JsonFilter | undefined
   #elements: Elements | undefined
   readonly #gathered = new Gathered()
+  /** The response to a call. Native code decodes it and skips its strings. */
+  #text = ''
+  readonly #decoder = new TextDecoder()
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds
@@ -69,9 +83,10 @@ class Gathering {
 
   /** Takes the next chunk. Throws BodyTooLarge. */
   push(piece: Uint8Array): void {
-    const { bytes, values } = this.#bounds
+    const { bytes, passes, values } = this.#bounds
     this.#size += piece.length
     if (this.#size > bytes) throw new BodyTooLarge(`response over ${bytes} bytes`)
+    if (passes) return void (this.#text += this.#decoder.decode(piece, { stream: true }))
     if (this.#size <= this.#most) return void this.#parts.push(piece.slice())
     this.#sieve ??= this.#begin()
     for (const part of [...this.#parts.splice(0), piece])
@@ -91,13 +106,10 @@ class Gathering {
 
   /** The text so far. Undefined if it is not JSON. */
   json(): Json | undefined {
+    if (this.#bounds.passes) return parseResponse(this.#text, this.#bounds, this.#size)
     if (this.#sieve && (!this.#sieve.whole || this.#elements?.broken)) return undefined
     const bytes = this.#sieve ? this.#gathered.take() : join(this.#parts)
     try {
-      if (bytes.length > LARGE_BYTES) {
-        const outline = outlineOf(bytes)
-        if (this.#bounds.passes(outline)) return { message: bytes, outline, deepest: this.#sieve!.deepest }
-      }
       const text = decoder.decode(bytes)
       const value = JSON.parse(text) as unknown
       return this.#elements?.tools
@@ -109,11 +121,42 @@ class Gathering {
   }
 }
 
-/** The message without the content of its result or error. Undefined if it is long. */
-function outlineOf(bytes: Uint8Array): unknown {
-  const parts = new JsonFilter({ depth: 2 }).push(bytes)
-  if (parts.reduce((size, part) => size + part.length, 0) > OUTLINE_BYTES) return undefined
-  return JSON.parse(decoder.decode(join(parts)))
+/** Parses the response to a call, unless the page does that. `size` is that of its UTF-8, if known. */
+function parseResponse(text: string, bounds: JsonBounds, size?: number): Json | undefined {
+  try {
+    if (text.length > Math.min(PASSED_CHARS, bounds.values)) {
+      const outlined = outlineOf(text, bounds.values)
+      if (bounds.passes!(outlined.outline))
+        return { message: text, ordinary: text.length === size && !escapes(text), ...outlined }
+    }
+    return { text, value: JSON.parse(text) as unknown }
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw error
+    return undefined
+  }
+}
+
+const COMMA = 44, QUOTE = 34, OPEN_LIST = 91, CLOSE_LIST = 93, OPEN = 123, CLOSE = 125
+
+/**
+ * The message without the content of its result or error, and its depth. Native code skips the strings. Throws
+ * BodyTooLarge for a text of more values, and if the text is not JSON.
+ */
+function outlineOf(text: string, most: number): { outline: unknown; deepest: number } {
+  let outline = '', from = 0, depth = 0, deepest = 0, values = 0
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at)
+    if (c === QUOTE) at = skipString(text, at) - 1
+    else if (c === COMMA) values++
+    else if (c === OPEN || c === OPEN_LIST) {
+      values++
+      if (++depth > deepest) deepest = depth
+      if (depth === INNER) outline += text.slice(from, at + 1)
+    } else if ((c === CLOSE || c === CLOSE_LIST) && depth-- === INNER) from = at
+    if (values > most) throw new BodyTooLarge(`response of more than ${most} values`)
+  }
+  outline += text.slice(from)
+  return { outline: outline.length > OUTLINE_CHARS ? undefined : JSON.parse(outline), deepest }
 }
 
 /** Parses the body of a response. Throws BodyTooLarge and NotJson. */
@@ -151,12 +194,18 @@ export async function readJson(
   }
 }
 
-/** Parses a text. Undefined if it is not JSON. */
-export function parseJson(text: string, bounds: JsonBounds): Json | undefined {
+/** Parses a text, a large one in turns. Undefined if it is not JSON. Throws BodyTooLarge. */
+export async function parseJson(text: string, bounds: JsonBounds): Promise<Json | undefined> {
+  if (bounds.passes) return parseResponse(text, bounds)
   if (text.length > Math.min(LARGE_BYTES, bounds.values)) {
     const gathering = new Gathering(bounds)
     try {
-      gathering.push(new TextEncoder().encode(text))
+      const bytes = new TextEncoder().encode(text)
+      for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+        const began = performance.now()
+        gathering.push(bytes.subarray(at, at + STEP_BYTES))
+        await worked(began)
+      }
       return gathering.json()
     } finally {
       gathering.clear()

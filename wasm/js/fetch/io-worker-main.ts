@@ -5,11 +5,10 @@ import { fingerprintOf } from './tables.ts'
 
 /** The program of the IO worker. `scope` is the worker's own. */
 export function serveIoWorker(
-  scope: { onmessage: ((e: MessageEvent) => void) | null; postMessage(m: unknown, transfer?: Transferable[]): void },
+  scope: { onmessage: ((e: MessageEvent) => void) | null; postMessage(m: unknown): void },
   platform: Platform,
 ): void {
-  const post = (m: FromIoWorker) =>
-    scope.postMessage(m, m.answer && 'message' in m.answer ? [m.answer.message.buffer] : [])
+  const post = (m: FromIoWorker) => scope.postMessage(m)
   platform.deliver = (...event) => {
     const [, kind, flags, , table] = event
     const answer = kind === Kind.Output ? platform.tables.takeResult(table) : undefined

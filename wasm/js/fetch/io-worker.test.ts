@@ -18,7 +18,7 @@ if (!isMainThread) {
   // The thread under test: a worker of Node in the place of a browser's.
   const scope: Parameters<typeof serveIoWorker>[0] = {
     onmessage: null,
-    postMessage: (m, transfer) => parentPort!.postMessage(m, transfer as never),
+    postMessage: (m) => parentPort!.postMessage(m),
   }
   parentPort!.on('message', (data) => scope.onmessage?.({ data } as MessageEvent))
   serveIoWorker(scope, new Platform())

@@ -166,22 +166,19 @@ export class JsonFilter {
 
   /** Skips a string after its opening quote. Returns its end, or at least the end of the chunk. */
   #string(chunk: Uint8Array, from: number): number {
-    const end = chunk.length
-    let at = from
-    if (this.#escaped) at++
-    for (; at < end; at++) {
-      const c = chunk[at]!
-      if (c === BACKSLASH) at++
-      else if (c === QUOTE) {
-        this.#inString = this.#escaped = false
-        this.#length = 0
-        return at
-      }
+    const end = chunk.length, start = this.#escaped ? from + 1 : from
+    for (let at = start;; at++) {
+      const quote = chunk.indexOf(QUOTE, at) // native
+      at = quote < 0 ? end : quote
+      let slash = at
+      while (slash > start && chunk[slash - 1] === BACKSLASH) slash--
+      const escaped = (at - slash) % 2 === 1
+      if (quote >= 0 && escaped) continue
+      this.#inString = quote < 0
+      this.#escaped = quote < 0 && (escaped || start > end)
+      this.#length = quote < 0 ? this.#length + end - from : 0
+      return at
     }
-    this.#inString = true
-    this.#escaped = at > end
-    this.#length += end - from
-    return at
   }
 }
 

@@ -2,7 +2,8 @@
 // and results stay in the tables.
 
 import { type Bounds, Flag, Kind, Op } from './events.ts'
-import { type JsonObject, isObject, mayLoseDigits, extentOf, memberText } from '../shared/json.ts'
+import { type JsonObject, isObject, mayLoseDigits, extentOf } from '../shared/json.ts'
+import type { Json } from './body.ts'
 import type { Tables } from './tables.ts'
 import { readTools, type ToolsReader } from './tools.ts'
 
@@ -59,21 +60,20 @@ export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: numb
   else readMessage(r, m, undefined, size)
 }
 
-/** Whether a message with this outline is the awaited result of a call. */
+/** Whether a message with this outline is the result of the call `awaits`. */
 export function passes(outline: unknown, awaits: number): outline is JsonObject {
-  if (!isObject(outline) || outline['id'] !== awaits || (awaits & Op.Mask) !== Op.Call || 'method' in outline)
-    return false
+  if (!isObject(outline) || outline['id'] !== awaits || 'method' in outline) return false
   return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete'
 }
 
 /** Sorts such a result. The page parses it. */
 export function readPassed(
   r: Reader,
-  { message, outline, deepest }: { message: Uint8Array; outline: unknown; deepest: number },
+  { message, ordinary, outline, deepest }: Extract<Json, { message: string }>,
 ): void {
   const { id, result } = outline as { id: number; result: JsonObject }
   if (deepest > r.bounds.depth + 1) return emitText(r, { id }, undefined, Flag.Last) // which Go reads as no answer at all
-  const table = r.tables.addResult({ message }, message.length)
+  const table = r.tables.addResult({ message, ordinary }, message.length)
   r.emit(Kind.Output, Flag.Last | (result['isError'] === true ? Flag.Error : 0), id, table, message.length)
 }
 
@@ -139,8 +139,10 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
         m = { id } // which Go reads as no answer at all
         text = undefined
       } else {
-        const raw = text !== undefined && mayLoseDigits(text) ? memberText(text, 'result') : undefined
-        const table = r.tables.addResult({ value: result, ...(raw !== undefined && { raw }) }, raw?.length ?? bytes)
+        const table = r.tables.addResult(
+          text !== undefined && mayLoseDigits(text) ? { message: text, ordinary: false } : { value: result },
+          bytes,
+        )
         return r.emit(Kind.Output, last | (result['isError'] === true ? Flag.Error : 0), id, table, bytes)
       }
     }

@@ -172,7 +172,7 @@ for (const way of [json, events]) {
     assert.deepEqual(JSON.parse(client.platform.text(seen.numbers[1]!, 0)!), many(100_000).result)
     const taken = client.platform.tables.takeResult(seen.numbers[1]!)!
     assert.ok('message' in taken)
-    assert.deepEqual(opened(taken), { value: many(100_000).result })
+    assert.deepEqual(opened(taken).value, many(100_000).result)
     assert.equal(client.platform.held.tables, 0)
 
     const levels = (n: number) => '['.repeat(n) + ']'.repeat(n)
@@ -183,6 +183,23 @@ for (const way of [json, events]) {
     }
   })
 }
+
+test('a large result counts as ordinary only if it can have no hidden character', async () => {
+  const of = async (text: string) => {
+    const plain = 'a, "b"\n'.repeat(20_000)
+    handler = answer(
+      'application/json',
+      `{"id":${CALL},"result":{"content":[{"type":"text","text":"${JSON.stringify(plain).slice(1, -1)}${text}"}]}}`,
+    )
+    const client = new Client()
+    const seen = await client.run(CALL)
+    const taken = client.platform.tables.takeResult(seen.numbers[1]!)!
+    return 'message' in taken && taken.ordinary
+  }
+  assert.equal(await of('plain'), true)
+  for (const text of ['\u200b', '\\u200b', '\\r', '\\b', '\x7f'])
+    assert.equal(await of(text), false, JSON.stringify(text))
+})
 
 test('of a large list, what no bound lets pass is not read', async () => {
   const tool = (name: string, more = '') => `{"name":"${name}","inputSchema":{"type":"object"${more}}}`

@@ -343,24 +343,27 @@ export class Platform {
     const { eventBytes: maxEvent, responseBytes: maxBody } = this.#bounds
     const sorted = this.#reader(x), jsonBounds = this.#jsonBounds(x)
     let nonsense = false
-    const scanner = new SseScanner(maxEvent, (name, data) => {
-      if (name === 'endpoint') {
-        if (x.awaits === 0 && this.#admit(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096))
-        return
+    const arrived: [name: string, data: string][] = []
+    const scanner = new SseScanner(maxEvent, (...event) => arrived.push(event))
+    const take = async () => {
+      for (const [name, data] of arrived.splice(0)) {
+        if (x.over) break
+        if (name === 'endpoint') {
+          if (x.awaits === 0 && this.#admit(x, false)) this.#emit(x, Kind.Endpoint, 0, 0, 0, 0, data.slice(0, 4096))
+        } else if (this.#rates.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
+          this.#admit(x, false)
+        } else {
+          try {
+            const json = await parseJson(data, jsonBounds)
+            if (json) this.#sort(sorted, json)
+            else nonsense = true // one bad event does not end a stream
+          } catch (error) {
+            this.#cut(x, (error as BodyTooLarge).message, scanner)
+          }
+        }
       }
-      if (this.#rates.full(x.group, this.#bounds) && !/"(?:result|error)"\s*:/.test(data)) {
-        this.#admit(x, false)
-        return
-      }
-      try {
-        const json = parseJson(data, jsonBounds)
-        if (json) this.#sort(sorted, json)
-        else nonsense = true // one bad event does not end a stream
-      } catch (error) {
-        this.#cut(x, (error as BodyTooLarge).message, scanner)
-      }
-      if (x.over) scanner.stopped = true
-    })
+      scanner.stopped ||= x.over
+    }
     let size = 0
     try {
       for (;;) {
@@ -368,7 +371,9 @@ export class Platform {
         if (!value) break
         size += value.length
         const began = performance.now()
-        if (!scanner.push(value)) return this.#cut(x, `event over ${maxEvent} bytes`, scanner)
+        const fits = scanner.push(value)
+        await take()
+        if (!fits) return this.#cut(x, `event over ${maxEvent} bytes`, scanner)
         if (x.awaits !== 0 && size > maxBody && !x.over) return this.#cut(x, `response over ${maxBody} bytes`, scanner)
         const rest = worked(began)
         if (rest && !x.over) await rest
@@ -385,11 +390,12 @@ export class Platform {
       return this.#end(x, Why.Network, 'the stream broke off', scanner)
     }
     scanner.end()
+    await take()
     if (nonsense && x.awaits !== 0) this.#end(x, Why.NotMCP, 'the stream has events that are not JSON', scanner)
     else this.#end(x, Why.EOF, '', scanner)
   }
 
-  // A list is read tool by tool. A result that is passed on as bytes keeps all its strings.
+  // A list is read tool by tool. The page parses a large result.
   #jsonBounds({ awaits }: Exchange): JsonBounds {
     const { responseBytes, resultValues, depth } = this.#bounds
     const op = awaits & Op.Mask
@@ -397,9 +403,9 @@ export class Platform {
       bytes: responseBytes,
       values: resultValues,
       depth: depth + ENVELOPE,
-      string: op === Op.Call ? Infinity : MESSAGE_CHARS,
+      string: MESSAGE_CHARS,
       ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds) }),
-      passes: (outline) => passes(outline, awaits),
+      ...(op === Op.Call && { passes: (outline: unknown) => passes(outline, awaits) }),
     }
   }
 

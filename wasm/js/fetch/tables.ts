@@ -7,6 +7,9 @@ import { elementTexts, type JsonObject, mayLoseDigits, memberText } from '../sha
 import { toolAt, type ToolList } from './tools.ts'
 import type { Flag, ToolDefinition } from '../shared/types.ts'
 
+/** Each digest of a fingerprint is over so many tools, and over the digest before. */
+const PRINTED_TOOLS = 200
+
 /** The bound of all kept results, in characters. The oldest are dropped beyond it. */
 const UNTAKEN_BYTES = 64 << 20
 
@@ -167,12 +170,19 @@ export class Tables {
 export async function fingerprintOf({ list: { tools = [], texts, sent }, text, raw }: PageParts): Promise<string> {
   const subtle = globalThis.crypto?.subtle as SubtleCrypto | undefined
   if (!subtle) return ''
-  let all = text && withoutId(text, raw ?? new TextEncoder().encode(text))
-  all ||= new TextEncoder().encode(
-    (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) => sent.get(i) ?? text).join(),
+  const digest = async (bytes: Uint8Array<ArrayBuffer>) =>
+    btoa(String.fromCharCode(...new Uint8Array(await subtle.digest('SHA-256', bytes))))
+  const all = text && withoutId(text, raw ?? new TextEncoder().encode(text))
+  if (all) return digest(all)
+  const left = (texts.length > 0 ? texts : tools.map((tool) => JSON.stringify(tool))).map((text, i) =>
+    sent.get(i) ?? text
   )
-  const digest = new Uint8Array(await subtle.digest('SHA-256', all))
-  return btoa(String.fromCharCode(...digest))
+  let print = ''
+  do {
+    // Other tasks of the thread run between the digests.
+    print = await digest(new TextEncoder().encode([print, ...left.splice(0, PRINTED_TOOLS)].join()))
+  } while (left.length > 0)
+  return print
 }
 
 /**

@@ -126,9 +126,12 @@ interface Facts {
   hides: boolean
 }
 
+/** Whether a JSON text may have a hidden ASCII character: DEL, or an escape. */
+export const escapes = (text: string) => text.includes('\x7f') || [...'ubfr'].some((c) => text.includes('\\' + c))
+
 export const factsOf = (text: string | undefined): Facts => ({
   annotated: text === undefined || text.includes('"x-mcp-header"'),
-  hides: text === undefined || /\\[ubfr]/.test(text) || mayHide(text),
+  hides: text === undefined || escapes(text) || mayHide(text),
 })
 
 /** Reads a parsed list. Undefined if the result has none. `bytes` is the size of the whole text. */

@@ -1,4 +1,4 @@
-import type { SharingChannel } from '../shared/channel.ts'
+import { channelPair, type SharingChannel } from '../shared/channel.ts'
 import { fromWire, toWire, type WireError } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { Instance, type Reply } from './instance.ts'
@@ -21,12 +21,7 @@ import type { Early } from '../fetch/early.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import type { Channel, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
-import {
-  configFields,
-  callTimeoutMs as defaultCallTimeoutMs,
-  limitDefaults,
-  mainThreadResponseBytes,
-} from '../shared/wire.gen.ts'
+import { configFields, callTimeoutMs as defaultCallTimeoutMs, limitDefaults } from '../shared/wire.gen.ts'
 
 type Omitted<R> = R extends Request ? Omit<R, 'id'> : never
 
@@ -122,12 +117,17 @@ export class Host {
   async start(options: StartOptions, begin: Begin = { servers: {}, given: [] }): Promise<void> {
     const { memoryBytes = limitDefaults.memoryBytes, ...limits } = options.limits ?? {}
     this.#memoryBytes = memoryBytes
-    // Parsing a response blocks the page's thread.
-    if (typeof document !== 'undefined') limits.responseBytes ??= mainThreadResponseBytes
     this.#options = { ...options, limits }
     this.#discovered = !!begin.discovered
     await this.#boot()
     this.refused = await this.#addServers(Object.entries(begin.servers))
+  }
+
+  /** Opens a channel for a page on this thread. */
+  open(): Channel {
+    const [page, end] = channelPair()
+    this.attach(end)
+    return page
   }
 
   /** Lets a channel use the registry; the returned function ends that. */
@@ -271,27 +271,26 @@ export class Host {
   }
 
   /** Posts a reply to the client of its request. `of` is the instance that replies. */
-  #settle(of: Instance | undefined, id: number, reply: Reply, transfer?: Transferable[]): void {
+  #settle(of: Instance | undefined, id: number, reply: Reply): void {
     if (of === this.#instance) this.#busy--
     if (id === this.#closing) return queueMicrotask(() => of?.exit()) // its end is the reply
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
-    this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage, transfer)
+    this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage)
     this.#renew()
   }
 
-  /** Replaces the list of a server. `parts` is the list in the form for channels that clone messages. */
-  #setTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
+  /** Replaces the list of a server. `parts` makes the list in the form for channels that clone messages. */
+  #setTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
     if (tools.length) this.#tools.set(server, tools)
     else if (!this.#tools.delete(server)) return
     this.#tellTools(server, tools, parts)
     if (this.#listing) this.#release()
   }
 
-  #tellTools(server: string, tools: ListedTool[], parts: ToolsPart[]): void {
+  #tellTools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void {
     for (const { channel } of this.#clients.values()) {
-      for (const event of toolsEvents(server, channel.shares || !parts.length ? toolParts(tools) : parts))
-        channel.post(event)
+      for (const event of toolsEvents(server, !channel.shares && parts?.() || toolParts(tools))) channel.post(event)
     }
   }
 
@@ -313,7 +312,7 @@ export class Host {
     this.#loaded = undefined
     const current = () => instance === this.#instance // a replaced instance is still ending its sessions
     instance.start(early ? { ...this.#options, early } : this.#options, {
-      settle: (id, reply, transfer) => this.#settle(instance, id, reply, transfer),
+      settle: (id, reply) => this.#settle(instance, id, reply),
       progress: (id, progress) =>
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),
       config: (server, config) => {
@@ -384,7 +383,7 @@ export class Host {
     this.#ask({ method: 'discover' }).catch(() => {}).then(() => {
       if (instance !== this.#instance) return
       this.#listing = false
-      for (const server of this.#configs.keys()) if (!this.#tools.has(server)) this.#tellTools(server, [], [])
+      for (const server of this.#configs.keys()) if (!this.#tools.has(server)) this.#tellTools(server, [])
       this.#release()
     })
   }
@@ -410,7 +409,7 @@ export class Host {
     for (const [client, m] of this.#held.splice(0))
       this.#clients.get(client)?.channel.post({ id: m.id, error: toWire(this.#down) } satisfies ToPage)
     const { message: lastError, code: errorCode, hint } = this.#down
-    for (const server of this.#servers.keys()) this.#tellTools(server, [], [])
+    for (const server of this.#servers.keys()) this.#tellTools(server, [])
     this.#state({
       event: 'state',
       status: 'partial',

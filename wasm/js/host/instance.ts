@@ -38,14 +38,14 @@ export type Reply = { result: unknown } | { error: WireError }
 
 /** Callbacks of the host that started the instance. */
 export interface InstanceListener {
-  /** Ends request id. The reply is posted with what it transfers. */
-  settle(id: number, reply: Reply, transfer?: Transferable[]): void
+  /** Ends request id. */
+  settle(id: number, reply: Reply): void
   progress(id: number, progress: ToolProgress): void
   /** The configuration of a server as it is now; null: removed. */
   config(server: string, config: ServerConfig | null): void
   state(event: StateEvent): void
-  /** `parts` is the list in the form for channels that clone messages. If empty, `tools` is cut into parts. */
-  tools(server: string, tools: ListedTool[], parts: ToolsPart[]): void
+  /** `parts` makes the list in the form for channels that clone messages. Absent for an empty list. */
+  tools(server: string, tools: ListedTool[], parts?: () => ToolsPart[]): void
   hints(hints: string): void
   pins(event: PinsEvent): void
   /** A server has a question, during request `call`; 0: the request is unknown. */
@@ -72,11 +72,7 @@ export class Instance {
   readonly #abi = new Abi({
     called: (id, table, isError, durationMs, server, tool) => {
       const answer = this.#platform.tables.takeResult(table) ?? { value: undefined }
-      this.#listener.settle(
-        id,
-        { result: { server, tool, isError, durationMs, ...answer } satisfies Called },
-        'message' in answer ? [answer.message.buffer] : [],
-      )
+      this.#listener.settle(id, { result: { server, tool, isError, durationMs, ...answer } satisfies Called })
     },
     listed: (server, lines, handles) => this.#listed(server, lines, handles),
   })
@@ -155,7 +151,7 @@ export class Instance {
 
   #listed(server: string, lines: string[], handles: Uint32Array): void {
     const list: ListedTool[] = []
-    const parts: ToolsPart[] = []
+    const pages: (() => Iterable<ToolsPart>)[] = []
     if (this.#isTold(server, lines, handles)) return
     for (let i = 0; i < lines.length;) {
       const table = handles[2 * i]!
@@ -177,9 +173,10 @@ export class Instance {
         indices.push(index)
       }
       list.push(...page)
-      parts.push(...sourceParts(page, indices, this.#platform.tables.takeSource(table)))
+      const source = this.#platform.tables.takeSource(table)
+      pages.push(() => sourceParts(page, indices, source))
     }
-    this.#listener.tools(server, list, parts)
+    this.#listener.tools(server, list, pages[0] && (() => pages.flatMap((parts) => [...parts()])))
   }
 
   /** Reports whether the list is unchanged since it was last sent. */

@@ -1,4 +1,4 @@
-import { channelPair, portChannel } from '../shared/channel.ts'
+import { portChannel } from '../shared/channel.ts'
 import { sourceOf } from './compile.ts'
 import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
@@ -133,9 +133,7 @@ async function load(
   return {
     async start(settings) {
       await host.start(...await settings)
-      const [page, end] = channelPair()
-      host.attach(end)
-      return { channel: page, mode: 'main', refused: host.refused }
+      return { channel: host.open(), mode: 'main', refused: host.refused }
     },
   }
 }

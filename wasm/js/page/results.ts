@@ -1,4 +1,4 @@
-import { opening } from '../shared/answer.ts'
+import { opened, type Opened } from '../shared/answer.ts'
 import type { Called } from '../shared/protocol.ts'
 import { excerptAt, plainly } from '../shared/plaintext.ts'
 import type { Scanner } from './scan.ts'
@@ -18,10 +18,7 @@ export class Results {
   #size = 0
   #last = 0
 
-  /**
-   * Makes a result. Throws if the reply is not JSON. The bytes of a large reply are detached. Other tasks of the page
-   * run meanwhile.
-   */
+  /** Makes a result. Throws if the reply is not JSON. Other tasks of the page run meanwhile if it is large. */
   async take(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Promise<ToolResult> {
     const work = this.#taking(a, maxBytes, origin, scanner)
     return 'message' in a ? inTurns(work) : finish(work)
@@ -29,15 +26,16 @@ export class Results {
 
   *#taking(a: Called, maxBytes: number, origin: string, scanner?: Scanner): Steps<ToolResult> {
     const { server, tool, isError, durationMs } = a
-    const { value, raw } = yield* opening(a, free)
-    const result = (typeof value === 'object' && value || {}) as {
+    const answer = opened(a)
+    yield
+    const result = (typeof answer.value === 'object' && answer.value || {}) as {
       content?: ContentBlock[]
       structuredContent?: unknown
     }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
     const { text, truncated, handle, flags } = a.text !== undefined
       ? { ...a, text: a.text }
-      : yield* this.#textOf(result, maxBytes, raw, scanner)
+      : yield* this.#textOf(result, maxBytes, answer, 'message' in a && a.ordinary, scanner)
     return {
       text,
       content: Array.isArray(result.content) ? result.content : [],
@@ -53,10 +51,10 @@ export class Results {
     }
   }
 
-  *#textOf(result: unknown, maxBytes: number, raw: string | undefined, scanner: Scanner | undefined) {
-    const said = textOf(result, raw)
+  *#textOf(result: unknown, maxBytes: number, answer: Opened, ordinary: boolean, scanner: Scanner | undefined) {
+    const said = textOf(result, answer)
     yield
-    const { text, at } = yield* plainly(said)
+    const { text, at } = ordinary ? { text: said, at: -1 } : yield* plainly(said)
     const flags: Flag[] = scanner?.result(result) ?? []
     if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text'))
       flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
@@ -85,17 +83,6 @@ export class Results {
     const from = whole(text, offset)
     return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }
   }
-}
-
-/**
- * Frees memory at once that the collector would free late. The browser holds a received buffer too, so the buffer has
- * to be posted to a port that is closed.
- */
-function free({ buffer }: Uint8Array): void {
-  const { port1, port2 } = new MessageChannel()
-  port2.close()
-  port1.postMessage(undefined, [buffer])
-  port1.close()
 }
 
 function whole(text: string, at: number): number {

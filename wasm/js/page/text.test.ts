@@ -6,7 +6,7 @@ import { memberText } from '../shared/json.ts'
 import { cut, textOf as wholeText } from './text.ts'
 
 const textOf = (result: unknown, maxBytes: number, raw?: string, handle?: string) =>
-  cut(plain(wholeText(result, raw)).text, maxBytes, handle === undefined ? undefined : () => handle)
+  cut(plain(wholeText(result, { raw })).text, maxBytes, handle === undefined ? undefined : () => handle)
 
 interface Case {
   name: string

@@ -14,8 +14,8 @@ interface Block {
   resource?: unknown
 }
 
-/** The text of a CallToolResult. `raw` is the result's JSON text, for when parsing has lost digits. */
-export function textOf(result: unknown, raw?: string): string {
+/** The text of a CallToolResult. `raw` of its source is the result's JSON text, for when parsing has lost digits. */
+export function textOf(result: unknown, source?: { readonly raw?: string | undefined }): string {
   const r = read(result) as { content?: unknown; structuredContent?: unknown; isError?: unknown }
   let hasText = false
   const parts: string[] = []
@@ -26,7 +26,7 @@ export function textOf(result: unknown, raw?: string): string {
     hasText ||= isText
   }
   let text = parts.join('\n')
-  if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, raw)
+  if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
   text ||= '(no output)'
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }

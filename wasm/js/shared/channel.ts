@@ -1,4 +1,8 @@
 import type * as types from './types.ts'
+import { worked } from './yield.ts'
+
+/** A longer part of a list is a task of its own for the page, in characters. */
+const longPart = 64 << 10
 
 /** The messages of one turn go through the port as one array. */
 export const portChannel: typeof types.portChannel = (port) => {
@@ -14,6 +18,7 @@ export const portChannel: typeof types.portChannel = (port) => {
     post(message, transfer = []) {
       if (batch.push(message) === 1) queueMicrotask(flush)
       transfers.push(...transfer)
+      if (((message as { text?: string }).text ?? '').length > longPart) flush()
     },
     close() {
       flush()
@@ -32,17 +37,29 @@ export interface SharingChannel extends types.Channel {
   shares?: boolean
 }
 
-/** The two ends of a channel in one realm. Messages arrive in a later microtask, without a copy. */
+/**
+ * The two ends of a channel in one realm. Messages arrive in later microtasks, without a copy. After a few ms of their
+ * work, other tasks run first.
+ */
 export function channelPair(): [SharingChannel, SharingChannel] {
   const make = (other: () => types.Channel): SharingChannel => {
     let open = true
+    const queue: unknown[] = []
+    const next = () => {
+      const began = performance.now()
+      try {
+        if (open) other().onmessage?.(queue[0])
+      } finally {
+        queue.shift()
+        if (queue.length) (worked(began) ?? Promise.resolve()).then(next)
+      }
+    }
     return {
       shares: true,
       onmessage: null,
-      post: (message) =>
-        queueMicrotask(() => {
-          if (open) other().onmessage?.(message)
-        }),
+      post: (message) => {
+        if (queue.push(message) === 1) queueMicrotask(next)
+      },
       close: () => {
         open = false
       },

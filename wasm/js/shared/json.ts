@@ -89,8 +89,8 @@ function skipSpace(text: string, at: number): number {
   return at
 }
 
-// A string ends at the first quote that an even number of backslashes precedes.
-function skipString(text: string, at: number): number {
+/** The end of the string that begins at `at`. A string ends at the first quote after an even number of backslashes. */
+export function skipString(text: string, at: number): number {
   for (;;) {
     at = text.indexOf('"', at + 1)
     if (at < 0) return text.length

@@ -549,7 +549,7 @@ export interface ToolDefinition {
 
 /** Bounds on data from servers: bytes, counts and levels. */
 export interface Limits {
-  /** One response; 16 MiB, or 4 MiB where the module runs on the main thread. */
+  /** One response; 16 MiB. */
   responseBytes: number
   /** One event of a stream; 4 MiB. */
   eventBytes: number

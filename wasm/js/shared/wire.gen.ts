@@ -46,9 +46,6 @@ export const limitDefaults = {
   memoryBytes: 268435456,
 }
 
-/** The default of responseBytes where the module runs on the page's own thread. */
-export const mainThreadResponseBytes = 4194304
-
 /** The default of the option callTimeoutMs. */
 export const callTimeoutMs = 120000
 
