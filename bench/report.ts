@@ -45,6 +45,7 @@ const wanted: { table: string; most: number; ratio: boolean; variant?: string }[
   { table: '16-way, ms per call', most: 0.9, ratio: true },
   { table: '10 KB result p50, ms', most: 1.1, ratio: true },
   { table: '1 MB result p50, ms', most: 1.1, ratio: true },
+  { table: 'return: script to the first tools of 10 x 50, ms', most: 60, ratio: false },
   { table: 'start to first list, warm cache, ms', most: 1.2, ratio: true },
   { table: '500 tools with output schemas, ms', most: 0.3, ratio: true },
   { table: 'longest main-thread gap while 5,000 tools arrive, ms', most: 50, ratio: false },

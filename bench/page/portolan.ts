@@ -49,6 +49,7 @@ globalThis.variant = {
     await registry.discover()
     return registry.getTools().length
   },
+  offered: () => registry.getTools().length,
   call: (server, args) => registry.dispatch(`s${server}__tool_0`, args),
   close: () => registry.close(),
 } satisfies Variant

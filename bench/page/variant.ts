@@ -4,6 +4,8 @@ export interface Variant {
   open(): Promise<void>
   /** Connects to all servers, lists all tools, and makes the OpenAI list of them. Returns its length. */
   list(urls: string[]): Promise<number>
+  /** The tools that are offered without asking a server. */
+  offered?(): number
   /** Calls a tool on the server at index of the last list. */
   call(server: number, args: Record<string, unknown>): Promise<string>
   close(): Promise<void>

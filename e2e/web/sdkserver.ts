@@ -10,10 +10,11 @@ const schema = { type: 'object', properties: {} } as const
  * A server on the official TypeScript SDK, with tools that a test can steer:
  * raw (says its arguments as they arrived), wait (until it is cancelled), steps
  * (progress). It notes what it was asked, and is open to pages of any origin unless `cors` is false.
+ * It awaits `before` with each request.
  */
 export async function sdkServer(
   tools: unknown[] = [],
-  { cors = true } = {},
+  { cors = true, before = async () => {} }: { cors?: boolean; before?: () => Promise<unknown> } = {},
 ): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
@@ -63,6 +64,7 @@ export async function sdkServer(
       res.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
     }
     if (req.method === 'OPTIONS') return void res.writeHead(cors ? 204 : 405).end()
+    await before()
     headers.push({ authorization: req.headers.authorization })
     const chunks: Buffer[] = []
     for await (const c of req) chunks.push(c as Buffer)

@@ -235,6 +235,27 @@ test('signing out revokes, forgets, and is heard of by the other tab', async () 
   assert.equal(await echo(one), '{"a":1}')
 })
 
+test('a list after a sign-in is kept for who is remembered, until signing out', async () => {
+  const stale = (page: Page) => page.evaluate(() => window.registry.getSnapshot().tools.filter((t) => t.stale).length)
+  const leave = async (page: Page) => {
+    await page.evaluate(() => window.registry.close())
+    await page.close()
+  }
+  for (const rememberSecrets of [false, true]) {
+    const one = await open({ rememberSecrets })
+    await discover(one)
+    await signIn(one)
+    assert.equal(await echo(one), '{"a":1}')
+    await leave(one)
+    const two = await open({ rememberSecrets })
+    assert.equal(await stale(two) > 0, rememberSecrets)
+    if (rememberSecrets) await two.evaluate(() => window.registry.signOut('s'))
+    assert.equal(await stale(two), 0)
+    await leave(two)
+    assert.equal(await stale(await open({ rememberSecrets })), 0)
+  }
+})
+
 test('one shared module asks the tab that was clicked', async () => {
   const one = await open({ mode: 'shared' })
   const two = await open({ mode: 'shared' })

@@ -84,6 +84,9 @@ async function buildPage() {
   })
   const { output } = await bundler.generate({
     chunkFileNames: ({ name }) => `${name.replace('wire.gen', 'tables')}.js`,
+    // One request for the lists of the last visit.
+    onlyExplicitManualChunks: true,
+    manualChunks: (id) => /\/(definitions|vault)\.ts$/.test(id) ? 'definitions' : undefined,
   })
   await bundler.close()
   await Promise.all(output.map(async ({ fileName, code }) => {

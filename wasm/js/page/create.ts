@@ -2,9 +2,11 @@ import { ignore } from '../shared/download.ts'
 import { fromWire } from '../shared/errors.ts'
 import type { HostSettings, StartedHost } from '../shared/launching.ts'
 import type { Begin, ConfigsEvent, RequestBody } from '../shared/protocol.ts'
+import type { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { compile } from './compile.ts'
+import type { Definitions } from './definitions.ts'
 import { intended, launch } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
@@ -13,7 +15,7 @@ import type { Owner, RegistryImage } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
-import { ConfigStore, storageFor } from './storage.ts'
+import { ConfigStore, pinsKey, storageFor } from './storage.ts'
 import type { Trust } from './trust.ts'
 
 /** The `cassette` option, which starts a host in place of launch. */
@@ -45,6 +47,7 @@ class PageOwner implements Owner {
   #isUnloaded = false
   #events: PageEvents | undefined
   #storageLock: Promise<StorageLock> | undefined
+  #definitions: Promise<Definitions | void> | undefined
   #trust: Promise<Trust> | undefined
   #signInWindow: Promise<SignInWindow> | undefined
   #unwatchShared = () => {}
@@ -65,7 +68,6 @@ class PageOwner implements Owner {
       throw e
     }
     owner.#resumeSignIn()
-    owner.#report('ready')
     return registry as R
   }
 
@@ -96,12 +98,12 @@ class PageOwner implements Owner {
       scan ? part('scan', this.host) : undefined,
       limits ? part('limits', this.host) : undefined,
     ])
-    this.validate = checks?.validateArguments
+    this.validate = checks?.checkArguments
     this.scanner = scans && new scans.Scanner()
     bounds?.checkLimits(limits!)
   }
 
-  /** Starts the module if a server is on. */
+  /** Starts the module if a server is on. Does not wait for it if the tools of the last visit are enough. */
   async #start(): Promise<void> {
     const { signal } = this.#options
     const { requests } = this.#registry
@@ -109,13 +111,18 @@ class PageOwner implements Owner {
     const isSure = Object.values(this.#given).some(isOn)
     if (!isSure) await within(signal, this.#stored)
     if (isSure || [...this.#store.servers.values()].some(isOn)) {
-      const { refused } = await requests.start(signal)
-      // A refused server of the storage is left out. One of the options is for the caller to correct.
-      for (const [name, error] of Object.entries(refused)) if (this.#given[name]) throw fromWire(error)
-      return
+      const started = requests.start(signal).then(({ refused }) => {
+        // A refused server of the storage is left out. One of the options is for the caller to correct.
+        for (const [name, error] of Object.entries(refused)) if (this.#given[name]) throw fromWire(error)
+        this.#report('ready')
+      })
+      started.catch(ignore)
+      const definitions = await within(signal, this.#definitions!)
+      return definitions?.isComplete ? void started.catch((e: RegistryError) => this.#registry.down(e)) : started
     }
     this.#isUnloaded = true
     this.#showUnloaded()
+    this.#report('ready')
     if (this.mode !== 'shared') return
     const { whenUp } = await importShared()
     this.#unwatchShared = whenUp(() => requests.start().catch(ignore))
@@ -138,6 +145,9 @@ class PageOwner implements Owner {
   async open(signal?: AbortSignal): Promise<StartedHost> {
     const wasUnloaded = this.#isUnloaded
     this.#isUnloaded = false
+    this.#definitions ??= this.#openDefinitions().catch(ignore)
+    // The module's start would delay the lists of the last visit.
+    if (await this.#store?.storage.get(pinsKey)) await this.#definitions
     try {
       const cassette = this.#options.cassette as Cassette | undefined
       const begin = this.#begin()
@@ -202,11 +212,13 @@ class PageOwner implements Owner {
     this.#store.save(name, fields)
     await this.#store.saved
     this.#events?.stored()
+    await (await this.#definitions)?.save()
   }
 
   async onClose(): Promise<void> {
     await this.#store?.saved
     await this.approvalsSaved()
+    await (await this.#definitions)?.save()
     this.#events?.close()
   }
 
@@ -223,6 +235,15 @@ class PageOwner implements Owner {
   /** Settles once the storage has all approvals so far. */
   async approvalsSaved(): Promise<void> {
     await (await this.#trust?.catch(ignore))?.saved
+  }
+
+  /** Offers the lists of the last visit. */
+  async #openDefinitions(): Promise<Definitions | void> {
+    const { storage = 'local', definitionsCache = storage === 'local', cassette } = this.#options
+    if (!definitionsCache || this.#isAlone || cassette) return
+    const { Definitions } = await import('./definitions.ts')
+    await this.#stored
+    return Definitions.open(this.#registry, this.#store, this.#options)
   }
 
   signInWindow(): Promise<SignInWindow> {

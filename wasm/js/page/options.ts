@@ -35,6 +35,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
     "'local', 'memory', a Storage, or an object with get, set and remove",
   ],
   rememberSecrets: boolean,
+  definitionsCache: boolean,
   failureThreshold: [whole, 'a whole number above 0'],
   cooldownMs: duration,
   timeoutMs: duration,

@@ -13,14 +13,14 @@ import type { Scanner } from './scan.ts'
 import type { ToolLists, Trust } from './trust.ts'
 import type { SignInWindow } from './signin.ts'
 import type * as types from '../shared/types.ts'
-import { callTimeoutMs, goneError, invalidArgumentsError } from '../shared/wire.gen.ts'
-import type { validateArguments } from './validate.ts'
+import { callTimeoutMs } from '../shared/wire.gen.ts'
+import type { checkArguments } from './validate.ts'
 
 /** Callbacks of the code that created the registry. */
 export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
-  validate?: typeof validateArguments | undefined
+  validate?: typeof checkArguments | undefined
   onHints?(hints: string): void
   /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
   trust?(): Promise<Trust>
@@ -60,6 +60,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   version = ''
   /** discover() was called, so that new servers are listed by themselves. */
   discovered = false
+  /** Waits until the server of a stale tool has answered. Rejects with the error of a server that has not. */
+  confirm?: (tool: types.ToolInfo | undefined, signal?: AbortSignal) => Promise<void>
+  /** Deletes the list that is stored for the next visit. */
+  forget?: (server: string) => Promise<unknown>
   readonly #owner: Owner
   #resultBytes = 0
   #results: Promise<Results> | undefined
@@ -140,6 +144,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   async signOut(name: string): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'signOut', name })
+    await this.forget?.(name)
   }
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
@@ -161,9 +166,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
     if (!this.#owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
-    const read = (await this.#made()).read(handle, range)
-    if (!read) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
-    return read
+    return (await this.#made()).read(handle, range)
   }
 
   #made(): Promise<Results> {
@@ -187,29 +190,14 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return this.#index.get(name)
   }
 
-  /** Throws if the arguments do not fit the tool's schema. The host rejects calls of unknown tools. */
-  #validate(check: typeof validateArguments, name: string, args: string): void {
-    const tool = this.#find(name)
-    const problems = tool && check(tool.definition.inputSchema, JSON.parse(args))
-    if (problems) {
-      throw new RegistryError(invalidArgumentsError.code, `invalid arguments: ${problems}`, {
-        ...invalidArgumentsError,
-        server: tool.server,
-      })
-    }
-  }
-
   async dispatch(
     name: string,
     args: Record<string, unknown> | string,
     options?: types.DispatchOptions,
   ): Promise<string> {
-    return name === readTool ? this.#readPart(args) : (await this.call(name, args, options)).text
-  }
-
-  async #readPart(args: Record<string, unknown> | string): Promise<string> {
-    const { handle, ...range } = JSON.parse(argumentText(args)) as types.ResultRange & { handle: string }
-    return (await part('results', this.#owner.host)).partText(await this.readResult(handle, range))
+    return name === readTool
+      ? (await part('results', this.#owner.host)).readPart(this, argumentText(args))
+      : (await this.call(name, args, options)).text
   }
 
   call(
@@ -236,7 +224,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (timeoutMs !== undefined && !(timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     const sent = argumentText(args)
-    if (this.#owner.validate) this.#validate(this.#owner.validate, name, sent)
+    await this.confirm?.(this.#find(name), signal)
+    this.#owner.validate?.(this.#find(name), sent)
     const results = await this.#made()
     if (this.#owner.asks) {
       const denied = await (await this.#owner.trust!()).admit(

@@ -1,10 +1,12 @@
 import { opened, type Opened } from '../shared/answer.ts'
 import type { Called } from '../shared/protocol.ts'
 import { excerptAt, plainly } from '../shared/plaintext.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import { goneError } from '../shared/wire.gen.ts'
 import type { Scanner } from './scan.ts'
 import { finish, inTurns, type Steps } from '../shared/yield.ts'
 import { cut, textOf } from './text.ts'
-import type { ContentBlock, Flag, Provenance, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
+import type { ContentBlock, Flag, Provenance, Registry, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 
 /** The bounds of kept results: characters in all, and results. */
 const mostText = 16 << 20
@@ -76,10 +78,10 @@ export class Results {
     return handle
   }
 
-  /** Reads a part of a kept result. Undefined if it is not kept any more. A range does not divide a character. */
-  read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart | undefined {
+  /** Reads a part of a kept result. Throws if it is not kept any more. A range does not divide a character. */
+  read(handle: string, { offset = 0, length = defaultLength }: ResultRange = {}): ResultPart {
     const text = this.#wholes.get(handle)
-    if (text === undefined) return undefined
+    if (text === undefined) throw new RegistryError(goneError.code, 'the result is not kept any more', goneError)
     const from = whole(text, offset)
     return { text: text.slice(from, whole(text, from + Math.max(1, length))), offset: from, total: text.length }
   }
@@ -90,8 +92,10 @@ function whole(text: string, at: number): number {
   return text.charCodeAt(i) >> 10 === 0x37 && text.charCodeAt(i - 1) >> 10 === 0x36 ? i + 1 : i
 }
 
-/** The part as a text for models. */
-export function partText({ text, offset, total }: ResultPart): string {
+/** Reads a part as a model asks for it, and returns it as a text for models. */
+export async function readPart(registry: Pick<Registry, 'readResult'>, args: string): Promise<string> {
+  const { handle, ...range } = JSON.parse(args) as ResultRange & { handle: string }
+  const { text, offset, total } = await registry.readResult(handle, range)
   const end = offset + text.length
   return `${text}\n[characters ${offset} to ${end} of ${total}${end < total ? `; go on with offset ${end}` : ''}]`
 }

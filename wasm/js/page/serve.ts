@@ -143,7 +143,7 @@ interface Marked {
 }
 
 function listed({ info, list }: Marked): ListedTool {
-  const { name, tool, definition, pin } = info
+  const { name, tool, definition, pin, stale } = info
   const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // the getter would start a scan
   const { reason, renamedFrom, before, changes } = info as types.HeldTool
   return {
@@ -151,6 +151,7 @@ function listed({ info, list }: Marked): ListedTool {
     tool,
     definition,
     ...(pin && { pin }),
+    ...(stale && { stale }),
     ...(flags && { flags }),
     ...(list === 'withheld' && { withheld: true }),
     ...(list === 'held' &&

@@ -81,11 +81,11 @@ export class ConfigStore {
     this.saved = this.saved.then(() => this.#unsaved.size ? this.#turn(() => this.#save()) : undefined).catch(ignore)
   }
 
-  /** The servers as a snapshot has them while all are off and no module is loaded. */
+  /** The servers as a snapshot has them before the module has started. */
   get states(): StateEvent['servers'] {
     return Object.fromEntries([...this.servers].map(([name, { headers, auth, ...config }]) => [name, {
       ...untried,
-      status: 'disabled',
+      status: config.enabled === false ? 'disabled' : 'disconnected',
       config: {
         ...config,
         proxy: config.proxy ?? false,

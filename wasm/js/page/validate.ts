@@ -3,7 +3,9 @@
 
 import { clip, distinct, get, isObject, isSchema, json } from './schemashape.ts'
 import { lookup, typesOf } from './schemaview.ts'
-import { typeNames } from '../shared/wire.gen.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import type { ToolInfo } from '../shared/types.ts'
+import { invalidArgumentsError, typeNames } from '../shared/wire.gen.ts'
 
 const maxDepth = 64
 const maxSteps = 20_000
@@ -18,6 +20,16 @@ const understood = new Set(
     'allOf anyOf oneOf not title description default examples deprecated readOnly writeOnly $schema $id $comment $defs definitions')
     .split(' '),
 )
+
+/** Throws if the arguments do not fit the tool's schema. The host rejects calls of unknown tools. */
+export function checkArguments(tool: ToolInfo | undefined, args: string): void {
+  const problems = tool && validateArguments(tool.definition.inputSchema, JSON.parse(args))
+  if (problems)
+    throw new RegistryError(invalidArgumentsError.code, `invalid arguments: ${problems}`, {
+      ...invalidArgumentsError,
+      server: tool.server,
+    })
+}
 
 /**
  * Says what of the arguments does not fit the schema: up to five places, each by

@@ -136,6 +136,7 @@ export interface ListedTool extends Marks {
   tool: string
   definition: ToolDefinition
   pin?: string
+  stale?: true
 }
 
 /**

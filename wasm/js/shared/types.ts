@@ -5,7 +5,8 @@
 
 /**
  * Creates a registry. The module starts now if a server is enabled, else when the first server becomes enabled.
- * Rejects with a {@link RegistryError}.
+ * Rejects with a {@link RegistryError}. If the last visit kept the lists of all `servers`, it resolves with them, and
+ * the module starts meanwhile. If that fails, health and requests have the error.
  */
 export declare function createRegistry(options?: RegistryOptions): Promise<Registry>
 /**
@@ -51,6 +52,13 @@ export interface RegistryOptions {
   storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
   /** Stores header values and tokens too, encrypted with a non-extractable key in IndexedDB. Default: in memory. */
   rememberSecrets?: boolean
+  /**
+   * Keeps the last list of each server, encrypted, in IndexedDB: 2 Mi characters for one server, 8 MiB in all. The next
+   * visit offers it at once; see {@link ToolInfo.stale}. Servers with `ask-always` are left out, and without
+   * `rememberSecrets` those that a user signed in to. Default: true with `storage: 'local'`, else false. With
+   * `storage: 'memory'` or `host`, nothing is kept.
+   */
+  definitionsCache?: boolean
   /** Consecutive failures after which a server is suspended. Default: 3. */
   failureThreshold?: number
   /** Length of the first suspension, in ms. Default: 5,000. Later suspensions last up to 5 minutes. */
@@ -520,6 +528,11 @@ export interface ToolInfo {
    * Tools of a long new list get their pins a moment later.
    */
   pin?: string
+  /**
+   * The tool is from the list of the last visit, until the server's first attempt to connect and list has ended. A call
+   * connects and waits for the server's list. It rejects if the tool is gone, held, or its server fails.
+   */
+  stale?: true
   /** Suspicious parts of the definition: hidden text, and more with the option `scan`. */
   flags?: Flag[]
 }

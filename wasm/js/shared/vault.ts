@@ -11,14 +11,14 @@ export interface Vault {
 }
 
 /** Opens the vault of this origin. Rejects where there is no IndexedDB or WebCrypto, as in a sandboxed frame. */
-export async function openVault(): Promise<Vault> {
-  const db = await openDB()
+export async function openVault(opened?: IDBDatabase): Promise<Vault> {
+  const db = opened ?? await openDB()
   const key = await masterKey(db)
   const bytes = (text: string) => new TextEncoder().encode(text)
   return {
     async text(name, context = name) {
       const box = await request<{ iv: Uint8Array<ArrayBuffer>; data: ArrayBuffer } | undefined>(
-        store(db, 'secrets', 'readonly').get(name),
+        secretsOf(db, 'readonly').get(name),
       )
       if (!box) return ''
       try {
@@ -30,21 +30,21 @@ export async function openVault(): Promise<Vault> {
       }
     },
     async setText(name, text, context = name) {
-      if (!text) return void await request(store(db, 'secrets', 'readwrite').delete(name))
+      if (!text) return void await request(secretsOf(db, 'readwrite').delete(name))
       const iv = crypto.getRandomValues(new Uint8Array(12))
       const data = await crypto.subtle.encrypt(
         { name: 'AES-GCM', iv, additionalData: bytes(context) },
         key,
         bytes(text),
       )
-      await request(store(db, 'secrets', 'readwrite').put({ iv, data }, name))
+      await request(secretsOf(db, 'readwrite').put({ iv, data, at: Date.now() }, name))
     },
     key: (name) => request(store(db, 'keys', 'readonly').get(name)),
     setKey: async (name, pair) => void await request(store(db, 'keys', 'readwrite').put(pair, name)),
   }
 }
 
-async function openDB(): Promise<IDBDatabase> {
+export async function openDB(): Promise<IDBDatabase> {
   const open = indexedDB.open(dbName, 1)
   open.onupgradeneeded = () => {
     open.result.createObjectStore('keys')
@@ -68,7 +68,10 @@ async function masterKey(db: IDBDatabase): Promise<CryptoKey> {
 
 const store = (db: IDBDatabase, name: string, mode: IDBTransactionMode) => db.transaction(name, mode).objectStore(name)
 
-function request<T>(r: IDBRequest<T>): Promise<T> {
+/** The texts in the vault's database, each with the time of its write. */
+export const secretsOf = (db: IDBDatabase, mode: IDBTransactionMode) => store(db, 'secrets', mode)
+
+export function request<T>(r: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     r.onsuccess = () => resolve(r.result)
     r.onerror = () => reject(r.error)
