@@ -31,16 +31,17 @@ const SLICE_MS = 4
 interface Yields {
   scheduler?: { postTask?(fn: () => void, options: { priority: string }): Promise<void> }
   setImmediate?(fn: () => void): unknown
+  document?: unknown
 }
 
-const { scheduler, setImmediate } = globalThis as Yields
+const { scheduler, setImmediate, document } = globalThis as Yields
 
 /**
  * Lets other tasks of the thread run. The priority keeps it ahead of arriving bodies: Chromium would first take in all
- * bytes that fast servers have sent, which costs memory and time.
+ * bytes that fast servers have sent, which costs memory and time. On a page's thread, it waits its turn instead.
  */
 const pause = (): Promise<void> =>
-  scheduler?.postTask?.(() => {}, { priority: 'user-blocking' }) ??
+  scheduler?.postTask?.(() => {}, { priority: document ? 'user-visible' : 'user-blocking' }) ??
     new Promise((resolve) => void (setImmediate ? setImmediate(resolve) : setTimeout(resolve, 0)))
 
 let spent = 0, last = 0
