@@ -277,8 +277,12 @@ function isTool(t: unknown): t is ListedTool {
     !isDeeper(definition, mostDepth) && Array.isArray(flags) && flags.every(isFlag)
 }
 
-const isDeeper = (v: unknown, most: number): boolean =>
-  typeof v === 'object' && v !== null && (!most || Object.values(v).some((child) => isDeeper(child, most - 1)))
+function isDeeper(v: unknown, most: number): boolean {
+  if (typeof v !== 'object' || v === null) return false
+  if (!most) return true
+  for (const key in v) if (isDeeper((v as Record<string, unknown>)[key], most - 1)) return true
+  return false
+}
 
 const isFlag = (f: unknown): f is Flag =>
   isObject(f) && [f['rule'], f['where'], f['excerpt']].every((v) => typeof v === 'string')
