@@ -35,47 +35,70 @@ func portolanRoom(n int32) unsafe.Pointer {
 // readRoom copies the text in the room.
 func readRoom(n int32) string { return string(room[:n]) }
 
-func pairsOf(lines []string) []proxy.Pair {
-	header := make([]proxy.Pair, 0, len(lines)/2)
-	for ; len(lines) > 1; lines = lines[2:] {
-		header = append(header, proxy.Pair{Name: lines[0], Value: lines[1]})
+// cutLine returns the first line of a text, and the other lines.
+func cutLine(text string) (line, rest string) {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return text[:i], text[i+1:]
 	}
-	return header
+	return text, ""
 }
 
-// out has the address and the length of a result's text, and of its body.
+// fields has the header fields of the text in the room. The policy copies the fields that it keeps.
+var fields []proxy.Pair
+
+// pairsOf reads header fields. They are valid until the next call.
+func pairsOf(text string) []proxy.Pair {
+	clear(fields) // frees the last text
+	fields = fields[:0]
+	for text != "" {
+		var h proxy.Pair
+		h.Name, text = cutLine(text)
+		h.Value, text = cutLine(text)
+		fields = append(fields, h)
+	}
+	return fields
+}
+
+// A result's kind is its place in policy.mjs's list.
+const (
+	kindAnswer = iota
+	kindSend
+	kindDiagnose
+	kindPass
+)
+
+// out has the kind of a result, the addresses and lengths of its text and of its body, and
+// numbers of its kind. The text is lines of its kind, and then header fields.
 var (
-	out  [4]uint32
+	out  [10]float64
 	text []byte
 	rest []byte // the body, which the collector must not free before it was read
 )
 
-// writeResult writes a result: its kind and numbers in the first line, other lines, header fields.
-func writeResult(first string, lines []string, header []proxy.Pair, body []byte) unsafe.Pointer {
-	text = append(text[:0], first...)
-	for _, line := range lines {
-		text = append(append(text, '\n'), line...)
-	}
+func begin(kind int, numbers ...float64) {
+	out[0] = float64(kind)
+	copy(out[5:], numbers)
+	text = text[:0]
+}
+
+func writeLine(line string) { text = append(append(text, line...), '\n') }
+
+func writeFields(header []proxy.Pair) {
 	for _, h := range header {
-		text = append(append(append(append(text, '\n'), h.Name...), '\n'), h.Value...)
+		writeLine(h.Name)
+		writeLine(h.Value)
 	}
+}
+
+func finish(body []byte) unsafe.Pointer {
 	rest = body
-	out = [4]uint32{address(text), uint32(len(text)), address(body), uint32(len(body))}
+	out[1], out[2], out[3], out[4] = address(text), float64(len(text)), address(body), float64(len(body))
 	return unsafe.Pointer(&out)
 }
 
-func address(b []byte) uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+func address(b []byte) float64 { return float64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
-func firstLine(kind string, numbers ...int64) string {
-	var b strings.Builder
-	b.WriteString(kind)
-	for _, n := range numbers {
-		b.WriteString(" " + strconv.FormatInt(n, 10))
-	}
-	return b.String()
-}
-
-func bit(b bool) int64 {
+func bit(b bool) float64 {
 	if b {
 		return 1
 	}
@@ -83,7 +106,9 @@ func bit(b bool) int64 {
 }
 
 func answer(status int, header []proxy.Pair, body []byte) unsafe.Pointer {
-	return writeResult(firstLine("answer", int64(status)), nil, header, body)
+	begin(kindAnswer, float64(status))
+	writeFields(header)
+	return finish(body)
 }
 
 func refusal(code, origin string) unsafe.Pointer {
@@ -92,23 +117,30 @@ func refusal(code, origin string) unsafe.Pointer {
 }
 
 func send(id int32, d *proxy.Decision) unsafe.Pointer {
-	return writeResult(firstLine("send", int64(id), d.MaxRequest, d.FirstByte.Milliseconds()),
-		[]string{d.Method, d.URL, d.RateKey}, d.Header, nil)
+	begin(kindSend, float64(id), float64(d.MaxRequest), float64(d.FirstByte.Milliseconds()))
+	writeLine(d.Method)
+	writeLine(d.URL)
+	writeLine(d.RateKey)
+	writeFields(d.Header)
+	return finish(nil)
 }
 
 // diagnose writes for each probe its number of lines, method, URL, body and header fields.
 func diagnose(id int32, d *proxy.Decision) unsafe.Pointer {
-	lines := []string{d.RateKey}
+	begin(kindDiagnose, float64(id), float64(d.FirstByte.Milliseconds()))
+	writeLine(d.RateKey)
 	for _, p := range d.Probes {
-		lines = append(lines, strconv.Itoa(3+2*len(p.Header)), p.Method, p.URL, string(p.Body))
-		for _, h := range p.Header {
-			lines = append(lines, h.Name, h.Value)
-		}
+		writeLine(strconv.Itoa(3 + 2*len(p.Header)))
+		writeLine(p.Method)
+		writeLine(p.URL)
+		writeLine(string(p.Body))
+		writeFields(p.Header)
 	}
-	return writeResult(firstLine("diagnose", int64(id), d.FirstByte.Milliseconds()), lines, nil, nil)
+	return finish(nil)
 }
 
 func pass(r *proxy.Reply) unsafe.Pointer {
-	line := firstLine("pass", int64(r.Status), bit(r.Stream), bit(r.Prime), int64(r.Bind), r.MaxBody)
-	return writeResult(line, nil, r.Header, nil)
+	begin(kindPass, float64(r.Status), bit(r.Stream), bit(r.Prime), float64(r.Bind), float64(r.MaxBody))
+	writeFields(r.Header)
+	return finish(nil)
 }

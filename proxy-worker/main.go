@@ -13,6 +13,7 @@ package main
 import (
 	"errors"
 	"net/http"
+	"runtime/debug"
 	"syscall/js"
 
 	"github.com/portolan-mcp/portolan/proxy-worker/proxy"
@@ -23,6 +24,7 @@ import (
 var policy *proxy.Policy
 
 func main() {
+	debug.SetGCPercent(400) // at most 16 MB before a collection, which is little for an isolate
 	var problem error
 	if policy, problem = configured(); problem != nil {
 		js.Global().Get("console").Call("error", "portolan: the proxy stays closed: "+problem.Error())

@@ -7,6 +7,9 @@ import module from './proxy.wasm'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
+/** The kinds of results, in the order of crossing.go. */
+const kinds = ['answer', 'send', 'diagnose', 'pass']
+
 /**
  * Starts the program. A Worker's global scope has neither entropy nor a clock, and Go
  * cannot start without them. Shims replace both during the start. The random numbers of
@@ -80,79 +83,86 @@ class Policy {
    * url, rateKey}, or a diagnosis {id, firstByteMs, rateKey, probes}.
    */
   decide(request) {
-    const client = request.headers.get('cf-connecting-ip') ?? ''
-    return this.#call(
-      'portolan_decide',
-      [request.method, request.url, client, ...lines(request.headers)].join('\n'),
-      [],
-      Date.now(),
-    )
+    const now = Date.now()
+    const text = `${request.method}\n${request.url}\n${fieldsText(request.headers)}`
+    return this.#call(text, (go, size) => go.portolan_decide(size, now))
   }
 
   /** Returns an answer, the next request, or a response to pass on {status, stream, prime, bind, maxBody}. */
-  respond(id, response) {
-    return this.#call('portolan_respond', lines(response.headers).join('\n'), [id, response.status])
+  respond(id, { status, headers }) {
+    return this.#call(fieldsText(headers), (go, size) => go.portolan_respond(id, status, size))
   }
 
   /** Returns the response to pass on, after up to bind bytes of the body were read. */
   bind(id, body) {
-    return this.#call('portolan_bind', body, [id])
+    return this.#call(body, (go, size) => go.portolan_bind(id, size))
   }
 
   /** Returns the answer to the findings of the probes, {status, headers} or {fault} each. */
   diagnosis(id, findings) {
-    const text = findings.flatMap(({ status = 0, fault = '', headers = [] }) => {
-      const fields = lines(headers)
-      return [2 + fields.length, status, fault, ...fields]
-    })
-    return this.#call('portolan_diagnosis', text.join('\n'), [id])
+    const text = findings.map(({ status = 0, fault = '', headers = [] }) =>
+      `${2 + 2 * [...headers].length}\n${status}\n${fault}\n${fieldsText(headers)}`
+    )
+    return this.#call(text.join(''), (go, size) => go.portolan_diagnosis(id, size))
   }
 
   /** Returns the answer for a code of proxy.Refuse. */
   refuse(id, code) {
-    return this.#call('portolan_refuse', code, [id])
+    return this.#call(code, (go, size) => go.portolan_refuse(id, size))
   }
 
   done(id) {
-    this.#guarded(() => this.#exports.portolan_done(id))
+    this.#guarded((go) => go.portolan_done(id))
   }
 
   // Writes a text for an export, and reads its result. crossing.go is the other side.
-  #call(name, text, numbers, ...more) {
-    const at = this.#guarded(() => {
-      const { portolan_room: room, [name]: ask } = this.#exports
-      let size = text.length
-      if (typeof text === 'string') size = encoder.encodeInto(text, this.#bytes(room(3 * size), 3 * size)).written
-      else this.#bytes(room(size), size).set(text)
-      return ask(...numbers, size, ...more)
+  #call(text, ask) {
+    const at = this.#guarded((go) => {
+      const most = typeof text === 'string' ? 3 * text.length : text.length
+      const room = this.#bytes(go.portolan_room(most), most)
+      if (typeof text === 'string') return ask(go, encoder.encodeInto(text, room).written)
+      room.set(text)
+      return ask(go, most)
     })
-    const out = new DataView(this.#bytes(at, 16).buffer, at, 16)
-    const [first, ...rest] = decoder.decode(this.#bytes(out.getUint32(0, true), out.getUint32(4, true))).split('\n')
-    const [kind, ...n] = first.split(' ')
-    let result
-    if (kind === 'send') {
-      const [method, url, rateKey] = rest.splice(0, 3)
-      result = { kind, id: +n[0], maxRequest: +n[1], firstByteMs: +n[2], method, url, rateKey }
-    } else if (kind === 'diagnose') {
-      const probes = []
-      const rateKey = rest.shift()
-      while (rest.length > 0) {
-        const [method, url, body, ...fields] = rest.splice(0, Number(rest.shift()))
-        probes.push({ method, url, body: body || null, headers: fieldsOf(fields) })
+    const out = new Float64Array(this.#exports.mem.buffer, at >>> 0, 10)
+    const lines = decoder.decode(this.#bytes(out[1], out[2])).split('\n')
+    switch (kinds[out[0]]) {
+      case 'answer':
+        return {
+          kind: 'answer',
+          status: out[5],
+          body: this.#bytes(out[3], out[4]).slice(),
+          headers: fieldsOf(lines, 0),
+        }
+      case 'send': {
+        const [method, url, rateKey] = lines
+        const headers = fieldsOf(lines, 3)
+        return { kind: 'send', id: out[5], maxRequest: out[6], firstByteMs: out[7], method, url, rateKey, headers }
       }
-      return { kind, id: +n[0], firstByteMs: +n[1], rateKey, probes }
-    } else if (kind === 'pass') {
-      result = { kind, status: +n[0], stream: n[1] === '1', prime: n[2] === '1', bind: +n[3], maxBody: +n[4] }
-    } else {
-      result = { kind, status: +n[0], body: this.#bytes(out.getUint32(8, true), out.getUint32(12, true)).slice() }
+      case 'pass': {
+        const headers = fieldsOf(lines, 0)
+        return {
+          kind: 'pass',
+          status: out[5],
+          stream: out[6] === 1,
+          prime: out[7] === 1,
+          bind: out[8],
+          maxBody: out[9],
+          headers,
+        }
+      }
     }
-    result.headers = fieldsOf(rest)
-    return result
+    const probes = []
+    for (let i = 1; i + 1 < lines.length; i += 1 + Number(lines[i])) {
+      const [method, url, body, ...fields] = lines.slice(i + 1, i + 1 + Number(lines[i]))
+      probes.push({ method, url, body: body || null, headers: fieldsOf(fields, 0) })
+    }
+    return { kind: 'diagnose', id: out[5], firstByteMs: out[6], rateKey: lines[0], probes }
   }
 
   #guarded(run) {
     try {
-      return run()
+      return run(this.#exports)
     } catch (error) {
       this.ended = true
       throw error
@@ -166,14 +176,16 @@ class Policy {
   }
 }
 
-function fieldsOf(lines) {
+/** Returns the header fields in the lines of a result, from the line at i. */
+function fieldsOf(lines, i) {
   const headers = new Headers()
-  for (let i = 0; i + 1 < lines.length; i += 2) headers.append(lines[i], lines[i + 1])
+  for (; i + 1 < lines.length; i += 2) headers.append(lines[i], lines[i + 1])
   return headers
 }
 
-function lines(headers) {
-  const out = []
-  for (const [name, value] of headers) out.push(name, value)
-  return out
+/** Returns header fields as lines for an export. */
+function fieldsText(headers) {
+  let text = ''
+  for (const [name, value] of headers) text += `${name}\n${value}\n`
+  return text
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,20 +24,22 @@ var (
 	last     int32
 )
 
-// portolan_decide reads a method, a URL, a client and header fields. It writes an answer,
+// portolan_decide reads a method, a URL and header fields. It writes an answer,
 // or the request to send.
 //
 //go:wasmexport portolan_decide
 func decide(n int32, now float64) (result unsafe.Pointer) {
-	lines := strings.Split(readRoom(n), "\n")
-	header := pairsOf(lines[3:])
+	method, rest := cutLine(readRoom(n))
+	url, rest := cutLine(rest)
+	header := pairsOf(rest)
 	defer func() {
 		if recover() != nil {
 			result = refusal("internal", proxy.Get(header, "origin"))
 		}
 	}()
 	d := policy.Decide(&proxy.Request{
-		Method: lines[0], URL: lines[1], Client: lines[2], Header: header, Now: time.UnixMilli(int64(now)),
+		Method: method, URL: url, Header: header, Client: proxy.Get(header, "cf-connecting-ip"),
+		Now: time.UnixMilli(int64(now)),
 	})
 	if d.Verdict == proxy.Answer {
 		return answer(d.Status, d.Header, d.Body)
@@ -54,7 +57,7 @@ func decide(n int32, now float64) (result unsafe.Pointer) {
 //
 //go:wasmexport portolan_respond
 func respond(id, status, n int32) (result unsafe.Pointer) {
-	header := pairsOf(strings.Split(readRoom(n), "\n"))
+	header := pairsOf(readRoom(n))
 	r := requests[id]
 	defer safe(id, &result)
 	reply := r.decision.Respond(&proxy.Response{Status: int(status), Header: header})
@@ -95,7 +98,8 @@ func diagnosis(id, n int32) (result unsafe.Pointer) {
 	for len(lines) > 1 {
 		n, _ := strconv.Atoi(lines[0])
 		status, _ := strconv.Atoi(lines[1])
-		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: pairsOf(lines[3 : 1+n])})
+		header := slices.Clone(pairsOf(strings.Join(lines[3:1+n], "\n")))
+		findings = append(findings, proxy.Finding{Status: status, Fault: lines[2], Header: header})
 		lines = lines[1+n:]
 	}
 	d := r.decision.Diagnosis(findings)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { Agent, createServer, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { page, type Subject } from './subjects.ts'
@@ -86,9 +86,11 @@ export async function openStreams(subject: Subject, n: number): Promise<() => vo
   return () => agent.destroy()
 }
 
-/** CPU that a process has used, in ms, and memory that it has, in MB. */
+/** CPU that the threads of a process have used, in ms, and memory that it has, in MB. */
 export async function usage(pid: number): Promise<{ cpu: number; memory: number }> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/.*\) /, '').split(' ')
+  let nanoseconds = 0
+  for (const thread of await readdir(`/proc/${pid}/task`))
+    nanoseconds += Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0])
   const memory = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))![1]
-  return { cpu: 10 * (Number(fields[11]) + Number(fields[12])), memory: Number(memory) / 1024 }
+  return { cpu: nanoseconds / 1e6, memory: Number(memory) / 1024 }
 }

@@ -19,6 +19,7 @@ const stock = ['worker.mjs', 'runtime.mjs', 'wasm_exec.js', 'app.wasm'].map((nam
 export type Subject = { url: string } & Partial<Running>
 
 export const subjects: Record<string, () => Promise<Subject>> = {
+  forward: () => workerd({ 'forward.mjs': 'bench/proxy/forward.mjs' }, {}),
   'hand-written': () => workerd({ 'plain.mjs': 'bench/proxy/plain.mjs' }, {}),
   portolan: () => workerd(worker, environment),
   native: async () => {

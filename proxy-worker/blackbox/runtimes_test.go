@@ -78,6 +78,7 @@ func TestProxy(t *testing.T) {
 				{"binding", true, binding},
 				{"diagnosis", true, diagnosis},
 				{"live", true, live},
+				{"lasting", true, lasting},
 				{"abort", !r.deaf, abort},
 				{"cut off", true, cutOff},
 				{"streams", true, streams},

@@ -50,6 +50,37 @@ func live(t *testing.T, r running, u *upstream) {
 	}
 }
 
+// lasting checks that a stream outlives the time for its first byte. Another request, which begins later, exceeds
+// that time meanwhile.
+func lasting(t *testing.T, r running, u *upstream) {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	stream, err := call{config: "tight", target: u.URL + "/live"}.do(ctx, r, "lasting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	late, err := call{config: "tight", target: u.URL + "/silent"}.do(ctx, r, "late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.Body.Close()
+	if late.StatusCode != 504 {
+		t.Fatal(late.Status)
+	}
+	select {
+	case u.next <- struct{}{}:
+	case <-ctx.Done():
+		t.Fatal("the server's stream has ended")
+	}
+	<-u.sent
+	for lines := bufio.NewScanner(stream.Body); lines.Text() != `data: {"progress":0}`; {
+		if !lines.Scan() {
+			t.Fatal("the stream has ended: ", lines.Err())
+		}
+	}
+}
+
 // abort ends the request at each stage of an exchange, and waits for the server to notice.
 func abort(t *testing.T, r running, u *upstream) {
 	for _, row := range []struct {

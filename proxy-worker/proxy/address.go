@@ -33,13 +33,22 @@ func parseHost(text string) (host string, ip netip.Addr, ok bool) {
 // isLabel accepts the letters, digits and hyphens of RFC 1123, and underscores, which
 // are in use. No label ends in a hyphen, so no "xn--localhost-" decodes to ASCII.
 func isLabel(s string) bool {
-	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' &&
-		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+	for i := range len(s) {
+		if c := s[i]; !('a' <= c && c <= 'z' || isDigit(c) || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-'
 }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // isNumber reports whether WHATWG parses a host with this last label as an IPv4
 // address. Examples are "1", "017", "0x7f" and "0x".
 func isNumber(label string) bool {
+	if !isDigit(label[0]) {
+		return false
+	}
 	hex, ok := strings.CutPrefix(label, "0x")
 	return strings.Trim(label, "0123456789") == "" || ok && strings.Trim(hex, "0123456789abcdef") == ""
 }

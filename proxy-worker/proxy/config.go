@@ -113,6 +113,7 @@ type Policy struct {
 	bindings [][]byte
 
 	streams streams
+	parsed  parsed
 }
 
 // New checks a configuration and returns its policy. The policy of an incomplete

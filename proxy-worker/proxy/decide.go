@@ -51,6 +51,11 @@ func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
 	if value == "" {
 		return "", &originMissing
 	}
+	for _, pattern := range p.origins {
+		if pattern.exact == value {
+			return value, nil // an exact pattern is an origin, so this is one
+		}
+	}
 	origin, ok := originOf(value)
 	if !ok {
 		return "", &originRefused
@@ -65,7 +70,7 @@ func (p *Policy) pageOf(r *Request) (origin string, refused *refusal) {
 
 // admitted decides a request of a permitted page to, or about, the server that raw names.
 func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string) *Decision {
-	t, refused := parseTarget(raw)
+	t, refused := p.parsed.target(raw)
 	if refused == nil {
 		refused = p.checkTarget(t, r.URL)
 	}
@@ -82,9 +87,10 @@ func (p *Policy) admitted(r *Request, origin, raw string, about bool, id string)
 	if refused != nil {
 		return refused.decision(origin)
 	}
+	rateKey := origin + "|" + caller + "|" + t.host
 	d := &Decision{
 		Verdict: Send, Method: r.Method, URL: t.url,
-		RateKey: origin + "|" + caller + "|" + t.host, Caller: origin + "|" + caller,
+		RateKey: rateKey, Caller: rateKey[:len(rateKey)-len(t.host)-1],
 		MaxRequest: p.cfg.MaxRequest, MaxResponse: p.cfg.MaxResponse, FirstByte: p.cfg.FirstByte,
 		policy: p, origin: origin, target: t, self: r.URL, anyHost: len(p.hosts) == 0 && covers == nil, now: r.Now,
 	}

@@ -26,7 +26,7 @@ func FuzzDecide(f *testing.F) {
 					t.Fatalf("sent to %q", d.URL)
 				}
 				for _, h := range d.Header {
-					if hopByHop[h.Name] || !sendable(h.Name) {
+					if isHopByHop(h.Name) || !sendable(h.Name) {
 						t.Fatalf("sent %q", h.Name)
 					}
 				}

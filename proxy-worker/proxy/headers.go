@@ -5,20 +5,42 @@ import (
 	"strings"
 )
 
-// hopByHop are the fields of one connection (RFC 9110, 7.6.1), and those that browsers and
-// old proxies send about it.
-var hopByHop = setOf("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
-	"te", "trailer", "transfer-encoding", "upgrade", "http2-settings")
+// The sets of names below are switches. Each request asks them some twenty times, and a
+// map takes several times as long in wasm.
 
-// notSent are headers about the page and the network path. Servers do not get them.
-var notSent = setOf("host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
-	"cdn-loop", "expect", "access-control-request-method", "access-control-request-headers",
-	"access-control-request-private-network")
+// isHopByHop reports whether a field is of one connection (RFC 9110, 7.6.1), or one that
+// browsers and old proxies send about it.
+func isHopByHop(name string) bool {
+	switch name {
+	case "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
+		"te", "trailer", "transfer-encoding", "upgrade", "http2-settings":
+		return true
+	}
+	return false
+}
 
-// notReturned are headers that would change the proxy's own origin, which all servers
-// share.
-var notReturned = setOf("set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
-	"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error")
+// sendable reports whether servers get a header. They get none about the page and the network path.
+func sendable(name string) bool {
+	switch name {
+	case "host", "origin", "referer", "cookie", "forwarded", "via", "x-real-ip", "true-client-ip",
+		"cdn-loop", "expect", "access-control-request-method", "access-control-request-headers",
+		"access-control-request-private-network":
+		return false
+	}
+	return !strings.HasPrefix(name, "x-portolan-") && !strings.HasPrefix(name, "x-forwarded-") &&
+		!strings.HasPrefix(name, "cf-") && !strings.HasPrefix(name, "sec-")
+}
+
+// returnable reports whether pages get a header. They get none that would change the proxy's own origin, which all
+// servers share.
+func returnable(name string) bool {
+	switch name {
+	case "set-cookie", "set-cookie2", "clear-site-data", "strict-transport-security", "alt-svc",
+		"service-worker-allowed", "nel", "report-to", "reporting-endpoints", "x-proxy-error":
+		return false
+	}
+	return !strings.HasPrefix(name, "x-portolan-") && !strings.HasPrefix(name, "access-control-")
+}
 
 func setOf(names ...string) map[string]bool {
 	m := make(map[string]bool, len(names))
@@ -29,33 +51,28 @@ func setOf(names ...string) map[string]bool {
 }
 
 // connectionFields returns the fields that Connection makes hop-by-hop.
-func connectionFields(header []Pair) map[string]bool {
-	m := map[string]bool{}
+func connectionFields(header []Pair) []string {
+	var names []string
 	for _, h := range header {
 		if h.Name == "connection" {
 			for name := range strings.SplitSeq(h.Value, ",") {
-				m[lower(strings.TrimSpace(name))] = true
+				names = append(names, lower(strings.TrimSpace(name)))
 			}
 		}
 	}
-	return m
+	return names
 }
 
 // upstreamHeader returns the fields of a request that go to the server.
 func upstreamHeader(header []Pair) []Pair {
+	out := make([]Pair, 0, len(header))
 	hop := connectionFields(header)
-	return slices.DeleteFunc(slices.Clone(header), func(h Pair) bool {
-		return hopByHop[h.Name] || hop[h.Name] || !sendable(h.Name)
-	})
-}
-
-func sendable(name string) bool {
-	for _, prefix := range []string{"x-portolan-", "x-forwarded-", "cf-", "sec-"} {
-		if strings.HasPrefix(name, prefix) {
-			return false
+	for _, h := range header {
+		if !isHopByHop(h.Name) && sendable(h.Name) && !slices.Contains(hop, h.Name) {
+			out = append(out, h)
 		}
 	}
-	return !notSent[name]
+	return out
 }
 
 // safeElsewhere are the fields that follow a redirect to another origin.
@@ -78,16 +95,15 @@ const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-A
 
 // pageHeader returns the fields of a response that go back to a page of origin.
 func pageHeader(header []Pair, origin string) []Pair {
-	out := cors(origin)
+	out := append(make([]Pair, 0, len(header)+4), cors(origin)...)
 	hop := connectionFields(header)
 	expose := exposed
 	for _, h := range header {
 		switch {
-		case hopByHop[h.Name] || hop[h.Name] || notReturned[h.Name] || strings.HasPrefix(h.Name, "x-portolan-"):
+		case isHopByHop(h.Name) || slices.Contains(hop, h.Name):
 		case h.Name == "access-control-expose-headers":
 			expose += exposes(h.Value, header)
-		case strings.HasPrefix(h.Name, "access-control-"):
-		default:
+		case returnable(h.Name):
 			out = append(out, h)
 		}
 	}

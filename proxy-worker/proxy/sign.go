@@ -146,7 +146,7 @@ func Seal(key, origin, host string, header []Pair, random io.Reader) (string, er
 }
 
 func isSealable(name, value string) bool {
-	return isToken(name) && isValue(value) && sendable(name) && !hopByHop[name]
+	return isToken(name) && isValue(value) && sendable(name) && !isHopByHop(name)
 }
 
 func sealer(key []byte) (cipher.AEAD, error) {

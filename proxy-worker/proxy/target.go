@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxURL bounds a target, in bytes, as common servers do.
@@ -23,7 +24,7 @@ type target struct {
 
 // parseTarget parses a URL. checkTarget decides whether it is permitted.
 func parseTarget(raw string) (target, *refusal) {
-	if len(raw) > maxURL || strings.ContainsFunc(raw, misread) {
+	if len(raw) > maxURL || hasMisread(raw) {
 		return target{}, &targetInvalid
 	}
 	scheme, rest, absolute := strings.Cut(raw, ":")
@@ -74,8 +75,46 @@ func parseTarget(raw string) (target, *refusal) {
 	return t, nil
 }
 
-// misread reports whether WHATWG parsers drop the character or take it for another.
-func misread(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }
+// parsed has the last targets, because pages send most requests to the same few.
+type parsed struct {
+	mu     sync.Mutex
+	byText map[string]target
+}
+
+// The memory of parsed is bounded by the number of targets, and by the length of each.
+const (
+	maxParsed     = 256
+	maxParsedText = 1 << 10
+)
+
+// target is parseTarget. It may be called from several goroutines at once.
+func (p *parsed) target(raw string) (target, *refusal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t, ok := p.byText[raw]; ok {
+		return t, nil
+	}
+	raw = strings.Clone(raw) // its parts must not keep the whole request
+	t, refused := parseTarget(raw)
+	if refused != nil || len(raw) > maxParsedText {
+		return t, refused
+	}
+	if p.byText == nil || len(p.byText) >= maxParsed {
+		p.byText = map[string]target{}
+	}
+	p.byText[raw] = t
+	return t, nil
+}
+
+// hasMisread reports whether WHATWG parsers drop a character or take it for another.
+func hasMisread(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c == 0x7f || c == '\\' {
+			return true
+		}
+	}
+	return false
+}
 
 func isScheme(s string) bool {
 	return s != "" && 'a' <= s[0] && s[0] <= 'z' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.") == ""
@@ -113,13 +152,24 @@ func (t *target) readAuthority(text string) *refusal {
 }
 
 func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // isPlainPath reports whether all parsers read a path in the same way. Its escapes are
 // whole. It has no dot segments, which WHATWG resolves, and no text that a server may
 // read as one ("%2e%2e", "..%2f", "..;x").
 func isPlainPath(path string) bool {
+	if !isASCII(path) {
+		return false
+	}
+	if strings.IndexByte(path, '%') < 0 && !strings.Contains(path, "/.") {
+		return true // no escapes, and no segment begins with a dot
+	}
 	for i, s := range strings.Split(path, "%") {
 		if i > 0 && (len(s) < 2 || strings.Trim(s[:2], "0123456789abcdefABCDEF") != "") {
 			return false
@@ -130,7 +180,7 @@ func isPlainPath(path string) bool {
 			return false
 		}
 	}
-	return isASCII(path)
+	return true
 }
 
 var dotted = strings.NewReplacer("%2e", ".", "%2E", ".", "%2f", "/", "%2F", "/",
@@ -158,7 +208,7 @@ func escape(s, odd string) string {
 func (p *Policy) checkTarget(t target, self string) *refusal {
 	scheme, rest, _ := strings.Cut(self, "://")
 	authority, _ := cutBefore(rest, "/?#")
-	own, _ := parseTarget(scheme + "://" + authority)
+	own, _ := p.parsed.target(self[:min(len(self), len(scheme)+len("://")+len(authority))])
 	switch {
 	case t.scheme == "http" && !p.cfg.HTTP:
 		return &schemeRefused

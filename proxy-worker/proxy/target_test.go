@@ -177,3 +177,30 @@ func FuzzTarget(f *testing.F) {
 		}
 	})
 }
+
+// TestParsed checks that remembered targets are those of parseTarget, and that their memory is bounded.
+func TestParsed(t *testing.T) {
+	var p parsed
+	for i := range 3 * maxParsed {
+		raw := "https://" + strconv.Itoa(i) + ".example/mcp"
+		for range 2 {
+			got, refused := p.target(raw)
+			if want, _ := parseTarget(raw); refused != nil || got != want {
+				t.Fatalf("%s is %+v, want %+v (%s)", raw, got, want, codeOf(refused))
+			}
+		}
+		if len(p.byText) == 0 || len(p.byText) > maxParsed {
+			t.Fatalf("%d targets", len(p.byText))
+		}
+	}
+	before := len(p.byText)
+	for _, raw := range []string{"https://user@mcp.example", "https://mcp.example/" + strings.Repeat("a", maxParsedText)} {
+		got, refused := p.target(raw)
+		if want, wanted := parseTarget(raw); refused != wanted || got != want {
+			t.Errorf("%s is %+v, want %+v (%s)", raw, got, want, codeOf(refused))
+		}
+	}
+	if len(p.byText) != before {
+		t.Error("a refused or long target is kept")
+	}
+}
