@@ -8,7 +8,7 @@ const reply = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type
 
 const upstream = createServer((req, res) => {
   req.resume()
-  if (req.url === '/idle') return void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+  if (req.url === '/idle') return void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n')
   const as = req.url === '/events'
     ? { 'content-type': 'text/event-stream' }
     : { 'content-type': 'application/json', 'content-length': reply.length }
