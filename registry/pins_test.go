@@ -149,7 +149,7 @@ func TestPinsOfALongList(t *testing.T) {
 			}
 		})
 	})
-	t.Run("of a trusted server are told, though nothing is saved", func(t *testing.T) {
+	t.Run("reach subscribers if the server is trusted, although none is saved", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r, l := begin(t, nil)
 			cfg, _ := r.Config("a")

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, root, type Listening } from './harness.ts'
+import { launchChromium, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // Lists of the last visit, in Chromium, on the built package, with real servers that a test holds back.
@@ -21,16 +20,7 @@ let browser: Browser
 let site: Listening
 before(async () => {
   browser = await launchChromium()
-  site = await listen(async (req, res) => {
-    const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []
-    if (!file)
-      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
-        '<!doctype html><title>visit</title><link rel="icon" href="data:,">',
-      )
-    res.writeHead(200, { 'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript' }).end(
-      await readFile(`${root}dist/npm/${file}`),
-    )
-  })
+  site = await servePackage()
 })
 after(() => Promise.all([browser.close(), site.close()]))
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSocket, type AddressInfo } from 'node:net'
 import { extname, join, normalize } from 'node:path'
@@ -74,6 +74,20 @@ export function serveFolder(dir: string, headers: Record<string, string> = {}): 
       ...headers,
     })
     createReadStream(file).pipe(res)
+  })
+}
+
+/** Serves the package's files, and an empty page at all other addresses. */
+export function servePackage(): Promise<Listening> {
+  return listen(async (req, res) => {
+    const [, file, type] = req.url!.match(/^\/([a-z-]+\.(js|wasm))$/) ?? []
+    if (!file)
+      return void res.writeHead(200, { 'content-type': 'text/html' }).end(
+        '<!doctype html><title>tab</title><link rel="icon" href="data:,">',
+      )
+    res.writeHead(200, { 'content-type': type === 'wasm' ? 'application/wasm' : 'text/javascript' }).end(
+      await readFile(`${root}dist/npm/${file}`),
+    )
   })
 }
 

@@ -56,9 +56,9 @@ export class Recorder implements Recording {
     const open = new Map<number, TapedCall>()
     const outer: Channel = {
       onmessage: null,
-      post: (message, transfer) => {
+      post: (message) => {
         this.#asked(message as ToHost, open)
-        inner.post(message, transfer)
+        inner.post(message)
       },
       close: () => inner.close(),
     }

@@ -35,7 +35,7 @@ if (scope.document === undefined) {
 interface DedicatedWorkerGlobalScope {
   name: string
   onmessage: ((e: MessageEvent) => void) | null
-  postMessage(message: unknown, transfer?: Transferable[]): void
+  postMessage(message: unknown): void
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
   removeEventListener(type: 'message', listener: (event: MessageEvent) => void): void
 }

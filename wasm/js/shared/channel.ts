@@ -9,16 +9,15 @@ export const portChannel: typeof types.portChannel = (port) => {
   const listener = ({ data }: MessageEvent) => {
     for (const message of [data].flat()) channel.onmessage?.(message)
   }
-  const batch: unknown[] = [], transfers: Transferable[] = []
+  const batch: unknown[] = []
   const flush = () => {
-    if (batch.length) port.postMessage(batch.splice(0), transfers.splice(0))
+    if (batch.length) port.postMessage(batch.splice(0))
   }
   const channel: types.Channel = {
     onmessage: null,
-    post(message, transfer = []) {
+    post(message) {
       if (batch.push(message) === 1) queueMicrotask(flush)
-      transfers.push(...transfer)
-      if (((message as { text?: string }).text ?? '').length > longPart) flush()
+      if (((message as { text?: string } | null)?.text ?? '').length > longPart) flush()
     },
     close() {
       flush()

@@ -630,7 +630,7 @@ export interface StorageAdapter {
 /** Carries messages between page and host, in order. */
 export interface Channel {
   /** Sends a message that can be cloned structurally. */
-  post(message: unknown, transfer?: Transferable[]): void
+  post(message: unknown): void
   /** The receiver sets it. */
   onmessage: ((message: unknown) => void) | null
   /** Ends the channel: it carries no more messages. */
@@ -640,7 +640,7 @@ export interface Channel {
 /** The common methods of Worker, MessagePort and a worker's global scope. */
 export interface PortLike {
   /** Sends a message to the other side. */
-  postMessage(message: unknown, transfer?: Transferable[]): void
+  postMessage(message: unknown): void
   /** Calls the listener with each message of the other side. */
   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void
   /** Removes the listener. */
