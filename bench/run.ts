@@ -142,6 +142,8 @@ const context: BrowserContext = await chromium.launchPersistentContext(profile, 
   ],
 })
 const cdp = await context.browser()!.newBrowserCDPSession()
+// Processes of other pages would share the browser's code with the page that is measured.
+for (const page of context.pages()) await page.close()
 
 const tables: Record<string, Table> = {}
 function note(table: string, v: string, value: number): void {
@@ -252,10 +254,21 @@ async function cpuOf(page: Page): Promise<number> {
   return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e6
 }
 
-/** The memory of a page and its workers: its share of what it maps, in MB. */
+/** The memory of a page and its workers without garbage: its share of what its process maps, in MB. */
 async function memoryOf(page: Page): Promise<number> {
   const id = await known(page)
-  await (await page.context().newCDPSession(page)).send('HeapProfiler.collectGarbage')
+  const session = await page.context().newCDPSession(page)
+  const workers: string[] = []
+  const collected = new Set<string>()
+  session.on('Target.attachedToTarget', ({ sessionId }) => workers.push(sessionId))
+  session.on('Target.receivedMessageFromTarget', ({ sessionId }) => collected.add(sessionId))
+  await session.send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: false })
+  await session.send('HeapProfiler.collectGarbage')
+  for (const sessionId of workers) {
+    const message = JSON.stringify({ id: 1, method: 'HeapProfiler.collectGarbage' })
+    await session.send('Target.sendMessageToTarget', { sessionId, message })
+  }
+  while (collected.size < workers.length) await page.waitForTimeout(10)
   return Number(/^Pss:\s+(\d+)/m.exec(await readFile(`/proc/${id}/smaps_rollup`, 'utf8'))![1]) / 1000
 }
 
