@@ -168,6 +168,50 @@ test('a tool with another name is found to be the same; new ones are held for wh
   assert.deepEqual(await seen(), { offered: ['fetch', 'new', 'more'], held: [] })
 })
 
+test('a new tool that destroys, hides text or resembles one that is gone is held', async (t) => {
+  const { tools, open, seen } = await scene(t)
+  tools.push(tool('read', 'Reads a file.'))
+  await open()
+  tools.push(
+    tool('wipe', 'Wipes a disk.', { annotations: { destructiveHint: true } }),
+    tool('tagged', 'Reads\u{e0041}\u{e0042}.'),
+    tool('safe', 'Is safe.', { annotations: { readOnlyHint: true } }),
+  )
+  const { offered, held } = await seen()
+  assert.deepEqual([offered, held.map((h) => [h.tool, h.reason])], [['read', 'safe'], [['wipe', 'new'], [
+    'tagged',
+    'new',
+  ]]])
+  tools.splice(0, 4, tool('fetch', 'Fetches a file.'))
+  assert.deepEqual((await seen()).held.map((h) => [h.tool, h.reason, h.renamedFrom, h.changes]), [
+    ['fetch', 'renamed', 'read', ['name', 'description']],
+  ])
+})
+
+test('the new names of a day are bounded, over reloads too', async (t) => {
+  const { tools, open, seen } = await scene(t)
+  const many = (round: number, n: number) =>
+    Array.from({ length: n }, (_, i) => `t${round}_${i}`).map((name) => ({
+      name,
+      description: `Is ${name}.`,
+      inputSchema: { type: 'object', properties: { [name]: {} } },
+    }))
+  const counts = async () => {
+    const { offered, held } = await seen()
+    return [offered.length, held.length]
+  }
+  tools.push(tool('echo', 'Echoes.'))
+  await open()
+  tools.splice(0, 1, ...many(1, 990))
+  assert.deepEqual(await counts(), [990, 0])
+  tools.splice(0, 990, ...many(2, 990))
+  assert.deepEqual(await counts(), [10, 980])
+  tools.splice(0, 990, ...many(3, 5), tool('echo', 'Sends all files.'))
+  await open()
+  const { offered, held } = await seen()
+  assert.deepEqual([offered, held.map((h) => h.reason)], [[], ['new', 'new', 'new', 'new', 'new', 'changed']])
+})
+
 for (const mode of ['worker', 'shared', 'main']) {
   test(`mode ${mode}: what was approved outlives the module`, async (t) => {
     const { tools, page, open, seen } = await scene(t)

@@ -9,7 +9,8 @@ import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
 
 const key = 'https://a.example/mcp'
-const text = (pins: Record<string, string>) => Object.entries(pins).map(([tool, pin]) => `${tool}\t${pin}.x\n`).join('')
+const text = (pins: Record<string, string>) =>
+  Object.entries(pins).map(([tool, pin]) => `${tool}\t${pin}${tool === '\x7f' ? '' : '.x'}\n`).join('')
 const event = (pins: Record<string, string>, fresh: string[], byUser = false): PinsEvent => ({
   event: 'pins',
   server: 'a',
@@ -47,6 +48,10 @@ test('what is fresh goes into what others have stored', async () => {
         y: '2',
         z: '1',
       }],
+      ['the hashes of names that either has seen', { x: '1', '\x7f': 'b.0 d.2' }, {
+        ...event({ x: '1' }, []),
+        pins: `x\t1.x\n\x7f\ta.0 b.0\n`,
+      }, { x: '1', '\x7f': 'a.0 b.0 d.2' }],
       [
         'a name of every object',
         { __proto__x: '1' },

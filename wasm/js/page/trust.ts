@@ -360,8 +360,11 @@ class Turn {
   }
 }
 
-/** Pins by endpoint, as registry/approvals writes them: a line for each tool, and one without a name. */
+/** Pins by endpoint, as registry/approvals writes them: a line for each tool, one without a name, one of seen names. */
 type Pins = Record<string, string>
+
+/** Stands in place of a tool's name before the hashes of all names that were new or forgotten. */
+const seenName = '\x7f'
 
 const lines = (pins: string) =>
   new Map(
@@ -380,6 +383,8 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
     if (pin === undefined) all.delete(tool)
     else if (byUser || !all.has(tool)) all.set(tool, pin)
   }
+  const seen = [ours, all].flatMap((p) => p.get(seenName)?.split(' ') ?? [])
+  if (seen.length) all.set(seenName, [...new Set(seen)].sort().join(' '))
   // The fingerprint belongs to a list with exactly our pins.
   all.delete('')
   const print = ours.get('')

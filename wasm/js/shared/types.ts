@@ -539,7 +539,10 @@ export interface ToolInfo {
 
 /** A tool that is held until `approveTools()`. */
 export interface HeldTool extends ToolInfo {
-  /** `changed`: it differs from the approved version. `new`: its name is new. `renamed`: only its name differs. */
+  /**
+   * `changed`: it differs from the approved version, or that version is forgotten and `changes` is empty. `new`: its name
+   * is new. `renamed`: an approved tool like it is gone.
+   */
   reason: 'changed' | 'new' | 'renamed'
   /** The approved definition, if it is still stored. */
   before?: ToolDefinition
