@@ -2,10 +2,10 @@ import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
+import type { Scanner } from './scan.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
 import type {
   Approval,
-  Flag,
   HeldTool,
   RedactedConfig,
   RegistryOptions,
@@ -42,7 +42,7 @@ export interface ToolLists {
   held: HeldTool[]
 }
 
-/** The storage that tabs share. */
+/** The storage that tabs share, and the tools of the page. */
 interface Shared {
   /** Runs work while no other tab changes the storage. */
   turn<T>(work: () => Promise<T>): Promise<T>
@@ -50,12 +50,14 @@ interface Shared {
   take(key: string, pins: string): void
   /** Tells other tabs that the storage has changed. */
   changed(): void
+  /** The tools that models may call. */
+  tools?(): readonly ToolInfo[]
 }
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
   readonly #store: Pick<ConfigStore, 'storage' | 'told'>
-  readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
+  readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>
   readonly #shared: Shared
   /** The endpoint of each server's pins. */
   readonly #keys = new Map<string, string>()
@@ -68,10 +70,11 @@ export class Trust {
   #answered: Promise<StoredApproval[]> | undefined
   /** Each open question checks here whether another tab has answered it. */
   readonly #open = new Set<() => void>()
+  #scanner: Promise<Scanner | undefined> | undefined
 
   constructor(
     store: Pick<ConfigStore, 'storage' | 'told'>,
-    options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>,
+    options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>,
     shared: Shared,
   ) {
     this.#store = store
@@ -155,8 +158,17 @@ export class Trust {
     return Promise.all(held.map(async ({ key, ...h }) => {
       if (key) this.#keys.set(server, key)
       const before = h.before ?? (h.reason === 'new' ? undefined : await known(h.renamedFrom ?? h.tool))
-      return { ...h, ...(before && { before }) }
+      return this.#scanned({ ...h, ...(before && { before }) })
     }))
+  }
+
+  /** Has a tool that a person reviews scanned when its flags are read. */
+  async #scanned<T extends ToolInfo>(tool: T): Promise<T> {
+    if (this.#options.scan) return tool // it is scanned anyway
+    // Without the scanner, a person sees the flags for hidden text only.
+    const scanner = await (this.#scanner ??= import('./scan.ts').then((m) => new m.Scanner(), () => undefined))
+    scanner?.watch(tool, () => this.#shared.tools?.() ?? [])
+    return tool
   }
 
   /** The error of a call that is not allowed. Undefined if the tool may be called as it is now. */
@@ -203,6 +215,8 @@ export class Trust {
       : undefined)
     const earlier = await known()
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
+    const { flags = [] } = await this.#scanned({ ...tool })
+    if (signal?.aborted) return undefined
     const ends = new AbortController()
     let look = () => {}
     // Ends the question if the call is cancelled, or if another call or tab got a lasting answer to it.
@@ -227,7 +241,7 @@ export class Trust {
           trusted: config.trust === 'trust',
           pin,
           description: tool.definition.description ?? '',
-          flags: (tool.flags ?? []) as Flag[],
+          flags,
           signal: ends.signal,
         }),
         moot,

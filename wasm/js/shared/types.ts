@@ -86,7 +86,8 @@ export interface RegistryOptions {
   approveAll?: boolean
   /**
    * Scans definitions and results for suspicious text, in this page: {@link ToolInfo.flags} and
-   * {@link ToolResult.flags}. Flags are hints and block nothing. Default: false, which flags hidden text only.
+   * {@link ToolResult.flags}. Flags are hints and block nothing. Default: false, which flags hidden text only. What a
+   * person reviews is always scanned: held tools, and tools of {@link RegistryOptions.onApprove}.
    */
   scan?: boolean
   /**
@@ -540,7 +541,7 @@ export interface ToolInfo {
 /** A tool that is held until `approveTools()`. */
 export interface HeldTool extends ToolInfo {
   /**
-   * `changed`: it differs from the approved version, or that version is forgotten and `changes` is empty. `new`: its name
+   * `changed`: it differs from the approved version. If that version is forgotten, `changes` is empty. `new`: its name
    * is new. `renamed`: an approved tool like it is gone.
    */
   reason: 'changed' | 'new' | 'renamed'
