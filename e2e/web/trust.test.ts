@@ -188,6 +188,86 @@ test('a new tool that destroys, hides text or resembles one that is gone is held
   ])
 })
 
+test('tools with names that every object has are held, reviewed and called as others are', async (t) => {
+  const { tools, page, open, seen } = await scene(t)
+  const names = ['__proto__', 'constructor', 'toString']
+  const arrange = (description: string) => tools.splice(0, 3, ...names.map((name) => tool(name, description)))
+  arrange('One.')
+  await open(', validate: true')
+  assert.deepEqual((await seen()).offered.sort(), names)
+  arrange('Two.')
+  await page.evaluate(() => window.r.close()) // it stores the approvals
+  await open(', validate: true')
+  const { offered, held } = await seen()
+  assert.deepEqual([offered, held.map((h) => [h.tool, h.before]).sort()], [[], names.map((name) => [name, 'One.'])])
+  const got = await page.evaluate(async (names) => {
+    await window.r.approveTools('s', ['__proto__'])
+    await window.r.approveTools('s')
+    await window.r.updateServer('s', { tools: { deny: ['wait', 'steps'] } })
+    return {
+      has: names.map((name) => window.r.has(`s__${name}`)),
+      tools: window.r.getTools({ dialect: 'openai' }).length,
+      sent: await window.r.dispatch('s__raw', JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":3}')),
+    }
+  }, names)
+  assert.deepEqual(got.has, [true, true, true])
+  assert.equal(got.tools, 4)
+  assert.match(got.sent, /"__proto__":\{"a":1\},"constructor":2,"toString":3/)
+  tools.splice(0, 3)
+  assert.deepEqual((await seen()).offered, ['raw'])
+})
+
+test('a server cannot have a name that every object has', async (t) => {
+  const { page, open } = await scene(t)
+  await open()
+  const names = Object.getOwnPropertyNames(Object.prototype)
+  const got = await page.evaluate(async (names) => {
+    const { createRegistry } = await import('/index.js' as string) as typeof import('../../wasm/js/page/index.ts')
+    const code = (work: Promise<unknown>) => work.then(() => 'done', (e) => e.code as string)
+    const r = window.r
+    const added = [], unknown = []
+    for (const name of names) {
+      added.push(await code(r.addServer(name, { url: 'builtin:demo' })))
+      for (
+        const work of [
+          () => r.discover([name]),
+          () => r.updateServer(name, { trust: 'trust' }),
+          () => r.setEnabled(name, false),
+          () => r.retry(name),
+          () => r.removeServer(name),
+          () => r.approveTools(name),
+        ]
+      ) unknown.push(await code(work()))
+    }
+    const given = []
+    for (const name of names)
+      given.push(await code(createRegistry({ storage: 'memory', servers: { [name]: { url: 'builtin:demo' } } })))
+    await r.close()
+    const stored = JSON.parse(localStorage.getItem('portolan.servers') ?? '{"servers":{}}')
+    stored.servers.good = { url: 'builtin:demo' }
+    const bad = names.map((name) => `${JSON.stringify(name)}:{"url":"builtin:demo"},`).join('')
+    localStorage.setItem('portolan.servers', JSON.stringify(stored).replace('"servers":{', `$&${bad}`))
+    window.r = await createRegistry({})
+    await window.r.discover()
+    return {
+      added,
+      unknown: [...new Set(unknown)],
+      given,
+      servers: Object.keys(window.r.getHealth()),
+      called: await window.r.dispatch('good__echo', { text: 'hi' }),
+      polluted: ({} as { url?: string }).url,
+    }
+  }, names)
+  assert.deepEqual(got, {
+    added: names.map(() => 'invalid_config'),
+    unknown: ['unknown_server'],
+    given: names.map(() => 'invalid_config'),
+    servers: ['good'],
+    called: 'hi',
+    polluted: undefined,
+  })
+})
+
 test('the new names of a day are bounded, over reloads too', async (t) => {
   const { tools, open, seen } = await scene(t)
   const many = (round: number, n: number) =>

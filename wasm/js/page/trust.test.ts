@@ -137,6 +137,26 @@ test('definitions are kept of what is approved, not of what another has not appr
   assert.deepEqual(held.map((h) => h.before?.description), [undefined, '1'])
 })
 
+test('definitions of tools with names that every object has are stored as others are', async () => {
+  const { trust } = share(storageFor('memory'))
+  const names = ['__proto__', 'constructor', 'toString']
+  const info = (tool: string, pin: string): ToolInfo => ({
+    tool,
+    pin,
+    server: 'a',
+    name: `a__${tool}`,
+    definition: { name: tool, description: pin, inputSchema: {} },
+  })
+  const held = () =>
+    trust.before('a', names.map((tool) => ({ ...info(tool, '9'), reason: 'changed', changes: [], key })), undefined)
+  assert.deepEqual((await held()).map((h) => h.before), [undefined, undefined, undefined])
+  const pins = names.map((tool) => `${tool}\t1.x\n`).join('')
+  trust.save({ ...event({}, names), pins })
+  trust.define('a', names.map((tool) => info(tool, '1')))
+  await trust.saved
+  assert.deepEqual((await held()).map((h) => h.before?.description), ['1', '1', '1'])
+})
+
 test('many servers that are listed at once are stored in few writes, one that fails keeps none of the others back', async () => {
   const memory = storageFor('memory')
   const sets: string[] = []

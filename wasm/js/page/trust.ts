@@ -30,7 +30,6 @@ const pinTime = 2000
 /** The most stored approvals of calls. The oldest are dropped, and their tools are asked about again. */
 const mostAnswers = 2000
 
-type Definitions = Record<string, ToolDefinition>
 interface StoredApproval extends RememberedApproval {
   at: string
 }
@@ -111,13 +110,11 @@ export class Trust {
     if (key !== undefined)
       void this.#write(async (t) => {
         const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
-        const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
-        const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
+        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
+        const definitions = definitionsOf(before as string)
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.definition)
         let room = mostOfServer
-        const kept = Object.entries(definitions).reverse().filter(([, d]) =>
-          room >= 0 && (room -= JSON.stringify(d).length) >= 0
-        )
+        const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
         while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
         t.put(approvedKey, Object.fromEntries(all))
@@ -144,16 +141,15 @@ export class Trust {
 
   /** Held tools with their approved definitions, if known. `was` is the server's list before. */
   async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
-    let stored: Definitions | undefined
+    let stored: Map<string, ToolDefinition> | undefined
     const known = async (tool: string) => {
       const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
         was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
-      stored ??= parse<Definitions>(
+      stored ??= definitionsOf(
         (await this.#read<Record<string, string>>(approvedKey, {}))[this.#keys.get(server) ?? held[0]!.key ?? ''] ?? '',
-        {},
       )
-      return stored[tool]
+      return stored.get(tool)
     }
     return Promise.all(held.map(async ({ key, ...h }) => {
       if (key) this.#keys.set(server, key)
@@ -412,6 +408,9 @@ const same = (a: string, b: string) => alike(lines(a), lines(b))
 function alike(a: Map<string, string>, b: Map<string, string>): boolean {
   return a.size === b.size && [...a].every(([tool, pin]) => b.get(tool) === pin)
 }
+
+/** Stored definitions. A tool may have a name that every object has. */
+const definitionsOf = (text: string) => new Map(Object.entries(parse<Record<string, ToolDefinition>>(text, {})))
 
 function parse<T>(text: string, none: T): T {
   try {

@@ -219,7 +219,10 @@ export interface Registry extends AsyncDisposable {
    */
   readonly mode: string
   readonly version: string
-  /** Adds a server. After the first `discover()`, it connects and lists the server's tools at once. */
+  /**
+   * Adds a server. After the first `discover()`, it connects and lists the server's tools at once. A name has 1 to 64
+   * characters. It cannot be one that every object has, such as `constructor`.
+   */
   addServer(name: string, config: ServerConfig): Promise<void>
   /** Changes the given fields. An undefined field is reset to its default. */
   updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
