@@ -206,7 +206,7 @@ test('tools with names that every object has are held, reviewed and called as ot
     await window.r.updateServer('s', { tools: { deny: ['wait', 'steps'] } })
     return {
       has: names.map((name) => window.r.has(`s__${name}`)),
-      tools: window.r.getTools({ dialect: 'openai' }).length,
+      tools: window.r.getTools({ format: 'openai' }).length,
       sent: await window.r.dispatch('s__raw', JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":3}')),
     }
   }, names)
