@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
@@ -120,7 +121,11 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 		return false
 	}
 	list := reviewed(tools)
-	fresh, save := a.Review(list, approvals.Policy{HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools}, s.print)
+	fresh, save := a.Review(list, approvals.Policy{
+		HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools,
+		Day:   strconv.FormatInt(r.opts.Clock().Unix()/(24*60*60), 10),
+		Risky: func(i int) bool { d, ok := tools[i].Def.(Risky); return ok && d.Risky() },
+	}, s.print)
 	for i := range list {
 		tools[i].Hold = list[i].Hold
 		held = held || list[i].Hold != nil
@@ -149,14 +154,9 @@ func textOf(def Payload) []byte {
 // are too many. The caller holds r.mu.
 func (r *Registry) trim(s *server, tools []Tool) {
 	a := r.approvedFor(s)
-	if a.Len() <= 2*max(len(tools), 1000) {
-		return
+	if forgotten := a.Trim(reviewed(tools)); forgotten != nil {
+		r.savePins(s, a, FreshPins{Tools: forgotten})
 	}
-	missing := a.Missing(reviewed(tools))
-	for _, name := range missing {
-		a.Forget(name)
-	}
-	r.savePins(s, a, FreshPins{Tools: missing})
 }
 
 // ApproveTools approves held tools as they are now, by the server's own names. Without

@@ -382,6 +382,132 @@ func TestPinsOfVanishedToolsAreBounded(t *testing.T) {
 	})
 }
 
+// manyTools returns tools with names of one round, each with a description of its own.
+func manyTools(round, n int) (tools []string) {
+	for i := range n {
+		id := strconv.Itoa(round) + "_" + strconv.Itoa(i)
+		tools = append(tools, "t"+id+":tool "+id)
+	}
+	return tools
+}
+
+func TestForgottenToolIsHeldWhenItComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryPins{}
+		h := &harbour{}
+		r := chart(t, registry.Options{Pins: store}, map[string]*harbour{"a": h})
+		relist(t, r, h, "echo:one")
+		for round := range 3 {
+			time.Sleep(24 * time.Hour)
+			relist(t, r, h, manyTools(round, 999)...)
+		}
+		if pins := store.kept["https://a.example/mcp"]; strings.Contains(pins, "echo\t") {
+			t.Fatal("the pin was not forgotten")
+		}
+		relist(t, r, h, "echo:two")
+		want(t, r, nil, []string{"echo changed"})
+		_ = r.Close()
+
+		again := chart(t, registry.Options{Pins: store}, map[string]*harbour{"a": h})
+		relist(t, again, h, "echo:two")
+		want(t, again, nil, []string{"echo changed"})
+		if err := again.ApproveTools("a"); err != nil {
+			t.Fatal(err)
+		}
+		want(t, again, []string{"a__echo"}, nil)
+	})
+}
+
+func TestNewToolsOfADayAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &memoryPins{}
+		h := &harbour{}
+		r := chart(t, registry.Options{Pins: store}, map[string]*harbour{"a": h})
+		counts := func(r *registry.Registry, offered, held int) {
+			t.Helper()
+			if s := r.Snapshot(); len(s.Tools) != offered || len(s.Held) != held {
+				t.Errorf("%d offered, %d held; want %d and %d", len(s.Tools), len(s.Held), offered, held)
+			}
+		}
+		relist(t, r, h, manyTools(0, 999)...)
+		counts(r, 999, 0)
+		relist(t, r, h, manyTools(1, 999)...)
+		counts(r, 999, 0)
+		relist(t, r, h, manyTools(2, 999)...)
+		counts(r, 1, 998)
+		_ = r.Close()
+
+		r = chart(t, registry.Options{Pins: store}, map[string]*harbour{"a": h})
+		relist(t, r, h, manyTools(3, 5)...)
+		counts(r, 0, 5)
+		time.Sleep(24 * time.Hour)
+		relist(t, r, h, manyTools(3, 5)...)
+		counts(r, 5, 0)
+		for round := range 20 { // a server that does so every day
+			time.Sleep(24 * time.Hour)
+			relist(t, r, h, manyTools(round+4, 999)...)
+		}
+		counts(r, 0, 999)
+		if n := len(store.kept["https://a.example/mcp"]); n > 1<<20 {
+			t.Errorf("%d bytes are stored", n)
+		}
+	})
+}
+
+// A riskyDef is a definition that is held when it is new.
+type riskyDef struct{ registry.Raw }
+
+func (riskyDef) Risky() bool { return true }
+
+func TestSuspectNewTools(t *testing.T) {
+	for _, row := range []struct {
+		name          string
+		before, after []string
+		held          []string
+	}{
+		{"renamed and changed", []string{"x:one"}, []string{"z:two"}, []string{"z renamed from x: name description" + wasX}},
+		{"no tool is gone", []string{"x:one"}, []string{"x:one", "z:two"}, nil},
+		{"risky", []string{"x:one"}, []string{"x:one", "risky:two"}, []string{"risky new"}},
+		{"risky from the start", []string{"risky:one"}, []string{"risky:one", "x:two"}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &harbour{}
+				r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+				for _, tools := range [][]string{row.before, row.after} {
+					page, _ := pinnedPage(t, tools...)(t.Context(), nil)
+					for i, d := range page.Tools {
+						if d.Name == "risky" {
+							page.Tools[i].Def = riskyDef{d.Def.(registry.Raw)}
+						}
+					}
+					h.list = func(context.Context, *string) (*registry.ToolPage, error) { return page, nil }
+					if err := r.Discover(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if diff := cmp.Diff(row.held, said(r)); diff != "" {
+					t.Errorf("held (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestARenamedToolThatComesBackIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		relist(t, r, h, "x:one")
+		relist(t, r, h, "z:one")
+		if err := r.ApproveTools("a"); err != nil {
+			t.Fatal(err)
+		}
+		relist(t, r, h, "x:two", "z:one")
+		want(t, r, []string{"a__z"}, []string{"x changed"})
+	})
+}
+
 func TestApprovals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &memoryPins{}

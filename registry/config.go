@@ -113,13 +113,24 @@ func (l *Limits) Set(name string, n int64) bool {
 	return false
 }
 
-// CheckName says whether name can name a server: 1 to 64 characters, printable, no line breaks.
+// objectNames are the names that every JavaScript object has. A page shows servers as an
+// object by name.
+var objectNames = []string{
+	"__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
+	"hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf",
+}
+
+// CheckName says whether name can name a server: 1 to 64 characters, printable, no line breaks,
+// and no name that every JavaScript object has.
 func CheckName(name string) error {
 	if name == "" {
 		return Because(ErrInvalidConfig, "the server's name is empty")
 	}
 	if len([]rune(name)) > wire.MaxServerName {
 		return Because(ErrInvalidConfig, "the server's name is longer than 64 characters")
+	}
+	if slices.Contains(objectNames, name) {
+		return Because(ErrInvalidConfig, "the server's name is one that every JavaScript object has; choose another")
 	}
 	for _, r := range name {
 		if r < ' ' || r == 0x7f || r == 0xfffd {

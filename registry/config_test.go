@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -40,5 +41,18 @@ func TestStatusesFollowTheTable(t *testing.T) {
 	}
 	if want := [...]string{TrustAll, AskOnChange, AskAlways}; want != [3]string(wire.TrustPolicies) {
 		t.Errorf("policies: %v, want %v", want, wire.TrustPolicies)
+	}
+}
+
+func TestNamesOfEveryObjectAreRefused(t *testing.T) {
+	for _, name := range []string{"__proto__", "constructor", "toString", "hasOwnProperty", "__defineGetter__"} {
+		if err := CheckName(name); !errors.Is(err, ErrInvalidConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"proto", "Constructor", "tostring", "__proto"} {
+		if err := CheckName(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

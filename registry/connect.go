@@ -89,7 +89,7 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		}
 		if s.era != era {
 			r.hangUp(c)
-			f.err = errStale
+			f.err = s.dropCause
 			return
 		}
 		s.connecting = nil
@@ -117,9 +117,6 @@ func (r *Registry) timeout(s *server) time.Duration {
 	}
 	return r.opts.Timeout
 }
-
-// errStale ends work on an endpoint that was changed, switched off or removed meanwhile.
-var errStale = errors.New("the server was changed meanwhile")
 
 // retire replaces the session c: later calls connect again, and calls under way may
 // end on c. The caller holds r.mu.

@@ -15,6 +15,9 @@ import (
 var (
 	// ErrUnknownServer: no server has that name; Add it first.
 	ErrUnknownServer = errors.New("unknown server")
+	// ErrServerRemoved: the server was removed, or its configuration changed, while this
+	// ran. A call may have run.
+	ErrServerRemoved = errors.New("the server was removed or changed meanwhile")
 	// ErrUnknownTool: no tool in the list has that name.
 	ErrUnknownTool = errors.New("unknown tool")
 	// ErrDisabled: the server is switched off; SetEnabled turns it on.
@@ -189,6 +192,7 @@ var explanations = [...]struct {
 	{ErrSignInNeeded, &wire.SignInNeeded},
 	{ErrSignIn, &wire.SignInFailed},
 	{ErrUnknownServer, &wire.UnknownServer},
+	{ErrServerRemoved, &wire.ServerRemoved},
 	{ErrUnknownTool, &wire.UnknownTool},
 	{ErrDisabled, &wire.Disabled},
 	{ErrSuspended, &wire.Suspended},

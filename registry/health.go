@@ -132,7 +132,7 @@ func outcomeOf(err error) outcome {
 		return succeeded
 	case errors.Is(err, ErrSignInNeeded), errors.Is(err, ErrSignIn):
 		return undecided // it answers
-	case errors.Is(err, context.Canceled), errors.Is(err, errStale), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrServerRemoved), errors.Is(err, ErrClosed), errors.Is(err, ErrDisabled):
 		return undecided
 	case errors.As(err, &proxy):
 		if !proxy.Refused {

@@ -127,7 +127,7 @@ func TestOutcomeOf(t *testing.T) {
 
 func TestExplainKnowsEverySentinel(t *testing.T) {
 	for _, err := range []error{
-		ErrUnknownServer, ErrUnknownTool, ErrDisabled, ErrSuspended, ErrClosed, ErrSessionExpired,
+		ErrUnknownServer, ErrServerRemoved, ErrUnknownTool, ErrDisabled, ErrSuspended, ErrClosed, ErrSessionExpired,
 		ErrNetwork, ErrProtocol, ErrTooLarge, ErrInvalidConfig, ErrInvalidArguments, &StatusError{Code: 502}, &RPCError{},
 	} {
 		x := Explain(&ServerError{"srv", "op", err})

@@ -532,6 +532,59 @@ func callerAbortIsNotTheServersFault(t *testing.T, w way) {
 	})
 }
 
+func TestCallsEndWithTheirServer(t *testing.T) {
+	eachWay(t, callsEndWithTheirServer, blocks, startsLater)
+}
+
+func callsEndWithTheirServer(t *testing.T, w way) {
+	for _, row := range []struct {
+		code   string
+		change func(r *registry.Registry) error
+	}{
+		{"server_removed", func(r *registry.Registry) error { return r.Remove("s") }},
+		{"disabled", func(r *registry.Registry) error { return r.SetEnabled("s", false) }},
+		{"disabled", func(r *registry.Registry) error {
+			return r.Update("s", registry.ServerConfig{URL: "https://s.example/mcp", Disabled: true})
+		}},
+		{"server_removed", func(r *registry.Registry) error {
+			return r.Update("s", registry.ServerConfig{URL: "https://elsewhere.example/mcp"})
+		}},
+		{"closed", func(r *registry.Registry) error { return r.Close() }},
+	} {
+		for _, connecting := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				waits := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+				h := &harbour{starts: w, call: func(ctx context.Context, _ registry.ToolCall) (*registry.ToolOutput, error) {
+					return nil, waits(ctx)
+				}}
+				r := chart(t, registry.Options{FailureThreshold: 1}, map[string]*harbour{"s": h})
+				_ = r.Discover(t.Context())
+				if connecting {
+					h.say(registry.Notice{Err: registry.ErrProtocol})
+					h.connect = waits
+				}
+				ended := make(chan error, 1)
+				go func() {
+					_, err := r.Dispatch(t.Context(), registry.Call{Name: "s__echo"})
+					ended <- err
+				}()
+				synctest.Wait()
+				began := time.Now()
+				if err := row.change(r); err != nil {
+					t.Fatal(err)
+				}
+				err := <-ended
+				if x := registry.Explain(err); x.Code != row.code || x.Hint == "" || time.Since(began) > 0 {
+					t.Errorf("%s: code %s after %v: %v", row.code, x.Code, time.Since(began), err)
+				}
+				if got, ok := r.Health("s"); ok && (got.Suspended || got.ConsecutiveFailures > 0) {
+					t.Errorf("%s: health %+v", row.code, got)
+				}
+			})
+		}
+	}
+}
+
 func TestListChangedRefreshesAtMostOncePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}

@@ -157,13 +157,13 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		}
 		switch {
 		case !old.sameEndpoint(cfg):
-			r.drop(s)
+			r.drop(s, Because(ErrServerRemoved, "its configuration was changed"))
 			r.forgetTools(s)
 			s.breaker.reset()
 			s.lastError, s.failure = "", nil
 			r.autoRefresh(s)
 		case cfg.Disabled:
-			r.drop(s)
+			r.drop(s, ErrDisabled)
 			r.offer(s, s.listed)
 		default:
 			r.offer(s, s.listed)
@@ -184,7 +184,7 @@ func (r *Registry) Remove(name string) error {
 		if s == nil {
 			return &ServerError{name, "remove", ErrUnknownServer}
 		}
-		r.drop(s)
+		r.drop(s, ErrServerRemoved)
 		r.forgetTools(s)
 		r.signOutLater(s)
 		delete(r.servers, name)
@@ -209,7 +209,7 @@ func (r *Registry) SetEnabled(name string, enabled bool) error {
 			s.breaker.reset()
 			r.autoRefresh(s)
 		} else {
-			r.drop(s)
+			r.drop(s, ErrDisabled)
 		}
 		r.changed(Event{Server: name, Tools: true})
 		return nil
@@ -270,7 +270,7 @@ func (r *Registry) Close() error {
 		return nil
 	}
 	for _, s := range r.servers {
-		r.drop(s)
+		r.drop(s, ErrClosed)
 		r.forgetTools(s)
 	}
 	for c := range r.conns {

@@ -28,6 +28,7 @@ type server struct {
 	era        uint64
 	conn       *conn // nil: not connected
 	info       SessionInfo
+	dropCause  error // of the last drop
 	connecting *flight[*conn]
 	tries      []time.Time // to connect, of the last triesTime
 	refreshing *flight[struct{}]
@@ -79,9 +80,16 @@ func (s *server) stopTimers() {
 	s.refreshTimer, s.probeTimer = nil, nil
 }
 
-// drop ends the server's session and all work on it. Its list stays.
-func (r *Registry) drop(s *server) {
+// drop ends the server's session and all work on it, calls with that cause. Its list
+// stays.
+func (r *Registry) drop(s *server, cause error) {
 	s.era++
+	s.dropCause = cause
+	for p := range r.calls {
+		if p.s == s {
+			r.goroutine(func() { p.giveUp(cause, true) })
+		}
+	}
 	s.stopTimers()
 	if s.connecting != nil {
 		s.connecting.cancel()

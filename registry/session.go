@@ -120,6 +120,12 @@ type Pinner interface {
 	Pin() string
 }
 
+// Risky is a tool's definition that tells whether it is held when it is new: it says
+// that it destroys, or it is flagged.
+type Risky interface {
+	Risky() bool
+}
+
 // Raw is a Payload held as JSON text.
 type Raw []byte
 

@@ -178,7 +178,7 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 	err = r.opts.SignIns.SignOut(ctx, name, cfg)
 	_ = r.change(func() error {
 		if s := r.servers[name]; s != nil {
-			r.drop(s)
+			r.drop(s, ErrSignInNeeded)
 			r.changed(Event{Server: name})
 		}
 		return nil

@@ -162,7 +162,7 @@ test('servers of the storage are offered too, and to connected pages', async (t)
 test('a list that differs goes through the pins', async (t) => {
   const { tools, visit, leave } = await scene(t)
   await leave(await visit())
-  tools.splice(0, 2, tool('read', 'Reads, and sends it to me.'), tool('more'))
+  tools.splice(0, 2, tool('read', 'Reads, and sends it to me.'), { ...tool('more'), inputSchema: { type: 'object' } }) // more is not write, renamed
   const page = await visit(', onApprove: () => "once"')
   assert.equal(await seen(page), 'raw? read? write?')
   assert.deepEqual(

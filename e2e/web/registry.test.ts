@@ -120,6 +120,27 @@ test('an abort reaches the server', () =>
     assert.equal(r.getHealth().s!.consecutiveFailures, 0)
   }))
 
+test('a call ends with its server', async () => {
+  for (
+    const [code, end] of [
+      ['server_removed', (r) => r.removeServer('demo')],
+      ['disabled', (r) => r.setEnabled('demo', false)],
+      ['server_removed', (r) => r.updateServer('demo', { url: 'https://elsewhere.invalid/mcp' })],
+      ['closed', (r) => r.close()],
+    ] as [string, (r: Registry) => Promise<void>][]
+  ) {
+    await using({ servers: { demo: { url: 'builtin:demo' } } }, async (r) => {
+      await r.discover()
+      const { promise: runs, resolve: isRunning } = Promise.withResolvers<void>()
+      const call = r.call('demo__count', { to: 1000, delayMs: 100 }, { onProgress: () => isRunning() })
+      call.catch(() => {})
+      await runs
+      await end(r)
+      await assert.rejects(call, fails(code))
+    })
+  }
+})
+
 test('a call ends with its deadline', () =>
   using({ servers: { s: { url: server.url } } }, async (r) => {
     await r.discover()

@@ -36,7 +36,10 @@ var rules = []rule{
 		noStd:  []string{"net/http", "fmt", "encoding/json", "net/url", "regexp", "reflect"},
 		reason: "the pipeline is linked into the page's module",
 	},
-	{room: "registry/approvals", noStd: lean, reason: "one idea, pure, linked into the page's module"},
+	{
+		room: "registry/approvals", may: []string{"registry/names"}, noStd: lean,
+		reason: "one idea, pure, linked into the page's module",
+	},
 	{
 		room: "registry/convert", may: []string{"registry/rawjson", "registry/text", "registry/wire"}, noStd: lean,
 		reason: "one idea, pure, linked into the page's module",
@@ -93,7 +96,7 @@ var rules = []rule{
 	{
 		room: "registry/client/nethttp",
 		may: []string{
-			"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/text",
+			"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/scan", "registry/text",
 			"golang.org/x/time",
 		},
 		reason: "the native platform",

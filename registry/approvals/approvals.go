@@ -7,6 +7,10 @@
 // approves it.
 //
 // The first list of an endpoint is approved as it is, unless the [Policy] asks.
+// Later lists may bring new tools, at most newPerDay of them. A new tool that is
+// risky or resembles one that is gone is held. A name whose approval was forgotten
+// is never new again: the endpoint keeps a short hash of it.
+//
 // A list whose fingerprint equals the approved one has the approved pins, so that
 // nothing is hashed.
 //
@@ -19,9 +23,13 @@
 package approvals
 
 import (
+	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/names"
 )
 
 // A Hold says why a tool is not offered to models until the user approves it.
@@ -39,15 +47,18 @@ type Hold struct {
 
 // The reasons of a [Hold].
 const (
-	Changed = "changed" // the definition differs from the approved one
+	Changed = "changed" // the definition differs from the approved one, or that one was forgotten
 	New     = "new"     // the name is not approved
-	Renamed = "renamed" // only the name differs
+	Renamed = "renamed" // the name differs, and perhaps more: an approved tool like it is gone
 )
 
 // A Policy says which tools of a list need an approval.
 type Policy struct {
-	HoldFirst bool // also those of the first list
-	HoldNew   bool // also new tools of a known server
+	HoldFirst bool   // also those of the first list
+	HoldNew   bool   // also new tools of a known server
+	Day       string // the present day
+	// Risky, if not nil, reports whether the tool at an index of the list is held when it is new.
+	Risky func(i int) bool
 }
 
 // A Tool is one tool of a list that is reviewed.
@@ -62,7 +73,8 @@ type Tool struct {
 type Endpoint struct {
 	known   bool // a list has been reviewed
 	pins    map[string]string
-	print   string // of the list with these pins, if none of its tools was held
+	seen    map[string]string // the day on which a name was new, or "", by [hashOf] of the name
+	print   string            // of the list with these pins, if none of its tools was held
 	defs    map[string][]byte
 	defSize int
 	answers map[string]answer
@@ -75,6 +87,17 @@ const keepsAll = runtime.GOOS != "js"
 
 // maxDefSize bounds the definitions of one endpoint, in bytes.
 const maxDefSize = 4 << 20
+
+// newPerDay bounds the new names that an endpoint brings in a day without being asked
+// about, and maxSeen those that are remembered. Beyond them new tools are held.
+const (
+	newPerDay = 1000
+	maxSeen   = 10_000
+)
+
+// hashOf returns a short hash of a tool's name. A server that finds two names with one
+// hash has the second held, and no more.
+func hashOf(name string) string { return strconv.FormatUint(names.Hash(name)>>16, 36) }
 
 // Known reports whether a list of the endpoint has been reviewed.
 func (e *Endpoint) Known() bool { return e.known }
@@ -94,20 +117,38 @@ func (e *Endpoint) IsApprovedList(print string) bool { return print != "" && e.p
 func (e *Endpoint) Review(tools []Tool, p Policy, print string) (fresh []string, save bool) {
 	first := !e.known && !p.HoldFirst
 	e.known = true
-	var missing []string
+	var gone gone
+	room := 0
 	if !first {
-		missing = e.Missing(tools)
+		gone = e.gone(tools)
+		room = e.room(p.Day)
 	}
 	held := false
 	for i := range tools {
 		t := &tools[i]
-		t.Hold = e.hold(t, missing, !first && (p.HoldNew || p.HoldFirst), first)
-		switch approved, ok := e.pins[t.Name]; {
+		approved, ok := e.pins[t.Name]
+		same := t.Pin == "" || ok && Digest(approved) == Digest(t.Pin)
+		switch {
+		case same || first && !ok:
+			t.Hold = nil
+		case ok:
+			t.Hold = &Hold{Reason: Changed, Before: e.defs[t.Name], Changes: changedParts(approved, t.Pin)}
+		default:
+			t.Hold = e.holdNew(t, gone)
+			if t.Hold == nil && (p.HoldNew || p.HoldFirst || room <= 0 || p.Risky != nil && p.Risky(i)) {
+				t.Hold = &Hold{Reason: New}
+			}
+		}
+		switch {
 		case t.Hold != nil:
 			held = true
-		case t.Pin == "" || ok && Digest(approved) == Digest(t.Pin):
+		case same:
 			e.keep(t.Name, t.Def)
 		default:
+			if !first {
+				room--
+				e.remember(t.Name, p.Day)
+			}
 			e.Approve(t.Name, t.Pin, t.Def)
 			fresh = append(fresh, t.Name)
 		}
@@ -119,25 +160,40 @@ func (e *Endpoint) Review(tools []Tool, p Policy, print string) (fresh []string,
 	return fresh, save
 }
 
-// hold returns why a tool needs an approval, or nil.
-func (e *Endpoint) hold(t *Tool, missing []string, holdNew, first bool) *Hold {
-	if approved, ok := e.pins[t.Name]; t.Pin == "" || ok && Digest(approved) == Digest(t.Pin) {
-		return nil
-	} else if ok {
-		return &Hold{Reason: Changed, Before: e.defs[t.Name], Changes: changedParts(approved, t.Pin)}
-	}
-	if first {
-		return nil
-	}
-	for _, name := range missing {
-		if sameExceptName(e.pins[name], t.Pin) {
-			return &Hold{Reason: Renamed, RenamedFrom: name, Before: e.defs[name], Changes: parts[:1]}
+// holdNew returns why a tool without an approval is no ordinary new one, or nil.
+func (e *Endpoint) holdNew(t *Tool, gone gone) *Hold {
+	from := gone[withoutName(t.Pin)]
+	if from == "" {
+		if _, seen := e.seen[hashOf(t.Name)]; seen {
+			return &Hold{Reason: Changed}
+		}
+		if from = gone.like(t.Pin); from == "" {
+			return nil
 		}
 	}
-	if holdNew {
-		return &Hold{Reason: New}
+	return &Hold{Reason: Renamed, RenamedFrom: from, Before: e.defs[from], Changes: changedParts(e.pins[from], t.Pin)}
+}
+
+// room returns how many more names may be new on a day.
+func (e *Endpoint) room(day string) int {
+	today := 0
+	for _, d := range e.seen {
+		if d == day {
+			today++
+		}
 	}
-	return nil
+	return min(newPerDay-today, maxSeen-len(e.seen))
+}
+
+// remember keeps the hash of a name that is new on a day, or with "" of one whose
+// approval is forgotten.
+func (e *Endpoint) remember(name, day string) {
+	if e.seen == nil {
+		e.seen = make(map[string]string)
+	}
+	if hash := hashOf(name); day != "" || e.seen[hash] == "" {
+		e.seen[hash] = day
+	}
 }
 
 // Missing returns the approved names that a list does not have, in order.
@@ -158,13 +214,36 @@ func (e *Endpoint) Missing(tools []Tool) []string {
 
 // Approve approves a tool as it is.
 func (e *Endpoint) Approve(name, pin string, def []byte) {
-	e.Forget(name)
+	e.unpin(name)
 	e.pins[name] = pin
 	e.keep(name, def)
 }
 
-// Forget removes the approval of a tool.
+// Trim forgets the approvals of tools that a list does not have, once there are too
+// many, as long as there is room for the hashes of their names. It returns the names.
+func (e *Endpoint) Trim(tools []Tool) (forgotten []string) {
+	if len(e.pins) <= 2*max(len(tools), 1000) {
+		return nil
+	}
+	for _, name := range e.Missing(tools) {
+		if len(e.seen) >= maxSeen {
+			break
+		}
+		e.Forget(name)
+		forgotten = append(forgotten, name)
+	}
+	return forgotten
+}
+
+// Forget removes the approval of a tool. The name is then held, with whatever definition.
 func (e *Endpoint) Forget(name string) {
+	if e.pins[name] != "" {
+		e.remember(name, "")
+	}
+	e.unpin(name)
+}
+
+func (e *Endpoint) unpin(name string) {
 	e.print = ""
 	delete(e.pins, name)
 	e.dropDef(name)
@@ -211,10 +290,10 @@ func (e *Endpoint) Answer(name, pin string) string {
 
 // Remember stores the answer about calls of a tool, as long as its pin stays.
 func (e *Endpoint) Remember(name, pin, approval string) {
-	e.remember(name, answer{Digest(pin), approval})
+	e.rememberAnswer(name, answer{Digest(pin), approval})
 }
 
-func (e *Endpoint) remember(name string, a answer) {
+func (e *Endpoint) rememberAnswer(name string, a answer) {
 	if e.answers == nil {
 		e.answers = make(map[string]answer)
 	}
@@ -229,8 +308,8 @@ func (e *Endpoint) ForgetAnswers() bool {
 }
 
 // Text returns the approvals as lines of fields with tabs between: a tool and its
-// pin; a tool, a digest and an answer; and an empty name and the fingerprint. Names
-// of tools hold no control characters.
+// pin; a tool, a digest and an answer; an empty name and the fingerprint; and [seenName]
+// with each hash of a name, a dot and a day. Names of tools hold no control characters.
 func (e *Endpoint) Text() string {
 	var out []byte
 	line := func(fields ...string) {
@@ -245,6 +324,15 @@ func (e *Endpoint) Text() string {
 	if e.print != "" {
 		line("", e.print)
 	}
+	if len(e.seen) > 0 {
+		out = append(out, seenName...)
+		between := byte('\t')
+		for _, hash := range slices.Sorted(maps.Keys(e.seen)) {
+			out = append(append(append(append(out, between), hash...), '.'), e.seen[hash]...)
+			between = ' '
+		}
+		out = append(out, '\n')
+	}
 	for name, pin := range e.pins {
 		line(name, pin)
 	}
@@ -256,6 +344,10 @@ func (e *Endpoint) Text() string {
 	return string(out)
 }
 
+// seenName stands in place of a tool's name before the hashes of all names that were new
+// or forgotten. wasm/js/page/trust.ts merges those of several tabs.
+const seenName = "\x7f"
+
 // Parse reads a text of [Endpoint.Text]. After "" the next list counts as the first.
 func Parse(text string) *Endpoint {
 	e := &Endpoint{known: text != "", pins: make(map[string]string)}
@@ -265,8 +357,10 @@ func Parse(text string) *Endpoint {
 		name, rest, _ := strings.Cut(line, "\t")
 		pin, approval, isAnswer := strings.Cut(rest, "\t")
 		switch {
+		case name == seenName:
+			e.parseSeen(rest)
 		case isAnswer && keepsAll:
-			e.remember(name, answer{pin, approval})
+			e.rememberAnswer(name, answer{pin, approval})
 		case isAnswer:
 		case name == "":
 			e.print = pin
@@ -275,4 +369,14 @@ func Parse(text string) *Endpoint {
 		}
 	}
 	return e
+}
+
+func (e *Endpoint) parseSeen(list string) {
+	e.seen = make(map[string]string)
+	for list != "" {
+		var entry string
+		entry, list, _ = strings.Cut(list, " ")
+		hash, day, _ := strings.Cut(entry, ".")
+		e.seen[hash] = max(e.seen[hash], day)
+	}
 }

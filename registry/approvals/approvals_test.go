@@ -86,6 +86,25 @@ func TestTextAndParse(t *testing.T) {
 	}
 }
 
+func TestHashesOfNamesAreStored(t *testing.T) {
+	e := Parse("a\t" + pinOf("a", "1") + "\n") // as it was stored before there were hashes
+	e.Review(list("a:1", "b:1"), Policy{Day: "7"}, "")
+	e.Forget("a")
+	text := e.Text()
+	if want := seenName + "\t" + hashOf("a") + ". " + hashOf("b") + ".7\n"; !strings.HasPrefix(text, want) && hashOf("a") < hashOf("b") {
+		t.Errorf("stored %q, want %q", text, want)
+	}
+	again := Parse(text)
+	if again.room("7") != newPerDay-1 || again.room("8") != newPerDay {
+		t.Errorf("room %d, then %d", again.room("7"), again.room("8"))
+	}
+	tools := list("a:1", "b:1")
+	again.Review(tools, Policy{Day: "7"}, "")
+	if diff := cmp.Diff([]string{"a changed"}, holds(tools)); diff != "" {
+		t.Errorf("holds (-want +got):\n%s", diff)
+	}
+}
+
 func TestInherit(t *testing.T) {
 	old := Parse("")
 	old.Review(list("a:1", "b:1"), Policy{}, "")
@@ -105,6 +124,7 @@ func TestInherit(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	f.Add("\x7f\tabc. def.7 . x\n")
 	f.Add("\tprint\na\tpin\na\tdigest\talways\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		e := Parse(text)

@@ -27,11 +27,74 @@ func changedParts(before, now string) []string {
 	return changes
 }
 
-// sameExceptName reports whether two pins are of definitions that differ in their names only.
-func sameExceptName(a, b string) bool {
-	_, a, _ = strings.Cut(a, ".")
-	_, b, _ = strings.Cut(b, ".")
-	_, a, _ = strings.Cut(a, ".")
-	_, b, _ = strings.Cut(b, ".")
-	return a == b
+// What many tools share: the text "" as a part of a pin, and the schema {"type":"object"}
+// as [likeness] returns it. That schema counts where a list has one new tool. No schema
+// counts of a tool that is found with another name and no more changes.
+const (
+	emptyText   = "Eq4yyx7ALQHt"
+	emptySchema = "4oseZJio848Ge"
+)
+
+// gone holds the names of approved tools that a list does not have, by what a new tool may
+// share with them: all but the name, and each part of [likeness].
+type gone map[string]string
+
+func (e *Endpoint) gone(tools []Tool) gone {
+	g, missing := make(gone), e.Missing(tools)
+	for _, name := range missing {
+		g.add(withoutName(e.pins[name]), name)
+	}
+	added, renamed := 0, make(map[string]bool)
+	for i := range tools {
+		if e.pins[tools[i].Name] == "" {
+			added++
+			renamed[g[withoutName(tools[i].Pin)]] = true
+		}
+	}
+	for _, name := range missing {
+		for _, part := range likeness(e.pins[name]) {
+			if part[0] != '4' || !renamed[name] && (added == 1 || part != emptySchema) {
+				g.add(part, name)
+			}
+		}
+	}
+	return g
+}
+
+// add keeps the first name for each key.
+func (g gone) add(key, name string) {
+	if g[key] == "" {
+		g[key] = name
+	}
+}
+
+// like returns an approved tool that a new one may be, with another name and more changes, or "".
+func (g gone) like(pin string) (name string) {
+	for _, part := range likeness(pin) {
+		if name == "" {
+			name = g[part]
+		}
+	}
+	return name
+}
+
+// likeness returns title, description and schema of a pin, each after its number, without
+// those that tools share by chance.
+func likeness(pin string) (like []string) {
+	_, pin, _ = strings.Cut(pin, ".")
+	for i := range 4 {
+		var part string
+		part, pin, _ = strings.Cut(pin, ".")
+		if 1 <= i && i <= 3 && part != "" && part != emptyText {
+			like = append(like, string(rune('1'+i))+part)
+		}
+	}
+	return like
+}
+
+// withoutName returns the parts of a pin behind the name.
+func withoutName(pin string) string {
+	_, pin, _ = strings.Cut(pin, ".")
+	_, pin, _ = strings.Cut(pin, ".")
+	return pin
 }

@@ -18,5 +18,8 @@ func (v *Value) Len() int { return v.size }
 // Pin implements [registry.Pinner].
 func (v *Value) Pin() string { return v.p.Pin(v.table, v.index) }
 
+// Risky implements [registry.Risky].
+func (v *Value) Risky() bool { return v.p.Risky(v.table, v.index) }
+
 // JSON asks the platform for the text: the slow path.
 func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }

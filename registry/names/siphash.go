@@ -9,6 +9,9 @@ const (
 	hashKey1 = 0x746f6f6c6e616d65 // "toolname"
 )
 
+// Hash returns a hash of a text, under a public key.
+func Hash(text string) uint64 { return sipHash(hashKey0, hashKey1, []byte(text)) }
+
 // sipHash is SipHash-2-4 (Aumasson and Bernstein, 2012). A server must not find a
 // second text with the hash of a given one: it could take another server's name.
 // FNV is not safe against that, and crypto/sha256 would add 75 KB to the module.

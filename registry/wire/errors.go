@@ -13,6 +13,7 @@ var (
 	SignInNeeded     = Error{"sign_in_needed", "Sign in: signIn(name), from a click.", false}
 	SignInFailed     = Error{"sign_in_failed", "Try again; the message says what the authorization server did.", false}
 	UnknownServer    = Error{"unknown_server", "Add the server first, or check its name.", false}
+	ServerRemoved    = Error{"server_removed", "The server was removed or changed while this ran, and may have run it. Look at getTools() again.", false}
 	UnknownTool      = Error{"unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false}
 	Disabled         = Error{"disabled", "Turn the server on: setEnabled(name, true).", false}
 	Suspended        = Error{"suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true}

@@ -155,6 +155,7 @@ export const en = {
   approve: 'Approve',
   approve_all: { one: 'Approve {n} tool', other: 'Approve all {n}' },
   held_changed: 'It differs from the approved version.',
+  held_forgotten: 'The approved version is no longer stored.',
   held_new: 'It is new.',
   held_renamed: 'It was called {from}.',
   held_before_unknown: 'The approved version is no longer stored. These parts differ: {parts}.',

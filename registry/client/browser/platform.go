@@ -114,6 +114,11 @@ func (p *Platform) Pin(table, index uint32) string {
 	return p.obj.Call("pin", table, index).String()
 }
 
+// Risky implements [client.Platform].
+func (p *Platform) Risky(table, index uint32) bool {
+	return p.obj.Call("risky", table, index).Truthy()
+}
+
 // Fingerprint implements [client.Platform].
 func (p *Platform) Fingerprint(table uint32, done func(string)) {
 	var ended js.Func

@@ -25,6 +25,8 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/pin"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	poison "github.com/portolan-mcp/portolan/registry/scan"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -209,6 +211,16 @@ func (p *Platform) Pin(table, index uint32) string {
 	}
 	digest, _ := pin.Of(sent)
 	return digest
+}
+
+// Risky implements [client.Platform].
+func (p *Platform) Risky(table, index uint32) bool {
+	t := p.table(table)
+	def := payloadAt(t.shown, index)
+	annotations, _ := rawjson.Get(def, "annotations")
+	hint, _ := rawjson.Get(annotations, "destructiveHint")
+	destroys, _ := rawjson.Bool(hint)
+	return destroys || len(t.flags[index]) > 0 || len(poison.Definition(def, nil)) > 0
 }
 
 // Flags returns the flags of the hidden text that was removed from a definition.

@@ -151,6 +151,10 @@ export class Platform {
     return this.tables.pin(table, index)
   }
 
+  risky(table: number, index: number): boolean {
+    return this.tables.risky(table, index)
+  }
+
   /** `done` gets the fingerprint of the table. */
   fingerprint(table: number, done: (fingerprint: string) => void): void {
     this.tables.fingerprint(table).catch(() => '').then(done)

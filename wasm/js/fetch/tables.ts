@@ -80,6 +80,11 @@ export class Tables {
     return tool === undefined ? '' : pinOf(tool as JsonObject)
   }
 
+  /** A tool says that it destroys, or it has flags. */
+  risky(table: number, index: number): boolean {
+    return !!this.flags(table, index) || this.tool(table, index)?.definition.annotations?.destructiveHint === true
+  }
+
   /** The fingerprint of a page: equal for equal tools. '' without Web Crypto. */
   async fingerprint(table: number): Promise<string> {
     const page = this.#pages.get(table)

@@ -155,7 +155,7 @@ export class Host {
    * header values that the module lacks.
    */
   async adopt({ servers, given, discovered }: Begin): Promise<Record<string, WireError>> {
-    const refused: Record<string, WireError> = {}
+    const refused: Record<string, WireError> = Object.create(null)
     await Promise.all(
       Object.entries(servers).map(async ([name, config]) => {
         const there = this.#configs.get(name)
@@ -359,7 +359,7 @@ export class Host {
 
   /** Gives a new module its servers, and lists their tools if the old module had. */
   async #addServers(servers: Iterable<[string, ServerConfig]>): Promise<Record<string, WireError>> {
-    const refused: Record<string, WireError> = {}
+    const refused: Record<string, WireError> = Object.create(null)
     const instance = this.#instance
     await Promise.all(
       [...servers].map(([name, config]) =>

@@ -113,7 +113,7 @@ class PageOwner implements Owner {
     if (isSure || [...this.#store.servers.values()].some(isOn)) {
       const started = requests.start(signal).then(({ refused }) => {
         // A refused server of the storage is left out. One of the options is for the caller to correct.
-        for (const [name, error] of Object.entries(refused)) if (this.#given[name]) throw fromWire(error)
+        for (const [name, error] of Object.entries(refused)) if (Object.hasOwn(this.#given, name)) throw fromWire(error)
         this.#report('ready')
       })
       started.catch(ignore)
@@ -228,6 +228,7 @@ class PageOwner implements Owner {
         turn: (work) => this.#locked(work),
         take: (key, pins) => this.#tell({ method: 'takePins', key, pins }),
         changed: () => this.#events?.stored(),
+        tools: () => this.#registry.getSnapshot().tools,
       })
     )
   }

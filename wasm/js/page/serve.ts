@@ -144,7 +144,10 @@ interface Marked {
 
 function listed({ info, list }: Marked): ListedTool {
   const { name, tool, definition, pin, stale } = info
-  const flags = Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined // the getter would start a scan
+  // Elsewhere the getter would start a scan of a whole list.
+  const flags = list === 'held'
+    ? info.flags
+    : Object.getOwnPropertyDescriptor(info, 'flags')?.value as types.Flag[] | undefined
   const { reason, renamedFrom, before, changes } = info as types.HeldTool
   return {
     name,

@@ -9,7 +9,8 @@ import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, 
 // What several registries keep in one storage. e2e/web/approvals.test.ts has them in tabs.
 
 const key = 'https://a.example/mcp'
-const text = (pins: Record<string, string>) => Object.entries(pins).map(([tool, pin]) => `${tool}\t${pin}.x\n`).join('')
+const text = (pins: Record<string, string>) =>
+  Object.entries(pins).map(([tool, pin]) => `${tool}\t${pin}${tool === '\x7f' ? '' : '.x'}\n`).join('')
 const event = (pins: Record<string, string>, fresh: string[], byUser = false): PinsEvent => ({
   event: 'pins',
   server: 'a',
@@ -47,6 +48,10 @@ test('what is fresh goes into what others have stored', async () => {
         y: '2',
         z: '1',
       }],
+      ['the hashes of names that either has seen', { x: '1', '\x7f': 'b.0 d.2' }, {
+        ...event({ x: '1' }, []),
+        pins: `x\t1.x\n\x7f\ta.0 b.0\n`,
+      }, { x: '1', '\x7f': 'a.0 b.0 d.2' }],
       [
         'a name of every object',
         { __proto__x: '1' },
@@ -130,6 +135,26 @@ test('definitions are kept of what is approved, not of what another has not appr
     undefined,
   )
   assert.deepEqual(held.map((h) => h.before?.description), [undefined, '1'])
+})
+
+test('definitions of tools with names that every object has are stored as others are', async () => {
+  const { trust } = share(storageFor('memory'))
+  const names = ['__proto__', 'constructor', 'toString']
+  const info = (tool: string, pin: string): ToolInfo => ({
+    tool,
+    pin,
+    server: 'a',
+    name: `a__${tool}`,
+    definition: { name: tool, description: pin, inputSchema: {} },
+  })
+  const held = () =>
+    trust.before('a', names.map((tool) => ({ ...info(tool, '9'), reason: 'changed', changes: [], key })), undefined)
+  assert.deepEqual((await held()).map((h) => h.before), [undefined, undefined, undefined])
+  const pins = names.map((tool) => `${tool}\t1.x\n`).join('')
+  trust.save({ ...event({}, names), pins })
+  trust.define('a', names.map((tool) => info(tool, '1')))
+  await trust.saved
+  assert.deepEqual((await held()).map((h) => h.before?.description), ['1', '1', '1'])
 })
 
 test('many servers that are listed at once are stored in few writes, one that fails keeps none of the others back', async () => {

@@ -2,10 +2,10 @@ import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
+import type { Scanner } from './scan.ts'
 import { pinsKey, type ConfigStore } from './storage.ts'
 import type {
   Approval,
-  Flag,
   HeldTool,
   RedactedConfig,
   RegistryOptions,
@@ -30,7 +30,6 @@ const pinTime = 2000
 /** The most stored approvals of calls. The oldest are dropped, and their tools are asked about again. */
 const mostAnswers = 2000
 
-type Definitions = Record<string, ToolDefinition>
 interface StoredApproval extends RememberedApproval {
   at: string
 }
@@ -42,7 +41,7 @@ export interface ToolLists {
   held: HeldTool[]
 }
 
-/** The storage that tabs share. */
+/** The storage that tabs share, and the tools of the page. */
 interface Shared {
   /** Runs work while no other tab changes the storage. */
   turn<T>(work: () => Promise<T>): Promise<T>
@@ -50,12 +49,14 @@ interface Shared {
   take(key: string, pins: string): void
   /** Tells other tabs that the storage has changed. */
   changed(): void
+  /** The tools that models may call. */
+  tools?(): readonly ToolInfo[]
 }
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
   readonly #store: Pick<ConfigStore, 'storage' | 'told'>
-  readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>
+  readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>
   readonly #shared: Shared
   /** The endpoint of each server's pins. */
   readonly #keys = new Map<string, string>()
@@ -68,10 +69,11 @@ export class Trust {
   #answered: Promise<StoredApproval[]> | undefined
   /** Each open question checks here whether another tab has answered it. */
   readonly #open = new Set<() => void>()
+  #scanner: Promise<Scanner | undefined> | undefined
 
   constructor(
     store: Pick<ConfigStore, 'storage' | 'told'>,
-    options: Pick<RegistryOptions, 'onApprove' | 'approveAll'>,
+    options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>,
     shared: Shared,
   ) {
     this.#store = store
@@ -108,13 +110,11 @@ export class Trust {
     if (key !== undefined)
       void this.#write(async (t) => {
         const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
-        const { [key]: before = {}, ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
-        const definitions = before === '' ? {} : parse<Definitions>(before as string, {})
-        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions[t.tool] = t.definition
+        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
+        const definitions = definitionsOf(before as string)
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.definition)
         let room = mostOfServer
-        const kept = Object.entries(definitions).reverse().filter(([, d]) =>
-          room >= 0 && (room -= JSON.stringify(d).length) >= 0
-        )
+        const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
         while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
         t.put(approvedKey, Object.fromEntries(all))
@@ -141,22 +141,30 @@ export class Trust {
 
   /** Held tools with their approved definitions, if known. `was` is the server's list before. */
   async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
-    let stored: Definitions | undefined
+    let stored: Map<string, ToolDefinition> | undefined
     const known = async (tool: string) => {
       const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
         was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
-      stored ??= parse<Definitions>(
+      stored ??= definitionsOf(
         (await this.#read<Record<string, string>>(approvedKey, {}))[this.#keys.get(server) ?? held[0]!.key ?? ''] ?? '',
-        {},
       )
-      return stored[tool]
+      return stored.get(tool)
     }
     return Promise.all(held.map(async ({ key, ...h }) => {
       if (key) this.#keys.set(server, key)
       const before = h.before ?? (h.reason === 'new' ? undefined : await known(h.renamedFrom ?? h.tool))
-      return { ...h, ...(before && { before }) }
+      return this.#scanned({ ...h, ...(before && { before }) })
     }))
+  }
+
+  /** Has a tool that a person reviews scanned when its flags are read. */
+  async #scanned<T extends ToolInfo>(tool: T): Promise<T> {
+    if (this.#options.scan) return tool // it is scanned anyway
+    // Without the scanner, a person sees the flags for hidden text only.
+    const scanner = await (this.#scanner ??= import('./scan.ts').then((m) => new m.Scanner(), () => undefined))
+    scanner?.watch(tool, () => this.#shared.tools?.() ?? [])
+    return tool
   }
 
   /** The error of a call that is not allowed. Undefined if the tool may be called as it is now. */
@@ -203,6 +211,8 @@ export class Trust {
       : undefined)
     const earlier = await known()
     if (earlier) return earlier === 'always' ? undefined : 'the user never allows this tool'
+    const { flags = [] } = await this.#scanned({ ...tool })
+    if (signal?.aborted) return undefined
     const ends = new AbortController()
     let look = () => {}
     // Ends the question if the call is cancelled, or if another call or tab got a lasting answer to it.
@@ -227,7 +237,7 @@ export class Trust {
           trusted: config.trust === 'trust',
           pin,
           description: tool.definition.description ?? '',
-          flags: (tool.flags ?? []) as Flag[],
+          flags,
           signal: ends.signal,
         }),
         moot,
@@ -360,8 +370,11 @@ class Turn {
   }
 }
 
-/** Pins by endpoint, as registry/approvals writes them: a line for each tool, and one without a name. */
+/** Pins by endpoint, as registry/approvals writes them: a line for each tool, one without a name, one of seen names. */
 type Pins = Record<string, string>
+
+/** Stands in place of a tool's name before the hashes of all names that were new or forgotten. */
+const seenName = '\x7f'
 
 const lines = (pins: string) =>
   new Map(
@@ -380,6 +393,8 @@ function merge(stored: string | undefined, { pins, fresh, byUser }: PinsEvent): 
     if (pin === undefined) all.delete(tool)
     else if (byUser || !all.has(tool)) all.set(tool, pin)
   }
+  const seen = [ours, all].flatMap((p) => p.get(seenName)?.split(' ') ?? [])
+  if (seen.length) all.set(seenName, [...new Set(seen)].sort().join(' '))
   // The fingerprint belongs to a list with exactly our pins.
   all.delete('')
   const print = ours.get('')
@@ -393,6 +408,9 @@ const same = (a: string, b: string) => alike(lines(a), lines(b))
 function alike(a: Map<string, string>, b: Map<string, string>): boolean {
   return a.size === b.size && [...a].every(([tool, pin]) => b.get(tool) === pin)
 }
+
+/** Stored definitions. A tool may have a name that every object has. */
+const definitionsOf = (text: string) => new Map(Object.entries(parse<Record<string, ToolDefinition>>(text, {})))
 
 function parse<T>(text: string, none: T): T {
   try {

@@ -86,7 +86,8 @@ export interface RegistryOptions {
   approveAll?: boolean
   /**
    * Scans definitions and results for suspicious text, in this page: {@link ToolInfo.flags} and
-   * {@link ToolResult.flags}. Flags are hints and block nothing. Default: false, which flags hidden text only.
+   * {@link ToolResult.flags}. Flags are hints and block nothing. Default: false, which flags hidden text only. What a
+   * person reviews is always scanned: held tools, and tools of {@link RegistryOptions.onApprove}.
    */
   scan?: boolean
   /**
@@ -218,7 +219,10 @@ export interface Registry extends AsyncDisposable {
    */
   readonly mode: string
   readonly version: string
-  /** Adds a server. After the first `discover()`, it connects and lists the server's tools at once. */
+  /**
+   * Adds a server. After the first `discover()`, it connects and lists the server's tools at once. A name has 1 to 64
+   * characters. It cannot be one that every object has, such as `constructor`.
+   */
   addServer(name: string, config: ServerConfig): Promise<void>
   /** Changes the given fields. An undefined field is reset to its default. */
   updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
@@ -539,7 +543,10 @@ export interface ToolInfo {
 
 /** A tool that is held until `approveTools()`. */
 export interface HeldTool extends ToolInfo {
-  /** `changed`: it differs from the approved version. `new`: its name is new. `renamed`: only its name differs. */
+  /**
+   * `changed`: it differs from the approved version. If that version is forgotten, `changes` is empty. `new`: its name
+   * is new. `renamed`: an approved tool like it is gone.
+   */
   reason: 'changed' | 'new' | 'renamed'
   /** The approved definition, if it is still stored. */
   before?: ToolDefinition

@@ -159,6 +159,7 @@ const ar: Record<Key, Message> = {
   },
   held_changed: 'تختلف عمّا تمت الموافقة عليه.',
   held_new: 'لم تكن موجودة من قبل.',
+  held_forgotten: 'النسخة التي تمت الموافقة عليها لم تعد محفوظة.',
   held_renamed: 'كان اسمها {from}.',
   held_before_unknown: 'لم يعد ما تمت الموافقة عليه محفوظًا. الأجزاء المختلفة: {parts}.',
   part_name: 'الاسم',

@@ -46,7 +46,7 @@ class Review extends PanelDialog {
     const id = freshId()
     const why = t.reason === 'renamed'
       ? this.t('held_renamed', { from: clean(t.renamedFrom ?? '', 128) })
-      : this.t(`held_${t.reason}`)
+      : this.t(t.reason === 'changed' && !t.changes.length ? 'held_forgotten' : `held_${t.reason}`)
     const differing = parts.filter((p) => t.changes.includes(p))
     return html`<section class="held-tool" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
@@ -55,7 +55,7 @@ class Review extends PanelDialog {
       ${
       t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
         ${
-        t.reason === 'changed'
+        differing.some((p) => p !== 'name')
           ? html`<p class="hint">${
             this.t('held_before_unknown', { parts: differing.map((p) => this.t(`part_${p}` as Key)).join(', ') })
           }</p>`
