@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
+import { type Asked, faultServer, result } from './faultserver.ts'
+import { launchChromium, listen, openPage, root, serveFolder, servePackage, type Listening } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
 declare global {
   interface Window {
     registry: Registry
+    leave(): Promise<string>
   }
 }
 
@@ -274,3 +276,60 @@ for (const mode of ['worker', 'main'])
     await page.close()
     await big.close()
   })
+
+test('calls that hang at one server leave connections of the origin to another', async () => {
+  const hanging: Asked[] = []
+  let arrived = () => {}
+  const origin = await faultServer({
+    on: {
+      'tools/call': (a) => {
+        if (a.req.url!.endsWith('?other')) return result(a, { content: [{ type: 'text', text: 'at once' }] })
+        hanging.push(a)
+        arrived()
+      },
+    },
+  })
+  const until = (n: number) =>
+    new Promise<void>((resolve) => {
+      arrived = () => hanging.length === n && resolve()
+      arrived()
+    })
+  const empty = await servePackage()
+  const page = await browser.newPage()
+  try {
+    await page.goto(empty.url)
+    await page.evaluate(async (url) => {
+      const { createRegistry } = await import('/index.js' as string)
+      window.registry = await createRegistry({
+        storage: 'memory',
+        servers: { one: { url }, other: { url: `${url}?other` } },
+      })
+      await window.registry.discover()
+    }, origin.url)
+    const calls = page.evaluate(() => {
+      const call = (signal?: AbortSignal) =>
+        window.registry.dispatch('one__t', {}, signal ? { signal } : {}).catch((e) => e.code)
+      const inLine = new AbortController()
+      const all = Array.from({ length: 8 }, (_, i) => call(i === 5 ? inLine.signal : undefined))
+      window.leave = () => {
+        inLine.abort()
+        return all[5]!
+      }
+      return Promise.all(all)
+    })
+    await until(4)
+    assert.equal(await page.evaluate(() => window.registry.dispatch('other__t', {})), 'at once')
+    assert.equal(hanging.length, 4)
+    assert.equal(await page.evaluate(() => window.leave()), 'aborted')
+    for (let answered = 0; answered < 7; answered++) {
+      await until(Math.min(answered + 4, 7))
+      result(hanging[answered]!, { content: [{ type: 'text', text: 'late' }] })
+    }
+    assert.deepEqual(await calls, ['late', 'late', 'late', 'late', 'late', 'aborted', 'late', 'late'])
+    assert.equal(hanging.length, 7)
+  } finally {
+    await page.close()
+    await empty.close()
+    await origin.close()
+  }
+})

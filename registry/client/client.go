@@ -51,11 +51,13 @@ type Client struct {
 	lastID  uint32
 	early   map[string]uint32   // ids of Options.Early that are not used yet
 	waiting map[uint32]*mailbox // for the events of exchanges, by id
+	// sessions counts those that are open by the origin that their requests go to.
+	sessions map[string]int
 }
 
 // New returns a connector over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
-	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}}
+	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}, sessions: map[string]int{}}
 	if opts != nil {
 		c.opts = *opts
 	}

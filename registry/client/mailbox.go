@@ -18,6 +18,9 @@ type mailbox struct {
 	id   uint32
 	call int // registry.Call.ID of the call that waits, or 0
 
+	request bool // its exchanges take places of the session
+	placed  bool // guarded by s.mu
+
 	// Guarded by c.mu. The client holds a mailbox as long as it is read or its exchange is
 	// under way: over HTTP+SSE the response may come before the end of the POST.
 	unread, underway bool
@@ -141,6 +144,14 @@ func (m *mailbox) cancel() {
 	m.c.mu.Unlock()
 	if underway {
 		m.c.platform.Cancel(m.id)
+	}
+	m.leave()
+}
+
+// leave is called when the exchange of the mailbox is over.
+func (m *mailbox) leave() {
+	if m.request {
+		m.s.leave(m)
 	}
 }
 

@@ -19,6 +19,7 @@ func (c *Client) Deliver(exchange uint32, e *Event) (handled bool) {
 		mail.underway = false
 		c.release(mail)
 		c.mu.Unlock()
+		mail.leave()
 	}
 	s := mail.s
 	if s == nil {

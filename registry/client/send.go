@@ -27,7 +27,7 @@ type rpc struct {
 // event. It returns promptly when ctx ends, having told the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	w := &wait{s: s, r: r, mail: s.d.c.mailbox(s, r.op)}
-	w.mail.call = r.call
+	w.mail.call, w.mail.request = r.call, true
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -233,17 +233,6 @@ func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exc
 		x.Header = append(x.Header, "Mcp-Session-Id", s.sessionID)
 	}
 	return x
-}
-
-// start hands an exchange to the platform, unless the session is over.
-func (s *Session) start(x *Exchange, mail *mailbox) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended != nil {
-		mail.put(&Event{Kind: End, Last: true, Why: Gone})
-		return
-	}
-	mail.start(x)
 }
 
 // cancelled tells the server that nobody waits for a request. From 2026-07-28

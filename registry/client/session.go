@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 // A Session is a [registry.Session] of one server.
 type Session struct {
 	d      *dial
+	origin string // that of the dial when the session began
 	group  uint32
 	modern bool          // 2026-07-28: no session, no initialize
 	sse    bool          // HTTP+SSE: answers come on the one stream
@@ -36,6 +39,8 @@ type Session struct {
 	settled bool                 // an answer came; the optional stream may open
 	bound   map[string][]binding // of the listed tools that have some
 	posts   int
+	places  int             // taken by exchanges of requests
+	line    []waiting       // requests that wait for a place
 	told    <-chan struct{} // closed when the server has taken the last notifications/cancelled
 	ended   error           // set when the session is over, by Close or by itself
 	closed  bool
@@ -46,11 +51,86 @@ func (d *dial) session(info registry.SessionInfo) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	ready := make(chan struct{})
 	close(ready)
+	d.c.mu.Lock()
+	d.c.sessions[d.origin]++
+	d.c.mu.Unlock()
 	return &Session{
-		d: d, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
+		d: d, origin: d.origin, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
 		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}),
 		ctx: ctx, cancel: cancel, asked: map[string]question{},
 	}
+}
+
+// maxPlaces bounds the requests of a session that are under way at once, if other sessions
+// use the same origin. Browsers open six connections to an origin over HTTP/1.1. More
+// requests wait in line.
+const maxPlaces = 4
+
+// isShared reports whether several sessions take connections of the origin.
+func (c *Client) isShared(origin string) bool {
+	c.mu.Lock()
+	shared := c.sessions[origin] > 1
+	c.mu.Unlock()
+	return shared && !c.platform.Multiplexed(origin)
+}
+
+// leave is called when a session with the origin ends.
+func (c *Client) leave(origin string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sessions[origin]--; c.sessions[origin] == 0 {
+		delete(c.sessions, origin)
+	}
+}
+
+// A waiting is a request in line.
+type waiting struct {
+	x    *Exchange
+	mail *mailbox
+}
+
+// start hands an exchange to the platform, unless the session is over. The exchange of a
+// request may have to wait in line.
+func (s *Session) start(x *Exchange, mail *mailbox) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mail.request && s.ended == nil {
+		if s.places >= maxPlaces && runtime.GOOS == "js" && s.d.c.isShared(s.origin) {
+			s.line = append(s.line, waiting{x, mail})
+			return
+		}
+		mail.placed = true
+		s.places++
+	}
+	s.begin(x, mail)
+}
+
+// begin is called with s.mu held.
+func (s *Session) begin(x *Exchange, mail *mailbox) {
+	if s.ended != nil {
+		mail.put(&Event{Kind: End, Last: true, Why: Gone})
+		return
+	}
+	mail.start(x)
+}
+
+// leave takes the request of a mailbox out of the line, or gives its place to the next one.
+func (s *Session) leave(mail *mailbox) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !mail.placed {
+		s.line = slices.DeleteFunc(s.line, func(w waiting) bool { return w.mail == mail })
+		return
+	}
+	mail.placed = false
+	if len(s.line) == 0 {
+		s.places--
+		return
+	}
+	next := s.line[0]
+	s.line = s.line[1:]
+	next.mail.placed = true
+	s.begin(next.x, next.mail)
 }
 
 // Info tells what was negotiated, or, where a hint spared the negotiation, what is assumed.
@@ -185,6 +265,7 @@ func (s *Session) shut() bool {
 	}
 	s.mu.Unlock()
 	s.cancel()
+	s.d.c.leave(s.origin)
 	for _, mail := range s.d.c.waitingOf(s, nil) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		mail.cancel()

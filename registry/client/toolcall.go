@@ -44,7 +44,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		})
 		return t.stop, false
 	}
-	mail := &mailbox{c: s.d.c, s: s, call: call.ID, take: t.take}
+	mail := &mailbox{c: s.d.c, s: s, call: call.ID, request: true, take: t.take}
 	s.d.c.open(mail, OpCall)
 	t.w = wait{s: s, r: &t.r, mail: mail}
 	if err := t.w.begin(s.ctx); err != nil {
