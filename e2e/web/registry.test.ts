@@ -257,6 +257,44 @@ test('a Storage of the platform will do as storage', async () => {
   await assert.rejects(createRegistry({ storage: {} as never }), fails('invalid_option', /storage/))
 })
 
+test('whatever stands in the storage, a registry starts and says what it dropped', async () => {
+  const good = { url: 'builtin:demo' }
+  for (
+    const [key, text, warning] of [
+      ['portolan.servers', JSON.stringify({ version: 1, servers: { a: null, good } }), /"a"/],
+      ['portolan.servers', JSON.stringify({ version: 1, servers: { a: { url: 'nowhere' }, good } }), /"a" is left out/],
+      [
+        'portolan.servers',
+        JSON.stringify({ version: 1, servers: { a: { ...good, timeoutMs: 'x' }, good } }),
+        /"a" is left/,
+      ],
+      ['portolan.servers', JSON.stringify({ version: 1, servers: { toString: good, good } }), /"toString" is left out/],
+      ['portolan.pins', '5', /portolan\.pins\.damaged/],
+      ['portolan.pins', '[]', /portolan\.pins\.damaged/],
+      ['portolan.pins', '"x"', /portolan\.pins\.damaged/],
+      ['portolan.approvals', '[null]', /portolan\.approvals\.damaged/],
+      ['portolan.hints', '\t\t\t\t\n\u0000x', undefined],
+    ] as [string, string, RegExp | undefined][]
+  ) {
+    const kept = new Map([['portolan.servers', JSON.stringify({ version: 1, servers: { good } })], [key, text]])
+    const storage: StorageAdapter = {
+      get: (k) => kept.get(k),
+      set: (k, v) => void kept.set(k, v),
+      remove: (k) => void kept.delete(k),
+    }
+    await using({ storage, onApprove: () => 'once' as const }, async (r) => {
+      await r.discover()
+      assert.equal(await r.dispatch('good__add', { a: 1, b: 1 }), '2')
+      const { warnings = [], servers } = r.getSnapshot()
+      assert.deepEqual(Object.keys(servers), ['good'], text)
+      if (warning) assert.match(warnings.join(), warning)
+      else assert.deepEqual(warnings, [])
+    })
+    if (warning?.source.includes('damaged')) assert.equal(kept.get(`${key}.damaged`), text)
+    else assert.ok(kept.get('portolan.servers')!.includes('"good"'))
+  }
+})
+
 test('two registries in one realm know nothing of each other, and leave no globals', async () => {
   const before = Object.getOwnPropertyNames(globalThis).sort()
   await using(

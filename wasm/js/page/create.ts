@@ -15,7 +15,7 @@ import type { Owner, RegistryImage } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
-import { ConfigStore, pinsKey, storageFor } from './storage.ts'
+import { ConfigStore, pinsShape, storageFor } from './storage.ts'
 import type { Trust } from './trust.ts'
 
 /** The `cassette` option, which starts a host in place of launch. */
@@ -86,7 +86,8 @@ class PageOwner implements Owner {
   async #openStore(): Promise<void> {
     const { rememberSecrets, storage } = this.#options
     const secrets = rememberSecrets ? await (await part('secrets', this.host)).openSecrets() : undefined
-    this.#store = new ConfigStore(storageFor(storage), secrets, (work) => this.#locked(work))
+    this.#store = new ConfigStore(storageFor(storage), secrets, (work) => this.#locked(work), this.#options.host)
+    this.#store.onWarning = () => this.#registry?.warn()
     await this.#store.load(this.#given)
   }
 
@@ -113,7 +114,10 @@ class PageOwner implements Owner {
     if (isSure || [...this.#store.servers.values()].some(isOn)) {
       const started = requests.start(signal).then(({ refused }) => {
         // A refused server of the storage is left out. One of the options is for the caller to correct.
-        for (const [name, error] of Object.entries(refused)) if (Object.hasOwn(this.#given, name)) throw fromWire(error)
+        for (const [name, error] of Object.entries(refused)) {
+          if (Object.hasOwn(this.#given, name)) throw fromWire(error)
+          this.#store.warn(`the stored server ${JSON.stringify(name)} is left out: ${error.message}`)
+        }
         this.#report('ready')
       })
       started.catch(ignore)
@@ -147,7 +151,7 @@ class PageOwner implements Owner {
     this.#isUnloaded = false
     this.#definitions ??= this.#openDefinitions().catch(ignore)
     // The module's start would delay the lists of the last visit.
-    if (await this.#store?.storage.get(pinsKey)) await this.#definitions
+    if (await this.#store?.storage.get(pinsShape.key)) await this.#definitions
     try {
       const cassette = this.#options.cassette as Cassette | undefined
       const begin = this.#begin()
@@ -181,6 +185,10 @@ class PageOwner implements Owner {
     const hints = await this.#store.hints()
     await this.approvalsSaved()
     return [startOptions(this.#options, hints, await this.#store.pins()), began]
+  }
+
+  get warnings(): readonly string[] {
+    return this.#store?.warnings ?? []
   }
 
   discoverOff(names: string[] = []): boolean {

@@ -7,7 +7,7 @@ import { openDB, openVault, request, secretsOf, type Vault } from '../shared/vau
 import { version } from '../shared/version.ts'
 import type { RegistryImage } from './registry.ts'
 import { isObject } from './schemashape.ts'
-import { pinsKey, type ConfigStore } from './storage.ts'
+import { pinsShape, type ConfigStore } from './storage.ts'
 
 /** The bounds of the stored lists: of one server in characters, and of all in bytes. The oldest are dropped. */
 const mostOfServer = 2 << 20
@@ -77,7 +77,7 @@ export class Definitions {
     for (const server of this.#configs.keys()) if (!names.has(prefix + server)) this.#kept.set(server, '')
     const servers = [...this.#configs].filter(([server, config]) => names.has(prefix + server) && isKept(config))
     if (!servers.length) return []
-    const [vault, pins] = await Promise.all([this.#vault, this.#store.storage.get(pinsKey)])
+    const [vault, pins] = await Promise.all([this.#vault, this.#store.storage.get(pinsShape.key)])
     return Promise.all(servers.map(async ([server, config]) => {
       const text = await vault.text(prefix + server, this.#context(server, config))
       return [server, parse(text, approvedAt(endpointOf(config.url), pins ?? ''))]

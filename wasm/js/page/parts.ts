@@ -11,6 +11,7 @@ export const parts = {
   secrets: () => import('./secrets.ts'),
   integrity: () => import('../shared/integrity.ts'),
   limits: () => import('./limits.ts'),
+  repair: () => import('./repair.ts'),
   results: () => import('./results.ts'),
   trust: () => import('./trust.ts'),
   scan: () => import('./scan.ts'),

@@ -31,6 +31,8 @@ export interface Owner extends Source {
   onElicitation?: types.RegistryOptions['onElicitation']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
+  /** Damage that was found in the storage. */
+  warnings?: readonly string[]
   /** Called when the host sends configurations. */
   onConfigs?(configs: ConfigsEvent['configs']): void
   /** Stores a server's configuration. A server that is stored with the same URL changes in these fields only. */
@@ -265,6 +267,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
       status: this.#status,
       version: this.#changes,
       servers: this.#servers,
+      ...(this.#owner.warnings?.length && { warnings: this.#owner.warnings }),
       ...(this.#offers ??= { tools: this.#all('tools'), withheld: this.#all('withheld'), held: this.#all('held') }),
     })
     return this.#snapshot
@@ -421,6 +424,11 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     } catch (e) {
       this.requests.post({ elicited: ask, error: String(e) })
     }
+  }
+
+  /** The owner has a new warning. */
+  warn(): void {
+    this.#changed()
   }
 
   #changed(): void {

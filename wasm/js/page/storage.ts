@@ -1,4 +1,5 @@
 import { ignore } from '../shared/download.ts'
+import { part } from './parts.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
@@ -23,9 +24,32 @@ const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageA
   remove: (k) => s.removeItem(k),
 })
 
-const serversKey = 'portolan.servers'
 const hintsKey = 'portolan.hints'
-export const pinsKey = 'portolan.pins'
+
+/** What a key holds: entries by name, or in a list. */
+export interface Shape {
+  key: string
+  isSound(entry: unknown): boolean
+  isList?: boolean
+  /** The member with the entries. */
+  inside?: string
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown) => typeof value === 'string'
+
+const serversShape: Shape = {
+  key: 'portolan.servers',
+  inside: 'servers',
+  isSound: (entry) =>
+    isRecord(entry) && isText(entry['url']) && isRecord(entry['auth'] ?? {}) && Array.isArray(entry['headers'] ?? []),
+}
+
+export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
+
+const MOST_WARNINGS = 20
 
 /** A stored configuration: of secrets it has the names only. */
 type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
@@ -42,14 +66,21 @@ export class ConfigStore {
   told: Record<string, string> = {}
   /** Settles when all changes so far are stored. */
   saved: Promise<unknown> = Promise.resolve()
+  /** Damage that was found in the storage. */
+  warnings: readonly string[] = []
+  /** Called after a new warning. */
+  onWarning = () => {}
+  readonly #host: RegistryOptions['host']
 
   /** `turn` runs work while no other tab changes the storage. */
   constructor(
     storage: StorageAdapter,
     secrets?: SecretStore,
     turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+    host?: RegistryOptions['host'],
   ) {
     this.storage = storage
+    this.#host = host
     this.#secrets = secrets
     this.#turn = turn
   }
@@ -60,7 +91,6 @@ export class ConfigStore {
    */
   async load(given: Record<string, ServerConfig>): Promise<void> {
     for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
-      if (typeof config.url !== 'string') continue
       this.servers.set(name, (await this.#secrets?.get(name, config)) ?? config)
     }
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
@@ -97,7 +127,8 @@ export class ConfigStore {
 
   /** The hints about endpoints from an earlier session. */
   async hints(): Promise<string | undefined> {
-    return (await this.storage.get(hintsKey)) ?? undefined
+    const hints = await this.storage.get(hintsKey)
+    return isText(hints) ? hints as string : undefined
   }
 
   saveHints(hints: string): void {
@@ -106,20 +137,38 @@ export class ConfigStore {
 
   /** The stored pins by endpoint, which trust.ts writes. */
   async pins(): Promise<Record<string, string>> {
-    return (this.told = await this.#read(pinsKey))
+    return (this.told = await this.read(pinsShape) ?? {})
   }
 
   /** The servers as they are stored now. */
   async stored(): Promise<Record<string, Stored>> {
-    return (await this.#read<{ servers?: Record<string, Stored> }>(serversKey)).servers ?? {}
+    return await this.read(serversShape) ?? {}
   }
 
-  async #read<T extends object>(key: string): Promise<T> {
+  /** Reads stored entries. Damaged ones are dropped, with a warning. Undefined if nothing is stored. */
+  async read<T extends object>(shape: Shape): Promise<T | undefined> {
+    let text: unknown
     try {
-      return JSON.parse((await this.storage.get(key)) ?? '') as T ?? {}
-    } catch {
-      return {} as T // start with nothing
-    }
+      text = await this.storage.get(shape.key)
+    } catch { /* it is forbidden, and keeps nothing */ }
+    if (text == null || text === '') return undefined
+    try {
+      const value: unknown = JSON.parse(text as string)
+      const entries = shape.inside && isRecord(value) ? value[shape.inside] ?? {} : value
+      if (
+        (shape.isList ? Array.isArray(entries) : isRecord(entries)) && Object.values(entries as T).every(shape.isSound)
+      )
+        return entries as T
+    } catch { /* not JSON, or not even a text */ }
+    const { mend } = await part('repair', this.#host)
+    const { entries, warning } = await mend(this.storage, shape, text)
+    this.warn(warning)
+    return entries as T
+  }
+
+  warn(warning: string): void {
+    this.warnings = [...this.warnings, warning].slice(-MOST_WARNINGS)
+    this.onWarning()
   }
 
   /** Stores the changes and keeps those that other tabs have stored meanwhile. */
@@ -141,7 +190,7 @@ export class ConfigStore {
         else servers[name] = whole
       } else delete servers[name]
     }
-    await this.storage.set(serversKey, JSON.stringify({ version: 1, servers }))
+    await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
     for (const [name] of changes) await this.#secrets?.set(name, this.servers.get(name))
   }
 }

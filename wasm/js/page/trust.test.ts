@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StorageLock } from './storage-lock.ts'
 import type { PinsEvent } from '../shared/protocol.ts'
-import { ConfigStore, pinsKey, storageFor } from './storage.ts'
+import { ConfigStore, pinsShape, storageFor } from './storage.ts'
 import { Trust } from './trust.ts'
 import type { RememberedApproval, ServerConfig, StorageAdapter, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
@@ -34,7 +34,8 @@ function share(storage: StorageAdapter) {
   return { trust, takes, state }
 }
 
-const stored = async (storage: StorageAdapter) => JSON.parse((await storage.get(pinsKey))!) as Record<string, string>
+const stored = async (storage: StorageAdapter) =>
+  JSON.parse((await storage.get(pinsShape.key))!) as Record<string, string>
 
 test('what is fresh goes into what others have stored', async () => {
   for (
@@ -61,7 +62,7 @@ test('what is fresh goes into what others have stored', async () => {
     ] as const
   ) {
     const storage = storageFor('memory')
-    if (before) await storage.set(pinsKey, JSON.stringify({ [key]: text(before), other: 'kept' }))
+    if (before) await storage.set(pinsShape.key, JSON.stringify({ [key]: text(before), other: 'kept' }))
     const { trust, takes, state } = share(storage)
     trust.save(e as PinsEvent)
     await trust.saved
@@ -115,7 +116,7 @@ test('a storage that keeps nothing, or is full, leaves the module what it has', 
 
 test('definitions are kept of what is approved, not of what another has not approved', async () => {
   const storage = storageFor('memory')
-  await storage.set(pinsKey, JSON.stringify({ [key]: text({ x: '2' }) }))
+  await storage.set(pinsShape.key, JSON.stringify({ [key]: text({ x: '2' }) }))
   const { trust, state } = share(storage)
   trust.save(event({ x: '1', y: '1' }, ['x', 'y']))
   const info = (tool: string, pin: string) =>
@@ -176,7 +177,7 @@ test('many servers that are listed at once are stored in few writes, one that fa
     }])
   }
   await trust.saved
-  assert.deepEqual([state.turns, state.told, sets.sort()], [1, 1, ['portolan.approved', pinsKey]])
+  assert.deepEqual([state.turns, state.told, sets.sort()], [1, 1, ['portolan.approved', pinsShape.key]])
   assert.equal(Object.keys(await stored(storage)).length, 50)
 })
 

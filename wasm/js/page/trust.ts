@@ -3,7 +3,7 @@ import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Scanner } from './scan.ts'
-import { pinsKey, type ConfigStore } from './storage.ts'
+import { type ConfigStore, isRecord, pinsShape, type Shape } from './storage.ts'
 import type {
   Approval,
   HeldTool,
@@ -14,8 +14,13 @@ import type {
   ToolInfo,
 } from '../shared/types.ts'
 
-const approvedKey = 'portolan.approved'
-const answersKey = 'portolan.approvals'
+/** The definitions of approved tools, in one text for each endpoint. */
+const approvedShape: Shape = { ...pinsShape, key: 'portolan.approved' }
+const answersShape: Shape = {
+  key: 'portolan.approvals',
+  isList: true,
+  isSound: (a) => isRecord(a) && ['server', 'tool', 'pin', 'approval', 'at'].every((k) => typeof a[k] === 'string'),
+}
 
 /** The bounds of the stored definitions, in characters: of one server, and of all. */
 const mostOfServer = 256 << 10
@@ -55,7 +60,7 @@ interface Shared {
 
 /** The approvals of a user: pins of tools, their definitions, and calls. */
 export class Trust {
-  readonly #store: Pick<ConfigStore, 'storage' | 'told'>
+  readonly #store: Pick<ConfigStore, 'storage' | 'told' | 'read'>
   readonly #options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>
   readonly #shared: Shared
   /** The endpoint of each server's pins. */
@@ -72,7 +77,7 @@ export class Trust {
   #scanner: Promise<Scanner | undefined> | undefined
 
   constructor(
-    store: Pick<ConfigStore, 'storage' | 'told'>,
+    store: Pick<ConfigStore, 'storage' | 'told' | 'read'>,
     options: Pick<RegistryOptions, 'onApprove' | 'approveAll' | 'scan'>,
     shared: Shared,
   ) {
@@ -94,11 +99,11 @@ export class Trust {
   save(event: PinsEvent, present?: readonly ToolInfo[]): void {
     this.#keys.set(event.server, event.key)
     void this.#write(async (t) => {
-      const all = await t.read<Pins>(pinsKey, {})
+      const all = await t.read<Pins>(pinsShape) ?? {}
       const stored = all[event.key]
       const pins = merge(stored, event)
       const now = { ...all, [event.key]: pins }
-      if (pins !== stored) t.put(pinsKey, now)
+      if (pins !== stored) t.put(pinsShape, now)
       this.#tell(now, event)
     }, event.byUser)
     if (present) this.define(event.server, present)
@@ -109,24 +114,24 @@ export class Trust {
     const key = this.#keys.get(server)
     if (key !== undefined)
       void this.#write(async (t) => {
-        const pins = lines((await t.read<Pins>(pinsKey, {}))[key] ?? '')
-        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedKey, {}) // one text for each server, because most are not read
-        const definitions = definitionsOf(before as string)
+        const pins = lines((await t.read<Pins>(pinsShape))?.[key] ?? '')
+        const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedShape) ?? {} // one text for each server, because most are not read
+        const definitions = definitionsOf(before)
         for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.definition)
         let room = mostOfServer
         const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
         while (all.reduce((n, [, text]) => n + text.length, 0) > mostOfAll) all.shift()
-        t.put(approvedKey, Object.fromEntries(all))
+        t.put(approvedShape, Object.fromEntries(all))
       }, false)
   }
 
   /** Reads the approvals of other tabs. */
   follow(): Promise<void> {
     return this.#queue(async () => {
-      const answers = await this.#read<StoredApproval[] | undefined>(answersKey, undefined)
-      if (Array.isArray(answers)) this.#learn(answers)
-      this.#tell(await this.#read<Pins>(pinsKey, {}))
+      const answers = await this.#store.read<StoredApproval[]>(answersShape)
+      if (answers) this.#learn(answers)
+      this.#tell(await this.#store.read<Pins>(pinsShape) ?? {})
     })
   }
 
@@ -141,15 +146,15 @@ export class Trust {
 
   /** Held tools with their approved definitions, if known. `was` is the server's list before. */
   async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
-    let stored: Map<string, ToolDefinition> | undefined
+    let stored: Promise<Map<string, ToolDefinition>> | undefined
     const known = async (tool: string) => {
       const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
         was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
-      stored ??= definitionsOf(
-        (await this.#read<Record<string, string>>(approvedKey, {}))[this.#keys.get(server) ?? held[0]!.key ?? ''] ?? '',
+      stored ??= this.#store.read<Record<string, string>>(approvedShape).then((texts) =>
+        definitionsOf(texts?.[this.#keys.get(server) ?? held[0]!.key ?? ''] ?? '')
       )
-      return stored.get(tool)
+      return (await stored).get(tool)
     }
     return Promise.all(held.map(async ({ key, ...h }) => {
       if (key) this.#keys.set(server, key)
@@ -263,7 +268,7 @@ export class Trust {
   }
 
   #answers(): Promise<StoredApproval[]> {
-    return this.#answered ??= this.#read<StoredApproval[]>(answersKey, []).then((a) => (Array.isArray(a) ? a : []))
+    return this.#answered ??= this.#store.read<StoredApproval[]>(answersShape).then((a) => a ?? [])
   }
 
   #learn(answers: StoredApproval[]): void {
@@ -274,9 +279,9 @@ export class Trust {
   #change(fn: (answers: StoredApproval[]) => StoredApproval[]): Promise<void> {
     return this.#write(async (t) => {
       // Other tabs may have changed it. Without a storage, memory counts.
-      const now = fn(await t.read<StoredApproval[] | undefined>(answersKey, undefined) ?? await this.#answers())
+      const now = fn(await t.read<StoredApproval[]>(answersShape) ?? await this.#answers())
       this.#learn(now)
-      t.put(answersKey, now)
+      t.put(answersShape, now)
     }, true)
   }
 
@@ -293,7 +298,7 @@ export class Trust {
       this.#turn = this.#queue(() =>
         gathered.then(() =>
           this.#shared.turn(async () => {
-            const t = new Turn(this.#store.storage), began = performance.now()
+            const t = new Turn(this.#store), began = performance.now()
             for (const next of this.#next.splice(0)) await next(t).catch(() => {})
             if (await t.end()) this.#shared.changed()
             this.#gatherMs = Math.min(2 * (performance.now() - began), mostGatherMs)
@@ -309,10 +314,6 @@ export class Trust {
     const done = this.#writing.then(work).catch(() => {}) // a storage that is full or forbidden keeps nothing
     this.#writing = done
     return done
-  }
-
-  async #read<T>(key: string, none: T): Promise<T> {
-    return parse(await this.#store.storage.get(key) ?? '', none)
   }
 }
 
@@ -339,31 +340,31 @@ function until(
 
 /** The storage during one turn: each value is read once and written once. */
 class Turn {
-  readonly #storage: ConfigStore['storage']
-  readonly #values = new Map<string, unknown>()
-  readonly #changed = new Set<string>()
+  readonly #store: Pick<ConfigStore, 'storage' | 'read'>
+  readonly #values = new Map<Shape, unknown>()
+  readonly #changed = new Set<Shape>()
 
-  constructor(storage: ConfigStore['storage']) {
-    this.#storage = storage
+  constructor(store: Pick<ConfigStore, 'storage' | 'read'>) {
+    this.#store = store
   }
 
-  async read<T>(key: string, none: T): Promise<T> {
-    if (!this.#values.has(key)) this.#values.set(key, parse(await this.#storage.get(key) ?? '', none))
-    return this.#values.get(key) as T
+  async read<T extends object>(shape: Shape): Promise<T | undefined> {
+    if (!this.#values.has(shape)) this.#values.set(shape, await this.#store.read(shape))
+    return this.#values.get(shape) as T | undefined
   }
 
-  put(key: string, value: unknown): void {
-    this.#values.set(key, value)
-    this.#changed.add(key)
+  put(shape: Shape, value: unknown): void {
+    this.#values.set(shape, value)
+    this.#changed.add(shape)
   }
 
   /** Writes the changed values. True if other tabs have to read them. */
   async end(): Promise<boolean> {
     let news = false
-    for (const key of this.#changed) {
+    for (const shape of this.#changed) {
       try {
-        await this.#storage.set(key, JSON.stringify(this.#values.get(key)))
-        news ||= key !== approvedKey
+        await this.#store.storage.set(shape.key, JSON.stringify(this.#values.get(shape)))
+        news ||= shape !== approvedShape
       } catch { /* it is full or forbidden, and keeps nothing */ }
     }
     return news
@@ -410,12 +411,12 @@ function alike(a: Map<string, string>, b: Map<string, string>): boolean {
 }
 
 /** Stored definitions. A tool may have a name that every object has. */
-const definitionsOf = (text: string) => new Map(Object.entries(parse<Record<string, ToolDefinition>>(text, {})))
-
-function parse<T>(text: string, none: T): T {
+function definitionsOf(text: string): Map<string, ToolDefinition> {
+  let stored: unknown
   try {
-    return JSON.parse(text) as T ?? none
-  } catch {
-    return none
-  }
+    stored = JSON.parse(text)
+  } catch { /* none yet, or damaged: then a person sees no approved definition */ }
+  return new Map(
+    Object.entries(isRecord(stored) ? stored as Record<string, ToolDefinition> : {}).filter(([, d]) => isRecord(d)),
+  )
 }

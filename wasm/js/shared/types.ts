@@ -510,6 +510,8 @@ export interface Snapshot {
   /** Grows with every change. */
   version: number
   servers: Record<string, ServerHealth & { config: RedactedConfig }>
+  /** What of the storage was damaged and left out. Absent if nothing was. */
+  warnings?: readonly string[]
   /** Tools that models may call. */
   tools: ToolInfo[]
   /** Listed tools that `config.tools` leaves out. Models cannot call them. */

@@ -1,0 +1,43 @@
+// Mends what a storage holds: a person or a program has changed it, or a write was cut off.
+
+import type { StorageAdapter } from '../shared/types.ts'
+import { isRecord, type Shape } from './storage.ts'
+
+/** The most names of dropped entries that a warning has, and the longest name. */
+const MOST_NAMES = 5, NAME_CHARS = 50
+
+/**
+ * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its place.
+ * It keeps the first damaged text of a key under `<key>.damaged`.
+ */
+export async function mend(
+  storage: StorageAdapter,
+  shape: Shape,
+  text: unknown,
+): Promise<{ entries: object; warning: string }> {
+  const { key, isSound, isList } = shape
+  let value: unknown
+  try {
+    value = JSON.parse(String(text))
+  } catch { /* no entry is left */ }
+  const all = shape.inside && isRecord(value) ? value[shape.inside] : value
+  const dropped: string[] = []
+  const keep = ([name, entry]: [string, unknown]) => isSound(entry) || void dropped.push(name.slice(0, NAME_CHARS))
+  let entries: object = isList ? [] : {}
+  let warning = 'nothing of it can be read'
+  if (isList ? Array.isArray(all) : isRecord(all)) {
+    const kept = Object.entries(all as object).filter(keep)
+    entries = isList ? kept.map(([, entry]) => entry) : Object.fromEntries(kept)
+    const more = dropped.length - MOST_NAMES
+    warning = `dropped: ${dropped.slice(0, MOST_NAMES).map((name) => JSON.stringify(name)).join(', ')}` +
+      (more > 0 ? ` and ${more} more` : '')
+  }
+  let aside = ''
+  try {
+    const damaged = `${key}.damaged`
+    if (await storage.get(damaged) == null) await storage.set(damaged, String(text))
+    aside = `; the text is kept under ${damaged}`
+    await storage.set(key, JSON.stringify(shape.inside ? { version: 1, [shape.inside]: entries } : entries))
+  } catch { /* it is full or forbidden */ }
+  return { entries, warning: `${key} in the storage was damaged: ${warning}${aside}` }
+}
