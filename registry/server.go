@@ -199,6 +199,7 @@ func (r *Registry) errorText(s *server, err error) string { return r.shown(s, er
 
 // shown makes a text that the server may have written fit to be shown.
 func (r *Registry) shown(s *server, words string) string {
+	words = text.Visible(words)
 	for _, value := range s.cfg.Headers {
 		words = text.Redact(words, value)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
-	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // Options say how a [Client] connects. The zero value is the good default.
@@ -143,6 +142,8 @@ type dial struct {
 	headers []string      // the configured ones
 	auth    *oauth.Server // nil: the headers have the credentials
 	proxied bool          // requests go through the proxy
+	// sessionID is the last that the server gave.
+	sessionID atomic.Pointer[string]
 }
 
 // via is the URL to fetch for href: href itself or the proxy's.
@@ -171,7 +172,7 @@ const (
 )
 
 func (d *dial) word(object []byte, key string, most int) string {
-	return text.Plain(d.redact(getString(object, key)), most)
+	return d.plain(getString(object, key), most)
 }
 
 // negotiated takes what InitializeResult and DiscoverResult have in common.

@@ -97,6 +97,9 @@ func (d *dial) redact(words string) string {
 	for i := 1; i < len(d.headers); i += 2 {
 		words = text.Redact(words, d.headers[i])
 	}
+	if id := d.sessionID.Load(); id != nil {
+		words = text.Redact(words, *id)
+	}
 	if d.auth != nil {
 		words = d.auth.Redact(words)
 	}
@@ -104,8 +107,12 @@ func (d *dial) redact(words string) string {
 }
 
 // shown makes a server's words fit to be shown.
-func (d *dial) shown(words string) string {
-	return strings.TrimSpace(text.Plain(d.redact(words), d.c.opts.Limits.MessageBytes))
+func (d *dial) shown(words string) string { return d.plain(words, d.c.opts.Limits.MessageBytes) }
+
+// plain makes one line of at most so many bytes of a server's words: it cleans, then
+// redacts, then cuts.
+func (d *dial) plain(words string, most int) string {
+	return strings.TrimSpace(text.Plain(d.redact(text.Visible(words)), most))
 }
 
 func (d *dial) redactRPC(e *registry.RPCError) *registry.RPCError {

@@ -130,8 +130,10 @@ func (s *Session) initialize(ctx context.Context) error {
 	params = rawMember(params, "capabilities", s.d.c.capabilities)
 	params = rawMember(params, "clientInfo", s.d.c.impl)
 	e, err := s.send(ctx, &rpc{method: "initialize", params: params, quiet: true, head: func(header string) {
+		id := headerOf(header, "mcp-session-id")
+		s.d.sessionID.Store(&id)
 		s.mu.Lock()
-		s.sessionID = headerOf(header, "mcp-session-id")
+		s.sessionID = id
 		s.mu.Unlock()
 	}})
 	if err != nil {

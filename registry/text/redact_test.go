@@ -18,6 +18,15 @@ func TestRedact(t *testing.T) {
 		{"cut off: s3cr3t-t0", "cut off: [redacted]"},
 		{"cut off: Bearer s3cr", "cut off: [redacted]"},
 		{"three letters are too few: s3c", "three letters are too few: s3c"},
+		{"hidden: s3c\u200br3t-\u00adt0ken.", "hidden: [redacted]."},
+		{"controls: s3cr\x1b\x003t-t0ken.", "controls: [redacted]."},
+		{`in JSON: s3c\u200br3t-\u00740ken.`, "in JSON: [redacted]."},
+		{"other case: S3CR3T-T0KEN.", "other case: [redacted]."},
+		{"percent: Bearer%20s3cr3t%2dt0ken, bearer%20s3cr3t-t0ken", "percent: Bearer%20s3cr3t%2dt0ken, [redacted]"},
+		{"base64: czNjcjN0LXQwa2Vu.", "base64: [redacted]."},
+		{"base64 of all: QmVhcmVyIHMzY3IzdC10MGtlbg==", "base64 of all: [redacted]=="},
+		{"token: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.dozjgNryP4J3jVmN, eyJh", "token: [redacted], eyJh"},
+		{"no token: eyJhbGciOiJIUzI1NiJ9.short.x", "no token: eyJhbGciOiJIUzI1NiJ9.short.x"},
 	} {
 		if got := text.Redact(tt.text, value, "", "abc"); got != tt.want {
 			t.Errorf("Redact(%q) = %q, want %q", tt.text, got, tt.want)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -117,6 +118,13 @@ func authCases() []Case {
 		{Name: "it repeats our headers in a refusal", Severe: true, server: server{any: echo(400)}, Expect: fails("http_status")},
 		{Name: "it repeats our headers in a fault", Severe: true, server: server{on: on{"tools/call": echo(500)}}, Expect: works("code:http_status")},
 		{Name: "it repeats our headers in an error's message", Severe: true, server: server{on: on{"tools/call": func(a *asked) { a.fault(200, -1, "you sent "+a.req.Header.Get("X-Api-Key")) }}}, Expect: works("code:server_error")},
+		{Name: "it repeats our headers with hidden characters", Severe: true, server: server{on: on{"tools/call": func(a *asked) {
+			a.fault(200, -1, "you sent "+strings.Join(strings.Split(a.req.Header.Get("X-Api-Key"), ""), "\u200b"))
+		}}}, Expect: works("code:server_error")},
+		{Name: "it repeats our headers in capitals and percent-encoded", Severe: true, server: server{on: on{"tools/call": func(a *asked) {
+			key := a.req.Header.Get("X-Api-Key")
+			a.fault(200, -1, "you sent "+strings.ToUpper(key)+" or "+url.QueryEscape(key))
+		}}}, Expect: works("code:server_error")},
 		{Name: "it repeats our headers behind a long text", Severe: true, server: server{on: on{"tools/call": func(a *asked) { a.fault(200, -1, strings.Repeat("x", 2040)+a.req.Header.Get("X-Api-Key")) }}}, Expect: works("code:server_error")},
 		{Name: "it repeats our headers in its name and version", Severe: true, server: server{on: on{"initialize": func(a *asked) {
 			a.result(`{"protocolVersion":"` + a.req.Header.Get("X-Api-Key") + `","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
