@@ -295,6 +295,26 @@ test('whatever stands in the storage, a registry starts and says what it dropped
   }
 })
 
+test('a question reaches the host without hidden characters, and cut', async () => {
+  const asked: string[] = []
+  const onElicitation: RegistryOptions['onElicitation'] = ({ message }) => {
+    asked.push(message)
+    return { action: 'accept', content: { name: 'Ada' } }
+  }
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  try {
+    await using({ servers: { s: { url: asks.url } }, onElicitation }, async (r) => {
+      await r.discover()
+      assert.equal(await r.dispatch('s__ask', { message: 'who \u001b[31mare\u202e you\u200b?\nreally' }), 'Ada')
+      assert.equal(await r.dispatch('s__ask', { message: 'x'.repeat(20_000) }), 'Ada')
+    })
+  } finally {
+    await asks.close()
+  }
+  assert.equal(asked[0], 'who are you?\nreally')
+  assert.equal(asked[1]!.length < 9000, true)
+})
+
 test('two registries in one realm know nothing of each other, and leave no globals', async () => {
   const before = Object.getOwnPropertyNames(globalThis).sort()
   await using(

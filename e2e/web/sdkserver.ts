@@ -39,7 +39,10 @@ export async function sdkServer(
       if (params.name === 'ask') { // for who lists it
         const answer = await sendRequest({
           method: 'elicitation/create',
-          params: { message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+          params: {
+            message: String(params.arguments?.['message'] ?? 'who?'),
+            requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+          },
         }, ElicitResultSchema)
         return text(String(answer.content?.name))
       }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // maxAsked bounds the questions of one server that wait for its user at once.
@@ -85,7 +86,11 @@ func (s *Session) elicit(ctx context.Context, params []byte) ([]byte, error) {
 	if mode := getString(params, "mode"); mode != "" && mode != "form" {
 		return nil, errNoElicit
 	}
-	result, err := s.d.c.opts.Elicit(ctx, s.d.name, params)
+	shown, err := s.d.question(params)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.d.c.opts.Elicit(ctx, s.d.name, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +101,86 @@ func (s *Session) elicit(ctx context.Context, params []byte) ([]byte, error) {
 		return result, nil
 	}
 	return withDefaults(result, get(params, "requestedSchema", "properties")), nil
+}
+
+// The bounds of a question, in bytes: the whole, its message, and each other text.
+const (
+	maxQuestion     = 64 << 10
+	maxAskedMessage = 8 << 10
+	maxAskedText    = 1 << 10
+)
+
+var errQuestion = registry.Because(registry.ErrProtocol, "the question is too long, or a value in it has hidden characters")
+
+// question makes the parameters of elicitation/create fit to be shown: texts are cleaned,
+// and too long ones are cut. Values that may be sent back stay as they are. A question with
+// hidden characters in such a value is refused, and one that is too long. In a browser the
+// host takes hidden characters out of all of it.
+func (d *dial) question(params []byte) ([]byte, error) {
+	if len(params) > maxQuestion {
+		return nil, errQuestion
+	}
+	var members []byte
+	err := rawjson.Members(params, func(key string, value []byte) error {
+		if key == "message" {
+			words, _ := rawjson.String(value)
+			members = member(members, key, d.words(words, maxAskedMessage))
+			return nil
+		}
+		value, err := d.asked(key, value)
+		if err == nil && key != "_meta" {
+			members = rawMember(members, key, value)
+		}
+		return err
+	})
+	return object(members), err
+}
+
+// words cleans and redacts a text of a question, and cuts it.
+func (d *dial) words(words string, most int) string {
+	words = d.redact(text.Visible(words))
+	if len(words) > most {
+		words = text.Cut(words, most-len("…")) + "…"
+	}
+	return words
+}
+
+// asked returns a member of a question as it is shown.
+func (d *dial) asked(key string, value []byte) ([]byte, error) {
+	if key != d.words(key, maxAskedText) {
+		return nil, errQuestion
+	}
+	switch rawjson.Kind(value) {
+	case 's':
+		words, _ := rawjson.String(value)
+		shown := d.words(words, maxAskedText)
+		if key == "title" || key == "description" || key == "enumNames" {
+			return rawjson.AppendString(nil, shown), nil
+		}
+		if shown != words {
+			return nil, errQuestion
+		}
+	case 'a':
+		list := []byte{'['}
+		err := rawjson.Elements(value, func(element []byte) error {
+			element, err := d.asked(key, element)
+			if len(list) > 1 {
+				list = append(list, ',')
+			}
+			list = append(list, element...)
+			return err
+		})
+		return append(list, ']'), err
+	case 'o':
+		var members []byte
+		err := rawjson.Members(value, func(key string, value []byte) error {
+			value, err := d.asked(key, value)
+			members = rawMember(members, key, value)
+			return err
+		})
+		return object(members), err
+	}
+	return value, nil
 }
 
 // withDefaults adds to content the defaults of the properties that it lacks.

@@ -337,12 +337,12 @@ export class Host {
         for (const { channel } of this.#clients.values()) return channel.post(event)
         this.#unkept.push(event)
       },
-      elicit: (ask, call, server, params) =>
+      elicit: (ask, call, server, request) =>
         this.#askClient(
           instance,
           ask,
           call,
-          (ask) => ({ event: 'elicit', ask, request: { ...JSON.parse(params), server } }),
+          (ask) => ({ event: 'elicit', ask, request: { ...request, server } }),
         ),
       authorize: (ask, call, request) =>
         this.#askClient(instance, ask, call, (ask) => ({ event: 'authorize', ask, request })),
