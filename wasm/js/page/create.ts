@@ -86,7 +86,12 @@ class PageOwner implements Owner {
   async #openStore(): Promise<void> {
     const { rememberSecrets, storage } = this.#options
     const secrets = rememberSecrets ? await (await part('secrets', this.host)).openSecrets() : undefined
-    this.#store = new ConfigStore(storageFor(storage), secrets, (work) => this.#locked(work), this.#options.host)
+    this.#store = new ConfigStore(
+      storageFor(storage),
+      secrets,
+      (work) => this.#locked(work),
+      () => part('repair', this.host),
+    )
     this.#store.onWarning = () => this.#registry?.warn()
     await this.#store.load(this.#given)
   }

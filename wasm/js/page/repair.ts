@@ -1,14 +1,23 @@
 // Mends what a storage holds: a person or a program has changed it, or a write was cut off.
 
 import type { StorageAdapter } from '../shared/types.ts'
-import { isRecord, type Shape } from './storage.ts'
+import { isObject } from '../shared/json.ts'
+
+/** What a key holds: entries by name, or in a list. */
+export interface Shape {
+  key: string
+  isSound(entry: unknown): boolean
+  isList?: boolean
+  /** The member with the entries. */
+  inside?: string
+}
 
 /** The most names of dropped entries that a warning has, and the longest name. */
 const MOST_NAMES = 5, NAME_CHARS = 50
 
 /**
- * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its place.
- * It keeps the first damaged text of a key under `<key>.damaged`.
+ * The sound entries of a damaged text, and a warning about the others. The storage keeps the sound entries in its
+ * place, and the first damaged text of a key under `<key>.damaged`.
  */
 export async function mend(
   storage: StorageAdapter,
@@ -20,12 +29,12 @@ export async function mend(
   try {
     value = JSON.parse(String(text))
   } catch { /* no entry is left */ }
-  const all = shape.inside && isRecord(value) ? value[shape.inside] : value
+  const all = shape.inside && isObject(value) ? value[shape.inside] : value
   const dropped: string[] = []
   const keep = ([name, entry]: [string, unknown]) => isSound(entry) || void dropped.push(name.slice(0, NAME_CHARS))
   let entries: object = isList ? [] : {}
   let warning = 'nothing of it can be read'
-  if (isList ? Array.isArray(all) : isRecord(all)) {
+  if (isList ? Array.isArray(all) : isObject(all)) {
     const kept = Object.entries(all as object).filter(keep)
     entries = isList ? kept.map(([, entry]) => entry) : Object.fromEntries(kept)
     const more = dropped.length - MOST_NAMES

@@ -1,9 +1,10 @@
 import { ignore } from '../shared/download.ts'
-import { part } from './parts.ts'
+import { isObject } from '../shared/json.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
+import type { Shape } from './repair.ts'
 
 /** The storage that the option `storage` names. */
 export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
@@ -26,25 +27,13 @@ const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageA
 
 const hintsKey = 'portolan.hints'
 
-/** What a key holds: entries by name, or in a list. */
-export interface Shape {
-  key: string
-  isSound(entry: unknown): boolean
-  isList?: boolean
-  /** The member with the entries. */
-  inside?: string
-}
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isText = (value: unknown) => typeof value === 'string'
 
 const serversShape: Shape = {
   key: 'portolan.servers',
   inside: 'servers',
   isSound: (entry) =>
-    isRecord(entry) && isText(entry['url']) && isRecord(entry['auth'] ?? {}) && Array.isArray(entry['headers'] ?? []),
+    isObject(entry) && isText(entry['url']) && isObject(entry['auth'] ?? {}) && Array.isArray(entry['headers'] ?? []),
 }
 
 export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
@@ -70,17 +59,17 @@ export class ConfigStore {
   warnings: readonly string[] = []
   /** Called after a new warning. */
   onWarning = () => {}
-  readonly #host: RegistryOptions['host']
+  readonly #repair: () => Promise<typeof import('./repair.ts')>
 
   /** `turn` runs work while no other tab changes the storage. */
   constructor(
     storage: StorageAdapter,
     secrets?: SecretStore,
     turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
-    host?: RegistryOptions['host'],
+    repair: () => Promise<typeof import('./repair.ts')> = () => import('./repair.ts'),
   ) {
     this.storage = storage
-    this.#host = host
+    this.#repair = repair
     this.#secrets = secrets
     this.#turn = turn
   }
@@ -154,13 +143,13 @@ export class ConfigStore {
     if (text == null || text === '') return undefined
     try {
       const value: unknown = JSON.parse(text as string)
-      const entries = shape.inside && isRecord(value) ? value[shape.inside] ?? {} : value
+      const entries = shape.inside && isObject(value) ? value[shape.inside] ?? {} : value
       if (
-        (shape.isList ? Array.isArray(entries) : isRecord(entries)) && Object.values(entries as T).every(shape.isSound)
+        (shape.isList ? Array.isArray(entries) : isObject(entries)) && Object.values(entries as T).every(shape.isSound)
       )
         return entries as T
     } catch { /* not JSON, or not even a text */ }
-    const { mend } = await part('repair', this.#host)
+    const { mend } = await this.#repair()
     const { entries, warning } = await mend(this.storage, shape, text)
     this.warn(warning)
     return entries as T

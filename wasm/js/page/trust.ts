@@ -3,7 +3,9 @@ import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Scanner } from './scan.ts'
-import { type ConfigStore, isRecord, pinsShape, type Shape } from './storage.ts'
+import { isObject } from '../shared/json.ts'
+import type { Shape } from './repair.ts'
+import { type ConfigStore, pinsShape } from './storage.ts'
 import type {
   Approval,
   HeldTool,
@@ -19,7 +21,7 @@ const approvedShape: Shape = { ...pinsShape, key: 'portolan.approved' }
 const answersShape: Shape = {
   key: 'portolan.approvals',
   isList: true,
-  isSound: (a) => isRecord(a) && ['server', 'tool', 'pin', 'approval', 'at'].every((k) => typeof a[k] === 'string'),
+  isSound: (a) => isObject(a) && ['server', 'tool', 'pin', 'approval', 'at'].every((k) => typeof a[k] === 'string'),
 }
 
 /** The bounds of the stored definitions, in characters: of one server, and of all. */
@@ -417,6 +419,6 @@ function definitionsOf(text: string): Map<string, ToolDefinition> {
     stored = JSON.parse(text)
   } catch { /* none yet, or damaged: then a person sees no approved definition */ }
   return new Map(
-    Object.entries(isRecord(stored) ? stored as Record<string, ToolDefinition> : {}).filter(([, d]) => isRecord(d)),
+    Object.entries(isObject(stored) ? stored as Record<string, ToolDefinition> : {}).filter(([, d]) => isObject(d)),
   )
 }
