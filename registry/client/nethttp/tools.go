@@ -3,6 +3,7 @@ package nethttp
 import (
 	"bytes"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,6 +30,45 @@ type list struct {
 	dropped int
 	headers []byte // indices of tools that mention x-mcp-header
 	entries int    // that were read
+	secrets []string
+}
+
+// leastSecret is the length of the shortest secret that is taken out of definitions.
+// Shorter values are words of them.
+const leastSecret = 8
+
+// secretsOf returns the values of headers that not every request may have, and of the
+// session's id. wasm/js/fetch/tools.ts does the same.
+func secretsOf(header []string) (secrets []string) {
+	for i := 0; i+1 < len(header); i += 2 {
+		name := strings.ToLower(header[i])
+		switch {
+		case len(header[i+1]) < leastSecret:
+		case name == "accept", name == "content-type", name == "last-event-id", name == "x-portolan-binding":
+		case strings.HasPrefix(name, "mcp-") && name != "mcp-session-id":
+		default:
+			secrets = append(secrets, header[i+1])
+		}
+	}
+	return secrets
+}
+
+// redact takes secrets out of a definition.
+func (l *list) redact(def []byte, name string) (shown []byte, reason string) {
+	if len(l.secrets) == 0 {
+		return def, ""
+	}
+	if text.Redact(name, l.secrets...) != name {
+		return nil, "the name repeats a secret"
+	}
+	words := text.Redact(string(def), l.secrets...)
+	if words == string(def) {
+		return def, ""
+	}
+	if err := rawjson.Valid([]byte(words), math.MaxInt); err != nil {
+		return nil, "the definition repeats a secret"
+	}
+	return []byte(words), ""
 }
 
 // tools reads a ListToolsResult and returns its event, or nil if it has no list of
@@ -40,7 +80,7 @@ func (x *exchange) tools(result []byte) *client.Event {
 	if err != nil || rawjson.Kind(tools) != 'a' {
 		return nil
 	}
-	var l list
+	l := list{secrets: secretsOf(x.Header)}
 	err = rawjson.Elements(tools, func(def []byte) error {
 		if len(l.shown) > limits.ToolsPerServer || l.entries > 10*limits.ToolsPerServer {
 			return errEnough
@@ -64,6 +104,8 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 		var err error
 		if shown, flags, err = text.CleanDefinition(def); err != nil {
 			reason = err.Error()
+		} else {
+			shown, reason = l.redact(shown, name)
 		}
 	}
 	if reason != "" {

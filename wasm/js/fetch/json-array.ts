@@ -1,7 +1,7 @@
 // Parses the elements of a large list of tools one by one, as their bytes arrive.
 
 import { type ElementTaker, JsonFilter } from './json-filter.ts'
-import { factsOf, type ToolsReader } from './tools.ts'
+import type { ToolsReader } from './tools.ts'
 
 const decoder = new TextDecoder()
 
@@ -75,7 +75,7 @@ export class Elements implements ElementTaker {
     try {
       const tool = JSON.parse(text) as unknown
       if (large) this.tools!.dropLarge(tool)
-      else this.tools!.add(tool, text.length, factsOf(text), text)
+      else this.tools!.add(tool, text.length, this.tools!.factsOf(text), text)
     } catch {
       if (large) this.tools!.dropLarge()
       else this.broken = true

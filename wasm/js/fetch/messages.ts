@@ -39,6 +39,8 @@ export interface Reader {
   awaits: number
   /** The bytes of the text that is read, if it came as one. */
   raw?: Uint8Array<ArrayBuffer> | undefined
+  /** What no definition may repeat; see tools.ts. */
+  secrets(): string[]
   /** Counts an unrequested event or a request of the server. False if the rate limit is reached. */
   spend(asks: boolean): boolean
 }
@@ -121,7 +123,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   if (isObject(result)) {
     const op = id & Op.Mask
     if (op === Op.List) {
-      const list = elements ?? readTools(result, bytes, text, r.bounds)
+      const list = elements ?? readTools(result, bytes, text, r.bounds, r.secrets())
       if (list)
         return r.emit(
           Kind.Tools,

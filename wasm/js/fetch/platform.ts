@@ -10,7 +10,7 @@ import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages
 import { Tables } from './tables.ts'
 import { RateLimit, nextSecond } from './rate-limit.ts'
 import type { FromIoWorker, IoWorker, MakeIoWorker } from './io-worker.ts'
-import { ToolsReader } from './tools.ts'
+import { secretsOf, ToolsReader } from './tools.ts'
 import { Uploads } from './upload.ts'
 import { SseScanner } from './sse.ts'
 import { worked } from '../shared/yield.ts'
@@ -70,6 +70,7 @@ interface Exchange {
   /** It awaits no response and is no stream: a notification, or the end of a session. */
   readonly sends: boolean
   readonly flags: number
+  readonly headers: [name: string, value: string][]
   abort: AbortController
   /** The reader of the body, once it is open. */
   reader?: BodyReader
@@ -199,6 +200,7 @@ export class Platform {
       url,
       sends: awaits === 0 && method !== 'GET',
       flags,
+      headers: headersOf(lines),
       abort: new AbortController(),
       over: false,
       away: false,
@@ -214,10 +216,8 @@ export class Platform {
   #here(x: Exchange | undefined, lines: string[], json: Start['json']): void {
     if (!x) return
     x.away = false
-    const headers: [string, string][] = []
-    for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!])
     // It throws only after the module's end, when no listener is left.
-    this.#run(x, lines[0]!, headers, json).catch(() => {})
+    this.#run(x, lines[0]!, x.headers, json).catch(() => {})
   }
 
   cancel(id: number): void {
@@ -400,7 +400,7 @@ export class Platform {
   }
 
   // A list is read tool by tool. The page parses a large result.
-  #jsonBounds({ awaits }: Exchange): JsonBounds {
+  #jsonBounds({ awaits, headers }: Exchange): JsonBounds {
     const { responseBytes, resultValues, depth } = this.#bounds
     const op = awaits & Op.Mask
     return {
@@ -408,7 +408,7 @@ export class Platform {
       values: resultValues,
       depth: depth + ENVELOPE,
       string: MESSAGE_CHARS,
-      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds) }),
+      ...(op === Op.List && { tools: () => new ToolsReader(this.#bounds, secretsOf(headers)) }),
       ...(op === Op.Call && { passes: (outline: unknown) => passes(outline, awaits) }),
     }
   }
@@ -473,6 +473,7 @@ export class Platform {
       bounds: this.#bounds,
       tables: this.tables,
       awaits: x.awaits,
+      secrets: () => secretsOf(x.headers),
       emit: (...event: Parameters<Emit>) => this.#emit(x, ...event),
       spend: (asks: boolean) => this.#admit(x, asks),
     }
@@ -517,6 +518,13 @@ export class Platform {
     const dropped = x.over ? 0 : this.#rates.dropped(x.group, ends)
     if (dropped > 0) this.#emit(x, Kind.Dropped, 0, dropped)
   }
+}
+
+/** The headers in the lines of a request. */
+function headersOf(lines: string[]): [name: string, value: string][] {
+  const headers: [string, string][] = []
+  for (let i = 2; i + 1 < lines.length; i += 2) headers.push([lines[i]!, lines[i + 1]!])
+  return headers
 }
 
 function headerLines(headers: Headers): string {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTools } from './tools.ts'
+import { readTools, secretsOf } from './tools.ts'
 
 const bounds = {
   definitionBytes: 1000,
@@ -101,4 +101,33 @@ test('hidden characters are found raw and escaped', () => {
     const { tools } = read({ tools: [{ ...tool, description }] })!
     assert.notEqual((tools as { description: string }[])[0]!.description, description)
   }
+})
+
+test('secrets of the request are taken out of definitions', () => {
+  const secrets = secretsOf([['Authorization', 'Bearer s3cr3t/t0ken'], ['X-Short', 'docs'], [
+    'Accept',
+    'application/json',
+  ]])
+  const wire = (description: string, more = {}) =>
+    JSON.stringify({ tools: [{ name: 'n', description, inputSchema: schema, ...more }] })
+  const shown = (text: string) => {
+    const { tools: { list } } = { tools: readTools(JSON.parse(text), text.length, text, bounds, secrets)! }
+    return { description: (list.tools![0] as { description: string }).description, sent: list.sent.has(0) }
+  }
+  assert.deepEqual(shown(wire('docs of application/json')), { description: 'docs of application/json', sent: false })
+  for (
+    const [text, want] of [
+      [wire('see s3cr3t/t0ken.'), 'see [redacted].'],
+      [wire('see Bearer s3cr3t/t0ken.'), 'see [redacted].'],
+      [wire('see s3cr3t%2Ft0ken.'), 'see [redacted].'],
+      [wire(`see ${btoa('s3cr3t/t0ken').replace(/=+$/, '')}.`), 'see [redacted].'],
+      [wire('see s3cr3t\u200b/t0ken.'), 'see [redacted].'],
+      [wire('see s3cr3t/t0ken.').replace('s3cr3t/', 's3cr3t\\/'), 'see [redacted].'],
+      [wire('see s3cr3t/t0ken.').replace('s3cr3t', 's3c\\u00723t'), 'see [redacted].'],
+    ] as const
+  ) assert.deepEqual(shown(text), { description: want, sent: true }, text)
+  const named = JSON.stringify({ tools: [{ name: 's3cr3t/t0ken', inputSchema: schema }] })
+  const list = readTools(JSON.parse(named), named.length, named, bounds, secrets)!
+  assert.deepEqual(list.list.names, [])
+  assert.equal(list.extra({}), '{"drops":[["","the name repeats a secret"]]}')
 })

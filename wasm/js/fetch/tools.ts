@@ -13,6 +13,31 @@ export type ToolBounds = Pick<
   'definitionBytes' | 'depth' | 'descriptionBytes' | 'schemaDepth' | 'schemaNodes' | 'enumValues' | 'toolsPerServer'
 >
 
+/** Headers that every request may have. The values of others may be secrets, and so is the session's id. */
+const PLAIN_HEADERS =
+  /^(accept|content-type|last-event-id|mcp-(protocol-version|method|name|param-.*)|x-portolan-binding)$/i
+
+/** The shortest secret that is taken out of definitions. Shorter values are words of them. */
+const LEAST_SECRET = 8
+
+/**
+ * What a server could repeat of the headers of a request: values, credentials in them, and both percent-encoded and in
+ * base64. As they stand in a JSON text.
+ */
+export function secretsOf(headers: readonly (readonly [name: string, value: string])[]): string[] {
+  const values = headers.filter(([name]) => !PLAIN_HEADERS.test(name)).flatMap((
+    [, v],
+  ) => [v, v.slice(v.indexOf(' ') + 1)])
+  return [
+    ...new Set(
+      values.filter((v) => v.length >= LEAST_SECRET).flatMap((v) => {
+        const coded = btoa(v).replace(/=+$/, '') // header values are Latin-1
+        return [v, encodeURIComponent(v), coded, coded.replaceAll('+', '-').replaceAll('/', '_')]
+      }).map((v) => JSON.stringify(v).slice(1, -1)),
+    ),
+  ]
+}
+
 const NAME_BYTES = 256
 const DROPS = 1000
 const CONTROL = /[\u0000-\u001f\u007f\ufffd]|\p{Surrogate}/u
@@ -47,13 +72,27 @@ export class ToolsReader {
   readonly list: ToolList = { names: [], tools: [], texts: [], sent: new Map(), flags: new Map(), places: [] }
 
   readonly #bounds: ToolBounds
+  readonly #secrets: readonly string[]
   readonly #drops: [string, string][] = []
   readonly #headers: number[] = []
   #place = 0
   #chars = 0
 
-  constructor(bounds: ToolBounds) {
+  /** `secrets` are taken out of definitions. */
+  constructor(bounds: ToolBounds, secrets: readonly string[] = []) {
     this.#bounds = bounds
+    this.#secrets = secrets
+  }
+
+  /** What one look at a JSON text tells of all tools in it. */
+  factsOf(text: string | undefined): Facts {
+    const hasEscapes = text === undefined || escapes(text)
+    return {
+      annotated: text === undefined || text.includes('"x-mcp-header"'),
+      hides: hasEscapes || mayHide(text),
+      leaks: this.#secrets.length > 0 &&
+        (hasEscapes || mayHide(text) || text.includes('\\/') || this.#secrets.some((s) => text.includes(s))),
+    }
   }
 
   /** The list is over its limit: of tools, or of ten times as many entries. */
@@ -76,6 +115,8 @@ export class ToolsReader {
     const clean = (tool: JsonObject): Cleaned => (facts.hides ? cleanTool(tool) : { tool })
     const cleaned = reason === '' ? clean(tool as JsonObject) : undefined
     if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
+    if (facts.leaks) this.#redact(cleaned)
+    if (cleaned.refused) return this.drop(undefined, cleaned.refused)
     const { names, texts, sent, flags, places } = this.list
     const index = names.length
     const isClean = cleaned.tool === tool
@@ -89,6 +130,15 @@ export class ToolsReader {
     this.list.tools?.push(cleaned.tool)
     places.push(this.#place++)
     names.push((tool as { name: string }).name)
+  }
+
+  #redact(cleaned: Cleaned): void {
+    const text = JSON.stringify(cleaned.tool)
+    const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, '[redacted]'), text)
+    if (shown === text) return
+    const { name } = cleaned.tool as { name: string }
+    cleaned.tool = JSON.parse(shown) as JsonObject
+    if (cleaned.tool['name'] !== name) cleaned.refused = 'the name repeats a secret'
   }
 
   /** Drops a tool and reports the reason. */
@@ -118,21 +168,17 @@ export class ToolsReader {
   }
 }
 
-/** What one look at a JSON text tells of all tools in it. */
 interface Facts {
   /** A tool may have x-mcp-header. */
   annotated: boolean
   /** A tool may have hidden characters. Each escape may be one. */
   hides: boolean
+  /** A tool may repeat a secret. */
+  leaks: boolean
 }
 
 /** Whether a JSON text may have a hidden ASCII character: DEL, or an escape. */
 export const escapes = (text: string) => text.includes('\x7f') || [...'ubfr'].some((c) => text.includes('\\' + c))
-
-export const factsOf = (text: string | undefined): Facts => ({
-  annotated: text === undefined || text.includes('"x-mcp-header"'),
-  hides: text === undefined || escapes(text) || mayHide(text),
-})
 
 /** Reads a parsed list. Undefined if the result has none. `bytes` is the size of the whole text. */
 export function readTools(
@@ -140,10 +186,11 @@ export function readTools(
   bytes: number,
   text: string | undefined,
   bounds: ToolBounds,
+  secrets: readonly string[] = [],
 ): ToolsReader | undefined {
   const list: unknown = result['tools']
   if (!Array.isArray(list)) return undefined
-  const reader = new ToolsReader(bounds), facts = factsOf(text)
+  const reader = new ToolsReader(bounds, secrets), facts = reader.factsOf(text)
   for (let place = 0; place < list.length && !reader.full; place++) reader.add(list[place], bytes, facts)
   return reader
 }

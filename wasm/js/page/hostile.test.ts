@@ -142,6 +142,7 @@ test('no message breaks what sorts it, and what is kept is freed', () => {
         bounds,
         tables,
         awaits: next(2) ? 5 : 6,
+        secrets: () => [],
         spend: () => true,
         emit: (kind, _flags, _a, b) => {
           if (kind === 3 || kind === 4) kept.push(b!)
