@@ -162,7 +162,9 @@ export async function visit(
     o.lastError = health.lastError ?? ''
     o.warnings = health.warnings ?? []
     for (const text of [health.lastError, health.serverInfo?.name, ...o.warnings]) shown(text)
-    o.tools = r.getSnapshot().tools.filter((x) => x.server === 'bad').map((x) => x.name)
+    const tools = r.getSnapshot().tools.filter((x) => x.server === 'bad')
+    o.tools = tools.map((x) => x.name)
+    o.told ||= JSON.stringify(tools.slice(0, 100)).includes(t.secret)
     for (const format of ['openai', 'openai-responses', 'anthropic', 'gemini'] as const)
       JSON.stringify(r.getTools({ format }))
     if (t.lingerMs) await meanwhile(new Promise((resolve) => setTimeout(resolve, t.lingerMs)))

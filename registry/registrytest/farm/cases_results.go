@@ -133,6 +133,11 @@ func authCases() []Case {
 		{Name: "it repeats our headers in a tool's name", Severe: true, server: server{on: on{"tools/list": func(a *asked) {
 			a.tools(tool("t"), `{"name":`+quote(a.req.Header.Get("X-Api-Key"))+`}`)
 		}}}, Expect: works()},
+		{Name: "it repeats our headers in a definition", Severe: true, server: server{on: on{"tools/list": func(a *asked) {
+			key := a.req.Header.Get("X-Api-Key")
+			a.tools(tool("t"), `{"name":"u","description":`+quote("see "+key)+`,"inputSchema":{"type":"object","properties":{`+quote(key)+`:{"enum":[`+quote(key)+`]}}}}`,
+				`{"name":"v","description":`+quote(strings.Join(strings.Split(key, ""), "\u200b"))+`,"inputSchema":{"type":"object"}}`)
+		}}}, Expect: works().tools("bad__t", "bad__u", "bad__v")},
 		{Name: "icons on another origin", Severe: true, server: server{on: on{"initialize": func(a *asked) {
 			a.result(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1","icons":[{"src":"` + a.run.elsewhere() + `"}],"websiteUrl":"` + a.run.elsewhere() + `"}}`)
 		}}}, Expect: works()},

@@ -119,8 +119,11 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 		shown(w)
 	}
 	tools := r.Tools(registry.Filter{Servers: []string{"bad"}})
-	for _, tool := range tools {
+	for i, tool := range tools {
 		o.Tools = append(o.Tools, tool.Name)
+		if def, err := tool.Def.JSON(); err == nil && i < 100 {
+			o.Told = o.Told || strings.Contains(string(def), Secret)
+		}
 	}
 	for _, dialect := range convert.Dialects() {
 		r.Export(dialect, registry.Filter{}) // which walks every schema

@@ -1,7 +1,7 @@
 // Mends what a storage holds: a person or a program has changed it, or a write was cut off.
 
 import type { StorageAdapter } from '../shared/types.ts'
-import { isObject } from '../shared/json.ts'
+import { isObject } from '../shared/object.ts'
 
 /** What a key holds: entries by name, or in a list. */
 export interface Shape {

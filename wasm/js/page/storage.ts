@@ -1,5 +1,5 @@
 import { ignore } from '../shared/download.ts'
-import { isObject } from '../shared/json.ts'
+import { isObject } from '../shared/object.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'

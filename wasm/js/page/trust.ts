@@ -3,7 +3,7 @@ import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
 import type { Scanner } from './scan.ts'
-import { isObject } from '../shared/json.ts'
+import { isObject } from '../shared/object.ts'
 import type { Shape } from './repair.ts'
 import { type ConfigStore, pinsShape } from './storage.ts'
 import type {

@@ -1,10 +1,8 @@
 // JSON beyond JSON.parse: depths, digits of large integers, and texts of members.
 
-export type JsonObject = Record<string, unknown>
+import type { JsonObject } from './object.ts'
 
-export function isObject(v: unknown): v is JsonObject {
-  return typeof v === 'object' && v !== null && !Array.isArray(v)
-}
+export { isObject, type JsonObject } from './object.ts'
 
 /** What one walk over a parsed value finds. */
 export interface Extent {

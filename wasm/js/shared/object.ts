@@ -1,0 +1,5 @@
+export type JsonObject = Record<string, unknown>
+
+export function isObject(v: unknown): v is JsonObject {
+  return typeof v === 'object' && v !== null && !Array.isArray(v)
+}
