@@ -72,7 +72,7 @@ var rules = []rule{
 		reason: "rules by regexp, which the page's module does not link",
 	},
 	{
-		room: "registry/oauth", may: []string{"registry", "registry/rawjson", "registry/text"}, noStd: lean,
+		room: "registry/oauth", may: []string{"registry", "registry/endpoint", "registry/rawjson", "registry/text"}, noStd: lean,
 		reason: "linked into the page's module",
 	},
 	{

@@ -168,7 +168,7 @@ func TestEndpoint(t *testing.T) {
 		"https://0x7f.0.0.1/": {false, true}, "https://172.020.0.1/": {false, true}, "https://1.2.3.4.5/": {false,
 			true}, "https://256.1.1.1/": {false, true}, "https://127.1/": {false, true}, "https://printer/": {false, true},
 		"https://nas.local/": {false, true},
-		"https://[::1]/":     {false, true}, "https://[fd00::1]/": {false, true}, "https://[2001:db8::1]/": {true,
+		"https://[::1]/":     {false, true}, "https://[fd00::1]/": {false, true}, "https://[2606:4700::1]/": {true,
 			true}, "https://127.0.0.1/": {false, true},
 		"javascript:alert(1)": {false, false}, "data:text/html,x": {false, false}, "https://a.example#x": {false,
 			false}, "//a.example": {false, false},
@@ -176,7 +176,7 @@ func TestEndpoint(t *testing.T) {
 			true}, "https://user@login.example/": {false, false},
 	} {
 		for i, server := range []*parts{outside, inside} {
-			if got := endpoint(url, server) != nil; got != want[i] {
+			if got := metadataURL(url, server) != nil; got != want[i] {
 				t.Errorf("%s for %s: %v, want %v", url, server.origin(), got, want[i])
 			}
 		}

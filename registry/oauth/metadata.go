@@ -153,7 +153,7 @@ func covers(resource string, home *parts) bool {
 // follows 2025-03-26: the MCP server itself is the issuer, its metadata may name another
 // issuer, and PKCE need not be announced.
 func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer string, old bool) error {
-	at := endpoint(issuer, s.at)
+	at := metadataURL(issuer, s.at)
 	if at == nil || at.tail != "" {
 		return failure("the URL of the authorization server is not safe: ", issuer)
 	}
@@ -179,7 +179,7 @@ func (s *Server) authorizationServer(ctx context.Context, m *metadata, issuer st
 		if url == "" {
 			continue
 		}
-		p := endpoint(url, s.at)
+		p := metadataURL(url, s.at)
 		if p == nil {
 			return failure(m.host, " names an endpoint that is not safe: ", url)
 		}

@@ -62,7 +62,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	m, err := s.discover(ctx)
 	if errors.Is(err, errNoOAuth) {
 		m.defaults(s.at)
-		if endpoint(m.issuer, s.at) == nil {
+		if metadataURL(m.issuer, s.at) == nil {
 			return failure("signing in at ", m.issuer, " is not safe without https")
 		}
 		err = nil
@@ -70,7 +70,7 @@ func (s *Server) signIn(ctx context.Context, begun *registry.BegunSignIn) error 
 	if err != nil {
 		return err
 	}
-	if endpoint(m.authorize, s.at) == nil {
+	if metadataURL(m.authorize, s.at) == nil {
 		return failure(m.host, " has no page to sign in at")
 	}
 	g, err := s.identity(ctx, m, old)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
@@ -80,7 +81,7 @@ func (s *Server) method(m *metadata, secret string) string {
 // enroll registers the client (RFC 7591).
 func (s *Server) enroll(ctx context.Context, m *metadata, g *grant) error {
 	kind := "web"
-	if at := splitURL(g.redirect); at == nil || at.where() == loopback {
+	if at := splitURL(g.redirect); at == nil || at.where() == endpoint.Loopback {
 		kind = "native"
 	}
 	method := "none"
@@ -246,7 +247,7 @@ func (s *Server) silent(ctx context.Context, m *metadata, old *grant) (*grant, e
 	case "client-credentials":
 		kind, assertion = "client_credentials", ""
 	case "enterprise-managed":
-		if endpoint(a.IDPTokenURL, s.at) == nil {
+		if metadataURL(a.IDPTokenURL, s.at) == nil {
 			return nil, failure("auth.idpTokenUrl is not safe for an identity token")
 		}
 		idp := &grant{token: a.IDPTokenURL, host: a.IDPTokenURL, client: a.IDPClientID}

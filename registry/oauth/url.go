@@ -3,6 +3,8 @@ package oauth
 import (
 	"strconv"
 	"strings"
+
+	"github.com/portolan-mcp/portolan/registry/endpoint"
 )
 
 // parts are those of an absolute http or https URL. net/url would add 175 KB to the
@@ -86,60 +88,14 @@ func (p *parts) authority() string {
 	return p.host + ":" + p.port
 }
 
-// The networks in which a host may be.
-const (
-	public = iota
-	private
-	loopback
-)
-
 // where returns the network of a host, as its name tells it.
-func (p *parts) where() int {
-	host := p.host
-	switch {
-	case host == "localhost" || strings.HasSuffix(host, ".localhost") || host == "[::1]":
-		return loopback
-	case host[0] == '[':
-		for _, local := range []string{"[::", "[fc", "[fd", "[fe8", "[fe9", "[fea", "[feb"} {
-			if strings.HasPrefix(host, local) {
-				return private
-			}
-		}
-		return public
-	case strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || !strings.Contains(host, "."):
-		return private // such as a number, which is an address too
-	}
-	rest := strings.TrimSuffix(host, ".")
-	if last := rest[strings.LastIndexByte(rest, '.')+1:]; !isDigits(last) && !strings.HasPrefix(last, "0x") {
-		return public
-	}
-	var address [4]int
-	for i := range address {
-		var label string
-		label, rest, _ = strings.Cut(rest, ".")
-		n, err := strconv.Atoi(label)
-		if err != nil || n > 255 || !isDigits(label) || label[0] == '0' && label != "0" {
-			return private // 127.1, 0x7f.0.0.1, 172.020.0.1: parsers differ
-		}
-		address[i] = n
-	}
-	switch first, second := address[0], address[1]; {
-	case rest != "" || first == 0:
-		return private
-	case first == 127:
-		return loopback
-	case first == 10, first == 192 && second == 168, first == 169 && second == 254,
-		first == 172 && second>>4 == 1, first == 100 && second>>6 == 1:
-		return private
-	}
-	return public
-}
+func (p *parts) where() endpoint.Network { return endpoint.NetworkOf(p.host) }
 
-// endpoint splits a URL of a server's metadata, or returns nil. The URL has to be https,
+// metadataURL splits a URL of a server's metadata, or returns nil. The URL has to be https,
 // or http on this machine. It may be private only if the server's is.
-func endpoint(url string, server *parts) *parts {
+func metadataURL(url string, server *parts) *parts {
 	p := splitURL(url)
-	if p == nil || p.scheme == "http" && p.where() != loopback || p.where() != public && server.where() == public {
+	if p == nil || p.scheme == "http" && p.where() != endpoint.Loopback || p.where() != endpoint.Public && server.where() == endpoint.Public {
 		return nil
 	}
 	return p
