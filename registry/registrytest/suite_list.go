@@ -108,7 +108,7 @@ func testDrops(t *testing.T, dial Dial) {
 		{"long name", `{"name":"` + strings.Repeat("n", 257) + `","inputSchema":{"type":"object"}}`, false},
 		{"no schema", `{"name":"x"}`, false},
 		{"schema of a wrong type", `{"name":"x","inputSchema":true}`, false},
-		{"large", `{"name":"x","description":"` + strings.Repeat("d", 70<<10) + `","inputSchema":{"type":"object"}}`, false},
+		{"large", `{"name":"x","description":"` + strings.Repeat("d", 300<<10) + `","inputSchema":{"type":"object"}}`, false},
 		{"deep", `{"name":"x","inputSchema":` + strings.Repeat(`{"a":`, 100) + `{}` + strings.Repeat(`}`, 100) + `}`, false},
 		{"x-mcp-header not a name", annotated(`{"a":{"type":"string","x-mcp-header":""}}`), true},
 		{"x-mcp-header not a string", annotated(`{"a":{"type":"string","x-mcp-header":1}}`), true},

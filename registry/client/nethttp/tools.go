@@ -53,6 +53,31 @@ func secretsOf(header []string) (secrets []string) {
 	return secrets
 }
 
+// cutMark ends a description that is cut.
+const cutMark = "… (cut)"
+
+// cutDescription returns a definition whose description has at most so many bytes.
+func cutDescription(def []byte, most int) []byte {
+	description, _ := rawjson.Get(def, "description")
+	words, _ := rawjson.String(description)
+	if len(words) <= most {
+		return def
+	}
+	short := rawjson.AppendString(nil, text.Cut(words, most-len(cutMark))+cutMark)
+	out := []byte{'{'}
+	_ = rawjson.Members(def, func(key string, value []byte) error {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if key == "description" {
+			value = short
+		}
+		out = append(append(rawjson.AppendString(out, key), ':'), value...)
+		return nil
+	})
+	return append(out, '}')
+}
+
 // redact takes secrets out of a definition.
 func (l *list) redact(def []byte, name string) (shown []byte, reason string) {
 	if len(l.secrets) == 0 {
@@ -105,7 +130,7 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 		if shown, flags, err = text.CleanDefinition(def); err != nil {
 			reason = err.Error()
 		} else {
-			shown, reason = l.redact(shown, name)
+			shown, reason = l.redact(cutDescription(shown, limits.DescriptionBytes), name)
 		}
 	}
 	if reason != "" {
@@ -175,7 +200,7 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	}
 	description, input, output := v[1], v[2], v[3]
 	name, ok := rawjson.String(v[0])
-	words, isText := rawjson.String(description)
+	_, isText := rawjson.String(description)
 	switch kind := rawjson.Kind(description); {
 	case !ok || name == "":
 		return "", "the tool has no name"
@@ -191,8 +216,6 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 		return name, "the definition is nested deeper than " + strconv.Itoa(limits.Depth) + " levels"
 	case len(def) > limits.DefinitionBytes:
 		return name, "the definition is larger than " + strconv.Itoa(limits.DefinitionBytes) + " bytes"
-	case len(words) > limits.DescriptionBytes:
-		return name, "the description is longer than " + strconv.Itoa(limits.DescriptionBytes) + " bytes"
 	}
 	if reason = oversized("inputSchema", input, limits); reason == "" && rawjson.Kind(output) == 'o' {
 		reason = oversized("outputSchema", output, limits)

@@ -45,6 +45,21 @@ func FuzzTools(f *testing.F) {
 	})
 }
 
+func TestLongDescriptionsAreCut(t *testing.T) {
+	for _, row := range []struct{ description, want string }{
+		{strings.Repeat("x", 200), strings.Repeat("x", 200)},
+		{strings.Repeat("x", 201), strings.Repeat("x", 191) + "… (cut)"},
+		{strings.Repeat("é", 101), strings.Repeat("é", 95) + "… (cut)"},
+	} {
+		def := func(description string) string {
+			return `{"name":"n","description":"` + description + `","inputSchema":{"type":"object"}}`
+		}
+		if got := string(cutDescription([]byte(def(row.description)), 200)); got != def(row.want) {
+			t.Errorf("cut: %s, want %s", got, def(row.want))
+		}
+	}
+}
+
 func BenchmarkTools(b *testing.B) {
 	const def = `{"name":"tool","description":"A tool that does something or other with what it is given, and says ` +
 		`so.","inputSchema":{"type":"object","properties":{"path":{"type":"string","description":"Where"},` +

@@ -53,8 +53,8 @@ func listCases() []Case {
 		{Name: "a schema of 10,000 levels", Severe: true, Use: Use{TimeoutMs: 20000}, server: beside(schema(nested(`{"items":`, "{}", "}", 10000))), Expect: dropped("odd")},
 		{Name: "a schema of a million levels", Severe: true, Use: Use{TimeoutMs: 12000}, server: beside(schema(nested(`{"not":`, "{}", "}", 1000000))), Expect: works().orFails("protocol", "too_large")},
 		{Name: "a schema of 40 levels", server: beside(schema(nested(`{"items":`, "{}", "}", 40))), Expect: dropped("odd")},
-		{Name: "a schema of 2,000 properties", server: beside(schema(properties(2000))), Expect: dropped("odd")},
-		{Name: "an output schema of 2,000 properties", server: beside(toolWith("odd", `{"type":"object"}`, `,"outputSchema":`+properties(2000))), Expect: dropped("odd")},
+		{Name: "a schema of 5,000 properties", server: beside(schema(properties(5000))), Expect: dropped("odd")},
+		{Name: "an output schema of 5,000 properties", server: beside(toolWith("odd", `{"type":"object"}`, `,"outputSchema":`+properties(5000))), Expect: dropped("odd")},
 		{Name: "a $ref to another origin", Severe: true, server: server{on: on{"tools/list": func(a *asked) {
 			a.tools(toolWith("t", `{"type":"object","properties":{"a":{"$ref":"`+a.run.elsewhere()+`"}},"$schema":"`+a.run.elsewhere()+`"}`, `,"icons":[{"src":"`+a.run.elsewhere()+`"}]`))
 		}}}, Expect: works()},
@@ -88,9 +88,9 @@ func listCases() []Case {
 		{Name: "inputSchema is a string", server: beside(schema(`"object"`)), Expect: dropped("inputSchema")},
 		{Name: "a schema of other types", server: offers(toolWith("t", `{"type":7,"properties":[1,2],"required":{"a":1},"enum":"x","items":"y","additionalProperties":"no"}`, "")), Use: Use{Validate: true}, Expect: works("text:", "code:invalid_arguments")},
 		{Name: "a description that is a number", server: beside(toolWith("odd", `{"type":"object"}`, `,"description":7`)), Expect: dropped("description")},
-		{Name: "a description of 10 KB", server: beside(toolWith("odd", `{"type":"object"}`, desc(megabyte[:10<<10]))), Expect: dropped("description")},
+		{Name: "a description of 100 KB", server: beside(toolWith("odd", `{"type":"object"}`, desc(megabyte[:100<<10]))), Expect: works().tools("bad__odd", "bad__t")},
 		{Name: "a description of 1 MB", Severe: true, server: beside(toolWith("odd", `{"type":"object"}`, desc(megabyte))), Expect: dropped("odd")},
-		{Name: "a definition of 100 KB", server: beside(toolWith("odd", `{"type":"object"}`, `,"_meta":{"x":"`+megabyte[:100<<10]+`"}`)), Expect: dropped("definition")},
+		{Name: "a definition of 300 KB", server: beside(toolWith("odd", `{"type":"object"}`, `,"_meta":{"x":"`+megabyte[:300<<10]+`"}`)), Expect: dropped("definition")},
 		{Name: "members of other types", server: offers(toolWith("t", `{"type":"object"}`, `,"title":[],"annotations":"readOnly","outputSchema":7,"_meta":[],"icons":{"src":1}`)), Expect: works()},
 		{Name: "half a character in a description", server: offers(toolWith("t", `{"type":"object"}`, `,"description":"a\ud83d b\udc00"`)), Expect: works()},
 		{Name: "digits beyond a double in a schema", server: offers(toolWith("t", `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993,"default":123456789012345678901234567890}}}`, "")), Expect: works()},

@@ -210,7 +210,7 @@ test('of a large list, what no bound lets pass is not read', async () => {
   let seen = await client().run(LIST)
   assert.equal(seen.texts[0], 't')
   assert.deepEqual(JSON.parse(seen.texts[1]!), {
-    drops: [['deep', 'the definition is larger than 65536 bytes']],
+    drops: [['deep', 'the definition is larger than 262144 bytes']],
     next: 'n',
   })
 

@@ -131,3 +131,12 @@ test('secrets of the request are taken out of definitions', () => {
   assert.deepEqual(list.list.names, [])
   assert.equal(list.extra({}), '{"drops":[["","the name repeats a secret"]]}')
 })
+
+test('a long description is cut, and its tool stays', () => {
+  const cut = (description: string) =>
+    (read({ tools: [{ name: 'n', description, inputSchema: schema }] })!
+      .tools![0] as { description: string }).description
+  assert.equal(cut('x'.repeat(200)), 'x'.repeat(200))
+  assert.equal(cut('x'.repeat(201)), `${'x'.repeat(191)}… (cut)`)
+  assert.equal(cut('é'.repeat(101)), `${'é'.repeat(95)}… (cut)`)
+})

@@ -115,6 +115,7 @@ export class ToolsReader {
     const clean = (tool: JsonObject): Cleaned => (facts.hides ? cleanTool(tool) : { tool })
     const cleaned = reason === '' ? clean(tool as JsonObject) : undefined
     if (!cleaned || cleaned.refused) return this.drop(tool, cleaned?.refused ?? reason)
+    cutDescription(cleaned, this.#bounds.descriptionBytes)
     if (facts.leaks) this.#redact(cleaned)
     if (cleaned.refused) return this.drop(undefined, cleaned.refused)
     const { names, texts, sent, flags, places } = this.list
@@ -214,8 +215,6 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
   const extent = extentOf(tool, bounds.depth)
   if (!extent) return `the definition is nested deeper than ${bounds.depth} levels`
   if (bytes > bounds.definitionBytes && extent.size > bounds.definitionBytes) return tooLarge(bounds)
-  if (description != null && longer(description as string, bounds.descriptionBytes))
-    return `the description is longer than ${bounds.descriptionBytes} bytes`
   const { schemaDepth, schemaNodes, enumValues } = bounds
   if (extent.levels > schemaDepth || extent.objects > schemaNodes || extent.longest > enumValues) {
     for (const which of ['inputSchema', 'outputSchema']) {
@@ -224,6 +223,17 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
     }
   }
   return ''
+}
+
+/** Ends a description that is cut. */
+const CUT_MARK = '… (cut)', MARK_BYTES = 9
+
+/** Cuts a description of more than `most` bytes. */
+function cutDescription(cleaned: Cleaned, most: number): void {
+  const { description } = cleaned.tool
+  if (typeof description !== 'string' || !longer(description, most)) return
+  const { read } = new TextEncoder().encodeInto(description, new Uint8Array(Math.max(most - MARK_BYTES, 0)))
+  cleaned.tool = { ...cleaned.tool, description: description.slice(0, read) + CUT_MARK }
 }
 
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])

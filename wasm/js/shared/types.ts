@@ -579,15 +579,15 @@ export interface Limits {
   errorBytes: number
   /** A server's text in an error or a warning; 2 KiB. */
   messageBytes: number
-  /** One tool's definition; 64 KiB. */
+  /** One tool's definition; 256 KiB. */
   definitionBytes: number
-  /** One tool's description; 4 KiB. */
+  /** One tool's description; 16 KiB. A longer one is cut. */
   descriptionBytes: number
   /** Nesting of any JSON; 128. */
   depth: number
   /** Nesting of schemas in a tool's schema; 32. */
   schemaDepth: number
-  /** Schemas in a tool's schema; 1,000. */
+  /** Schemas in a tool's schema; 4,000. */
   schemaNodes: number
   /** Values of an enum; 500. */
   enumValues: number
