@@ -6,7 +6,8 @@
 // structuredContent say the same twice, so that only one of them is used.
 //
 // The text of a result with isError begins with "Error: ". A result without any
-// content gives "(no output)". The text has no hidden characters.
+// content gives "(no output)". A block for the user alone is left out. The text has no
+// hidden characters, and U+FFFD in place of half a character.
 //
 // A long text is cut in the middle. A marker counts the characters that are
 // missing, and names a handle under which [Kept] holds the whole.
@@ -79,11 +80,11 @@ func contentText(content []byte) (joined string, hasText bool) {
 // a string, is "".
 type block struct {
 	kind, text, data, mimeType, uri, name, blob string
-	resource                                    []byte
+	resource, annotations                       []byte
 }
 
 func readBlock(raw []byte) block {
-	v, err := rawjson.Pick(raw, "type", "text", "data", "mimeType", "uri", "name", "blob", "resource")
+	v, err := rawjson.Pick(raw, "type", "text", "data", "mimeType", "uri", "name", "blob", "resource", "annotations")
 	if err != nil {
 		return block{}
 	}
@@ -91,11 +92,14 @@ func readBlock(raw []byte) block {
 		s, _ := rawjson.String(v[i])
 		return s
 	}
-	return block{text(0), text(1), text(2), text(3), text(4), text(5), text(6), v[7]}
+	return block{text(0), text(1), text(2), text(3), text(4), text(5), text(6), v[7], v[8]}
 }
 
 func blockText(raw []byte) (words string, isText bool) {
 	b := readBlock(raw)
+	if isForUser(b.annotations) {
+		return "", false
+	}
 	switch b.kind {
 	case "":
 		return "", false
@@ -113,6 +117,27 @@ func blockText(raw []byte) (words string, isText bool) {
 		return marker(b.kind, r.uri, r.mimeType, base64Size(r.blob)), false
 	}
 	return "[" + b.kind + "]", false
+}
+
+// isForUser reports whether a block is for the user alone: its audience is ["user"].
+func isForUser(annotations []byte) bool {
+	if rawjson.Kind(annotations) != 'o' {
+		return false
+	}
+	audience, _ := rawjson.Get(annotations, "audience")
+	if rawjson.Kind(audience) != 'a' {
+		return false
+	}
+	users, others := 0, 0
+	_ = rawjson.Elements(audience, func(role []byte) error {
+		if name, _ := rawjson.String(role); name == "user" {
+			users++
+		} else {
+			others++
+		}
+		return nil
+	})
+	return users > 0 && others == 0
 }
 
 // marker returns the text in place of a block without text: [image: image/png, 12.3 KB].

@@ -12,6 +12,7 @@ interface Block {
   name?: unknown
   blob?: unknown
   resource?: unknown
+  annotations?: unknown
 }
 
 /** The text of a CallToolResult. `raw` of its source is the result's JSON text, for when parsing has lost digits. */
@@ -27,7 +28,7 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
   }
   let text = parts.join('\n')
   if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
-  text ||= '(no output)'
+  text = text.replace(/\p{Surrogate}/gu, '\ufffd') || '(no output)'
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }
 
@@ -36,6 +37,7 @@ const str = (v: unknown) => (typeof v === 'string' ? v : '')
 
 function blockText(b: Block): [text: string, isText: boolean] {
   const type = str(b.type)
+  if (isForUser(b)) return ['', false]
   switch (type) {
     case '':
       return ['', false]
@@ -54,6 +56,12 @@ function blockText(b: Block): [text: string, isText: boolean] {
     }
   }
   return [`[${type}]`, false]
+}
+
+/** The block is for the user alone. */
+function isForUser({ annotations }: Block): boolean {
+  const audience: unknown = (read(annotations) as { audience?: unknown }).audience
+  return Array.isArray(audience) && audience.length > 0 && audience.every((role) => role === 'user')
 }
 
 /** The text in place of other content: [image: image/png, 12.3 KB]. */
@@ -75,8 +83,11 @@ function base64Size(data: string): string {
 /** JSON without white space. It is made from the source text, if given, so that numbers keep their digits. */
 function compact(value: unknown, raw?: string): string {
   const source = raw && memberText(raw, 'structuredContent')
-  if (!source) return JSON.stringify(value)
-  return source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? JSON.stringify(JSON.parse(part)) : ''))
+  const text = source
+    ? source.replace(/"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part[0] === '"' ? JSON.stringify(JSON.parse(part)) : ''))
+    : JSON.stringify(value)
+  // JSON.stringify escapes half a character.
+  return text.includes('\\ud') ? text.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : text
 }
 
 /**
