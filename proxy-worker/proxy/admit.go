@@ -60,10 +60,11 @@ func namesType(accept, mediatype string) bool {
 	return false
 }
 
-// acceptsType reports whether an Accept header allows the type, by name or by "*/*". The
-// POSTs of HTTP+SSE clients send "*/*".
+// acceptsType reports whether an Accept header allows the type, by name or by "*/*". A
+// request without the header allows all (RFC 9110, section 12.5.1). The POSTs of HTTP+SSE
+// clients send "*/*" or no header.
 func acceptsType(accept, mediatype string) bool {
-	return namesType(accept, mediatype) || namesType(accept, "*/*")
+	return accept == "" || namesType(accept, mediatype) || namesType(accept, "*/*")
 }
 
 var wellKnown = []string{"oauth-protected-resource", "oauth-authorization-server", "openid-configuration"}

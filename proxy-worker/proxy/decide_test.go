@@ -98,6 +98,7 @@ func TestDecide(t *testing.T) {
 		{"a message for people", hosts, message(server, "accept", "text/html"), "not_mcp"},
 		{"a message of one type", hosts, message(server, "accept", "application/json"), "not_mcp"},
 		{"a message of HTTP+SSE", hosts, message(server, "accept", "*/*"), ""},
+		{"a message of HTTP+SSE without Accept", hosts, message(server, "accept", ""), ""},
 		{"JSON with a charset", hosts, message(server, "content-type", "application/json; charset=utf-8"), ""},
 		{"a stream", hosts, stream(server), ""},
 		{"a page", hosts, with(stream(server), "accept", "text/html,*/*"), "not_mcp"},
