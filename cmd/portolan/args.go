@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
@@ -70,8 +73,8 @@ func parseAll(flags *flag.FlagSet, args []string) error {
 }
 
 // newRegistry returns a registry with one server for each URL, and their names in
-// the order of the URLs.
-func newRegistry(urls []string, headers map[string]string) (*registry.Registry, []string, error) {
+// the order of the URLs. The demo server ends with ctx.
+func newRegistry(ctx context.Context, urls []string, headers map[string]string) (*registry.Registry, []string, error) {
 	c := client.New(nethttp.New(nil), &client.Options{
 		ClientName: "portolan-cli", OAuth: oauth.New(oauth.Options{Crypto: nethttp.Crypto(), ClientName: "portolan-cli"}),
 	})
@@ -81,6 +84,13 @@ func newRegistry(urls []string, headers map[string]string) (*registry.Registry, 
 	for _, u := range urls {
 		name := serverName(u, taken)
 		taken[name] = true
+		if u == registry.Demo {
+			var err error
+			if u, err = startDemo(ctx); err != nil {
+				r.Close()
+				return nil, nil, err
+			}
+		}
 		if err := r.Add(name, registry.ServerConfig{URL: u, Headers: headers}); err != nil {
 			r.Close()
 			return nil, nil, fmt.Errorf("%w: %v", errUsage, err)
@@ -90,11 +100,25 @@ func newRegistry(urls []string, headers map[string]string) (*registry.Registry, 
 	return r, names, nil
 }
 
+// startDemo serves the demo server on this machine until ctx ends, and returns its URL.
+func startDemo(ctx context.Context) (url string, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: demoHandler(), ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { server.Close() })
+	go server.Serve(listener)
+	return "http://" + listener.Addr().String() + "/mcp", nil
+}
+
 // serverName returns a name for a server: the host of its URL, with a number if another
 // server has that name.
 func serverName(rawURL string, taken map[string]bool) string {
 	base := "server"
-	if u, err := url.Parse(rawURL); err == nil && u.Host != "" {
+	if rawURL == registry.Demo {
+		base = "demo"
+	} else if u, err := url.Parse(rawURL); err == nil && u.Host != "" {
 		base = hostName(u.Hostname())
 	}
 	name := base

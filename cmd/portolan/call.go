@@ -42,7 +42,7 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w: the arguments are not a JSON object", errUsage)
 		}
 	}
-	r, _, err := newRegistry(rest[:1], headers)
+	r, _, err := newRegistry(ctx, rest[:1], headers)
 	if err != nil {
 		return err
 	}

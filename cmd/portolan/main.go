@@ -11,6 +11,8 @@
 //	portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
 //	portolan bridge pair|clients|token
 //	portolan bridge revoke INSTALL-ID
+//	portolan help [COMMAND]
+//	portolan version
 //
 // It exits with 0 if the operation succeeded, 1 if it failed, and 2 for wrong usage. The
 // message of a failure is on stderr. With --json the output on stdout is complete all the
@@ -25,7 +27,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"github.com/portolan-mcp/portolan/registry"
 )
 
 const usage = `usage:
@@ -39,6 +44,10 @@ const usage = `usage:
   portolan bridge [--listen 127.0.0.1:55156] [--stdio] [--ephemeral] [--profile NAME] [--origin ORIGIN…]
   portolan bridge pair|clients|token
   portolan bridge revoke INSTALL-ID
+  portolan help [COMMAND]
+  portolan version
+
+URL is the http or https endpoint of an MCP server, or builtin:demo.
 `
 
 func main() {
@@ -64,35 +73,74 @@ type exitCode int
 
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
+// version is that of the package, which a test compares.
+const version = "0.1.0"
+
+// help returns the lines of usage about a verb, or all of them for any other word.
+func help(verb string) string {
+	lines := "usage:\n"
+	for line := range strings.Lines(usage) {
+		if strings.HasPrefix(line, "  portolan "+verb+" ") {
+			lines += line
+		}
+	}
+	if commands[verb] == nil {
+		return usage
+	}
+	return lines
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
 		return 2
 	}
-	cmd, ok := commands[args[0]]
-	if !ok {
-		if args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-			fmt.Fprint(stdout, usage)
-			return 0
-		}
-		fmt.Fprintf(stderr, "portolan: unknown command %q\n%s", args[0], usage)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	verb := args[0]
+	switch verb {
+	case "help", "--help", "-h":
+		fmt.Fprint(stdout, help(strings.Join(args[1:], " ")))
+		return 0
+	case "version", "--version", "-v":
+		fmt.Fprintln(stdout, "portolan", version)
+		return 0
+	}
+	if commands[verb] == nil {
+		fmt.Fprintf(stderr, "portolan: unknown command %q (usage: portolan help)\n", verb)
 		return 2
 	}
-	err := cmd(ctx, args[1:], stdout, stderr)
+	err := commands[verb](ctx, args[1:], stdout, stderr)
 	var code exitCode
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
+		fmt.Fprint(stdout, help(verb))
 		return 0
 	case errors.As(err, &code):
 		return int(code)
 	case errors.Is(err, errUsage):
-		fmt.Fprintf(stderr, "portolan %s: %v\n%s", args[0], err, usage)
+		fmt.Fprintf(stderr, "portolan %s: %v (usage: portolan help %s)\n", verb, err, verb)
 		return 2
 	default:
-		fmt.Fprintf(stderr, "portolan %s: %v\n", args[0], err)
+		fmt.Fprintf(stderr, "portolan %s: %v\n", verb, err)
+		if hint := hintFor(err); hint != "" {
+			fmt.Fprintf(stderr, "hint: %s\n", hint)
+		}
 		return 1
 	}
+}
+
+// hintFor says what to do about an error of a server, in the words of this command.
+func hintFor(err error) string {
+	if server := (*registry.ServerError)(nil); !errors.As(err, &server) {
+		return ""
+	}
+	x := registry.Explain(err)
+	switch x.Code {
+	case "unauthorized", "forbidden", "sign_in_needed":
+		return "send the server's token: --header 'Authorization: Bearer TOKEN'"
+	}
+	return x.Hint
 }

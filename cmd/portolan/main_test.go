@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -25,6 +26,10 @@ func start(t *testing.T) string {
 		merged, stop := context.WithCancel(req.Context())
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
+		if req.URL.Path == "/locked" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		handler.ServeHTTP(w, req.WithContext(merged))
 	}))
 	server.Start()
@@ -102,7 +107,10 @@ func TestCall(t *testing.T) {
 		{"unknown tool", []string{base + "/mcp", "nothing", "--json"}, 1, `"code": "unknown_tool"`, "unknown tool"},
 		{"no server", []string{base + "/nowhere", "echo", "--json"}, 1, `"status": 404`, "404"},
 		{"not an object", []string{base + "/mcp", "echo", `[1]`}, 2, "", "not a JSON object"},
-		{"no tool", []string{base + "/mcp"}, 2, "", "usage:"},
+		{"no tool", []string{base + "/mcp"}, 2, "", "usage: portolan help call"},
+		{"demo", []string{"builtin:demo", "add", `{"a":1,"b":2}`}, 0, "3", ""},
+		{"demo, model name", []string{"builtin:demo", "demo__add", `{"a":1,"b":2}`}, 0, "3", ""},
+		{"unauthorized", []string{base + "/locked", "echo"}, 1, "", "hint: send the server's token: --header 'Authorization: Bearer TOKEN'\n"},
 		{"bad header", []string{base + "/mcp", "echo", "--header", "s3cr3t"}, 2, "", "Name: value"},
 		{"forbidden header", []string{base + "/mcp", "echo", "--header", "Host: x"}, 2, "", "Host"},
 		{"bad url", []string{"ftp://x", "echo"}, 2, "", "https://"},
@@ -119,12 +127,27 @@ func TestCall(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{}, {"nonsense"}, {"tools"}, {"tools", "--nonsense", "x"},
 		{"tools", "http://x", "--format", "x"}, {"up", "x"}, {"up", "--listen", "0.0.0.0:80"}, {"up", "--listen", "x"}} {
-		if code, out, errs := portolan(t, args...); code != 2 || out != "" || !strings.Contains(errs, "usage:") {
+		code, out, errs := portolan(t, args...)
+		lines := strings.Count(errs, "\n")
+		if code != 2 || out != "" || !strings.Contains(errs, "usage:") || len(args) > 0 && lines != 1 {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, code, out, errs)
 		}
 	}
-	if code, out, _ := portolan(t, "help"); code != 0 || !strings.Contains(out, "usage:") {
-		t.Errorf("help: exit code %d, %q", code, out)
+	for _, row := range []struct {
+		args  []string
+		lines int
+	}{{[]string{"help"}, 15}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 4}} {
+		if code, out, _ := portolan(t, row.args...); code != 0 || strings.Count(out, "\n") != row.lines {
+			t.Errorf("%q: exit code %d, %s", row.args, code, out)
+		}
+	}
+	text, err := os.ReadFile("../../wasm/js/shared/version.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := portolan(t, "--version"); code != 0 || out != "portolan "+version+"\n" ||
+		!strings.Contains(string(text), "'"+version+"'") {
+		t.Errorf("--version: exit code %d, %q; the package has %s", code, out, text)
 	}
 }
 
