@@ -144,10 +144,12 @@ func (b *Bridge) pairThrough(ctx context.Context, c *socket.Conn) (localMessage,
 			}
 		}
 	}()
-	if err := sendLocal(ctx, c, localMessage{Type: "open"}); err != nil {
-		return localMessage{}, err
+	opened := func() {
+		if sendLocal(ctx, c, localMessage{Type: "open"}) != nil {
+			cancel() // nobody is there to confirm
+		}
 	}
-	who, err := b.Pair(ctx, func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error {
+	who, err := b.openWindow(ctx, opened, func(ctx context.Context, who Pairing, code string, confirmed <-chan struct{}) error {
 		if err := sendLocal(ctx, c, localMessage{Type: "code", Who: &who, Code: code}); err != nil {
 			return err
 		}

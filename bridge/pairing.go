@@ -41,6 +41,11 @@ func (w *window) open() bool { return w.ctx.Err() == nil }
 // Pair opens the pairing window and waits until a browser was paired. It gives up when
 // ctx ends, after three minutes, or after three failed attempts.
 func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
+	return b.openWindow(ctx, func() {}, ask)
+}
+
+// openWindow is [Bridge.Pair] that calls opened when browsers can pair.
+func (b *Bridge) openWindow(ctx context.Context, opened func(), ask askFunc) (Pairing, error) {
 	if b.opts.Ephemeral {
 		return Pairing{}, errors.New("an ephemeral bridge is given its token, and not paired")
 	}
@@ -56,6 +61,7 @@ func (b *Bridge) Pair(ctx context.Context, ask askFunc) (Pairing, error) {
 	}
 	b.window = w
 	b.mu.Unlock()
+	opened()
 	<-ctx.Done()
 	b.mu.Lock()
 	b.window = nil
