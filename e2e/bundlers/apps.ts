@@ -9,15 +9,17 @@ import { root } from '../web/harness.ts'
 const here = fileURLToPath(new URL('./', import.meta.url))
 const programs = `${here}node_modules/.bin`
 
-let packed: Promise<string> | undefined
+let installed: Promise<string> | undefined
 
-/** Packs the package as it would be published, and returns the folder with what is in it. */
-async function pack(): Promise<string> {
-  // Two processes may pack at a time.
-  const dir = await mkdtemp(join(tmpdir(), 'portolan-packed-'))
+/** Installs the package with the command of README.md, and returns the folder with what is in it. */
+async function install(): Promise<string> {
+  // Two processes may install at a time.
+  const dir = await mkdtemp(join(tmpdir(), 'portolan-installed-'))
   process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
-  await runIn(dir, `tar -xzf "$(npm pack --silent ${root}dist/npm)"`)
-  return join(dir, 'package')
+  await writeFile(join(dir, 'package.json'), '{ "private": true }\n')
+  const [command] = /^npm install .*$/m.exec(await readFile(`${root}README.md`, 'utf8'))!
+  await runIn(dir, `${command.replace('./dist/npm', `${root}dist/npm`)} --offline --no-audit --no-fund`)
+  return join(dir, 'node_modules/portolan')
 }
 
 /** Makes an app of the given folders' files, with the package of its own; all others are those of `e2e/bundlers`. */
@@ -31,7 +33,7 @@ export async function makeApp(name: string, ...folders: string[]): Promise<strin
       recursive: true,
       filter: (path) => !/node_modules|\.next$/.test(path),
     })
-  await cp(await (packed ??= pack()), join(dir, 'node_modules/portolan'), { recursive: true })
+  await cp(await (installed ??= install()), join(dir, 'node_modules/portolan'), { recursive: true })
   return dir
 }
 

@@ -54,7 +54,9 @@ async function compileResponse(response: Response, report: Report): Promise<WebA
       {
         status: response.status,
         retryable: response.status >= 500,
-        hint: 'Serve portolan.wasm beside the script, or pass options.wasm.',
+        hint: response.status === 403
+          ? "Vite answers 403 to files outside of your project: copy the package (npm install --install-links), or add its folder to Vite's server.fs.allow."
+          : 'Serve portolan.wasm beside the script, or pass options.wasm.',
       },
     )
   }
