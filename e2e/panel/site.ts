@@ -69,7 +69,6 @@ export async function openPanel(
   } = {},
 ): Promise<PanelPage> {
   const page = await browser.newPage({ viewport: { width: 1000, height: 900 }, ...o.context })
-  page.setDefaultTimeout(10_000)
   const faults: string[] = []
   page.on('pageerror', (e) => faults.push(`page error: ${e.stack ?? e.message}`))
   page.on('console', (m) => {

@@ -68,7 +68,6 @@ export async function openPage(
   { state = 'used', page: which = 'sidepanel', lang = 'en', context }: Wish = {},
 ): Promise<Opened> {
   const page = await browser.newPage({ viewport: { width: 380, height: 820 }, ...context })
-  page.setDefaultTimeout(10_000)
   const faults: string[] = []
   page.on('pageerror', (e) => faults.push(`page error: ${e.stack ?? e.message}`))
   page.on('console', (m) => {
