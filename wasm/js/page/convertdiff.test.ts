@@ -301,7 +301,7 @@ function* bombs(): Generator<unknown> {
 }
 
 /** How many schemas are tried. The long repetitions try more. */
-const count = process.env.PORTOLAN_SOAK ? 100_000 : 10_000
+const count = process.env.PORTOLAN_SOAK ? 100_000 : 5000
 const atOnce = 5000
 
 /** The tools that Go makes of definitions. */
