@@ -104,10 +104,10 @@ func dialects(b *bytes.Buffer) {
 	shapes := "{\n"
 	for _, shape := range wire.Shapes {
 		name := shape.Letter
-		if name == "-" {
-			name = "'-'"
+		if name += ": "; name == "-: " {
+			name = "'-':\n    " // as dprint breaks the line
 		}
-		shapes += "  " + name + ": " + quote(shape.Keywords) + ",\n"
+		shapes += "  " + name + quote(shape.Keywords) + ",\n"
 	}
 	declare(b, "keywordShapes", "The forms of keywords; see Shapes in registry/wire.", shapes+"}")
 	declare(b, "typeNames", "The types of JSON Schema.", list(wire.TypeNames))

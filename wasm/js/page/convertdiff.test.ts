@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { toolFor } from './convert.ts'
 import { typeNames } from '../shared/wire.gen.ts'
-import type { Dialect } from '../shared/types.ts'
+import type { Dialect, Tool } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 
@@ -236,7 +236,7 @@ function checker() {
   const gemini = make().compile(geminiMeta)
   let ajv = make()
   let left = 500
-  return (tools: Record<string, any>[], compiled: boolean) => {
+  return (tools: Tool[], compiled: boolean) => {
     for (const tool of tools) {
       JSON.stringify(tool, (key, value) => {
         assert.ok(!/\p{Surrogate}/u.test(key) && !/\p{Surrogate}/u.test(String(value)), 'lone surrogate')
@@ -244,7 +244,10 @@ function checker() {
         return value
       })
     }
-    const [openai, , anthropic, forGemini] = tools.map((t) => t.function?.parameters ?? t.parameters ?? t.input_schema)
+    const [openai, , anthropic, forGemini] = tools.map((t) => {
+      const { function: inner, parameters, input_schema } = t as unknown as Record<string, unknown>
+      return (inner as Record<string, unknown> | undefined)?.parameters ?? parameters ?? input_schema
+    })
     if (forGemini) assert.ok(gemini(forGemini), JSON.stringify(gemini.errors))
     const same = JSON.stringify(openai) === JSON.stringify(anthropic)
     for (const schema of same ? [openai] : [openai, anthropic]) {
