@@ -41,6 +41,7 @@ export const stages = {
   soak: [
     { name: 'hostile servers, whole', packages: ['./registry/registrytest/farm'], flags: ['-count=1'] },
     { name: 'wrangler', packages: ['./proxy-worker/blackbox'], flags: ['-count=1'] },
+    { name: 'conversion', files: ['wasm/js/page/convertdiff.test.ts'] },
     { name: 'pages', files: ['e2e/web/{farm,runtimes}.test.ts'] },
     { name: 'chat pages', files: ['e2e/sites/*.test.ts', 'e2e/chats/*.test.ts'] },
     { name: 'extension', files: ['e2e/extension/{link,chats,chat-*}.test.ts'] },

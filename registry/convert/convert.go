@@ -6,9 +6,14 @@
 // # What is kept
 //
 // A schema keeps its order and its meaning, except for the losses that [Tool]
-// reports. A keyword that the dialect lacks moves into the nearest description.
-// $schema, $id, $anchor and $comment are removed without a report, because they
-// tell a model nothing.
+// reports. A keyword that the dialect lacks moves into the nearest description, and so
+// does an ill-formed one: a pattern that is no regular expression of ECMAScript, a
+// reference that leads only to itself. $schema, $id, $anchor and $comment are removed
+// without a report, because they tell a model nothing.
+//
+// Keywords of older drafts become those of 2020-12 where there is one: boolean
+// exclusiveMinimum, a list as items, dependencies, $recursiveRef. A $dynamicRef becomes
+// a $ref.
 //
 // OpenAI and Anthropic get JSON Schema 2020-12 whose root is a plain object. Gemini
 // gets [Schema] with references inlined. What each API refuses was learnt from its
@@ -73,7 +78,9 @@ func Tool(d Dialect, name, server string, def []byte) (tool []byte, losses []Los
 	if err != nil {
 		c.lose("", "definition: not valid JSON")
 	}
-	c.root = node.Get("inputSchema")
+	if c.root = node.Get("inputSchema"); c.root != nil {
+		nullBeyond(c.root)
+	}
 	description := rawjson.NewString("[" + server + "] " + describe(node, name))
 
 	out := rawjson.NewObject()

@@ -30,8 +30,11 @@ func (c *converter) geminiAt(s *rawjson.Node, path string, depth int, refs []str
 	}
 	c.lose(path, "$ref: recursion cut")
 	t := "object"
-	if target := c.lookup(v.cycle).Get("type"); target != nil {
-		t = target.Texts()[0]
+	for _, name := range c.lookup(v.cycle).Get("type").Texts() {
+		if slices.Contains(wire.TypeNames[:6], name) {
+			t = name
+			break
+		}
 	}
 	return placeholder(t, v.schema.Get("description"), []string{"again as in " + text.Clip(v.cycle)})
 }

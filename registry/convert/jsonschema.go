@@ -21,7 +21,7 @@ func (c *converter) jsonSchema(accepts func(key string) bool) *rawjson.Node {
 	out := c.copySchema(v.schema, "", 0)
 	describeSchema(out, v.notes)
 	c.root = out
-	c.dropDangling(out, "")
+	c.dropBroken(out, "", c.brokenRefs())
 	return out
 }
 
@@ -71,7 +71,7 @@ func (c *converter) copyKeyword(key string, v *rawjson.Node, path string, depth 
 		if v.Kind == 'o' || key == "items" {
 			return c.copySchema(v, path, depth)
 		}
-	case 'M':
+	case 'M', 'X':
 		out := rawjson.NewObject()
 		out.Keys = v.Keys
 		for i, s := range v.Values {
@@ -88,27 +88,25 @@ func (c *converter) copyKeyword(key string, v *rawjson.Node, path string, depth 
 	return v
 }
 
-// dropDangling moves references without a target in the document into the
-// description: a vendor refuses the request for them.
-func (c *converter) dropDangling(s *rawjson.Node, path string) {
-	if ref := s.Get("$ref"); ref != nil {
-		if pointer, _ := ref.Text(); c.lookup(pointer) == nil {
-			s.Delete("$ref")
-			describeSchema(s, []string{c.note(path, "$ref", ref)})
-		}
+// dropBroken moves the references of the schemas in broken into their descriptions.
+func (c *converter) dropBroken(s *rawjson.Node, path string, broken map[*rawjson.Node]bool) {
+	if broken[s] {
+		ref := s.Get("$ref")
+		s.Delete("$ref")
+		describeSchema(s, []string{c.note(path, "$ref", ref)})
 	}
 	for i, key := range s.Keys {
 		v, path := s.Values[i], rawjson.Pointer(path, key)
 		switch keywordShape(key) {
 		case 'S':
-			c.dropDangling(v, path)
-		case 'M', 'L':
+			c.dropBroken(v, path, broken)
+		case 'M', 'X', 'L':
 			for j, s := range v.Values {
 				step := strconv.Itoa(j)
 				if v.Kind == 'o' {
 					step = v.Keys[j]
 				}
-				c.dropDangling(s, rawjson.Pointer(path, step))
+				c.dropBroken(s, rawjson.Pointer(path, step), broken)
 			}
 		}
 	}

@@ -6,10 +6,14 @@ package convert
 // vendor that checks schemas refuses the whole request for an ill-formed one.
 func keywordShape(keyword string) byte {
 	switch keyword {
-	case "title", "description", "format", "pattern", "$ref":
+	case "title", "description", "format", "contentEncoding", "contentMediaType", "$ref":
 		return 's'
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+	case "pattern":
+		return 'x'
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return 'n'
+	case "multipleOf":
+		return 'p'
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
 		return 'i'
 	case "uniqueItems", "nullable", "deprecated", "readOnly", "writeOnly":
@@ -22,13 +26,17 @@ func keywordShape(keyword string) byte {
 		return 't'
 	case "required":
 		return 'r'
-	case "items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not", "unevaluatedItems", "unevaluatedProperties", "additionalItems":
+	case "dependentRequired":
+		return 'D'
+	case "items", "additionalProperties", "contains", "propertyNames", "if", "then", "else", "not", "unevaluatedItems", "unevaluatedProperties", "additionalItems", "contentSchema":
 		return 'S'
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+	case "properties", "$defs", "definitions", "dependentSchemas":
 		return 'M'
+	case "patternProperties":
+		return 'X'
 	case "anyOf", "oneOf", "allOf", "prefixItems":
 		return 'L'
-	case "$schema", "$id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor":
+	case "$schema", "$id", "id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "dependencies":
 		return '-'
 	}
 	return 0

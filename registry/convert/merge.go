@@ -6,6 +6,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // A view is a schema with its reference followed and its allOf merged in. Its own
@@ -21,7 +22,7 @@ type view struct {
 // (core, 7.7.1): the nearer keyword wins, and descriptions are joined.
 func (c *converter) view(s *rawjson.Node, path string, refs []string) view {
 	v := view{refs: refs}
-	if !c.spend(1) {
+	if !c.spend(1) || len(refs) > wire.MaxRefs {
 		c.lose(path, "cut: the schema is too large")
 		v.schema, v.notes = rawjson.NewObject(), []string{"cut: the schema is too large"}
 		return v

@@ -39,8 +39,12 @@ func hasShape(shape byte, v *rawjson.Node) bool {
 	switch shape {
 	case 's':
 		return v.Kind == 's'
-	case 'n':
-		return v.Kind == 'n'
+	case 'x':
+		s, ok := v.Text()
+		return ok && isPattern(s)
+	case 'n', 'p':
+		f, ok := rawjson.Float(v.Raw)
+		return ok && (shape == 'n' || f > 0)
 	case 'i':
 		n, ok := rawjson.Int(v.Raw)
 		return v.Kind == 'n' && ok && 0 <= n && n < 1<<53
@@ -53,7 +57,11 @@ func hasShape(shape byte, v *rawjson.Node) bool {
 	case 't':
 		return v.Kind == 's' && isType(v) || v.Kind == 'a' && len(v.Values) > 0 && everyValue(v.Values, isType)
 	case 'r':
-		return v.Kind == 'a' && everyValue(v.Values, isText)
+		return isTexts(v)
+	case 'D':
+		return v.Kind == 'o' && everyValue(v.Values, isTexts)
+	case 'X':
+		return v.Kind == 'o' && !slices.ContainsFunc(v.Keys, func(key string) bool { return !isPattern(key) })
 	case 'S':
 		return isSchema(v)
 	case 'M':
@@ -68,11 +76,35 @@ func isType(v *rawjson.Node) bool {
 }
 
 func isText(v *rawjson.Node) bool   { return v.Kind == 's' }
+func isTexts(v *rawjson.Node) bool  { return v.Kind == 'a' && everyValue(v.Values, isText) }
 func isSchema(v *rawjson.Node) bool { return v.Kind == 'o' || v.Kind == 'b' }
 
 func everyValue(list []*rawjson.Node, ok func(*rawjson.Node) bool) bool {
 	return !slices.ContainsFunc(list, func(v *rawjson.Node) bool { return !ok(v) })
 }
+
+// nullBeyond replaces the text of numbers beyond a float64 by null, as JSON.stringify
+// does. They remain of kind 'n', so that isSound finds them.
+func nullBeyond(v *rawjson.Node) {
+	if v.Kind == 'n' && !isSound(v) {
+		v.Raw = []byte("null")
+	}
+	for _, v := range v.Values {
+		nullBeyond(v)
+	}
+}
+
+// isSound reports whether v holds no number beyond a float64.
+func isSound(v *rawjson.Node) bool {
+	if v.Kind == 'n' {
+		_, ok := rawjson.Float(v.Raw)
+		return ok
+	}
+	return everyValue(v.Values, isSound)
+}
+
+// holdsSchemas reports whether keywords of a shape have subschemas.
+func holdsSchemas(shape byte) bool { return strings.IndexByte("SMXL", shape) >= 0 }
 
 // shape returns a copy of the schema s as well-formed JSON Schema 2020-12, with
 // notes of the keywords that it removes. The subschemas are those of s.
@@ -96,10 +128,19 @@ func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, note
 				out.Set("items", rest)
 			}
 		case (key == "exclusiveMinimum" || key == "exclusiveMaximum") && v.Kind == 'b': // draft 4
+		case !holdsSchemas(shape) && !isSound(v):
+			c.lose(path, key+": removed, a number is too large")
+			notes = append(notes, key+": a number is too large")
 		case !hasShape(shape, v):
 			notes = append(notes, c.note(path, key, v))
-		case shape == 'r' || shape == 't' && v.Kind == 'a':
+		case shape == 'r' || shape == 'e' || shape == 't' && v.Kind == 'a':
 			out.Set(key, rawjson.Distinct(v.Values))
+		case shape == 'D':
+			lists := &rawjson.Node{Kind: 'o', Keys: v.Keys}
+			for _, list := range v.Values {
+				lists.Values = append(lists.Values, rawjson.Distinct(list.Values))
+			}
+			out.Set(key, lists)
 		default:
 			out.Set(key, v)
 		}
@@ -111,7 +152,42 @@ func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, note
 			out.Set("exclusive"+side, limit)
 		}
 	}
-	return out, notes
+	return out, append(notes, c.older(s, out, path)...)
+}
+
+// older gives out what takes the place of keywords of s from drafts before 2020-12. In
+// one document $recursiveRef and $dynamicRef are references as $ref is.
+func (c *converter) older(s, out *rawjson.Node, path string) (notes []string) {
+	for _, key := range []string{"$recursiveRef", "$dynamicRef"} {
+		if ref := s.Get(key); ref.Is('s') && out.Get("$ref") == nil {
+			out.Set("$ref", ref)
+		} else if ref != nil {
+			notes = append(notes, c.note(path, key, ref))
+		}
+	}
+	old := s.Get("dependencies")
+	if old == nil {
+		return notes
+	}
+	if !old.Is('o') {
+		return append(notes, c.note(path, "dependencies", old))
+	}
+	for i, name := range old.Keys {
+		key, value := "dependentSchemas", old.Values[i]
+		if isTexts(value) {
+			key, value = "dependentRequired", rawjson.Distinct(value.Values)
+		} else if !isSchema(value) {
+			notes = append(notes, c.note(path, "dependencies", value))
+			continue
+		}
+		both := rawjson.NewObject()
+		if own := out.Get(key); own != nil {
+			both.Keys, both.Values = slices.Clone(own.Keys), slices.Clone(own.Values)
+		}
+		both.Set(name, value)
+		out.Set(key, both)
+	}
+	return notes
 }
 
 // describeSchema puts notes behind the description of a schema that the caller owns.

@@ -6,24 +6,32 @@ type Shape struct {
 	Keywords string // with spaces between
 }
 
-// Shapes are the forms of keywords: s a string, n a number, i a count, b a boolean, a an
-// array, e and L arrays with elements (L: of schemas), t types, r an array of strings, S
-// a schema, M an object of schemas, - a keyword that is removed. Other keywords may hold
-// any value.
+// Shapes are the forms of keywords: s a string, x a pattern, n a number, p a positive one,
+// i a count, b a boolean, a an array, e and L arrays with elements (L: of schemas), t
+// types, r an array of strings, D an object of such arrays, S a schema, M an object of
+// schemas, X one whose names are patterns, - a keyword that is removed or becomes another
+// one. Other keywords may hold any value.
 var Shapes = [...]Shape{
-	{"s", "title description format pattern $ref"},
-	{"n", "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"},
+	{"s", "title description format contentEncoding contentMediaType $ref"},
+	{"x", "pattern"},
+	{"n", "minimum maximum exclusiveMinimum exclusiveMaximum"},
+	{"p", "multipleOf"},
 	{"i", "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains"},
 	{"b", "uniqueItems nullable deprecated readOnly writeOnly"},
 	{"a", "examples"},
 	{"e", "enum"},
 	{"t", "type"},
 	{"r", "required"},
-	{"S", "items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems"},
-	{"M", "properties patternProperties $defs definitions dependentSchemas"},
+	{"D", "dependentRequired"},
+	{"S", "items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems contentSchema"},
+	{"M", "properties $defs definitions dependentSchemas"},
+	{"X", "patternProperties"},
 	{"L", "anyOf oneOf allOf prefixItems"},
-	{"-", "$schema $id $anchor $comment $vocabulary $dynamicAnchor"},
+	{"-", "$schema $id id $anchor $comment $vocabulary $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef dependencies"},
 }
+
+// SameValue are the keywords whose schemas apply to the value of the schema around them.
+var SameValue = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
 
 // TypeNames are the types of JSON Schema.
 var TypeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
@@ -68,6 +76,8 @@ var GeminiSilent = []string{"type", "nullable", "enum", "const", "title", "descr
 const (
 	MaxSchemas     = 10_000
 	MaxSchemaDepth = 64
+	MaxRefs        = 100
+	MaxPattern     = 4096
 	MaxGeminiNodes = 1000
 	MaxGeminiDepth = 32
 	MaxGeminiEnum  = 500

@@ -104,13 +104,14 @@ func dialects(b *bytes.Buffer) {
 	shapes := "{\n"
 	for _, shape := range wire.Shapes {
 		name := shape.Letter
-		if name == "-" {
-			name = "'-'"
+		if name += ": "; name == "-: " {
+			name = "'-':\n    " // as dprint breaks the line
 		}
-		shapes += "  " + name + ": " + quote(shape.Keywords) + ",\n"
+		shapes += "  " + name + quote(shape.Keywords) + ",\n"
 	}
 	declare(b, "keywordShapes", "The forms of keywords; see Shapes in registry/wire.", shapes+"}")
 	declare(b, "typeNames", "The types of JSON Schema.", list(wire.TypeNames))
+	declare(b, "sameValue", "Keywords whose schemas apply to the value of the schema around them.", list(wire.SameValue))
 	types := "[\n"
 	for _, t := range wire.GeminiTypes {
 		described := strings.ReplaceAll(words(strings.Join(t.Described, " ")), "\n", "\n    ")
@@ -129,6 +130,8 @@ func dialects(b *bytes.Buffer) {
 	}{
 		{"maxSchemas", "Schemas of a tool in JSON Schema.", wire.MaxSchemas},
 		{"maxSchemaDepth", "Nesting of schemas in JSON Schema.", wire.MaxSchemaDepth},
+		{"maxRefs", "References in a row.", wire.MaxRefs},
+		{"maxPattern", "Length of a pattern, in UTF-16 units.", wire.MaxPattern},
 		{"maxGeminiNodes", "Schemas of a tool for Gemini.", wire.MaxGeminiNodes},
 		{"maxGeminiDepth", "Nesting of schemas for Gemini.", wire.MaxGeminiDepth},
 		{"maxGeminiEnum", "Values of an enum for Gemini.", wire.MaxGeminiEnum},

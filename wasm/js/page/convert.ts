@@ -7,16 +7,20 @@ import {
   clip,
   describeSchema,
   hasShape,
+  holdsSchemas,
   isBool,
   isObject,
+  isSound,
   json,
   note,
   set,
   shape,
   shapeOf,
+  wellFormed,
   type Schema,
 } from './schemashape.ts'
-import { lookup, rootView, typesOf, type Source } from './schemaview.ts'
+import { brokenRefs, refsAreSound } from './schemarefs.ts'
+import { rootView, typesOf, type Source } from './schemaview.ts'
 import { maxSchemaDepth, maxSchemas } from '../shared/wire.gen.ts'
 import type { Dialect, Tool } from '../shared/types.ts'
 
@@ -33,10 +37,11 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
     inputSchema?: unknown
   }
   const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
-  const description = `[${server}] ${words}`
+  const description = wellFormed(`[${server}] ${words}`) as string
   const c: Source = { root: d.inputSchema, left: maxSchemas }
   switch (dialect) {
     case 'gemini': {
+      if (!isSound(c.root)) c.root = wellFormed(c.root)
       const parameters = geminiParameters(c)
       if (parameters.properties) return { name, description, parameters }
       // Gemini refuses an object without properties: such a tool has no parameters.
@@ -53,14 +58,16 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
 
 function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   const root = c.root
+  const plain = { left: 5000, refs: [] as Schema[] }
   if (
-    isObject(root) && root.type === 'object' && isObject(root.properties) && isPlain(root, { root, left: 5000 }, 0) &&
-    Object.keys(root.properties).every(accepts)
+    isObject(root) && root.type === 'object' && isObject(root.properties) &&
+    isPlain(root, plain, 0) && Object.keys(root.properties).every(accepts) && refsAreSound(root, plain.refs)
   ) {
     if (!('$schema' in root)) return root
     const { $schema: _, ...out } = root
     return out
   }
+  if (!isSound(root)) c.root = wellFormed(root)
   const { schema, notes } = rootView(c)
   const properties = Object.entries(schema.properties as Schema)
   schema.properties = Object.fromEntries(properties.filter(([key]) => accepts(key)))
@@ -68,7 +75,7 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   if (schema.required) schema.required = (schema.required as string[]).filter(accepts)
   const out = copySchema(c, schema, 0)
   describeSchema(out, notes)
-  dropDangling(out, out)
+  dropBroken(out)
   return out
 }
 
@@ -76,24 +83,29 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
  * Whether copySchema would change nothing, which is true of nearly all schemas. The check costs a fifth of a copy, and
  * the page waits for it.
  */
-function isPlain(s: unknown, c: Source, depth: number): boolean {
+function isPlain(s: unknown, c: { left: number; refs: Schema[] }, depth: number): boolean {
   if (!isObject(s) || depth > maxSchemaDepth || --c.left < 0) return false
   for (const key in s) {
     if (depth ? key === '$schema' : atRoot.has(key)) return false
     const v = s[key]
     const kind = key === '$schema' ? 's' : shapeOf(key)
-    if (
-      kind &&
-      (kind === '-' || !hasShape(kind, v) || (key === '$ref' && (!depth || lookup(c.root, v as string) === undefined)))
-    ) return false
+    if (typeof v === 'string' ? !v.isWellFormed() : !holdsSchemas(kind) && !isSound(v)) return false
+    if (!kind && !key.isWellFormed()) return false
+    if (kind && (kind === '-' || kind === 'D' || !hasShape(kind, v) || (key === '$ref' && !depth))) return false
+    if (key === '$ref') c.refs.push(s)
     if (kind === 'S' && !isPlain(v, c, depth + 1) && (key === 'items' || !isBool(v))) return false
-    if (kind === 'M' || kind === 'L') {
+    if (kind === 'M' || kind === 'X' || kind === 'L') {
       const schemas = v as Schema
-      for (const name in schemas) if (!isPlain(schemas[name], c, depth + 1)) return false
+      for (const name in schemas) if (!name.isWellFormed() || !isPlain(schemas[name], c, depth + 1)) return false
     }
-    if ((kind === 'r' || kind === 't') && Array.isArray(v) && new Set(v).size < v.length) return false
+    if ((kind === 'r' || kind === 't' || kind === 'e') && Array.isArray(v) && mayRepeat(v)) return false
   }
   return 'items' in s || (s.type !== 'array' && !(Array.isArray(s.type) && s.type.includes('array')))
+}
+
+function mayRepeat(list: unknown[]): boolean {
+  if (list.length > 16 && new Set(list).size < list.length) return true
+  return list.some((v, i) => typeof v === 'object' || (list.length <= 16 && list.indexOf(v) < i))
 }
 
 /** The keywords that a provider refuses at the root; see rootView. */
@@ -124,6 +136,7 @@ function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unkno
     case 'S':
       return fn(v)
     case 'M':
+    case 'X':
       return Object.fromEntries(Object.entries(v as Schema).map(([k, s]) => [k, fn(s)]))
     case 'L':
       return (v as unknown[]).map(fn)
@@ -131,13 +144,11 @@ function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unkno
   return v
 }
 
-/** Moves broken references into the description, because providers refuse them. */
-function dropDangling(root: Schema, s: unknown): void {
-  if (!isObject(s)) return
-  if (typeof s.$ref === 'string' && lookup(root, s.$ref) === undefined) {
+/** Moves broken references into the description. */
+function dropBroken(root: Schema): void {
+  for (const s of brokenRefs(root)) {
     const notes = [note('$ref', s.$ref)]
     delete s.$ref
     describeSchema(s, notes)
   }
-  for (const [key, v] of Object.entries(s)) eachSchema(key, v, (s) => dropDangling(root, s))
 }

@@ -10,6 +10,7 @@ import {
   maxGeminiDepth,
   maxGeminiEnum,
   maxGeminiNodes,
+  typeNames,
 } from '../shared/wire.gen.ts'
 
 const typeKeywords = geminiKeywords.map((
@@ -34,7 +35,8 @@ function geminiAt(c: Source, s: unknown, depth: number, refs: string[]): Schema 
   if (depth > maxGeminiDepth) return placeholder('object', undefined, ['cut: nested too deep'])
   const v = view(c, s, refs)
   if (v.cycle === undefined) return gemini(c, v, depth)
-  const type = typesOf(get(lookup(c.root, v.cycle), 'type'))[0] ?? 'object'
+  const names = typesOf(get(lookup(c.root, v.cycle), 'type'))
+  const type = names.find((t) => typeNames.slice(0, 6).includes(t)) ?? 'object'
   return placeholder(type, v.schema.description, ['again as in ' + clip(v.cycle)])
 }
 

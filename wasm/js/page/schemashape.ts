@@ -1,6 +1,6 @@
 // The first step of convert.ts: one schema, without its subschemas, as well-formed JSON Schema 2020-12.
 
-import { keywordShapes, typeNames } from '../shared/wire.gen.ts'
+import { keywordShapes, maxPattern, typeNames } from '../shared/wire.gen.ts'
 
 export type Schema = Record<string, unknown>
 
@@ -21,21 +21,60 @@ export const isSchema = (v: unknown) => isObject(v) || isBool(v)
 
 const isList = (v: unknown): v is unknown[] => Array.isArray(v) && v.length > 0
 
+const isTexts = (v: unknown) => Array.isArray(v) && v.every(isText)
+
+/** What engines differ in; see isUnusual in registry/convert/pattern.go. */
+const unusual = /\(\?[^:=!<]|\\p\{(?!\w\w?\})/i
+
+function isPattern(v: unknown): boolean {
+  if (typeof v !== 'string' || v.length > maxPattern || unusual.test(v)) return false
+  try {
+    return !!new RegExp(v, 'u')
+  } catch {
+    return false
+  }
+}
+
+/** Whether the JSON text of a value has no lone surrogate, and no null in place of a number beyond a double. */
+export function isSound(v: unknown): boolean {
+  if (typeof v === 'string') return v.isWellFormed()
+  if (typeof v === 'number') return Number.isFinite(v)
+  if (typeof v !== 'object' || v === null) return true
+  if (Array.isArray(v)) return v.every(isSound)
+  for (const key in v) if (!key.isWellFormed() || !isSound((v as Schema)[key])) return false
+  return true
+}
+
+/** A copy whose strings and names have U+FFFD in place of lone surrogates. */
+export function wellFormed(v: unknown): unknown {
+  if (typeof v === 'string') return v.toWellFormed()
+  if (Array.isArray(v)) return v.map(wellFormed)
+  if (!isObject(v)) return v
+  return Object.fromEntries(Object.entries(v).map((member) => member.map(wellFormed) as [string, unknown]))
+}
+
 const checks: Record<string, (v: unknown) => boolean> = {
   s: isText,
-  n: (v) => typeof v === 'number',
+  x: isPattern,
+  n: Number.isFinite,
+  p: (v) => Number.isFinite(v) && (v as number) > 0,
   i: (v) => Number.isSafeInteger(v) && (v as number) >= 0,
   b: isBool,
   a: Array.isArray,
   e: isList,
   L: isList,
   t: (v) => isType(v) || (isList(v) && v.every(isType)),
-  r: (v) => Array.isArray(v) && v.every(isText),
+  r: isTexts,
+  D: (v) => isObject(v) && Object.values(v).every(isTexts),
   S: isSchema,
   M: isObject,
+  X: (v) => isObject(v) && Object.keys(v).every(isPattern),
 }
 
 export const hasShape = (kind: string, v: unknown) => checks[kind]?.(v) !== false
+
+/** Whether keywords of a shape have subschemas. */
+export const holdsSchemas = (kind?: string) => kind === 'S' || kind === 'M' || kind === 'L' || kind === 'X'
 
 /** Sets a member. The name may be `__proto__`. */
 export function set(o: Schema, key: string, value: unknown): void {
@@ -82,10 +121,14 @@ export function shape(s: unknown): [out: Schema, notes: string[]] {
       if (isSchema(s.additionalItems)) out.items = s.additionalItems
     } else if (isBool(v) && /^exclusiveM..imum$/.test(key)) {
       // draft 4; see below
+    } else if (!holdsSchemas(kind) && !isSound(v)) {
+      notes.push(key + ': a number is too large')
     } else if (!hasShape(kind, v)) {
       notes.push(note(key, v))
+    } else if (kind === 'D') {
+      set(out, key, Object.fromEntries(Object.entries(v as Schema).map(([k, list]) => [k, distinct(list as string[])])))
     } else {
-      set(out, key, kind === 'r' || (kind === 't' && Array.isArray(v)) ? distinct(v as string[]) : v)
+      set(out, key, kind === 'r' || kind === 'e' || (kind === 't' && Array.isArray(v)) ? distinct(v as string[]) : v)
     }
   }
   for (const side of ['Minimum', 'Maximum']) {
@@ -95,5 +138,27 @@ export function shape(s: unknown): [out: Schema, notes: string[]] {
       delete out[inclusive]
     }
   }
+  older(s, out, notes)
   return [out, notes]
+}
+
+/** Gives `out` what takes the place of keywords of `s` from drafts before 2020-12. */
+function older(s: Schema, out: Schema, notes: string[]): void {
+  for (const key of ['$recursiveRef', '$dynamicRef']) {
+    if (typeof s[key] === 'string' && out.$ref === undefined) out.$ref = s[key]
+    else if (key in s) notes.push(note(key, s[key]))
+  }
+  const old = s.dependencies
+  if (old === undefined) return
+  if (!isObject(old)) {
+    notes.push(note('dependencies', old))
+    return
+  }
+  for (const [name, v] of Object.entries(old)) {
+    if (!isTexts(v) && !isSchema(v)) notes.push(note('dependencies', v))
+    else {
+      const key = isTexts(v) ? 'dependentRequired' : 'dependentSchemas'
+      set(out[key] = { ...(out[key] as Schema) }, name, isTexts(v) ? distinct(v as string[]) : v)
+    }
+  }
 }

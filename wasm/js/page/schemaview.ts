@@ -2,6 +2,7 @@
 // registry/convert/merge.go and root.go do the same and explain it.
 
 import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
+import { maxRefs } from '../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */
 export interface View {
@@ -20,7 +21,7 @@ export interface Source {
 const tooLarge = 'cut: the schema is too large'
 
 export function view(c: Source, s: unknown, refs: string[]): View {
-  if (--c.left < 0) return { schema: {}, notes: [tooLarge], refs }
+  if (--c.left < 0 || refs.length > maxRefs) return { schema: {}, notes: [tooLarge], refs }
   const [schema, notes] = shape(s)
   const v: View = { schema, notes, refs }
   const ref = schema.$ref as string | undefined

@@ -169,22 +169,30 @@ export const RequestKind = {
 
 /** The forms of keywords; see Shapes in registry/wire. */
 export const keywordShapes = {
-  s: 'title description format pattern $ref',
-  n: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+  s: 'title description format contentEncoding contentMediaType $ref',
+  x: 'pattern',
+  n: 'minimum maximum exclusiveMinimum exclusiveMaximum',
+  p: 'multipleOf',
   i: 'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains',
   b: 'uniqueItems nullable deprecated readOnly writeOnly',
   a: 'examples',
   e: 'enum',
   t: 'type',
   r: 'required',
-  S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems',
-  M: 'properties patternProperties $defs definitions dependentSchemas',
+  D: 'dependentRequired',
+  S: 'items additionalProperties contains propertyNames if then else not unevaluatedItems unevaluatedProperties additionalItems contentSchema',
+  M: 'properties $defs definitions dependentSchemas',
+  X: 'patternProperties',
   L: 'anyOf oneOf allOf prefixItems',
-  '-': '$schema $id $anchor $comment $vocabulary $dynamicAnchor',
+  '-':
+    '$schema $id id $anchor $comment $vocabulary $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef dependencies',
 }
 
 /** The types of JSON Schema. */
 export const typeNames = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+
+/** Keywords whose schemas apply to the value of the schema around them. */
+export const sameValue = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependentSchemas']
 
 /** Keywords by the type that they constrain, in the order in which a missing type is inferred. */
 export const geminiKeywords = [
@@ -236,6 +244,12 @@ export const maxSchemas = 10000
 
 /** Nesting of schemas in JSON Schema. */
 export const maxSchemaDepth = 64
+
+/** References in a row. */
+export const maxRefs = 100
+
+/** Length of a pattern, in UTF-16 units. */
+export const maxPattern = 4096
 
 /** Schemas of a tool for Gemini. */
 export const maxGeminiNodes = 1000
