@@ -351,6 +351,44 @@ func TestPinsBelongToOriginAndPath(t *testing.T) {
 	})
 }
 
+func TestARenamedServerKeepsWhatWasApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		harbours := map[string]*harbour{"a": h}
+		r := chart(t, registry.Options{}, harbours)
+		relist(t, r, h, "x:one", "y:")
+		if err := r.Update("a", registry.ServerConfig{URL: "https://a.example/mcp", DenyTools: []string{"y"}, Headers: map[string]string{"K": "v"}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Add("c", registry.ServerConfig{URL: "https://c.example", Disabled: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []string{"", "c", "a"} {
+			if err := r.Rename(t.Context(), "a", to); !errors.Is(err, registry.ErrInvalidConfig) {
+				t.Errorf("to %q: %v", to, err)
+			}
+		}
+		harbours["b"] = h
+		if err := r.Rename(t.Context(), "a", "b"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Rename(t.Context(), "a", "d"); !errors.Is(err, registry.ErrUnknownServer) {
+			t.Errorf("a second time: %v", err)
+		}
+		relist(t, r, h, "x:one", "y:")
+		if diff := cmp.Diff([]string{"b__x"}, names(r)); diff != "" {
+			t.Errorf("offered (-want +got):\n%s", diff)
+		}
+		if cfg, _ := r.Config("b"); cfg.Headers["K"] != "v" {
+			t.Errorf("configuration: %+v", cfg)
+		}
+		relist(t, r, h, "x:two", "y:")
+		if diff := cmp.Diff([]string{"x changed: description" + wasX}, said(r)); diff != "" {
+			t.Errorf("held (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestUnreadablePinsOfferNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{list: pinnedPage(t, "x:")}

@@ -42,6 +42,11 @@ type ServerConfig struct {
 	Trust string
 	// HoldNewTools holds new tools of a server that is known already.
 	HoldNewTools bool
+	// RememberSecrets says whether the host stores the values of Headers and the secrets
+	// of Auth. nil is the host's default.
+	RememberSecrets *bool
+	// MissingHeaders names headers that were configured, and whose values the host did not store.
+	MissingHeaders []string
 }
 
 // Policies of [ServerConfig.Trust].
@@ -178,6 +183,7 @@ func (c ServerConfig) clone() ServerConfig {
 	c.Headers = maps.Clone(c.Headers)
 	c.AllowTools = slices.Clone(c.AllowTools)
 	c.DenyTools = slices.Clone(c.DenyTools)
+	c.MissingHeaders = slices.Clone(c.MissingHeaders)
 	return c
 }
 

@@ -129,12 +129,49 @@ func (r *Registry) Add(name string, cfg ServerConfig) error {
 	}
 	return r.change(func() error {
 		if r.servers[name] != nil {
-			return &ServerError{name, "add", Because(ErrInvalidConfig, "a server of that name exists; remove or update it")}
+			return &ServerError{name, "add", errNameTaken}
 		}
-		s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown)}
-		r.servers[name] = s
-		r.changed(Event{Server: name})
-		r.autoRefresh(s)
+		r.put(name, cfg)
+		return nil
+	})
+}
+
+var errNameTaken = Because(ErrInvalidConfig, "a server of that name exists; remove or update it")
+
+// put makes a server. The caller holds r.mu.
+func (r *Registry) put(name string, cfg ServerConfig) {
+	s := &server{name: name, cfg: cfg.clone(), breaker: newBreaker(r.opts.FailureThreshold, r.opts.Cooldown)}
+	r.servers[name] = s
+	r.changed(Event{Server: name})
+	r.autoRefresh(s)
+}
+
+// Rename gives a server another name, and so its tools. Its calls and its session end.
+// The configuration, the sign-in and the approvals stay.
+func (r *Registry) Rename(ctx context.Context, name, to string) error {
+	cfg, ok := r.Config(name)
+	if !ok {
+		return &ServerError{name, "rename", ErrUnknownServer}
+	}
+	if err := CheckName(to); err != nil {
+		return &ServerError{name, "rename", err}
+	}
+	if _, taken := r.Config(to); taken {
+		return &ServerError{name, "rename", errNameTaken}
+	}
+	if r.opts.SignIns != nil {
+		r.opts.SignIns.RenameSignIn(ctx, name, to, cfg)
+	}
+	return r.change(func() error {
+		s := r.servers[name]
+		switch {
+		case s == nil:
+			return &ServerError{name, "rename", ErrUnknownServer}
+		case r.servers[to] != nil:
+			return &ServerError{name, "rename", errNameTaken}
+		}
+		r.unlist(s, Because(ErrServerRemoved, "it was renamed"))
+		r.put(to, s.cfg)
 		return nil
 	})
 }
@@ -184,13 +221,18 @@ func (r *Registry) Remove(name string) error {
 		if s == nil {
 			return &ServerError{name, "remove", ErrUnknownServer}
 		}
-		r.drop(s, ErrServerRemoved)
-		r.forgetTools(s)
 		r.signOutLater(s)
-		delete(r.servers, name)
-		r.changed(Event{Server: name, Tools: true})
+		r.unlist(s, ErrServerRemoved)
 		return nil
 	})
+}
+
+// unlist takes a server out of the list. The caller holds r.mu.
+func (r *Registry) unlist(s *server, cause error) {
+	r.drop(s, cause)
+	r.forgetTools(s)
+	delete(r.servers, s.name)
+	r.changed(Event{Server: s.name, Tools: true})
 }
 
 // SetEnabled switches a server on or off. Off, it keeps its configuration and

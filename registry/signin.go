@@ -132,6 +132,8 @@ type SignIns interface {
 	SignIn(ctx context.Context, name string, cfg ServerConfig, begun *BegunSignIn) error
 	// SignOut forgets the server's tokens, and has them revoked as far as ctx lets it.
 	SignOut(ctx context.Context, name string, cfg ServerConfig) error
+	// RenameSignIn gives the tokens of a server to its new name.
+	RenameSignIn(ctx context.Context, name, to string, cfg ServerConfig)
 	// SignInState returns SignInNeeded, SignedIn or "", and the authorization
 	// server's host, if it is known. It does not block.
 	SignInState(name string, cfg ServerConfig) (state, host string)

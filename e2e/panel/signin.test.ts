@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { launchChromium, type Listening } from '../web/harness.ts'
+import { launchChromium, startProxy, type Listening } from '../web/harness.ts'
 import { oauthServer } from '../web/oauthserver.ts'
 import { signInServer } from '../web/signinserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
@@ -36,6 +36,26 @@ test('one button signs in; the menu signs out', async () => {
   await card(p).getByText('Signed in').waitFor({ state: 'detached' })
   await p.page.evaluate(() => window.registry.retry('notes'))
   await card(p).getByRole('button', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('a token that CORS stops goes through the proxy once the person says so', async (t) => {
+  const closed = await oauthServer({ cors: false })
+  const proxy = await startProxy(site.url)
+  t.after(() => Promise.all([proxy.stop(), closed.close()]))
+  const p = await openPanel(browser, site, {
+    query: { proxy: proxy.template },
+    servers: { notes: { url: closed.url, proxy: 'auto' } },
+  })
+  await card(p).getByRole('button', { name: 'Sign in' }).click()
+  await card(p).getByText('the browser cannot send it your token').waitFor()
+  await card(p).getByText('Blocked by CORS').waitFor()
+  assert.equal(await card(p).getByRole('button', { name: 'Sign in' }).count(), 0)
+  await card(p).getByRole('button', { name: 'Go through the proxy (it will see the token)' }).click()
+  await card(p).getByText(/^Connected/).waitFor()
+  assert.equal(await p.page.evaluate(() => window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })), 'done')
+  assert.equal(closed.pages, 1)
   assert.deepEqual(p.faults, [])
   await p.page.close()
 })

@@ -85,6 +85,12 @@ export async function panelStates(
       for (let i = 0; i < 2; i++) await p.page.evaluate(() => window.registry.discover(['failing']))
       return p
     },
+    token: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query, servers: { tides: port.servers.locked! } })
+      await p.panel.locator('.diagnosis button.primary').click()
+      await p.panel.locator('.credentials input').first().fill('secret')
+      return p
+    },
     'sign-in': async (context, query) => {
       const p = await openPanel(browser, site, {
         context,

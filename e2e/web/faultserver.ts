@@ -72,7 +72,9 @@ export async function faultServer(script: Script): Promise<FaultServer> {
   const open = new Map<ServerResponse, string>()
   let idle = () => {}
   const listening = await listen(async (req, res) => {
-    for (const [name, value] of Object.entries({ origin: '*', headers: '*', methods: 'GET, POST, DELETE' }))
+    for (
+      const [name, value] of Object.entries({ origin: '*', headers: '*, authorization', methods: 'GET, POST, DELETE' })
+    )
       res.setHeader(`access-control-allow-${name}`, value)
     res.setHeader('access-control-expose-headers', 'mcp-session-id')
     if (req.method === 'OPTIONS') return void res.writeHead(204).end()

@@ -26,8 +26,11 @@ class Provider extends DemoInMemoryAuthProvider {
   }
 }
 
-/** The official SDK's authorization server, and an MCP server behind it on the same origin. */
-export async function oauthServer(): Promise<
+/**
+ * The official SDK's authorization server, and an MCP server behind it on the same origin. Without `cors`, the MCP
+ * server is closed to pages.
+ */
+export async function oauthServer({ cors = true } = {}): Promise<
   Listening & { issued: string[]; readonly pages: number; calls: string[] }
 > {
   // express, which is the SDK's own, is not ours to import the types of.
@@ -45,7 +48,7 @@ export async function oauthServer(): Promise<
   const url = new URL(`http://127.0.0.1:${port}`)
   const endpoint = new URL('/mcp', url)
   const provider = new Provider()
-  const inner = await sdkServer()
+  const inner = await sdkServer([], { cors })
   const app = express()
   app.use(
     mcpAuthRouter({
@@ -76,16 +79,22 @@ export async function oauthServer(): Promise<
     '/mcp',
     (_: Req, res: Res, next: () => void) => {
       for (
-        const [name, value] of Object.entries({
-          'allow-origin': '*',
-          'allow-headers': '*, authorization',
-          'allow-methods': 'GET, POST, DELETE',
-          'expose-headers': 'mcp-session-id, www-authenticate',
-        })
+        const [name, value] of cors
+          ? Object.entries({
+            'allow-origin': '*',
+            'allow-headers': '*, authorization',
+            'allow-methods': 'GET, POST, DELETE',
+            'expose-headers': 'mcp-session-id, www-authenticate',
+          })
+          : []
       ) res.setHeader(`access-control-${name}`, value)
       next()
     },
-    (req: Req, res: Res, next: () => void) => (req.method === 'OPTIONS' ? res.writeHead(204).end() : next()),
+    (
+      req: Req,
+      res: Res,
+      next: () => void,
+    ) => (req.method === 'OPTIONS' ? res.writeHead(cors ? 204 : 405).end() : next()),
     guard,
     async (req: Req, res: Res) => {
       const chunks: Buffer[] = []

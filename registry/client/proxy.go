@@ -46,7 +46,7 @@ func (d *dial) connectSomehow(ctx context.Context) (*Session, error) {
 	case said.Code != "cors":
 		return nil, said
 	case len(d.headers) > 0:
-		said.Hint = "Its headers go through the proxy only if you say so: proxy: true."
+		said.Hint = "Its headers go through the proxy only if you say so: proxy: true. The proxy then sees them."
 		return nil, said
 	}
 	if err := d.throughProxy(); err != nil {

@@ -44,7 +44,10 @@ func (d *dial) authorize(ctx context.Context, x *Exchange, url string) (sent str
 		return "", err
 	}
 	if d.proxied && d.cfg.ProxyAuto {
-		return "", registry.Because(registry.ErrSignIn, "the server can be reached through the proxy alone, and its tokens go there only if you say so: proxy: true")
+		return "", &registry.ProxyError{
+			Code: "cors", Message: "the server has no CORS headers, so a page cannot send it the token of the sign-in",
+			Hint: "The token goes through the proxy only if you say so: proxy: true. The proxy then sees it.",
+		}
 	}
 	x.Header = append(x.Header[:len(x.Header):len(x.Header)], header...)
 	return header[1], nil

@@ -35,7 +35,7 @@ func (c *Client) signInOf(name, href string, cfg registry.ServerConfig) *oauth.S
 		case r.Method == "GET": // what anybody may read
 			return c.fetchProxied(ctx, r)
 		default:
-			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you say so: proxy: true")
+			err = registry.Because(registry.ErrSignIn, "a browser cannot reach "+r.URL+" by itself, and secrets go through the proxy only if you switch it on for this server (proxy: true)")
 		}
 		return res, err
 	})
@@ -116,6 +116,15 @@ func (c *Client) SignOut(ctx context.Context, name string, cfg registry.ServerCo
 		return s.SignOut(ctx)
 	}
 	return nil
+}
+
+// RenameSignIn is that of [registry.SignIns].
+func (c *Client) RenameSignIn(ctx context.Context, name, to string, cfg registry.ServerConfig) {
+	if from, err := c.signInAt(name, cfg); err == nil {
+		if s, err := c.signInAt(to, cfg); err == nil {
+			s.TakeOver(ctx, from)
+		}
+	}
 }
 
 // SignInState is that of [registry.SignIns].

@@ -211,6 +211,15 @@ func (s *Server) keep(ctx context.Context, g *grant) {
 	_ = s.c.opts.Save(ctx, s.key, text) // a grant that was not stored holds in this run
 }
 
+// TakeOver takes the grant of a server that is renamed.
+func (s *Server) TakeOver(ctx context.Context, from *Server) {
+	from.load(ctx)
+	if g := from.look().grant; g != nil {
+		s.keep(ctx, g)
+		from.keep(ctx, nil)
+	}
+}
+
 // A Refusal is a response of status 401 or 403.
 type Refusal struct {
 	Status    int

@@ -33,6 +33,7 @@ func RunSignInSuite(t *testing.T, dial SignInDial) {
 		"NoOAuth":        testNoOAuth,
 		"ClientSecrets":  testClientSecrets,
 		"SignOut":        testSignOut,
+		"Rename":         testRename,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, dial) })
 	}
@@ -411,6 +412,19 @@ func testClientSecrets(t *testing.T, dial SignInDial) {
 	if n := len(auth.Forms()) - before; n > 2 {
 		t.Errorf("%d token requests after a refusal", n)
 	}
+}
+
+func testRename(t *testing.T, dial SignInDial) {
+	d := newDesk(t, dial, &AuthServer{}, nil, registry.ServerConfig{})
+	d.signedIn()
+	d.want("rename", d.Rename(d.ctx, "a", "b"), nil)
+	d.want("discover", d.Discover(d.ctx, "b"), nil)
+	if h, _ := d.Health("b"); h.SignIn != registry.SignedIn || h.ToolCount == 0 {
+		t.Errorf("health: %+v", h)
+	}
+	d.count("revoke", 0)
+	d.want("sign out", d.SignOut(d.ctx, "b"), nil)
+	d.count("revoke", 2)
 }
 
 func testSignOut(t *testing.T, dial SignInDial) {

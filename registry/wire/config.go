@@ -2,7 +2,7 @@ package wire
 
 // ConfigFields are the fields of a ServerConfig in JavaScript, in the order of
 // documents and error texts.
-var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "tools", "auth", "trust", "holdNewTools"}
+var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "tools", "auth", "trust", "holdNewTools", "rememberSecrets"}
 
 // Words of fields in a ServerConfig and in its auth.
 var (

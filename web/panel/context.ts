@@ -15,6 +15,10 @@ export interface PanelContext extends Panel<Key> {
   readonly tokenCounts: TokenCounts
   readonly flags: Flags
   readonly signIns: SignIns
+  /** The level of the headings in the panel, below that of the page's heading before it. */
+  readonly headingLevel: number
+  /** Shows the field for a server's token in its card; undefined hides it. */
+  askToken(server: string | undefined): void
   /** Shows a dialog; undefined closes it. */
   show(dialog: Dialog | undefined): void
   setBudget(tokens: number): void
@@ -26,7 +30,8 @@ export interface PanelContext extends Panel<Key> {
 
 /** Which dialog is open. */
 export type Dialog =
-  | { kind: 'edit'; server: string }
+  /** With `copy`, a new server like that one. */
+  | { kind: 'edit'; server: string; copy?: boolean }
   | { kind: 'tool'; name: string; tab?: 'about' | 'try' }
   | { kind: 'review'; server: string }
   | { kind: 'export'; server?: string }

@@ -3,7 +3,7 @@ import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
 import type { Dialog, PanelContext } from './context.ts'
 import { wordsOf, type Messages, type Words } from './translations.ts'
-import { define } from '../ui/part.ts'
+import { define, freshId, Part } from '../ui/part.ts'
 import { Shell, tabStrip } from '../ui/shell.ts'
 import { directionOf } from '../ui/translations.ts'
 import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/shared/types.ts'
@@ -14,7 +14,9 @@ import type { Notice } from '../ui/notices.ts'
 import { ContactHistory } from './server/history.ts'
 import { watchLocalNetwork } from './server/status.ts'
 import { SignIns } from './server/sign-ins.ts'
-import { isLocal, permissionFor, type LocalNetworks } from './server/status.ts'
+import { placeOf } from './server/diagnosis.ts'
+import { isLocal, permissionFor, standingOf, type LocalNetworks } from './server/status.ts'
+import { searchField, selectField } from '../ui/fields.ts'
 import { styles } from '../ui/style.ts'
 import { clean } from '../ui/text.ts'
 import { ToolLists } from './tools/ledger.ts'
@@ -26,6 +28,11 @@ import './server/card.ts'
 import './tools/view.ts'
 
 type View = types.PanelView
+
+const orders = ['added', 'name', 'attention'] as const
+type Order = typeof orders[number]
+/** With more servers than these, there are a search field and an order. */
+const FEW = 3
 
 const views: View[] = ['servers', 'tools', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
@@ -41,6 +48,11 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     catalogue: {},
     budget: { type: Number },
     dialog: { state: true },
+    asking: { state: true },
+    headingLevel: { state: true },
+    query: { state: true },
+    attention: { state: true },
+    order: { state: true },
     localNetworks: { state: true },
     now: { state: true },
   }
@@ -51,6 +63,14 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   declare catalogue: string
   declare budget: number
   declare private dialog: Dialog | undefined
+  /** The server whose token field is open. */
+  declare private asking: string | undefined
+  /** What the person searches for among the servers. */
+  declare private query: string
+  /** Only servers that need attention are shown. */
+  declare private attention: boolean
+  declare private order: Order
+  declare headingLevel: number
   declare private localNetworks: LocalNetworks
   declare private now: number
 
@@ -64,6 +84,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private readonly approvals = new ApprovalQueue(() => this.requestUpdate())
   private readonly toolLists = new ToolLists()
   private readonly removing = new Set<string>()
+  private readonly ids = { search: freshId(), order: freshId() }
   private ends: AbortController | undefined
   private clock: ReturnType<typeof setInterval> | undefined
 
@@ -73,12 +94,16 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     this.view = 'servers'
     this.catalogue = 'https://registry.modelcontextprotocol.io'
     this.budget = 0
+    this.query = ''
+    this.attention = false
+    this.order = 'added'
     this.localNetworks = {}
     this.now = Date.now()
   }
 
   override connectedCallback(): void {
     super.connectedCallback()
+    this.headingLevel = levelBelow(this)
     this.listen()
     void watchLocalNetwork((states) => {
       const before = this.localNetworks
@@ -138,6 +163,11 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     }
   }
 
+  protected override updated(changed: PropertyValues): void {
+    if (!['locale', 'messages', 'headingLevel'].some((name) => changed.has(name))) return
+    for (const part of this.renderRoot.querySelectorAll('*')) if (part instanceof Part) part.requestUpdate()
+  }
+
   protected override render(): TemplateResult {
     const { words: t, view } = this
     const servers = Object.keys(this.snapshot.servers).filter((name) => !this.removing.has(name))
@@ -180,30 +210,76 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private summary(servers: string[]): string {
     const { words: t, snapshot } = this
     if (!servers.length) return ''
-    const connected = servers.filter((name) => snapshot.servers[name]!.status === 'connected').length
+    const count = (status: string) => servers.filter((name) => snapshot.servers[name]!.status === status).length
+    const off = count('disabled')
     const tokens = this.tokenCounts.total(offered(this.toolLists))
-    return [t('connected_of', { n: connected, total: servers.length }), ...(tokens ? [t('tokens', { n: tokens })] : [])]
-      .join(' · ')
+    return [
+      ...(off < servers.length ? [t('connected_of', { n: count('connected'), total: servers.length - off })] : []),
+      ...(off ? [t('servers_off', { n: off })] : []),
+      ...(tokens ? [t('tokens', { n: tokens })] : []),
+    ].join(' · ')
   }
 
   private serversView(servers: string[]): TemplateResult {
-    const { words: t } = this
+    const { words: t, snapshot } = this
+    const shown = this.found(servers)
     return html`
-      <portolan-add .panel=${this} .servers=${this.snapshot.servers}></portolan-add>
+      <portolan-add .panel=${this} .servers=${snapshot.servers}></portolan-add>
+      ${
+      snapshot.warnings?.length
+        ? html`<details class="hint warn storage"><summary>${t('storage_damaged')}</summary>
+        <ul>${snapshot.warnings.map((w) => html`<li><bdi>${clean(w, 500)}</bdi></li>`)}</ul></details>`
+        : nothing
+    }
+      ${servers.length > FEW ? this.filters(servers) : nothing}
       ${
       servers.length
         ? html`<ul class="cards" part="cards" aria-label=${t('view_servers')}>${
-          repeat(servers, (name) => name, (name) => this.card(name))
-        }</ul>`
+          repeat(shown, (name) => name, (name) => this.card(name))
+        }</ul>${shown.length ? nothing : html`<p class="nothing" role="status">${t('no_match')}</p>`}`
         : html`
         <div class="empty" part="empty">${compass}
-          <h2>${t('empty_title')}</h2><p>${t('empty_text')}</p>
+          <div role="heading" aria-level=${this.headingLevel}>${t('empty_title')}</div><p>${t('empty_text')}</p>
           <div class="row center">
             <button type="button" class="primary" @click=${this.addDemo}>${t('add_demo')}</button>
             <button type="button" @click=${() => this.show({ kind: 'catalogue' })}>${t('browse')}</button>
           </div>
         </div>`
     }`
+  }
+
+  private filters(servers: string[]): TemplateResult {
+    const { words: t, ids } = this
+    const n = servers.filter((name) => this.needsAttention(name)).length
+    return html`<div class="filters">
+      ${searchField(ids.search, t('search_servers'), this.query, (query) => (this.query = query))}
+      ${selectField(ids.order, t('order'), orders, this.order, (o) => t(`order_${o}`), (o) => (this.order = o))}
+      <button type="button" aria-pressed=${this.attention} ?disabled=${
+      !n && !this.attention
+    } @click=${() => (this.attention = !this.attention)}>${t('needs_attention', { n })}</button>
+    </div>`
+  }
+
+  /** The servers that are searched for, in the chosen order. */
+  private found(servers: string[]): string[] {
+    if (servers.length <= FEW) return servers
+    const query = this.query.trim().toLowerCase()
+    const list = servers.filter((name) =>
+      (!query || `${name} ${placeOf(this.snapshot.servers[name]!.config.url)}`.toLowerCase().includes(query)) &&
+      (!this.attention || this.needsAttention(name))
+    )
+    if (this.order === 'name') return list.sort((a, b) => a.localeCompare(b, this.words.locale))
+    if (this.order === 'attention')
+      return list.sort((a, b) => Number(this.needsAttention(b)) - Number(this.needsAttention(a)))
+    return list
+  }
+
+  /** Whether a person can do something for a server. */
+  private needsAttention(name: string): boolean {
+    const server = this.snapshot.servers[name]!
+    const standing = standingOf(server, permissionFor(server.config.url, this.localNetworks))
+    return !['connected', 'connecting', 'idle', 'off'].includes(standing) || !!server.heldCount ||
+      (standing !== 'off' && !!server.config.missingHeaders?.length)
   }
 
   private card(name: string): TemplateResult {
@@ -213,7 +289,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     } .localNetwork=${permissionFor(server.config.url, this.localNetworks)}
       .now=${server.suspended ? this.now : 0} .tokens=${
       this.tokenCounts.total(this.toolLists.servers.get(name)?.flatMap((l) => (l.on ? [l.info] : [])) ?? [])
-    } .signingIn=${this.signIns.waits(name)} .words=${this.words}></portolan-card></li>`
+    } .signingIn=${this.signIns.waits(name)} .asking=${this.asking === name} .words=${this.words}></portolan-card></li>`
   }
 
   private dialogView(): TemplateResult | typeof nothing {
@@ -221,9 +297,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     switch (dialog?.kind) {
       case 'edit':
         return snapshot.servers[dialog.server]
-          ? html`<portolan-edit .panel=${this} .name=${dialog.server} .server=${
-            snapshot.servers[dialog.server]
-          }></portolan-edit>`
+          ? html`<portolan-edit .panel=${this} .server=${dialog.server} .copy=${!!dialog.copy}></portolan-edit>`
           : nothing
       case 'tool':
         return html`<portolan-tool .panel=${this} .name=${dialog.name} .tab=${
@@ -285,6 +359,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     })
   }
 
+  readonly askToken = (server: string | undefined): void => {
+    this.asking = server
+  }
+
   readonly showTools = (server: string): void => {
     this.go('tools')
     void this.updateComplete.then(async () => {
@@ -326,6 +404,16 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
       if (s.status === 'error' && isLocal(s.config.url)) void this.registry?.retry(name).catch(() => {}) // health tells
     }
   }
+}
+
+/** The level below the heading that comes before an element in its document, at most 5; 2 if there is none. */
+function levelBelow(element: Element): number {
+  let level = 1
+  for (const heading of (element.getRootNode() as ParentNode).querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')) {
+    if (!(heading.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)) break
+    level = Number(heading.getAttribute('aria-level') ?? /\d/.exec(heading.tagName)?.[0] ?? 2)
+  }
+  return Math.min(level + 1, 5)
 }
 
 const offered = ({ servers }: ToolLists) =>

@@ -5,6 +5,7 @@ import './approve/dialog.ts'
 import './catalogue/view.ts'
 import './export/dialog.ts'
 import './review/dialog.ts'
+import './server/credentials.ts'
 import './server/edit.ts'
 import './tool/dialog.ts'
 

@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { valueOf } from './part.ts'
 
 /** The options of a select. */
@@ -20,6 +20,10 @@ export const selectField = <V extends string>(
 ): TemplateResult =>
   html`<div class="field"><label for=${id}>${label}</label>
     <select id=${id} @change=${(e: Event) => choose(valueOf(e) as V)}>${options(values, chosen, face)}</select></div>`
+
+/** What is wrong with a field, beside it. The field is described by `<id>-problem`. */
+export const fieldProblem = (id: string, problem: string | undefined): TemplateResult | typeof nothing =>
+  problem ? html`<p id="${id}-problem" class="hint bad">${problem}</p>` : nothing
 
 /** A search field with its label. */
 export const searchField = (

@@ -32,7 +32,7 @@ export const styles = css`
   min-inline-size: 0; }
 h2, h3, p, ul, pre { margin: 0; }
 ul { list-style: none; padding: 0; }
-h2 { font-size: 1.15rem; } h3 { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
+h2 { font-size: 1.15rem; } [role=heading] { font-weight: 700; } h3, [role=heading] { font-size: 1rem; overflow-wrap: anywhere; min-inline-size: 0; }
 .dim { color: var(--_dim); font-size: .86rem; }
 .mono, pre, code { font-family: var(--portolan-mono, ui-monospace, "Cascadia Mono", Menlo, monospace);
   font-size: .86rem; overflow-wrap: anywhere; }
@@ -126,8 +126,9 @@ portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-col
 .part { display: grid; gap: .2rem; grid-template-columns: minmax(0, 1fr); } h4 { margin: 0; font-size: .86rem; }
 .diff { white-space: pre-wrap; overflow-wrap: anywhere; max-block-size: 18rem; overflow: auto;
   background: var(--_ground); border: 1px solid var(--_line); border-radius: 8px; padding: .5rem .7rem; }
-del { background: var(--_bad-wash); color: var(--_bad); }
-ins { background: var(--_good-wash); color: var(--_good); text-decoration-style: dotted; text-underline-offset: .2em; }
+del { color: var(--_dim); }
+ins { background: color-mix(in oklab, var(--_accent) 16%, transparent); text-underline-offset: .2em;
+  font-weight: 600; }
 .warnings { font-size: .88rem; } .warnings li { padding-block: .1rem; }
 
 .switch { appearance: none; inline-size: 2.5rem; block-size: 1.45rem; border-radius: 1rem;
@@ -189,6 +190,10 @@ dialog > header { display: flex; gap: 1rem; align-items: center; justify-content
   border-block-end: 1px solid var(--_line); position: sticky; inset-block-start: 0; background: inherit; z-index: 1; }
 dialog h2 { overflow-wrap: anywhere; }
 dialog > form, dialog > .content { padding: 1rem; display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
+dialog form > footer { position: sticky; inset-block-end: 0; background: var(--_paper); margin: 0 -1rem -1rem;
+  padding: .7rem 1rem; border-block-start: 1px solid var(--_line); }
+.credentials { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
+[aria-invalid=true] { border-color: var(--_bad); } .header > .hint { flex-basis: 100%; }
 dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap; gap: .5rem; justify-content: end; }
 .header { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; } .header .field { flex: 1 1 9rem; }
 .header .grow { flex: 2 1 12rem; }

@@ -174,6 +174,21 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"removeServer": named(func(_ context.Context, a *API, name string) error {
 		return a.changeConfig(name, func() error { return a.reg.Remove(name) })
 	}),
+	"renameServer": func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		to, err := stringField(params, "to")
+		if err != nil {
+			return nil, err
+		}
+		err = a.changeConfig(to, func() error { return a.reg.Rename(ctx, name, to) })
+		if err == nil {
+			a.host.Config(name, nil)
+		}
+		return null, err
+	},
 	"approveTools": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		name, err := stringField(params, "name")
 		if err != nil {

@@ -352,6 +352,12 @@ func TestHostGetsConfigurations(t *testing.T) {
 		{"addServer", `{"name":"s","config":{"url":"https://h.example/a"}}`, ""},
 		{"updateServer", `{"name":"gone","config":{}}`, ""},
 		{"setEnabled", `{"name":"s","enabled":false}`, `s {"url":"https://other.example/b","enabled":false,"auth":{"clientId":"c"}}`},
+		{"updateServer", `{"name":"s","config":{"missingHeaders":["K","L"],"rememberSecrets":false}}`,
+			`s {"url":"https://other.example/b","enabled":false,"auth":{"clientId":"c"},"rememberSecrets":false,"missingHeaders":["K","L"]}`},
+		{"updateServer", `{"name":"s","config":{"headers":{"K":"[redacted]","L":"again"},"rememberSecrets":null}}`,
+			`s {"url":"https://other.example/b","headers":{"L":"again"},"enabled":false,"auth":{"clientId":"c"},"missingHeaders":["K"]}`},
+		{"updateServer", `{"name":"s","config":{"url":"https://h.example/b"}}`,
+			`s {"url":"https://h.example/b","enabled":false,"auth":{"clientId":"c"}}`},
 		{"removeServer", `{"name":"s"}`, "s "},
 	} {
 		p.configs = nil

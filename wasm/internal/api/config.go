@@ -45,6 +45,12 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	if cfg.HoldNewTools {
 		o = o.bool("holdNewTools", true)
 	}
+	if cfg.RememberSecrets != nil {
+		o = o.bool("rememberSecrets", *cfg.RememberSecrets)
+	}
+	if cfg.MissingHeaders != nil {
+		o = o.strs("missingHeaders", cfg.MissingHeaders)
+	}
 	if cfg.AllowTools != nil || cfg.DenyTools != nil {
 		var tools object
 		if cfg.AllowTools != nil {
@@ -91,6 +97,7 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 	}
 	before := *cfg
 	var headers, auth []byte
+	var missing []string
 	err := rawjson.Members(patch, func(key string, value []byte) error {
 		isNull := rawjson.Kind(value) == '0'
 		switch key {
@@ -145,6 +152,19 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid("holdNewTools is not a boolean")
 			}
 			cfg.HoldNewTools = v
+		case "rememberSecrets":
+			v, ok := rawjson.Bool(value)
+			if !ok && !isNull {
+				return invalid("rememberSecrets is not a boolean")
+			}
+			cfg.RememberSecrets = nil
+			if ok {
+				cfg.RememberSecrets = &v
+			}
+		case "missingHeaders":
+			var err error
+			missing, err = stringList(value, key)
+			return err
 		case "tools":
 			return applyTools(cfg, value)
 		default:
@@ -158,7 +178,10 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 	kept := before.Headers
 	if endpoint.Origin(before.URL) != endpoint.Origin(cfg.URL) {
 		kept = nil
-		cfg.Headers, cfg.Auth = nil, withoutSecrets(cfg.Auth)
+		cfg.Headers, cfg.MissingHeaders, cfg.Auth = nil, nil, withoutSecrets(cfg.Auth)
+	}
+	if missing != nil {
+		cfg.MissingHeaders = missing
 	}
 	if auth != nil {
 		if err := applyAuth(&cfg.Auth, auth); err != nil {
@@ -196,7 +219,8 @@ func applyTools(cfg *registry.ServerConfig, value []byte) error {
 }
 
 func applyHeaders(cfg *registry.ServerConfig, value []byte, kept map[string]string) error {
-	cfg.Headers = nil
+	missing := cfg.MissingHeaders
+	cfg.Headers, cfg.MissingHeaders = nil, nil
 	if rawjson.Kind(value) == '0' {
 		return nil
 	}
@@ -208,6 +232,10 @@ func applyHeaders(cfg *registry.ServerConfig, value []byte, kept map[string]stri
 		s, ok := rawjson.String(value)
 		if !ok {
 			return invalid(`header "` + name + `" is not a string`)
+		}
+		if s == redacted && slices.Contains(missing, name) {
+			cfg.MissingHeaders = append(cfg.MissingHeaders, name)
+			return nil
 		}
 		if s == redacted {
 			if s, ok = kept[name]; !ok {

@@ -77,6 +77,13 @@ export class Player {
         this.#configs.delete(m.name)
         this.#list(m.name)
         return this.#state([m.name])
+      case 'renameServer': {
+        const config = this.#known(m.name)
+        this.#configs.delete(m.name)
+        this.#list(m.name)
+        this.#state([m.name])
+        return this.#changed(m.to, config)
+      }
       case 'retry':
       case 'discover': {
         const names = 'name' in m ? [m.name] : m.names ?? [...this.#configs.keys()]

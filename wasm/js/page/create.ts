@@ -61,6 +61,7 @@ class PageOwner implements Owner {
     await owner.#loadChecks()
     const registry = owner.#registry = new Image(owner)
     registry.version = version
+    registry.rememberSecrets = !!options.rememberSecrets
     try {
       await owner.#start()
     } catch (e) {
@@ -85,10 +86,12 @@ class PageOwner implements Owner {
 
   async #openStore(): Promise<void> {
     const { rememberSecrets, storage } = this.#options
-    const secrets = rememberSecrets ? await (await part('secrets', this.host)).openSecrets() : undefined
+    const secrets = async () => (await part('secrets', this.host)).openSecrets()
+    if (rememberSecrets) await secrets() // its fault is the caller's to hear
     this.#store = new ConfigStore(
       storageFor(storage),
       secrets,
+      rememberSecrets,
       (work) => this.#locked(work),
       () => part('repair', this.host),
     )

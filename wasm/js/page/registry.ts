@@ -60,6 +60,7 @@ export const readTool = 'portolan_read_result'
 export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
   readonly requests: Requests
   version = ''
+  rememberSecrets = false
   /** discover() was called, so that new servers are listed by themselves. */
   discovered = false
   /** Waits until the server of a stale tool has answered. Rejects with the error of a server that has not. */
@@ -123,6 +124,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   async removeServer(name: string): Promise<void> {
     checkName(name)
     await this.requests.ask({ method: 'removeServer', name })
+    await this.#owner.save?.(name)
+  }
+
+  async renameServer(name: string, to: string): Promise<void> {
+    checkName(to)
+    await this.requests.ask({ method: 'renameServer', name, to })
+    await this.#owner.save?.(to)
     await this.#owner.save?.(name)
   }
 
@@ -305,6 +313,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   attached(a: Attached): void {
     this.version = a.version
+    this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.#resultBytes = a.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
   }

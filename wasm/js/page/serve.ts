@@ -38,6 +38,7 @@ export function serve(registry: Registry, channel: types.Channel): () => void {
       stop = registry.subscribe(update)
       return {
         version: registry.version,
+        rememberSecrets: registry.rememberSecrets,
         resultBytes: Number.MAX_SAFE_INTEGER,
         callTimeoutMs: 3_600_000,
       } satisfies Attached
@@ -80,6 +81,8 @@ async function perform(
       return registry.updateServer(m.name, m.config)
     case 'removeServer':
       return registry.removeServer(m.name)
+    case 'renameServer':
+      return registry.renameServer(m.name, m.to)
     case 'retry':
       return registry.retry(m.name)
     case 'signIn':

@@ -2,7 +2,7 @@ import { ignore } from '../shared/download.ts'
 import { isObject } from '../shared/object.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
-import type { AuthConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
+import type { AuthConfig, RedactedConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 import type { Shape } from './repair.ts'
 
@@ -41,13 +41,15 @@ export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
 const MOST_WARNINGS = 20
 
 /** A stored configuration: of secrets it has the names only. */
-type Stored = Omit<ServerConfig, 'headers'> & { headers?: string[] }
+type Stored = Omit<RedactedConfig, 'headers' | 'missingHeaders'> & { headers?: string[] }
 
 /** The servers' configurations as the module last sent them, or before as they were stored; and all that is stored. */
 export class ConfigStore {
-  readonly servers = new Map<string, ServerConfig>()
+  readonly servers = new Map<string, RedactedConfig>()
   readonly storage: StorageAdapter
-  readonly #secrets: SecretStore | undefined
+  readonly #openSecrets: () => Promise<SecretStore>
+  #secrets: Promise<SecretStore> | undefined
+  readonly #remembers: boolean
   readonly #turn: <T>(work: () => Promise<T>) => Promise<T>
   /** Servers to save: the fields that changed, or undefined for all. */
   readonly #unsaved = new Map<string, string[] | undefined>()
@@ -61,16 +63,21 @@ export class ConfigStore {
   onWarning = () => {}
   readonly #repair: () => Promise<typeof import('./repair.ts')>
 
-  /** `turn` runs work while no other tab changes the storage. */
+  /**
+   * `openSecrets` opens the store of secrets for the first server that uses it. `remembers` is whether servers without
+   * a choice of their own do. `turn` runs work while no other tab changes the storage.
+   */
   constructor(
     storage: StorageAdapter,
-    secrets?: SecretStore,
+    openSecrets: () => Promise<SecretStore> = async () => (await import('./secrets.ts')).openSecrets(),
+    remembers = false,
     turn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
     repair: () => Promise<typeof import('./repair.ts')> = () => import('./repair.ts'),
   ) {
     this.storage = storage
     this.#repair = repair
-    this.#secrets = secrets
+    this.#openSecrets = openSecrets
+    this.#remembers = remembers
     this.#turn = turn
   }
 
@@ -79,10 +86,29 @@ export class ConfigStore {
    * stored once they change.
    */
   async load(given: Record<string, ServerConfig>): Promise<void> {
-    for (const [name, { headers: _, ...config }] of Object.entries(await this.stored())) {
-      this.servers.set(name, (await this.#secrets?.get(name, config)) ?? config)
+    for (const [name, { headers: names = [], ...stored }] of Object.entries(await this.stored())) {
+      const config: ServerConfig = await this.#withSecrets(name, stored, (s) => s.get(name, stored)) ?? stored
+      const missingHeaders = names.filter((header) => !config.headers?.[header])
+      this.servers.set(name, missingHeaders.length ? { ...config, missingHeaders } : config)
     }
     for (const [name, config] of Object.entries(given)) this.servers.set(name, config)
+  }
+
+  /** Uses the store of secrets, if the server's are kept there. A fault of the store becomes a warning. */
+  async #withSecrets<T>(
+    name: string,
+    config: Pick<ServerConfig, 'rememberSecrets'>,
+    use: (secrets: SecretStore) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (!(config.rememberSecrets ?? this.#remembers)) return undefined
+    try {
+      return await use(await (this.#secrets ??= this.#openSecrets()))
+    } catch (e) {
+      this.warn(
+        `the secrets of the server ${JSON.stringify(name)} are not kept on this device: ${(e as Error).message}`,
+      )
+      return undefined
+    }
   }
 
   /** Takes configurations over from the module; null: the server was removed. */
@@ -156,6 +182,7 @@ export class ConfigStore {
   }
 
   warn(warning: string): void {
+    if (this.warnings.includes(warning)) return
     this.warnings = [...this.warnings, warning].slice(-MOST_WARNINGS)
     this.onWarning()
   }
@@ -169,18 +196,23 @@ export class ConfigStore {
       const config = this.servers.get(name)
       const before = servers[name] as Record<string, unknown> | undefined
       if (config) {
-        const { headers, auth, ...rest } = config
+        const { headers, missingHeaders = [], auth, ...rest } = config
+        const names = [...Object.keys(headers ?? {}), ...missingHeaders]
         const whole = {
           ...rest,
           auth: auth && withSecrets(auth, undefined),
-          headers: headers && Object.keys(headers),
+          headers: names.length ? names : undefined,
         } as Stored & Record<string, unknown> // undefined is left out
         if (fields && before?.url === whole.url) { for (const key of fields) before[key] = whole[key] }
         else servers[name] = whole
       } else delete servers[name]
     }
     await this.storage.set(serversShape.key, JSON.stringify({ version: 1, servers }))
-    for (const [name] of changes) await this.#secrets?.set(name, this.servers.get(name))
+    for (const [name] of changes) {
+      const config = this.servers.get(name)
+      const kept = config && await this.#withSecrets(name, config, (s) => s.set(name, config).then(() => true))
+      if (!kept) await (await this.#secrets?.catch(ignore))?.set(name, undefined).catch(ignore)
+    }
   }
 }
 

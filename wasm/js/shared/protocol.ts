@@ -33,6 +33,7 @@ export type Request =
     | { method: 'addServer'; name: string; config: ServerConfig }
     | { method: 'updateServer'; name: string; config: Partial<ServerConfig> }
     | { method: 'removeServer' | 'retry' | 'signOut'; name: string }
+    | { method: 'renameServer'; name: string; to: string }
     /** `resume` and the URL of the redirect complete the sign-in of an earlier page. */
     | { method: 'signIn'; name: string; resume?: string; url?: string }
     | { method: 'approveTools'; name: string; tools?: string[] }
@@ -172,6 +173,8 @@ export type Authorized = { url: string } | { error: string }
 /** Result of `attach`. */
 export interface Attached {
   version: string
+  /** Of a served registry. */
+  rememberSecrets?: boolean
   resultBytes: number
   callTimeoutMs: number
 }

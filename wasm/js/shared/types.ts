@@ -50,7 +50,10 @@ export interface RegistryOptions {
   proxy?: string
   /** Where configurations are stored. Default: `local`, which is localStorage if the page has it. */
   storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
-  /** Stores header values and tokens too, encrypted with a non-extractable key in IndexedDB. Default: in memory. */
+  /**
+   * Stores header values and tokens too, encrypted with a non-extractable key in IndexedDB. Default: false, in memory.
+   * A server can differ; see {@link ServerConfig.rememberSecrets}.
+   */
   rememberSecrets?: boolean
   /**
    * Keeps the last list of each server, encrypted, in IndexedDB: 2 Mi characters for one server, 8 MiB in all. The next
@@ -178,6 +181,11 @@ export interface ServerConfig {
   trust?: 'trust' | 'ask-on-change' | 'ask-always'
   /** Holds new tools of a known server. Default: false, which offers them. */
   holdNewTools?: boolean
+  /**
+   * Stores this server's header values and the secrets of `auth`, encrypted. With false they end with the page.
+   * Default: the registry's `rememberSecrets`, which also decides about the tokens of sign-ins.
+   */
+  rememberSecrets?: boolean
 }
 
 /**
@@ -209,7 +217,10 @@ export interface AuthConfig {
 }
 
 /** A configuration without secrets: header values and the secrets of `auth` read `[redacted]`. */
-export type RedactedConfig = ServerConfig
+export interface RedactedConfig extends ServerConfig {
+  /** Headers of an earlier visit, whose values were not stored. They are not sent until `updateServer` has set them. */
+  missingHeaders?: string[]
+}
 
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
@@ -219,6 +230,8 @@ export interface Registry extends AsyncDisposable {
    */
   readonly mode: string
   readonly version: string
+  /** The option `rememberSecrets`: what holds for servers without a choice of their own. */
+  readonly rememberSecrets: boolean
   /**
    * Adds a server. After the first `discover()`, it connects and lists the server's tools at once. A name has 1 to 64
    * characters. It cannot be one that every object has, such as `constructor`.
@@ -226,6 +239,11 @@ export interface Registry extends AsyncDisposable {
   addServer(name: string, config: ServerConfig): Promise<void>
   /** Changes the given fields. An undefined field is reset to its default. */
   updateServer(name: string, patch: Partial<ServerConfig>): Promise<void>
+  /**
+   * Gives a server another name, which its tools then have, and ends its calls. Its configuration, secrets, sign-in,
+   * approvals and pins stay.
+   */
+  renameServer(name: string, to: string): Promise<void>
   /** Removes a server and ends its calls. */
   removeServer(name: string): Promise<void>
   /** Enables or disables a server. The same as `updateServer` with `enabled`. */

@@ -61,6 +61,7 @@ export const configFields = [
   'auth',
   'trust',
   'holdNewTools',
+  'rememberSecrets',
 ]
 
 /** Words of the field transport. */

@@ -3,6 +3,7 @@ import { fill, missing } from '../config/placeholders.ts'
 import { renameFree } from '../config/address.ts'
 import type { Entry } from '../config/types.ts'
 import { get } from '../config/json.ts'
+import { configFields } from '../../../wasm/js/shared/wire.gen.ts'
 
 export type Clash = 'rename' | 'overwrite' | 'skip'
 
@@ -13,6 +14,8 @@ export interface Plan {
   name: string
   clash: Clash
   values: Record<string, string>
+  /** Its secrets are stored on this device. Undefined: as the registry does. */
+  keep?: boolean
 }
 
 /** Plans for entries. An entry that equals an existing server, apart from secrets, is skipped. */
@@ -39,23 +42,14 @@ export function ready(plans: readonly Plan[], taken: ReadonlySet<string>): Plan[
 }
 
 /** A field that an overwritten server had, and its new configuration has not, takes its default. */
-const bare: { [K in keyof Required<Omit<ServerConfig, 'url'>>]: undefined } = {
-  headers: undefined,
-  proxy: undefined,
-  enabled: undefined,
-  transport: undefined,
-  timeoutMs: undefined,
-  tools: undefined,
-  auth: undefined,
-  trust: undefined,
-  holdNewTools: undefined,
-}
+const bare = Object.fromEntries(configFields.slice(1).map((field) => [field, undefined])) as Partial<ServerConfig>
 
 /** Adds servers and connects to them; the result is their names. A fault ends it, and keeps what was added. */
 export async function carryOut(registry: Registry, plans: readonly Plan[]): Promise<string[]> {
   const done: string[] = []
-  for (const { entry, name: wished, clash, values } of plans) {
+  for (const { entry, name: wished, clash, values, keep } of plans) {
     const config = fill(entry, values)
+    if (keep !== undefined) config.rememberSecrets = keep
     if (!config.url.startsWith('builtin:')) config.proxy ??= 'auto'
     const taken = new Set(Object.keys(registry.getSnapshot().servers))
     const name = clash === 'overwrite' ? wished : renameFree(wished, taken)

@@ -8,6 +8,9 @@ import { fill } from '../config/placeholders.ts'
 import type { Entry, Input, Lint } from '../config/types.ts'
 import { hostOf } from '../server/diagnosis.ts'
 import { line } from '../../ui/text.ts'
+import { isKept } from '../server/keeping.ts'
+import { keepField } from '../server/fields.ts'
+import { nameNote } from './name-note.ts'
 import { carryOut, plansOf, ready, type Clash, type Plan } from './plan.ts'
 
 const clashes: Clash[] = ['rename', 'overwrite', 'skip']
@@ -76,9 +79,9 @@ class Preview extends PanelPart {
         : nothing
     }
         <div class="field grow"><label for="${id}-name">${this.t('name')}</label>
-          <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required .value=${name} @input=${(
-      e: Event,
-    ) => change({ name: valueOf(e) })}></div>
+          <input id="${id}-name" maxlength="64" spellcheck="false" autocomplete="off" required
+            aria-describedby="${id}-name-note" .value=${name} @input=${(e: Event) => change({ name: valueOf(e) })}>
+          ${nameNote(this.panel.words, `${id}-name-note`, name.trim())}</div>
         ${
       clash
         ? selectField(`${id}-clash`, this.t('name_taken'), clashes, plan.clash, (c) =>
@@ -109,6 +112,16 @@ class Preview extends PanelPart {
             this.input(input, `${id}-in${i}`, plan.values, (values) => change({ values }))
           )
         }</div>`
+        : nothing
+    }
+      ${
+      entry.secrets.length || entry.inputs.some((input) => input.password)
+        ? keepField(
+          this.panel.words,
+          `${id}-keep`,
+          plan.keep ?? isKept(this.panel, config),
+          (keep) => change({ keep }),
+        )
         : nothing
     }
       ${this.lints(entry.lints)}

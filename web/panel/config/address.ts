@@ -48,6 +48,9 @@ export function isPrivate(host: string): boolean {
 
 const maxName = 64
 
+/** Whether tools of a server with that name are called `name__tool`, without a hash. The rule is registry/names. */
+export const isPlainName = (name: string): boolean => /^(?![-\d])(?!.*__)[\w-]*[a-z\d-]$/i.test(name)
+
 /** A name that the registry takes: printable, on one line, at most 64 characters. */
 export function cleanName(s: string): string {
   const shown = [...s.slice(0, 500)].map((

@@ -3,9 +3,10 @@ import { repeat } from 'lit/directives/repeat.js'
 import { PanelDialog } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
-import type { HeldTool, ToolDefinition } from '../../../wasm/js/shared/types.ts'
+import type { Flag, HeldTool, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
+import { chosen } from '../tools/ledger.ts'
 import { valueDiff, wordDiff, type Stretch } from './diff.ts'
 import '../tool/json.ts'
 
@@ -48,12 +49,14 @@ class Review extends PanelDialog {
       ? this.t('held_renamed', { from: clean(t.renamedFrom ?? '', 128) })
       : this.t(t.reason === 'changed' && !t.changes.length ? 'held_forgotten' : `held_${t.reason}`)
     const differing = parts.filter((p) => t.changes.includes(p))
+    const beside = t.before ? differing : []
+    const flagsOf = (part: Part) => (t.flags ?? []).filter((f) => f.where.split('/')[1] === part)
     return html`<section class="held-tool" aria-labelledby=${id}>
       <h3 id=${id} class="mono"><bdi>${clean(t.tool, 128)}</bdi></h3>
       <p class="dim">${why}</p>
-      ${flagList(this.panel.words, t.flags)}
+      ${flagList(this.panel.words, t.flags?.filter((f) => !beside.some((part) => flagsOf(part).includes(f))))}
       ${
-      t.before ? differing.map((part) => this.difference(part, t.before!, t.definition)) : html`
+      t.before ? differing.map((part) => this.difference(part, t.before!, t.definition, flagsOf(part))) : html`
         ${
         differing.some((p) => p !== 'name')
           ? html`<p class="hint">${
@@ -70,23 +73,43 @@ class Review extends PanelDialog {
     }
       <div class="row"><button type="button" class=${
       this.held.length > 1 ? 'small' : 'primary'
-    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button></div>
+    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.approve(t)}>${this.t('approve')}</button>
+        <button type="button" class=${
+      this.held.length > 1 ? 'small' : ''
+    } ?disabled=${this.busy} aria-describedby=${id} @click=${() => this.keepOff(t)}>${this.t('keep_off')}</button></div>
     </section>`
   }
 
-  private difference(part: Part, before: ToolDefinition, now: ToolDefinition): TemplateResult {
+  private difference(
+    part: Part,
+    before: ToolDefinition,
+    now: ToolDefinition,
+    flags: readonly Flag[],
+  ): TemplateResult {
     const [a, b] = [before[part], now[part]]
     const texts = [a, b].every((v) => v === undefined || typeof v === 'string')
     const stretches = texts ? wordDiff(String(a ?? ''), String(b ?? '')) : valueDiff(a, b)
     return html`<div class="part"><h4>${this.t(`part_${part}` as Key)}</h4>
       <div class=${texts ? 'diff' : 'diff mono'} tabindex="0" role="group" aria-label=${
       this.t(`part_${part}` as Key)
-    } dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div></div>`
+    } dir=${texts ? 'auto' : 'ltr'}>${stretches.map(stretch)}</div>${flagList(this.panel.words, flags)}</div>`
   }
 
-  private async approve(tool?: HeldTool): Promise<void> {
+  private approve(tool?: HeldTool): Promise<void> {
+    return this.change(() => this.panel.registry.approveTools(this.server, tool && [tool.tool]))
+  }
+
+  /** Switches a tool off. It stays unapproved. */
+  private keepOff({ tool }: HeldTool): Promise<void> {
+    const { registry, snapshot } = this.panel
+    const all = [...snapshot.tools, ...snapshot.withheld, ...snapshot.held].filter((t) => t.server === this.server)
+    const tools = chosen(snapshot.servers[this.server]?.config.tools, all.map((t) => t.tool), [tool], false)
+    return this.change(() => registry.updateServer(this.server, { tools }))
+  }
+
+  private async change(work: () => Promise<void>): Promise<void> {
     this.busy = true
-    await this.panel.run(() => this.panel.registry.approveTools(this.server, tool && [tool.tool]))
+    await this.panel.run(work)
     this.busy = false
   }
 }

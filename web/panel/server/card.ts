@@ -8,9 +8,10 @@ import { standingIcon } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
 import '../../ui/menu.ts'
 import type { MenuItem } from '../../ui/menu.ts'
-import { diagnosis, hostOf } from './diagnosis.ts'
+import { diagnosis, placeOf } from './diagnosis.ts'
 import type { Track } from './history.ts'
 import { sparkline, strip } from './history.ts'
+import { isKept } from './keeping.ts'
 import { causeOf, standingOf, type LocalNetwork } from './status.ts'
 
 /** One server: its status, its tools, and its menu. */
@@ -23,6 +24,7 @@ class Card extends PanelPart {
     'now',
     'tokens',
     'signingIn',
+    'asking',
     'words',
   )
   declare name: string
@@ -35,6 +37,8 @@ class Card extends PanelPart {
   declare tokens: number
   /** The person is signing in, in another window. */
   declare signingIn: boolean
+  /** The field for a token is open. */
+  declare asking: boolean
   declare words: Words
   private readonly title_ = freshId()
 
@@ -42,10 +46,11 @@ class Card extends PanelPart {
     const { server, name, t } = { server: this.server, name: this.name, t: this.t.bind(this) }
     const standing = standingOf(server, this.localNetwork)
     const shown = clean(name, 80)
+    const missing = server.status === 'disabled' ? [] : server.config.missingHeaders ?? []
     return html`<article class="card" part="card" data-standing=${standing} aria-labelledby=${this.title_}>
       <header>
         <span class="standing">${standingIcon[standing]}</span>
-        <h3 id=${this.title_}><bdi>${shown}</bdi></h3>
+        <div role="heading" id=${this.title_} aria-level=${this.panel.headingLevel}><bdi>${shown}</bdi></div>
         <span class="status" part="status">${this.statusWords(standing)}</span>
         ${sparkline(this.track, this.panel.words)} ${strip(this.track, this.panel.words)}
         <span class="actions">
@@ -58,7 +63,13 @@ class Card extends PanelPart {
       </header>
       <ul class="facts">${this.facts().map((fact) => html`<li>${fact}</li>`)}</ul>
       ${
-      server.lastError && standing !== 'off' && standing !== 'connected'
+      missing.length
+        ? html`<div class="diagnosis" part="diagnosis"><p><strong>${this.t('missing')}</strong> ${
+          this.t('missing_why', { names: missing.map((header) => clean(header, 100)).join(', ') })
+        }</p>${this.credentials(missing)}</div>`
+        : this.asking
+        ? html`<div class="diagnosis" part="diagnosis">${this.credentials(['Authorization'])}</div>`
+        : server.lastError && standing !== 'off' && standing !== 'connected'
         ? diagnosis(this.panel, name, server, causeOf(server, this.localNetwork))
         : nothing
     }
@@ -79,6 +90,15 @@ class Card extends PanelPart {
     </article>`
   }
 
+  protected override updated(): void {
+    if (this.querySelector('portolan-credentials')) void this.panel.run(() => import('../parts.ts'))
+  }
+
+  private credentials(headers: readonly string[]): TemplateResult {
+    return html`<portolan-credentials .panel=${this.panel} .name=${this.name} .config=${this.server.config}
+      .headers=${headers} .opened=${this.asking}></portolan-credentials>`
+  }
+
   private statusWords(standing: ReturnType<typeof standingOf>): string {
     const { latencyMs, retryAt, consecutiveFailures } = this.server
     if (standing === 'connected' && latencyMs !== null)
@@ -95,11 +115,18 @@ class Card extends PanelPart {
   private facts(): (TemplateResult | string)[] {
     const { config, transport, protocolVersion, toolCount, toolTotal, serverInfo } = this.server
     return [
-      html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(hostOf(config.url), 60)}</bdi>`,
+      html`<bdi dir="ltr" title=${clean(config.url, 300)}>${clean(placeOf(config.url), 80)}</bdi>`,
       ...(transport ? [this.t(transport === 'sse' ? 'transport_sse' : 'transport_http')] : []),
       ...(protocolVersion ? [html`<bdi>MCP ${clean(protocolVersion, 20)}</bdi>`] : []),
       ...(this.server.signIn === 'signed-in' ? [this.t('signed_in')] : []),
       ...(config.proxy === true ? [this.t('through_proxy')] : []),
+      ...(config.headers && Object.keys(config.headers).length
+        ? [
+          this.t(isKept(this.panel, config) ? 'headers_device' : 'headers_tab', {
+            names: Object.keys(config.headers).slice(0, 5).map((header) => clean(header, 60)).join(', '),
+          }),
+        ]
+        : []),
       ...(toolTotal
         ? [
           html`<button type="button" class="link" @click=${() => this.panel.showTools(this.name)}>${
@@ -126,7 +153,7 @@ class Card extends PanelPart {
         ? [{ label: this.t('sign_out'), act: () => panel.run(() => panel.registry.signOut(name)) }]
         : []),
       { label: this.t('edit'), act: () => panel.show({ kind: 'edit', server: name }) },
-      { label: this.t('clone'), act: () => panel.run(() => clone(panel, name)) },
+      { label: this.t('clone'), act: () => panel.show({ kind: 'edit', server: name, copy: true }) },
       {
         label: this.t('copy_config'),
         act: () =>
@@ -144,16 +171,6 @@ class Card extends PanelPart {
       () => (box.checked = this.server.status !== 'disabled'),
     )
   }
-}
-
-/** Adds a copy without its secrets, switched off, and opens it. */
-async function clone({ registry, snapshot, show }: Card['panel'], name: string): Promise<void> {
-  let copy = 2
-  while (snapshot.servers[`${name}-${copy}`]) copy++
-  const { headers: _, auth, ...config } = snapshot.servers[name]!.config
-  const { openly } = await import('../parts.ts')
-  await registry.addServer(`${name}-${copy}`, { ...config, ...(auth && { auth: openly(auth) }), enabled: false })
-  show({ kind: 'edit', server: `${name}-${copy}` })
 }
 
 define('portolan-card', Card)

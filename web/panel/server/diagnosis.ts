@@ -38,10 +38,14 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
   let { fix } = remedies[cause]
   if (fix === 'ask_proxy' && server.config.proxy) fix = 'retry'
   if (fix === 'proxy' && server.config.proxy === true) fix = 'retry'
+  // A person has to allow that the proxy sees what it would carry.
+  const carriesSecrets = fix === 'proxy' &&
+    (server.signIn === 'signed-in' || Object.keys(server.config.headers ?? {}).length > 0)
   const act = () =>
     panel.run(async () => {
       if (fix === 'sign_in') return panel.signIns.begin(panel.registry, name)
-      if (fix === 'edit' || fix === 'credentials') return panel.show({ kind: 'edit', server: name })
+      if (fix === 'credentials') return panel.askToken(name)
+      if (fix === 'edit') return panel.show({ kind: 'edit', server: name })
       if (fix === 'proxy') await panel.registry.updateServer(name, { proxy: true })
       if (fix === 'ask_proxy') await panel.registry.updateServer(name, { proxy: 'auto' })
       if (fix === 'direct') await panel.registry.updateServer(name, { proxy: false })
@@ -51,20 +55,28 @@ export function diagnosis(panel: PanelContext, name: string, server: Server, cau
   if (panel.signIns.waits(name)) return waitingView(panel, name, server)
   return html`<div class="diagnosis" part="diagnosis">
     <p><strong>${words(`cause_${cause}`)}</strong> ${
-    words(cause === 'sign_in' && server.signInHost ? 'cause_sign_in_at' : `cause_${cause}_why`, {
-      host: hostOf(server.config.url),
-      origin: location.origin,
-      at: clean(server.signInHost ?? '', 100),
-    })
+    words(
+      carriesSecrets
+        ? 'cause_cors_secrets'
+        : cause === 'sign_in' && server.signInHost
+        ? 'cause_sign_in_at'
+        : `cause_${cause}_why`,
+      {
+        host: hostOf(server.config.url),
+        origin: location.origin,
+        at: clean(server.signInHost ?? '', 100),
+      },
+    )
   }</p>
     <div class="row">
       <button type="button" class="primary small" @click=${act}>${
-    fix === 'retry' && server.suspended ? words('retry') : words(`fix_${fix}`)
+    fix === 'retry' && server.suspended ? words('retry') : words(carriesSecrets ? 'fix_proxy_secrets' : `fix_${fix}`)
   }</button>
       ${
-    cause === 'credentials'
-      ? html`<button type="button" class="small" @click=${() =>
-        panel.run(() => panel.signIns.begin(panel.registry, name))}>${words('fix_sign_in')}</button>`
+    fix !== 'retry' && server.suspended
+      ? html`<button type="button" class="small" @click=${() => panel.run(() => panel.registry.retry(name))}>${
+        words('retry')
+      }</button>`
       : nothing
   }
       ${
@@ -127,4 +139,9 @@ If it checks Origin, please add that one to its list.`
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
+}
+
+/** Host and path of a URL, without its query, which may hold secrets. */
+export function placeOf(url: string): string {
+  return URL.canParse(url) && new URL(url).host ? hostOf(url) + new URL(url).pathname.replace(/\/$/, '') : url
 }

@@ -1,64 +1,98 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
-import type { ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
-import { options } from '../../ui/fields.ts'
+import type { RedactedConfig, ServerConfig, Snapshot } from '../../../wasm/js/shared/types.ts'
+import { maxServerName } from '../../../wasm/js/shared/wire.gen.ts'
+import { fieldProblem, options } from '../../ui/fields.ts'
 import { clean } from '../../ui/text.ts'
-import { authFields, authOf, openly, radios, trustFields, trustOf } from './fields.ts'
+import { renameFree } from '../config/address.ts'
+import { usable } from '../config/headers.ts'
+import { lint } from '../config/lint.ts'
+import { nameNote } from '../add/name-note.ts'
+import type { Key } from '../translations.ts'
+import { isKept } from './keeping.ts'
+import { authFields, authOf, keepField, openly, radios, trustFields, trustOf } from './fields.ts'
 import { hostOf } from './diagnosis.ts'
-import { freshRow, headersOf, type HeaderRow } from './headers.ts'
+import { headersOf, rowsOf, type HeaderRow } from './headers.ts'
 import './headers.ts'
 
 const proxies = ['off', 'auto', 'on'] as const
 const transports = ['auto', 'streamable-http', 'sse'] as const
 
-/** Changes a server's configuration. */
+interface Problems {
+  name?: string
+  url?: string
+  /** By the id of a row. */
+  headers: Map<string, string>
+}
+
+/** Changes a server's name and configuration. With `copy`, it makes a new server instead. */
 class Edit extends PanelDialog {
-  static override properties = reactive('name', 'server', 'url', 'rows', 'fault', 'remembered')
-  declare name: string
-  declare server: Snapshot['servers'][string]
+  static override properties = reactive('server', 'copy', 'name', 'url', 'rows', 'checked', 'fault', 'remembered')
+  /** The server's name. */
+  declare server: string
+  declare copy: boolean
+  /** As it is typed. */
+  declare private name: string
   declare private url: string
   declare private rows: HeaderRow[]
+  /** Problems are shown after the first attempt to save. */
+  declare private checked: boolean
   declare private fault: string | undefined
   /** Answers about the server's calls. */
   declare private remembered: number
   private readonly id_ = freshId()
+  private origin: RedactedConfig = { url: '' }
 
   override connectedCallback(): void {
     super.connectedCallback()
-    const { config } = this.server
+    const { config } = this.health
+    const { headers: _, missingHeaders: __, auth, ...open } = config
+    this.origin = this.copy ? { ...open, ...(auth && { auth: openly(auth) }) } : config
+    this.name ??= this.copy ? renameFree(this.server, Object.keys(this.panel.snapshot.servers)) : this.server
     this.url ??= config.url
-    this.rows ??= Object.keys(config.headers ?? {}).map((name) => freshRow(name, true))
+    this.rows ??= rowsOf(this.origin)
+  }
+
+  private get health(): Snapshot['servers'][string] {
+    return this.panel.snapshot.servers[this.server]!
   }
 
   protected override firstUpdated(): void {
     super.firstUpdated()
+    if (this.copy) return
     void this.panel.run(() => this.panel.registry.approvals()).then((
       all,
-    ) => (this.remembered = all?.filter((a) => a.server === this.name).length ?? 0))
+    ) => (this.remembered = all?.filter((a) => a.server === this.server).length ?? 0))
   }
 
   private readonly forget = () =>
     this.panel.run(async () => {
-      await this.panel.registry.forgetApprovals(this.name)
+      await this.panel.registry.forgetApprovals(this.server)
       this.remembered = 0
     })
 
   protected heading(): TemplateResult {
-    return html`${this.t('edit_title')} <bdi>${clean(this.name, 80)}</bdi>`
+    return html`${this.t(this.copy ? 'copy_title' : 'edit_title')} <bdi>${clean(this.server, 80)}</bdi>`
   }
 
   protected body(): TemplateResult {
-    const { config } = this.server
-    const { id_: id } = this
+    const { origin: config, id_: id } = this
     const proxy = config.proxy === true ? 'on' : config.proxy === 'auto' ? 'auto' : 'off'
     const moved = hostOf(this.url) !== hostOf(config.url) && this.rows.some((r) => r.kept)
-    return html`<form method="dialog" @submit=${this.save}>
+    const { name, url, headers } = this.checked ? this.problems() : { headers: new Map<string, string>() }
+    return html`<form method="dialog" novalidate @submit=${this.save}>
+      <div class="field"><label for="${id}-name">${this.t('name')}</label>
+        <input id="${id}-name" maxlength=${maxServerName} required spellcheck="false" autocomplete="off"
+          aria-invalid=${!!name} aria-describedby="${id}-name-problem ${id}-name-note" .value=${this.name} @input=${(
+      e: Event,
+    ) => (this.name = valueOf(e))}>
+        ${fieldProblem(`${id}-name`, name)}${nameNote(this.panel.words, `${id}-name-note`, this.name.trim())}</div>
       <div class="field"><label for="${id}-url">${this.t('url')}</label>
         <input id="${id}-url" name="url" dir="ltr" required spellcheck="false" autocomplete="off" inputmode="url"
-          .value=${this.url} @input=${(
+          aria-invalid=${!!url} aria-describedby="${id}-url-problem" .value=${this.url} @input=${(
       e: Event,
-    ) => (this.url = valueOf(e).trim())}></div>
+    ) => (this.url = valueOf(e).trim())}>${fieldProblem(`${id}-url`, url)}</div>
       ${
       moved
         ? html`<p class="hint warn" role="status">${this.t('moved', { host: clean(hostOf(config.url), 100) })}</p>`
@@ -66,9 +100,10 @@ class Edit extends PanelDialog {
     }
       ${
       this.url.startsWith('builtin:') ? nothing : html`
-        <portolan-headers .panel=${this.panel} .rows=${this.rows} .host=${hostOf(this.url)} @rows=${(
-        e: CustomEvent<HeaderRow[]>,
-      ) => (this.rows = e.detail)}></portolan-headers>
+        <portolan-headers .panel=${this.panel} .rows=${this.rows} .host=${
+        hostOf(this.url)
+      } .problems=${headers} @rows=${(e: CustomEvent<HeaderRow[]>) => (this.rows = e.detail)}></portolan-headers>
+        ${this.rows.length ? keepField(this.panel.words, 'keep', isKept(this.panel, config)) : nothing}
         <fieldset><legend>${this.t('proxy')}</legend>
           ${radios('proxy', proxies, proxy, (p) => [this.t(`proxy_${p}`), this.t(`proxy_${p}_means`)])}
         </fieldset>
@@ -99,31 +134,72 @@ class Edit extends PanelDialog {
     </form>`
   }
 
+  /** What cannot be saved, in the panel's words. */
+  private problems(): Problems {
+    const name = this.name.trim()
+    const others = Object.keys(this.panel.snapshot.servers).filter((other) => this.copy || other !== this.server)
+    const wrong = lint({ url: this.url }).find((l) => l.level === 'error')
+    const headers = new Map<string, string>()
+    for (const row of this.rows) {
+      if (row.kept || row.missing || !row.name.trim()) continue
+      const refused = usable([[row.name, row.value]]).lints.find((l) => l.level === 'warning') ??
+        lint({ url: this.url, headers: { [row.name]: row.value } }).find((l) => l.code === 'invalid_header_value')
+      if (refused) headers.set(row.id, this.t(`lint_${refused.code}` as Key, { header: clean(row.name, 100) }))
+    }
+    return {
+      headers,
+      ...(!name && { name: this.t('field_required') }),
+      ...(others.includes(name) && { name: this.t('name_taken') }),
+      ...(wrong && { url: this.t(`lint_${wrong.code}` as Key, wrong.values) }),
+    }
+  }
+
   private readonly save = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
-    const form = new FormData(event.target as HTMLFormElement)
-    const patch: Partial<ServerConfig> = { url: this.url }
-    if (form.has('proxy')) {
-      const { url, auth } = this.server.config
-      const moved = hostOf(this.url) !== hostOf(url)
-      const seconds = Number(form.get('timeout'))
-      patch.proxy = form.get('proxy') === 'auto' ? 'auto' : form.get('proxy') === 'on'
-      patch.transport = form.get('transport') as ServerConfig['transport']
-      patch.timeoutMs = seconds > 0 ? seconds * 1000 : undefined
-      patch.headers = headersOf(this.rows)
-      Object.assign(patch, trustOf(form))
-      patch.auth = authOf(form, moved && auth ? openly(auth) : auth)
+    this.checked = true
+    const { name: wrongName, url: wrongURL, headers } = this.problems()
+    if (wrongName || wrongURL || headers.size) {
+      await this.updateComplete
+      return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     }
+    const { registry } = this.panel
+    const { server, copy, health } = this
+    const name = this.name.trim()
+    const patch = this.patch(new FormData(event.target as HTMLFormElement))
     try {
-      await this.panel.registry.updateServer(this.name, patch)
+      if (copy) await registry.addServer(name, withoutUndefined({ ...this.origin, enabled: true, ...patch }))
+      else {
+        await registry.updateServer(server, patch)
+        if (name !== server) await registry.renameServer(server, name)
+      }
     } catch (e) {
       const { message, hint } = e as Error & { hint?: string }
       this.fault = clean([message, hint].filter(Boolean).join('. '), 500)
       return
     }
     this.close()
-    if (this.server.status !== 'disabled') void this.panel.registry.retry(this.name).catch(() => {}) // health tells
+    if (copy || health.status !== 'disabled') void registry.retry(name).catch(() => {}) // health tells
+  }
+
+  private patch(form: FormData): Partial<ServerConfig> & { url: string } {
+    const patch: Partial<ServerConfig> & { url: string } = { url: this.url }
+    if (!form.has('proxy')) return patch
+    const { url, auth } = this.origin
+    const moved = hostOf(this.url) !== hostOf(url)
+    const seconds = Number(form.get('timeout'))
+    patch.proxy = form.get('proxy') === 'auto' ? 'auto' : form.get('proxy') === 'on'
+    patch.transport = form.get('transport') as ServerConfig['transport']
+    patch.timeoutMs = seconds > 0 ? seconds * 1000 : undefined
+    patch.headers = headersOf(this.rows)
+    const keeps = form.get('keep') === 'device'
+    if (form.has('keep') && keeps !== isKept(this.panel, this.origin)) patch.rememberSecrets = keeps
+    Object.assign(patch, trustOf(form))
+    patch.auth = authOf(form, moved && auth ? openly(auth) : auth)
+    return patch
   }
 }
+
+const withoutUndefined = <T extends object>(config: T): T =>
+  Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)) as T
 
 define('portolan-edit', Edit)

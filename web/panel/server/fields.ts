@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { Words } from '../translations.ts'
+import { valueOf } from '../../ui/part.ts'
 import type { AuthConfig, ServerConfig } from '../../../wasm/js/shared/types.ts'
 
 const kept = '[redacted]'
@@ -37,6 +38,22 @@ export function authOf(form: FormData, before: AuthConfig = {}): AuthConfig | un
   }
   return Object.keys(auth).length ? auth : undefined
 }
+
+/** Where header values are kept: radio buttons. */
+export const keepField = (
+  words: Words,
+  name: string,
+  keeps: boolean,
+  changed: (keeps: boolean) => void = () => {},
+): TemplateResult =>
+  html`<fieldset @change=${(e: Event) => changed(valueOf(e) === 'device')}><legend>${words('keep')}</legend>${
+    radios(
+      name,
+      ['tab', 'device'],
+      keeps ? 'device' : 'tab',
+      (where) => [words(`keep_${where}`), words(`keep_${where}_means`)],
+    )
+  }</fieldset>`
 
 const policies = ['ask-on-change', 'ask-always', 'trust'] as const
 

@@ -3,28 +3,43 @@ import { PanelPart } from '../context.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
+import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
+import { valueFor } from './credentials.ts'
 
-/** A header that is edited. The value of a kept one is never shown. */
+/** A header that is edited. */
 export interface HeaderRow {
   id: string
   name: string
   value: string
+  /** It has a value, which is never shown. */
   kept: boolean
+  /** It had a value, which was not stored. */
+  missing?: boolean
 }
 
-export const freshRow = (name = '', kept = false): HeaderRow => ({ id: freshId(), name, value: '', kept })
+export const freshRow = (name = ''): HeaderRow => ({ id: freshId(), name, value: '', kept: false })
 
-/** The headers of the rows. A kept value is `[redacted]`: the registry then keeps the stored one. */
+/** The rows of a configuration. */
+export const rowsOf = ({ headers = {}, missingHeaders = [] }: RedactedConfig): HeaderRow[] => [
+  ...Object.keys(headers).map((name) => ({ ...freshRow(name), kept: true })),
+  ...missingHeaders.map((name) => ({ ...freshRow(name), missing: true })),
+]
+
+/** The headers of the rows. With `[redacted]` the registry leaves a header as it is. */
 export function headersOf(rows: readonly HeaderRow[]): Record<string, string> {
   return Object.fromEntries(
-    rows.filter((r) => r.name.trim()).map((r) => [r.name.trim(), r.kept ? '[redacted]' : r.value.trim()]),
+    rows.filter((r) => r.name.trim()).map((
+      r,
+    ) => [r.name.trim(), r.kept || (r.missing && !r.value) ? '[redacted]' : valueFor(r.name.trim(), r.value)]),
   )
 }
 
 /** Headers with values that can be written but not read. */
 class Headers extends PanelPart {
-  static override properties = reactive('rows', 'host', 'shown')
+  static override properties = reactive('rows', 'host', 'problems', 'shown')
   declare rows: HeaderRow[]
+  /** By the id of a row. */
+  declare problems: ReadonlyMap<string, string>
   /** Where they are sent. */
   declare host: string
   /** The row whose value is visible, while its button is held. */
@@ -49,10 +64,12 @@ class Headers extends PanelPart {
 
   private row(row: HeaderRow, n: number): TemplateResult {
     const change = (patch: Partial<HeaderRow>) => this.put(this.rows.map((r) => (r === row ? { ...r, ...patch } : r)))
+    const problem = this.problems.get(row.id)
+    const note = problem ?? (row.missing && !row.value ? this.t('header_missing') : undefined)
     return html`<div class="header" role="group" aria-label=${this.t('header_n', { n })}>
       <div class="field"><label for="${row.id}-name">${this.t('header_name')}</label>
         <input id="${row.id}-name" dir="ltr" spellcheck="false" autocomplete="off" .value=${row.name}
-          ?readonly=${row.kept} @input=${(
+          ?readonly=${row.kept || row.missing} aria-invalid=${!!problem} aria-describedby="${row.id}-note" @input=${(
       e: Event,
     ) => change({ name: valueOf(e) })}></div>
       <div class="field grow"><label for="${row.id}-value">${this.t('header_value')}</label>
@@ -82,6 +99,7 @@ class Headers extends PanelPart {
       <button type="button" class="quiet round" aria-label=${
       this.t('remove_header', { name: row.name || String(n) })
     } @click=${() => this.put(this.rows.filter((r) => r !== row))}>${cross}</button>
+      ${note ? html`<p id="${row.id}-note" class="hint ${problem ? 'bad' : 'warn'}">${note}</p>` : nothing}
     </div>`
   }
 

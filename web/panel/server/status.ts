@@ -3,7 +3,7 @@ import type { ServerHealth } from '../../../wasm/js/shared/types.ts'
 import type { Standing } from '../../ui/icons.ts'
 
 /** Why a server does not work. Each cause has messages. */
-export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at'>
+export type Cause = Exclude<Codes<'cause_'>, `${string}_why` | 'sign_in_at' | 'cors_secrets'>
 
 /** What a browser says of the page's permission to reach a server's address. */
 export type LocalNetwork = PermissionState | undefined

@@ -95,8 +95,10 @@ class Try extends PanelPart {
     </form>
     <div role="status">${this.running ? this.progressView() : nothing}</div>
     ${
-      this.fault
-        ? html`<div class="hint bad" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${
+      this.fault?.code === 'aborted'
+        ? html`<p role="status">${this.t('cancelled')}</p>`
+        : this.fault
+        ? html`<div class="hint bad fault" role="alert"><p><strong class="mono">${this.fault.code}</strong> <bdi>${
           clean(this.fault.message, 2000)
         }</bdi></p>${this.fault.hint ? html`<p><bdi>${clean(this.fault.hint, 500)}</bdi></p>` : nothing}</div>`
         : nothing
@@ -126,7 +128,9 @@ class Try extends PanelPart {
       p?.total ? p.progress : nothing
     }></progress>
       <span><bdi>${
-      p?.message ? clean(p.message, 200) : p ? this.panel.words.number(p.progress) : this.t('calling')
+      p?.message ? clean(p.message, 200) : !p ? this.t('calling') : p.total
+        ? this.t('progress_of', { n: p.progress, total: p.total })
+        : this.panel.words.number(p.progress)
     }</bdi></span></p>`
   }
 
@@ -166,6 +170,8 @@ class Try extends PanelPart {
       this.fault = e as RegistryError
     }
     this.running = undefined
+    await this.updateComplete
+    this.querySelector('.result, .fault')?.scrollIntoView({ block: 'nearest' })
   }
 
   override disconnectedCallback(): void {

@@ -106,7 +106,17 @@ class ToolsView extends PanelPart {
     const part = open ? wanted.slice(0, Math.max(0, this.left)) : []
     this.left -= part.length
     return guard(
-      [list, this.query, this.filter, open, part.length, wanted.length, this.known, this.panel.words],
+      [
+        list,
+        this.query,
+        this.filter,
+        open,
+        part.length,
+        wanted.length,
+        this.known,
+        this.panel.words,
+        this.panel.headingLevel,
+      ],
       () => this.groupView(server, list, part, shown.length - wanted.length, open),
     )
   }
@@ -122,8 +132,8 @@ class ToolsView extends PanelPart {
       live(on.length > 0 && on.length < list.length)
     } aria-label=${this.t('all_tools_of', { name })}
           @change=${(e: Event) => this.choose(server, list, list, (e.target as HTMLInputElement).checked)}>
-        <h3><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() =>
-      this.fold(server)}>${chevron}<bdi>${name}</bdi></button></h3>
+        <div role="heading" aria-level=${this.panel.headingLevel}><button type="button" class="quiet" aria-expanded=${open} aria-controls=${id} @click=${() =>
+      this.fold(server)}>${chevron}<bdi>${name}</bdi></button></div>
         <span class="dim">${this.t('tools_of', { n: on.length, total: list.length })}${
       tokens ? ` · ${this.t('tokens', { n: tokens })}` : nothing
     }</span>
@@ -186,7 +196,7 @@ class ToolsView extends PanelPart {
   reveal(server: string): void {
     const group = this.querySelectorAll<HTMLElement>('.group')[[...this.listed.keys()].indexOf(server)]
     group?.scrollIntoView({ block: 'start' })
-    group?.querySelector<HTMLElement>('h3 button')?.focus()
+    group?.querySelector<HTMLElement>('[role=heading] button')?.focus()
   }
 
   private fold(server: string): void {
