@@ -2,8 +2,14 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { ServerConfig } from '../shared/types.ts'
 import { openVault } from '../shared/vault.ts'
-import type { SecretStore } from './storage.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
+
+/** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
+export interface SecretStore {
+  /** The configuration with its secrets. Undefined if there are none. */
+  get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
+  set(server: string, config: ServerConfig | undefined): Promise<void>
+}
 
 /** Opens the store of the option `rememberSecrets`. Secrets are bound to the origin of their server. */
 export async function openSecrets(): Promise<SecretStore> {

@@ -5,6 +5,7 @@ import type { StateEvent } from '../shared/protocol.ts'
 import type { AuthConfig, RedactedConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 import type { Shape } from './repair.ts'
+import type { SecretStore } from './secrets.ts'
 
 /** The storage that the option `storage` names. */
 export function storageFor(option: RegistryOptions['storage'] = 'local'): StorageAdapter {
@@ -219,10 +220,3 @@ export class ConfigStore {
 /** A copy with `shown` in place of each secret. */
 const withSecrets = (auth: AuthConfig, shown: string | undefined): AuthConfig =>
   Object.fromEntries(Object.entries(auth).map(([k, v]) => [k, secretAuthFields.includes(k) ? shown : v]))
-
-/** Keeps header values and the secrets of `auth`, each bound to the origin it was entrusted to. */
-export interface SecretStore {
-  /** The configuration with its secrets. Undefined if there are none. */
-  get(server: string, config: ServerConfig): Promise<ServerConfig | undefined>
-  set(server: string, config: ServerConfig | undefined): Promise<void>
-}
