@@ -58,6 +58,50 @@ test('attw finds every type', async () => {
   )
 })
 
+test('the types compile in an app that checks libraries too', async () => {
+  const entries = [
+    'portolan',
+    'portolan/react',
+    'portolan/panel',
+    'portolan/cassette',
+    'portolan/config',
+    'portolan/worker',
+    'portolan/locales/ar',
+  ]
+  await symlink(join(root, 'node_modules/@types'), join(dir, 'node_modules/@types'))
+  await writeFile(
+    join(dir, 'app.ts'),
+    `${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
+void [${entries.map((_, i) => `entry${i}`)}]
+import { createRegistry, RegistryError, type ErrorCode, type Mode, type LoadProgress } from 'portolan'
+await using registry = await createRegistry()
+const mode: Mode = registry.mode
+const modes: Record<Mode, string> = { worker: '', shared: '', main: '', replay: '', remote: '' }
+const phases: Record<LoadProgress['phase'], string> = { download: '', start: '', ready: '' }
+const code: ErrorCode = new RegistryError('timeout', '').code
+// @ts-expect-error: no such code
+new RegistryError('no_such_code', '')
+void [mode, modes, phases, code]
+`,
+  )
+  for (const [moduleResolution, module] of [['bundler', 'esnext'], ['node16', 'node16']]) {
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: false,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: [],
+      module,
+      moduleResolution,
+    }
+    await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    await tool('tsc', '-p', dir).catch((e: { stdout: string }) => assert.fail(e.stdout))
+  }
+})
+
 test('every file that the manifest names is there', async () => {
   for (const [entry, target] of Object.entries((await manifest()).exports)) {
     for (const file of typeof target === 'string' ? [target] : Object.values(target)) {

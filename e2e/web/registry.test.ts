@@ -31,6 +31,11 @@ test('bad options teach', async () => {
   for (
     const [options, code, text] of [
       [{ colour: 'red' }, 'invalid_option', /unknown option "colour".*Known are/],
+      [{ mcpServers: {} }, 'invalid_option', /unknown option "mcpServers".*readConfig/],
+      [{ signIn: { redirect: '/back' } }, 'invalid_option', /unknown option "redirect" of signIn/],
+      [{ servers: { a: 'https://a.example/mcp' } }, 'invalid_config', /Write \{ url: "https:\/\/a.example\/mcp" \}/],
+      [{ servers: { a: { url: 'https://a.example', type: 'http' } } }, 'invalid_config', /"type".*transport/],
+      [{ servers: { a: { command: 'npx' } } }, 'invalid_config', /"command".*cannot start programs/],
       [{ mode: 'fast' }, 'invalid_option', /mode/],
       [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
       [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
@@ -65,6 +70,18 @@ test('bad configurations and calls teach', () =>
     await assert.rejects(r.call('demo__nope', {}), fails('unknown_tool', /getTools/))
     await assert.rejects(r.call('demo__echo', 'not json'), fails('invalid_arguments'))
     await assert.rejects(r.call('demo__echo', '[1]'), fails('invalid_arguments'))
+    const unknown = (name: string, method: string) => fails('invalid_option', new RegExp(`"${name}" of ${method}`))
+    const extra = { abortSignal: new AbortController().signal } as never
+    await assert.rejects(r.call('demo__echo', {}, extra), unknown('abortSignal', 'call'))
+    await assert.rejects(r.dispatch('demo__echo', {}, extra), unknown('abortSignal', 'call'))
+    await assert.rejects(r.discover(['demo'], extra), unknown('abortSignal', 'discover'))
+    await assert.rejects(r.discover('demo' as never), fails('invalid_option', /names is not an array/))
+    await assert.rejects(r.signIn('demo', extra), unknown('abortSignal', 'signIn'))
+    await assert.rejects(r.readResult('x', { from: 1 } as never), unknown('from', 'readResult'))
+    await assert.rejects(r.approveTools('demo', 'echo' as never), fails('invalid_option', /tools is not an array/))
+    assert.throws(() => r.getTools('anthropic' as never), fails('invalid_option', /not an object.*format/))
+    assert.throws(() => r.getTools({ dialect: 'gemini' } as never), unknown('dialect', 'getTools'))
+    assert.throws(() => r.getTools({ servers: 'demo' as never }), fails('invalid_option', /servers is not an array/))
     const circular: Record<string, unknown> = {}
     circular.self = circular
     await assert.rejects(r.call('demo__echo', circular), fails('invalid_arguments'))

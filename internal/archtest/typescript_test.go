@@ -48,11 +48,15 @@ var scriptRules = []scriptRule{
 	{room: "web", reason: "built files stand beside nothing"},
 	{room: "web/ui", may: []string{"wasm/js/shared/hidden.ts"}, reason: "what both panels are made of"},
 	{
-		room: "web/panel", may: []string{"web/ui", published, "wasm/js/shared/wire.gen.ts"},
+		room: "web/config", may: []string{"web/ui", published, "wasm/js/shared/wire.gen.ts"},
+		reason: "reads and writes configurations, for the panel and for apps",
+	},
+	{
+		room: "web/panel", may: []string{"web/ui", "web/config", published, "wasm/js/shared/wire.gen.ts"},
 		reason: "uses the package as an app does, and the tables that all share",
 	},
 	{
-		room: "web/panel/tools", may: []string{published, "web/ui", "web/panel", "wasm/js/page/scan.ts"},
+		room: "web/panel/tools", may: []string{published, "web/ui", "web/config", "web/panel", "wasm/js/page/scan.ts"},
 		reason: "marks suspicious definitions of registries that do not scan",
 	},
 	{

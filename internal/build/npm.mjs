@@ -148,6 +148,7 @@ await Promise.all([
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
+  bundle('web/config/index.ts', 'config.js'),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
     plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts')],
@@ -156,6 +157,7 @@ await Promise.all([
   declare(`${js}/host/worker-types.ts`, 'worker.d.ts'),
   declare(`${js}/cassette/types.ts`, 'cassette.d.ts'),
   declare('web/react/types.ts', 'react.d.ts'),
+  declare('web/config/types.ts', 'config.d.ts'),
   declare('web/panel/types.ts', 'panel.d.ts'),
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),

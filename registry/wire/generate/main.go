@@ -64,7 +64,7 @@ func typescript() []byte {
 	declare(&b, "RequestKind", "The kind of a request, in the low bits of its id.", numbers(wire.RequestKinds[:], "Mask: "+strconv.Itoa(wire.RequestKindMask)))
 	dialects(&b)
 	for _, e := range errors {
-		declare(&b, e.name, "The class of an error of this code.", "{\n  code: "+quote(e.class.Code)+",\n  hint: "+quote(e.class.Hint)+",\n  retryable: "+strconv.FormatBool(e.class.Retryable)+",\n}")
+		declare(&b, e.name, "The class of an error of this code.", "{\n  code: "+quote(e.class.Code)+",\n  hint: "+quote(e.class.Hint)+",\n  retryable: "+strconv.FormatBool(e.class.Retryable)+",\n} as const")
 	}
 	return b.Bytes()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -214,7 +215,7 @@ func TestWireGoldens(t *testing.T) {
 	b.WriteString("// Made by: go test ./wasm/internal/api -run WireGoldens -update\n")
 	b.WriteString("import type { WireError } from '../../wasm/js/shared/errors.ts'\n")
 	b.WriteString("import type { StateEvent } from '../../wasm/js/shared/protocol.ts'\n")
-	b.WriteString("import type { ToolProgress } from '../../wasm/js/shared/types.ts'\n\n")
+	b.WriteString("import type { ErrorCode, ToolProgress } from '../../wasm/js/shared/types.ts'\n\n")
 	golden := func(name, json, typ string) {
 		b.WriteString("export const " + name + " = " + json + " satisfies " + typ + "\n")
 	}
@@ -240,6 +241,16 @@ func TestWireGoldens(t *testing.T) {
 	golden("never", state(registry.ServerHealth{Status: registry.ServerDisconnected}, registry.ServerConfig{URL: "builtin:demo"}), "StateEvent")
 	golden("progress", string(api.EncodeProgress(registry.Progress{Progress: 1, Total: 2, Message: "half"})), "ToolProgress")
 	golden("refused", string(api.EncodeError(&registry.ServerError{Server: "s", Op: "connect", Err: &registry.StatusError{Code: 401}})), "WireError")
+
+	codes, err := os.ReadFile("../../../registry/wire/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("export const codes: ErrorCode[] = [\n")
+	for _, code := range regexp.MustCompile(`Error\{"(\w+)"`).FindAllSubmatch(codes, -1) {
+		b.WriteString("  '" + string(code[1]) + "',\n")
+	}
+	b.WriteString("]\n")
 
 	const file = "../../../testdata/wire/goldens.ts"
 	if *update {

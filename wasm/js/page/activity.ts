@@ -1,4 +1,4 @@
-import type { Activity, DispatchOptions, ServerHealth, Snapshot, ToolResult } from '../shared/types.ts'
+import type { Activity, DispatchOptions, ErrorCode, ServerHealth, Snapshot, ToolResult } from '../shared/types.ts'
 
 type Servers = Snapshot['servers']
 type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message'>
@@ -51,7 +51,7 @@ export class Activities {
       })
       return result
     } catch (e) {
-      const { code, message: text } = e as { code?: string; message?: string }
+      const { code, message: text } = e as { code?: ErrorCode; message?: string }
       end({ outcome: code === 'aborted' ? 'cancelled' : 'error', errorCode: code, ...message(text) })
       throw e
     }

@@ -29,15 +29,44 @@ export function checkName(name: unknown): void {
   if (typeof name !== 'string') throw new RegistryError('invalid_config', "the server's name is not a string")
 }
 
-/** Checks that the URL parses. The module has no URL parser; it checks everything else. */
+/** Fields of other clients' configurations, with what to do here. */
+const foreignFields: Record<string, string> = {
+  type: "Leave it out, or say transport: 'streamable-http' or 'sse'.",
+  command:
+    'A web page cannot start programs. Run the server behind an HTTP gateway such as supergateway, and give its url.',
+}
+
+/** Checks a configuration's shape and its URL, because the module has no URL parser. The module checks the rest. */
 export function checkConfig(config: Partial<types.ServerConfig>, server: string): void {
-  if (!isObject(config)) throw new RegistryError('invalid_config', 'the configuration is not an object', { server })
+  const bad = (message: string, hint: string) => new RegistryError('invalid_config', message, { server, hint })
+  if (!isObject(config)) {
+    const example = typeof config === 'string' ? JSON.stringify(config) : "'https://example.com/mcp'"
+    throw bad('the configuration is not an object', `Write { url: ${example} }.`)
+  }
+  for (const [field, hint] of Object.entries(foreignFields))
+    if (field in config)
+      throw bad(`unknown field "${field}"`, `${hint} readConfig of portolan/config reads such texts.`)
   const { url } = config
   if (url === undefined) return
   if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw new RegistryError('invalid_config', `the url ${JSON.stringify(url)} is not valid`, {
-      server,
-      hint: 'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
-    })
+    throw bad(
+      `the url ${JSON.stringify(url)} is not valid`,
+      'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
+    )
   }
+}
+
+/** Refuses options that are no object, and unknown ones by name. `known` has a space between two names. */
+export function checkFields(method: string, options: unknown, known: string): void {
+  if (options === undefined) return
+  const bad = (message: string) => new RegistryError('invalid_option', message, { hint: `Known are ${known}.` })
+  if (!isObject(options)) throw bad(`the options of ${method} are not an object`)
+  const names = known.split(' ')
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw bad(`unknown option "${name}" of ${method}`)
+}
+
+/** Refuses what is given as a list of names, and is none. */
+export function checkNames(what: string, names: unknown): void {
+  if (names !== undefined && !(Array.isArray(names) && names.every((name) => typeof name === 'string')))
+    throw new RegistryError('invalid_option', `${what} is not an array of strings`)
 }

@@ -28,7 +28,7 @@ const importShared = () => imported('shared.js', () => import('./shared.ts'))
 
 /** Owns a registry in a page: its storage, its approvals, its sign-in, and the host that it starts. */
 class PageOwner implements Owner {
-  readonly mode: string
+  readonly mode: types.Mode
   readonly host: types.RegistryOptions['host']
   readonly asks: boolean
   readonly onElicitation: types.RegistryOptions['onElicitation']
@@ -150,7 +150,7 @@ class PageOwner implements Owner {
     this.signInWindow().then((w) => w.resume((m) => this.#registry.requests.ask(m)), ignore)
   }
 
-  #report(phase: string): void {
+  #report(phase: types.LoadProgress['phase']): void {
     this.#options.onProgress?.({ loaded: 1, total: 1, phase })
   }
 

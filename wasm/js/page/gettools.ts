@@ -1,4 +1,5 @@
 import { RegistryError } from '../shared/registry-error.ts'
+import { checkFields, checkNames } from './checkrequest.ts'
 import { toolFor } from './convert.ts'
 import { readTool, RegistryImage } from './registry.ts'
 import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
@@ -31,7 +32,11 @@ export class PageRegistry extends RegistryImage implements Registry {
 
 /** The tools that pass the filter, converted to the dialect. */
 function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
+  checkFields('getTools', options, 'format servers include exclude readResult')
   const { format = 'openai', servers, include, exclude } = options
+  checkNames('servers', servers)
+  checkNames('include', include)
+  checkNames('exclude', exclude)
   const cache = converted.get(format)
   if (!cache) {
     throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {

@@ -16,7 +16,7 @@ import {
   type StartedHost,
 } from '../shared/launching.ts'
 import { imported } from './parts.ts'
-import type { RegistryOptions } from '../shared/types.ts'
+import type { Mode, RegistryOptions } from '../shared/types.ts'
 
 /** The longest wait for the first message of a worker, in ms. */
 const launchTimeout = 15_000
@@ -24,7 +24,7 @@ const launchTimeout = 15_000
 const canWork = () => typeof Worker === 'function' && typeof document !== 'undefined'
 
 /** The place where the module should run: main, worker or shared. */
-export function intended({ mode, wasm }: RegistryOptions): string {
+export function intended({ mode, wasm }: RegistryOptions): Mode {
   if (mode === 'main' || !canWork()) return 'main'
   // A compiled module cannot be posted to a shared worker.
   const canShare = typeof SharedWorker === 'function' && navigator.locks && !(wasm instanceof WebAssembly.Module)

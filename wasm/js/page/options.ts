@@ -1,5 +1,5 @@
 import { RegistryError } from '../shared/registry-error.ts'
-import { checkConfig } from './checkrequest.ts'
+import { checkConfig, checkFields } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
@@ -59,13 +59,17 @@ export function checkOptions(options: RegistryOptions): void {
   if (!isObject(options)) throw bad('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
-    if (!check) throw bad(`unknown option "${key}"`, `Known are ${Object.keys(checks).join(', ')}.`)
+    if (!check) {
+      const hint = key === 'mcpServers' ? 'readConfig of portolan/config makes servers of it. ' : ''
+      throw bad(`unknown option "${key}"`, `${hint}Known are ${Object.keys(checks).join(', ')}.`)
+    }
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }
   const { wasm } = options
   if (options.integrity && wasm && typeof wasm === 'object' && !(wasm instanceof URL))
     throw bad('integrity is for a module that is loaded from an address')
   if (options.proxy !== undefined) checkProxy(options.proxy)
+  checkFields('signIn', options.signIn, 'redirectUrl clientMetadataUrl clientName onAuthorize')
   const back = options.signIn?.redirectUrl
   if (back !== undefined && !URL.canParse(back, globalThis.document?.baseURI))
     throw bad('option "signIn.redirectUrl" is not an address')

@@ -1,6 +1,6 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
-import { argumentText, checkConfig, checkName } from './checkrequest.ts'
+import { argumentText, checkConfig, checkFields, checkName, checkNames } from './checkrequest.ts'
 import { fromWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
@@ -96,7 +96,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     this.requests = new Requests(owner, this)
   }
 
-  get mode(): string {
+  get mode(): types.Mode {
     return this.requests.mode
   }
 
@@ -147,6 +147,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
     checkName(name)
+    checkFields('signIn', options, 'signal')
     const ask = () => this.requests.ask({ method: 'signIn', name }, options)
     await ((await this.#owner.signInWindow?.())?.signIn(name, ask) ?? ask())
   }
@@ -159,6 +160,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   async approveTools(server: string, tools?: string[]): Promise<void> {
     checkName(server)
+    checkNames('tools', tools)
     await this.requests.ask(
       tools ? { method: 'approveTools', name: server, tools } : { method: 'approveTools', name: server },
     )
@@ -175,6 +177,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   }
 
   async readResult(handle: string, range: types.ResultRange = {}): Promise<types.ResultPart> {
+    checkFields('readResult', range, 'offset length')
     if (!this.#owner.trust) return this.requests.ask({ method: 'readResult', handle, range })
     return (await this.#made()).read(handle, range)
   }
@@ -184,6 +187,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   }
 
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
+    checkNames('names', names)
+    checkFields('discover', options, 'signal')
     this.discovered = true
     if (this.#owner.discoverOff?.(names)) return this.getSnapshot()
     await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
@@ -230,6 +235,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     options: types.DispatchOptions,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
+    checkFields('call', options, 'signal timeoutMs onProgress')
     const { timeoutMs, onProgress, signal } = options
     if (timeoutMs !== undefined && !(timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')

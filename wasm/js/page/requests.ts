@@ -4,7 +4,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type { StartedHost } from '../shared/launching.ts'
 import type { Attached, LostEvent, Request, RequestBody, ToHost, ToPage } from '../shared/protocol.ts'
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
-import type { Channel, ToolProgress } from '../shared/types.ts'
+import type { Channel, Mode, ToolProgress } from '../shared/types.ts'
 
 /** A message that is not about one request. */
 export type Event = Exclude<Extract<ToPage, { event: string }>, LostEvent>
@@ -21,7 +21,7 @@ interface Waiting {
 
 /** Starts a host. */
 export interface Source {
-  mode: string
+  mode: Mode
   /** Starts the module, at first or again. Without it, requests end with their channel. */
   open?(signal?: AbortSignal): Promise<StartedHost>
 }
@@ -42,7 +42,7 @@ const silence = 10_000
 
 /** Requests to a host. The first request starts the host. A host that died is started again. */
 export class Requests {
-  mode: string
+  mode: Mode
   readonly #source: Source
   readonly #listener: HostListener
   #channel: Channel | undefined

@@ -1,8 +1,9 @@
+import type { ErrorCode } from './types.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** An error in a message of a channel. */
 export interface WireError {
-  code: string
+  code: ErrorCode
   message: string
   server?: string
   status?: number

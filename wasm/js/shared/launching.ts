@@ -1,6 +1,6 @@
 import type { WireError } from './errors.ts'
 import type { Begin, StartOptions } from './protocol.ts'
-import type { Channel, LoadProgress } from './types.ts'
+import type { Channel, LoadProgress, Mode } from './types.ts'
 
 /** The options and servers of a new host. */
 export type HostSettings = Promise<[StartOptions, Begin]>
@@ -8,7 +8,7 @@ export type HostSettings = Promise<[StartOptions, Begin]>
 /** A host that has been started. */
 export interface StartedHost {
   channel: Channel
-  mode: string
+  mode: Mode
   /** Servers that the module refused. */
   refused: Record<string, WireError>
   /** Calls back once the worker has died. The returned function ends that. */

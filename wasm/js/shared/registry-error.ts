@@ -3,13 +3,13 @@ import type * as types from './types.ts'
 /** The error of every failed operation. All files of the package import this one class. */
 export class RegistryError extends Error implements types.RegistryError {
   override readonly name = 'RegistryError'
-  readonly code: string
+  readonly code: types.ErrorCode
   readonly server?: string
   readonly status?: number
   readonly hint?: string
   readonly retryable: boolean
 
-  constructor(code: string, message: string, details: types.RegistryErrorDetails = {}) {
+  constructor(code: types.ErrorCode, message: string, details: types.RegistryErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
     this.retryable = details.retryable ?? false

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /**
  * Portolan, a browser-side client registry of MCP servers: discover → namespace
  * → convert → dispatch. This file is the published type declaration.
@@ -143,11 +144,11 @@ export interface ModuleHost {
   load(module: WebAssembly.Module): Promise<unknown>
 }
 
-/** Progress of a phase: `download`, `start` or `ready`. The numbers of `download` are bytes. */
+/** Progress of loading the module. The numbers of `download` are bytes. */
 export interface LoadProgress {
   loaded: number
   total?: number
-  phase: string
+  phase: 'download' | 'start' | 'ready'
 }
 
 /** The configuration of one MCP server. */
@@ -222,13 +223,13 @@ export interface RedactedConfig extends ServerConfig {
   missingHeaders?: string[]
 }
 
+/** Where the module of a registry runs. */
+export type Mode = 'worker' | 'shared' | 'main' | 'replay' | 'remote'
+
 /** Servers, their tools, and calls to them. Methods reject with a {@link RegistryError}. */
 export interface Registry extends AsyncDisposable {
-  /**
-   * `worker`, `shared`, `main`, `replay`, or `remote` for a connected registry. Before the module has started, the
-   * intended mode.
-   */
-  readonly mode: string
+  /** Where the module runs; `remote` for a connected registry. Before the module has started, the intended mode. */
+  readonly mode: Mode
   readonly version: string
   /** The option `rememberSecrets`: what holds for servers without a choice of their own. */
   readonly rememberSecrets: boolean
@@ -319,11 +320,11 @@ export interface Activity {
    * The parts of the duration, in order: `waiting` and `server` of a call, `connect` and `list` of a connection.
    * With `ok` and `tool_error`.
    */
-  parts?: { name: string; ms: number }[]
+  parts?: { name: 'waiting' | 'server' | 'connect' | 'list'; ms: number }[]
   /** With `end`. */
   outcome?: 'ok' | 'tool_error' | 'error' | 'cancelled'
   /** Code of the {@link RegistryError}. */
-  errorCode?: string
+  errorCode?: ErrorCode
   /** Of the error or of the progress, at most 500 characters. */
   message?: string
   progress?: ToolProgress
@@ -507,7 +508,7 @@ export interface ServerHealth {
   lastConnected: number | null
   lastError: string | null
   /** The code and hint that a {@link RegistryError} for `lastError` has. */
-  errorCode?: string
+  errorCode?: ErrorCode
   hint?: string
   consecutiveFailures: number
   retryAt: number | null
@@ -680,11 +681,49 @@ export interface PortLike {
   terminate?(): void
 }
 
+/** Stable codes of errors. */
+export type ErrorCode =
+  | 'aborted'
+  | 'cassette_miss'
+  | 'closed'
+  | 'csp'
+  | 'denied'
+  | 'disabled'
+  | 'forbidden'
+  | 'gone'
+  | 'held'
+  | 'http_status'
+  | 'integrity_failed'
+  | 'internal'
+  | 'invalid_arguments'
+  | 'invalid_cassette'
+  | 'invalid_config'
+  | 'invalid_option'
+  | 'load_failed'
+  | 'network'
+  | 'protocol'
+  | 'proxy_refused'
+  | 'rate_limited'
+  | 'redirect'
+  | 'runtime_crashed'
+  | 'server_error'
+  | 'server_removed'
+  | 'session_expired'
+  | 'sign_in_failed'
+  | 'sign_in_needed'
+  | 'suspended'
+  | 'timeout'
+  | 'too_large'
+  | 'unauthorized'
+  | 'unknown_server'
+  | 'unknown_tool'
+  | 'version_mismatch'
+  | 'worker_failed'
+
 /** The error of every failed operation. */
 export declare class RegistryError extends Error {
-  constructor(code: string, message: string, details?: RegistryErrorDetails)
-  /** Stable, snake_case: `unknown_tool`, `timeout`, `invalid_config`, … */
-  readonly code: string
+  constructor(code: ErrorCode, message: string, details?: RegistryErrorDetails)
+  readonly code: ErrorCode
   readonly server?: string
   /** The HTTP status that caused the error. */
   readonly status?: number

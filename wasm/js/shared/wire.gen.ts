@@ -266,46 +266,46 @@ export const deniedError = {
   code: 'denied',
   hint: 'The user did not allow this call.',
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const disabledError = {
   code: 'disabled',
   hint: 'Turn the server on: setEnabled(name, true).',
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const goneError = {
   code: 'gone',
   hint: 'Call the tool again.',
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const invalidArgumentsError = {
   code: 'invalid_arguments',
   hint: "Pass one JSON object that fits the tool's inputSchema.",
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const invalidConfigError = {
   code: 'invalid_config',
   hint: "Correct the server's name or configuration.",
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const unknownServerError = {
   code: 'unknown_server',
   hint: 'Add the server first, or check its name.',
   retryable: false,
-}
+} as const
 
 /** The class of an error of this code. */
 export const unknownToolError = {
   code: 'unknown_tool',
   hint: 'Use a name from getTools(); run discover() if the server was added just now.',
   retryable: false,
-}
+} as const

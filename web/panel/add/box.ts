@@ -3,7 +3,7 @@ import { PanelPart } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
 import type { Snapshot } from '../../../wasm/js/shared/types.ts'
-import type { Reading } from '../config/types.ts'
+import type { Reading } from '../../config/types.ts'
 
 /** The box in which people paste anything that describes a server. */
 class AddBox extends PanelPart {

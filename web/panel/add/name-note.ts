@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from 'lit'
-import { isPlainName } from '../config/address.ts'
+import { isPlainName } from '../../config/address.ts'
 import type { Words } from '../translations.ts'
 
 /** Says below the field of a server's name what its tools will be called. */

@@ -1,8 +1,8 @@
 import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/shared/types.ts'
-import { fill, missing } from '../config/placeholders.ts'
-import { renameFree } from '../config/address.ts'
-import type { Entry } from '../config/types.ts'
-import { get } from '../config/json.ts'
+import { fill, missing } from '../../config/placeholders.ts'
+import { renameFree } from '../../config/address.ts'
+import type { Entry } from '../../config/types.ts'
+import { get } from '../../config/json.ts'
 import { configFields } from '../../../wasm/js/shared/wire.gen.ts'
 
 export type Clash = 'rename' | 'overwrite' | 'skip'

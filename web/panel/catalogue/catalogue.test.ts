@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
-import { fill } from '../config/placeholders.ts'
+import { fill } from '../../config/placeholders.ts'
 import { Catalogue, CatalogueError } from './catalogue.ts'
 
 const recorded = (n: number) => readFileSync(new URL(`../../../testdata/catalogue/page-${n}.json`, import.meta.url))

@@ -1,5 +1,5 @@
-import { get } from '../config/json.ts'
-import { isLoopback } from '../config/address.ts'
+import { get } from '../../config/json.ts'
+import { isLoopback } from '../../config/address.ts'
 import { latestOf, type Listing } from './listing.ts'
 
 /**

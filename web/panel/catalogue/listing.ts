@@ -1,7 +1,7 @@
-import { finish } from '../config/finish.ts'
-import { isServerJson, readServerJson } from '../config/documents.ts'
-import { get, isObject, text, type Obj } from '../config/json.ts'
-import type { Entry } from '../config/types.ts'
+import { finish } from '../../config/finish.ts'
+import { isServerJson, readServerJson } from '../../config/documents.ts'
+import { get, isObject, text, type Obj } from '../../config/json.ts'
+import type { Entry } from '../../config/types.ts'
 
 /** One server of a catalogue. Its texts are foreign and have been cut, not cleaned. */
 export interface Listing {

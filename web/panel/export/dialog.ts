@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit'
 import { PanelDialog } from '../context.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { copy, download } from '../../ui/save.ts'
-import { writeConfig } from '../config/write.ts'
+import { writeConfig } from '../../config/write.ts'
 
 const dialects = ['mcpServers', 'vscode'] as const
 

@@ -1,4 +1,4 @@
-import { get, isObject } from '../config/json.ts'
+import { get, isObject } from '../../config/json.ts'
 
 /** One input of a form, made from a JSON Schema. What is foreign text in it has not been cleaned. */
 export type Field =

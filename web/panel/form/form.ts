@@ -1,4 +1,4 @@
-import { get, isObject, strings, text, decoded, type Obj } from '../config/json.ts'
+import { get, isObject, strings, text, decoded, type Obj } from '../../config/json.ts'
 import type { ChoiceField, Field } from './field.ts'
 
 const maxDepth = 8

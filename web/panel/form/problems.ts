@@ -1,5 +1,5 @@
 import type { Codes } from '../translations.ts'
-import { get, isObject } from '../config/json.ts'
+import { get, isObject } from '../../config/json.ts'
 import {
   isJSON,
   numberText,

@@ -1,5 +1,5 @@
 import { sortedJSON } from '../../ui/sorted-json.ts'
-import { isObject, set } from '../config/json.ts'
+import { isObject, set } from '../../config/json.ts'
 import type { Field, State } from './field.ts'
 import { problems } from './problems.ts'
 

@@ -46,7 +46,7 @@ test('causes are told apart by code, status and what the proxy says', () => {
       ['network', 'weird (get)', 'network'],
       ['proxy_refused', 'x', 'proxy'],
       ['timeout', 'x', 'timeout'],
-      ['never_heard_of', 'x', 'other'],
+      ['gone', 'x', 'other'],
     ] as const
   ) assert.equal(causeOf({ errorCode, lastError }, undefined), cause, lastError)
 })

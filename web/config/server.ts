@@ -1,5 +1,5 @@
 import { get, isObject, pairs, strings, text, type Obj } from './json.ts'
-import type { Draft } from './types.ts'
+import type { Draft } from './draft.ts'
 import { splitHeader } from './headers.ts'
 import { substitute } from './placeholders.ts'
 import { commands } from './shell-words.ts'

@@ -1,4 +1,4 @@
-import type { RedactedConfig } from '../../../wasm/js/shared/types.ts'
+import type { RedactedConfig } from '../../wasm/js/shared/types.ts'
 import { isSecretName, variables, withoutSecrets } from './headers.ts'
 import { parsed } from './address.ts'
 import { set, type Obj } from './json.ts'
@@ -7,7 +7,10 @@ import { set, type Obj } from './json.ts'
  * The servers as the configuration of another client. No secret is in it: header
  * values become ${input:name-header} with `inputs` (VS Code), or ${NAME_HEADER}.
  */
-export function writeConfig(servers: Record<string, RedactedConfig>, dialect: 'mcpServers' | 'vscode'): string {
+export function writeConfig(
+  servers: Record<string, RedactedConfig>,
+  dialect: 'mcpServers' | 'vscode' = 'mcpServers',
+): string {
   const vscode = dialect === 'vscode'
   const inputs: Obj[] = []
   const variable = variables()

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
+import type { ServerConfig } from '../../wasm/js/shared/types.ts'
 import { isSecretName } from './headers.ts'
 import { withoutSecrets } from './headers.ts'
 import { isLoopback, isPrivate, parsed } from './address.ts'

@@ -1,4 +1,4 @@
-import { isHidden } from '../../ui/text.ts'
+import { isHidden } from '../ui/text.ts'
 
 // What a URL says of itself. A configured URL may hold ${input:id}; it is looked
 // at with a letter in their places.

@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
+import type { ServerConfig } from '../../wasm/js/shared/types.ts'
 import { get } from './json.ts'
 import type { Entry, Input } from './types.ts'
 

@@ -3,7 +3,8 @@ import { finish } from './finish.ts'
 import { parseJSON } from './json.ts'
 import { readLink } from './link.ts'
 import { readDocument, type Found } from './documents.ts'
-import { maxEntries, maxText, type Problem, type Reading } from './types.ts'
+import { maxEntries, maxText } from './draft.ts'
+import type { Problem, Reading } from './types.ts'
 import { withScheme } from './address.ts'
 
 /**

@@ -1,9 +1,35 @@
-import type { Codes } from '../translations.ts'
-import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
+import type { RedactedConfig, ServerConfig } from '../../wasm/js/shared/types.ts'
+
+/**
+ * Finds out what a text is and which servers it describes: a URL, `mcp.json` and its dialects, `server.json`, an
+ * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. It never throws.
+ * `page` is the URL of the page: there are remarks about servers that it cannot reach.
+ */
+export declare function readConfig(text: string, options?: { page?: string }): Reading
+/** The configuration of an entry with the values of its inputs, by id. A header with an empty input is left out. */
+export declare function fill(entry: Entry, values?: Record<string, string>): ServerConfig
+/**
+ * The servers as the text of a configuration for other clients: `mcpServers` (the default) or `vscode`. It contains no
+ * secrets: header values become placeholders.
+ */
+export declare function writeConfig(
+  servers: Record<string, RedactedConfig>,
+  dialect?: 'mcpServers' | 'vscode',
+): string
 
 /** What was found in a text that describes servers. */
 export interface Reading {
-  kind: Codes<'kind_'> | 'empty'
+  kind:
+    | 'url'
+    | 'mcp-json'
+    | 'vscode'
+    | 'continue'
+    | 'server-json'
+    | 'install-link'
+    | 'claude-command'
+    | 'curl'
+    | 'unknown'
+    | 'empty'
   entries: Entry[]
   /** Why there are no entries, or not all. */
   problem?: Problem
@@ -65,23 +91,3 @@ export interface Lint {
   level: 'error' | 'warning' | 'info'
   values?: Record<string, string>
 }
-
-/** A server as its dialect says it, before `finish`. */
-export interface Draft {
-  name?: string
-  url?: string
-  headers: [name: string, value: string][]
-  transport?: 'streamable-http' | 'sse'
-  enabled?: boolean
-  proxy?: boolean | 'auto'
-  timeoutMs?: number
-  tools?: { allow?: string[]; deny?: string[] }
-  stdio?: { command: string; args: string[]; env: Record<string, string> }
-  lints: Lint[]
-}
-
-/** What a dialect says of an input beside its id. */
-export type Declared = Map<string, Partial<Input>>
-
-export const maxEntries = 500
-export const maxText = 1 << 20

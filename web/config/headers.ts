@@ -1,5 +1,6 @@
-import { browserHeaders, forbiddenHeaders } from '../../../wasm/js/shared/wire.gen.ts'
-import type { Draft, Lint } from './types.ts'
+import { browserHeaders, forbiddenHeaders } from '../../wasm/js/shared/wire.gen.ts'
+import type { Draft } from './draft.ts'
+import type { Lint } from './types.ts'
 
 // What fetch refuses in a browser, what the protocol sets itself, and what a CORS preflight never lets through.
 const forbidden = new Set([...forbiddenHeaders, ...browserHeaders])

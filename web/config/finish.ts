@@ -1,5 +1,5 @@
-import type { ServerConfig } from '../../../wasm/js/shared/types.ts'
-import { line } from '../../ui/text.ts'
+import type { ServerConfig } from '../../wasm/js/shared/types.ts'
+import { line } from '../ui/text.ts'
 import { isSecretHeader, isSecretName, usable } from './headers.ts'
 import { lint } from './lint.ts'
 import { cleanName, nameOf, renameFree } from './address.ts'
@@ -7,7 +7,8 @@ import { canonicalize, idsOf, type Placeholder } from './placeholders.ts'
 import { withoutSecrets } from './headers.ts'
 import { parsed, withScheme } from './address.ts'
 import { decoded } from './json.ts'
-import type { Declared, Draft, Entry, Input, Lint, Secret, Stdio } from './types.ts'
+import type { Declared, Draft } from './draft.ts'
+import type { Entry, Input, Lint, Secret, Stdio } from './types.ts'
 
 const maxInputs = 50
 

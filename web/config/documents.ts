@@ -1,7 +1,8 @@
 import { isServer, readServer, transportOf } from './server.ts'
 import { get, isObject, strings, text, type Obj } from './json.ts'
 import { inputId } from './placeholders.ts'
-import type { Declared, Draft, Input, Reading } from './types.ts'
+import type { Declared, Draft } from './draft.ts'
+import type { Input, Reading } from './types.ts'
 
 export interface Found {
   kind: Reading['kind']

@@ -3,7 +3,7 @@ import { parseJSON, set } from './json.ts'
 import { readDocument, type Found } from './documents.ts'
 import { readServer, transportOf, wrapped } from './server.ts'
 import { commands } from './shell-words.ts'
-import type { Draft } from './types.ts'
+import type { Draft } from './draft.ts'
 import { basic } from './finish.ts'
 
 /** A prompt, a variable, a path, and then a program that adds servers. */

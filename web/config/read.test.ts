@@ -5,7 +5,7 @@ import { fill, missing } from './placeholders.ts'
 import { readConfig } from './read.ts'
 import type { Reading } from './types.ts'
 
-const folder = new URL('../../../testdata/config-dialects/', import.meta.url)
+const folder = new URL('../../testdata/config-dialects/', import.meta.url)
 const files = readdirSync(folder).filter((f) => !f.endsWith('.reading.json') && f !== 'README.md')
 const source = (file: string) => readFileSync(new URL(file, folder), 'utf8')
 

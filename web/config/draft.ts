@@ -1,0 +1,21 @@
+import type { Input, Lint } from './types.ts'
+
+/** A server as its dialect says it, before `finish`. */
+export interface Draft {
+  name?: string
+  url?: string
+  headers: [name: string, value: string][]
+  transport?: 'streamable-http' | 'sse'
+  enabled?: boolean
+  proxy?: boolean | 'auto'
+  timeoutMs?: number
+  tools?: { allow?: string[]; deny?: string[] }
+  stdio?: { command: string; args: string[]; env: Record<string, string> }
+  lints: Lint[]
+}
+
+/** What a dialect says of an input beside its id. */
+export type Declared = Map<string, Partial<Input>>
+
+export const maxEntries = 500
+export const maxText = 1 << 20

@@ -1,0 +1,3 @@
+export { fill } from './placeholders.ts'
+export { readConfig } from './read.ts'
+export { writeConfig } from './write.ts'
