@@ -20,6 +20,7 @@ usage: ./build.sh VERB
   wasm         the npm package, to dist/npm
   web          the demo page, to dist/demo
   extension [--trusted-input]  the extension, to dist/extension and dist/extension.zip; with the permission to type
+  release      the package's tarball, checksums, SBOM and notes, to dist/release
   worker       the CORS proxy's Cloudflare Worker, to dist/worker
   bench [--record] [panel|bridge|proxy [--leak]|farm ...]  benchmarks in Chromium and workerd; prints tables;
                --record writes them into docs/measurements.md, too
@@ -67,6 +68,7 @@ test | soak)
 	exec node $build/tests.mjs "$verb" "$@" ;;
 wasm) package ;;
 web) package; demo ;;
+release) package; exec node $build/release.mjs ;;
 extension)
 	case "${1:-}" in '' | --trusted-input) ;; *) usage >&2; exit 2 ;; esac
 	package; programs; extension "$@" ;;

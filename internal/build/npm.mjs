@@ -136,6 +136,14 @@ async function buildCallback() {
   await writeFile(`${out}/callback.html`, `${made}\n`)
 }
 
+/** Copies the README. Links to files of the repository become absolute, because the package lacks those files. */
+async function copyReadme() {
+  const { repository } = JSON.parse(await readFile(`${js}/package.json`, 'utf8'))
+  const base = `${repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`
+  const text = await readFile('README.md', 'utf8')
+  await writeFile(`${out}/README.md`, text.replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, (_, path) => `](${base}${path})`))
+}
+
 await mkdir(out, { recursive: true })
 await Promise.all(globSync(`${out}/{*.js,*.ts,panel,locales}`).map((old) => rm(old, { recursive: true })))
 await Promise.all([
@@ -162,7 +170,7 @@ await Promise.all([
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),
   cp('LICENSE', `${out}/LICENSE`),
-  cp('README.md', `${out}/README.md`),
+  copyReadme(),
 ])
 const scripts = globSync(`${out}/{*,panel/*,locales/*}.js`)
 await Promise.all(scripts.map(async (file) => {

@@ -1,9 +1,12 @@
 /**
- * Prints sizes beside their budgets: `node internal/build/sizes.mjs [NAME...]`. Fails where one
+ * Prints sizes beside their budgets: `node internal/build/sizes.mjs [--docs] [NAME...]`. Fails where one
  * is over its budget. Files of one line are measured as one text, as one after the other.
+ *
+ * A size in a document has a comment after it: `17 KB<!-- size: index.js -->`. Fails where it is another than the
+ * measured one; `--docs` writes the measured one instead.
  */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -21,7 +24,9 @@ function match(pattern) {
   return names.map((name) => join(dir, name)).filter((file) => file.startsWith(start) && file.endsWith(end)).sort()
 }
 
-const wanted = process.argv.slice(2)
+const writes = process.argv.includes('--docs')
+const wanted = process.argv.slice(2).filter((name) => name !== '--docs')
+const sizes = new Map()
 let over = 0
 for (
   const { name, files, gzip: budget } of JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8'))
@@ -35,6 +40,7 @@ for (
   }
   const text = Buffer.concat(found.flat().map((file) => readFileSync(file)))
   const size = gzipSync(text, { level: 9 }).length
+  sizes.set(name, size)
   console.log(
     `${name.padEnd(26)} ${String(text.length).padStart(9)} bytes ${String(size).padStart(9)} gzip ${
       String(budget).padStart(9)
@@ -44,5 +50,19 @@ for (
     console.error(`over budget: ${name}`)
     over++
   }
+}
+for (const file of globSync(['*.md', 'docs/*.md', 'docs/design/*.md', 'proxy-worker/*.md'])) {
+  const before = readFileSync(file, 'utf8')
+  const now = before.replace(/[\d.]+ [KM]B(?=<!-- size: ([^>]+) -->)/g, (said, name) => {
+    const size = sizes.get(name)
+    if (size === undefined) return said
+    const text = size < 1e5 ? `${Math.round(size / 1000)} KB` : `${(size / 1e6).toFixed(size < 1e6 ? 2 : 1)} MB`
+    if (text !== said && comparable && !writes) {
+      console.error(`${file} says ${said} for ${name}, which is ${text}: node internal/build/sizes.mjs --docs`)
+      over++
+    }
+    return text
+  })
+  if (writes && now !== before) writeFileSync(file, now)
 }
 process.exitCode = over ? 1 : 0
