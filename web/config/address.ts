@@ -69,11 +69,19 @@ export function nameOf(url: string): string {
   if (u.protocol === 'builtin:') return 'demo'
   const labels = u.hostname.split('.')
   if (/^[\d.]+$|^\[/.test(u.hostname) || labels.length === 1) {
-    return cleanName((u.hostname + (u.port && '-' + u.port)).replace(/[[\]]/g, '').replace(/[.:]+/g, '-')) || 'server'
+    const host = isLoopback(u.hostname) ? 'localhost' : u.hostname
+    return plainName(host + (u.port && '-' + u.port)) || 'server'
   }
   labels.pop()
   if (labels.length > 1 && secondLevel.test(labels.at(-1)!)) labels.pop()
-  return labels.find((l) => l && !dull.test(l)) ?? labels[0] ?? 'server'
+  return plainName(labels.find((l) => l && !dull.test(l)) ?? labels[0] ?? '') || 'server'
+}
+
+/** The plain name that is most like a given one; empty if it has no letter or digit of ASCII. */
+export function plainName(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^\w-]+/g, '-').replace(/-{2,}/g, '-')
+    .replace(/_{2,}/g, '_').replace(/^-|[-_]+$/g, '').slice(0, maxName - 4)
+  return /^\d/.test(plain) ? `mcp-${plain}` : plain
 }
 
 /** A name that is not taken: the name itself, or name-2, name-3, … */
