@@ -155,3 +155,73 @@ test('who has stopped listening hears nothing', () =>
     assert.equal(heard.length, 1)
     assert.ok(seen.length >= 4)
   }))
+
+test('contents have arguments and answers, without header values', async () => {
+  const secret = 'canary-2f81c3d4'
+  const config = { url: server.url, headers: { 'X-Key': secret } }
+  const registry = await createRegistry({
+    storage: 'memory',
+    servers: { steered: config, demo: { url: 'builtin:demo' } },
+  })
+  const seen: Activity[] = [], bare: Activity[] = []
+  registry.observe((a) => seen.push(a), { contents: true })
+  registry.observe((a) => bare.push(a))
+  assert.throws(() => registry.observe(() => {}, { content: true } as never), /unknown option "content" of observe/)
+  try {
+    await registry.discover()
+    await registry.call('demo__echo', { text: `said ${secret}` })
+    await registry.call('demo__echo', JSON.stringify({ text: 'x'.repeat(100_000) }))
+    const calls = seen.filter((a) => a.kind === 'call')
+    assert.deepEqual(JSON.parse(calls[0]!.args!), { text: 'said [redacted]' })
+    const answer = JSON.parse(calls[1]!.answer!) as { content: { text: string }[]; isError: boolean }
+    assert.deepEqual([answer.content[0]!.text, answer.isError], ['said [redacted]', false])
+    for (const text of [calls[2]!.args!, calls[3]!.answer!]) {
+      assert.equal(text.length, 65_537)
+      assert.equal(text.at(-1), '…')
+    }
+    assert.ok(bare.length >= seen.length && bare.every((a) => !('args' in a) && !('answer' in a)))
+    assert.ok(!JSON.stringify(seen).includes(secret))
+  } finally {
+    await registry.close()
+  }
+})
+
+test('exchanges are told while somebody watches, without secrets', async () => {
+  const secret = 'canary-90aa17fe'
+  const config = { url: `${server.url}?key=${secret}`, headers: { Authorization: `Bearer ${secret}` } }
+  const registry = await createRegistry({ storage: 'memory', servers: { steered: config } })
+  const seen: Activity[] = []
+  const isCall = (a: Activity) => /"tools\/call"/.test(a.exchange?.requestBody ?? '')
+  let over = () => {}
+  const ended = new Promise<void>((resolve) => (over = resolve))
+  const stop = registry.observe((a) => {
+    if (a.kind === 'exchange') seen.push(a)
+    if (isCall(a) && a.phase === 'end') over()
+  }, { exchanges: true })
+  try {
+    await registry.discover()
+    await registry.call('steered__steps', { steps: 1, everyMs: 1, note: secret } as never).catch(() => {})
+    await ended
+    const calls = seen.filter(isCall)
+    assert.deepEqual(calls.map((a) => [a.phase, a.server, a.outcome]), [['begin', 'steered', undefined], [
+      'end',
+      'steered',
+      'ok',
+    ]])
+    const { exchange: x, durationMs } = calls[1]!
+    assert.ok(durationMs! >= 0)
+    assert.equal(x!.method, 'POST')
+    assert.equal(x!.url, `${server.url}?key=%E2%80%A6`)
+    assert.equal(x!.status, 200)
+    assert.deepEqual(x!.requestHeaders.find(([name]) => name === 'Authorization'), ['Authorization', '[redacted]'])
+    assert.ok(x!.responseHeaders!.some(([name]) => name === 'content-type'))
+    assert.match(x!.responseBody!, /"jsonrpc":"2\.0"/)
+    assert.ok(!JSON.stringify(seen).includes(secret), 'no secret is told')
+    stop()
+    const before = seen.length
+    await registry.call('steered__steps', { steps: 1, everyMs: 1 })
+    assert.equal(seen.length, before)
+  } finally {
+    await registry.close()
+  }
+})

@@ -56,6 +56,11 @@ var scriptRules = []scriptRule{
 		reason: "uses the package as an app does, and the tables that all share",
 	},
 	{
+		room:   "web/panel/activity",
+		may:    []string{published, "web/ui", "web/config", "web/panel", "wasm/js/cassette/key.ts"},
+		reason: "saves calls as a cassette",
+	},
+	{
 		room: "web/panel/tools", may: []string{published, "web/ui", "web/config", "web/panel", "wasm/js/page/scan.ts"},
 		reason: "marks suspicious definitions of registries that do not scan",
 	},

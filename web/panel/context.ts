@@ -1,4 +1,4 @@
-import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type { ObserveOptions, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
 import { DialogPart } from '../ui/dialog.ts'
 import { Part, type Panel } from '../ui/part.ts'
 import type { SignIns } from './server/sign-ins.ts'
@@ -15,6 +15,9 @@ export interface PanelContext extends Panel<Key> {
   readonly tokenCounts: TokenCounts
   readonly flags: Flags
   readonly signIns: SignIns
+  /** What the activity keeps beside calls and connections. */
+  readonly records: Required<ObserveOptions>
+  record(records: Required<ObserveOptions>): void
   /** The level of the headings in the panel, below that of the page's heading before it. */
   readonly headingLevel: number
   /** Shows the field for a server's token in its card; undefined hides it. */

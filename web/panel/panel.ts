@@ -80,6 +80,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   readonly log = new ActivityLog()
   readonly tokenCounts = new TokenCounts(() => this.requestUpdate())
   readonly flags = new Flags(() => this.requestUpdate())
+  records = { contents: true, exchanges: false }
+  private unobserve: (() => void) | undefined
   readonly signIns = new SignIns(() => this.requestUpdate())
   private readonly approvals = new ApprovalQueue(() => this.requestUpdate())
   private readonly toolLists = new ToolLists()
@@ -128,11 +130,19 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     const { registry } = this
     if (!registry || !this.isConnected) return
     this.ends = new AbortController()
-    const stops = [registry.subscribe(() => this.see()), registry.observe((a) => this.log.add(a))]
+    const stops = [registry.subscribe(() => this.see()), () => this.unobserve?.()]
+    this.record(this.records)
     const leave = () => this.notices.dismiss() // a removal that waits is carried out
     addEventListener('pagehide', leave, { signal: this.ends.signal })
     this.ends.signal.addEventListener('abort', () => stops.forEach((stop) => stop()))
     this.see()
+  }
+
+  readonly record = (records: PanelContext['records']): void => {
+    this.unobserve?.()
+    this.records = records
+    this.unobserve = this.registry.observe((a) => this.log.add(a), records)
+    this.requestUpdate()
   }
 
   private see(): void {
@@ -184,7 +194,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         : view === 'tools'
         ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
           .known=${this.tokenCounts.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
-        : html`<portolan-activity .panel=${this} .log=${this.log}></portolan-activity>`
+        : html`<portolan-activity .panel=${this} .log=${this.log} .records=${this.records}></portolan-activity>`
     }
         </div>
         ${this.dialogView()}

@@ -1,6 +1,6 @@
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Tape } from './tape.ts'
-import { Redaction } from './redact.ts'
+import { Redaction } from '../shared/redaction.ts'
 import { canonical } from './key.ts'
 import type * as types from './types.ts'
 import type { StartedHost } from '../shared/launching.ts'

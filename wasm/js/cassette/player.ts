@@ -1,5 +1,5 @@
 import { canonical, readArguments, shortHash } from './key.ts'
-import type { Redaction } from './redact.ts'
+import type { Redaction } from '../shared/redaction.ts'
 import type { Tape, TapedCall } from './tape.ts'
 import { channelPair } from '../shared/channel.ts'
 import { toWire } from '../shared/errors.ts'
@@ -8,6 +8,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import type { Attached, Begin, ListedTool, Request, StateEvent, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type { Channel, ServerConfig, ServerHealth } from '../shared/types.ts'
+import type { RedactContext } from './types.ts'
 import { version } from '../shared/version.ts'
 import { unknownServerError } from '../shared/wire.gen.ts'
 
@@ -19,13 +20,13 @@ export class Player {
   readonly channel: Channel
   readonly #end: Channel
   readonly #tape: Tape
-  readonly #redaction: Redaction
+  readonly #redaction: Redaction<RedactContext>
   readonly #configs = new Map<string, ServerConfig>()
   /** The recorded calls that are not used yet, by tool and arguments. */
   readonly #left = new Map<string, TapedCall[]>()
   #discovered: boolean
 
-  constructor(tape: Tape, redaction: Redaction, begin: Begin) {
+  constructor(tape: Tape, redaction: Redaction<RedactContext>, begin: Begin) {
     this.#tape = tape
     this.#redaction = redaction
     this.#discovered = !!begin.discovered

@@ -1,8 +1,8 @@
 import { readArguments } from './key.ts'
 import { opened } from '../shared/answer.ts'
-import { Redaction } from './redact.ts'
+import { Redaction } from '../shared/redaction.ts'
 import type { Tape, TapedCall } from './tape.ts'
-import type { Recording, RecordOptions } from './types.ts'
+import type { Recording, RecordOptions, RedactContext } from './types.ts'
 import type { StartedHost } from '../shared/launching.ts'
 import type { Begin, Called, ListedTool, ToHost, ToPage, ToolsEvent } from '../shared/protocol.ts'
 import type { Channel, ServerHealth, ToolDefinition } from '../shared/types.ts'
@@ -11,7 +11,7 @@ const defaultBytes = 10 << 20
 
 /** Records the messages between page and host. */
 export class Recorder implements Recording {
-  readonly #redaction: Redaction
+  readonly #redaction: Redaction<RedactContext>
   readonly #maxBytes: number
   #bytes = 0
   readonly #health = new Map<string, ServerHealth>()

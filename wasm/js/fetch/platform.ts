@@ -13,6 +13,8 @@ import type { FromIoWorker, IoWorker, MakeIoWorker } from './io-worker.ts'
 import { secretsOf, ToolsReader } from './tools.ts'
 import { Uploads } from './upload.ts'
 import { SseScanner } from './sse.ts'
+import { Trace } from './trace.ts'
+import type { ExchangeEvent } from '../shared/protocol.ts'
 import { worked } from '../shared/yield.ts'
 import { limitDefaults } from '../shared/wire.gen.ts'
 
@@ -83,6 +85,8 @@ interface Exchange {
 
 export class Platform {
   deliver: Deliver = () => {}
+  /** Hears of exchanges, if somebody watches. */
+  traced: ((e: Omit<ExchangeEvent, 'event'>) => void) | undefined
   /** The values behind the handles of events. */
   readonly tables = new Tables()
 
@@ -208,7 +212,7 @@ export class Platform {
     }
     this.#live.set(id, x)
     if (protocol) this.#uploads.teach(url, protocol)
-    if (x.sends || !this.#ioWorker?.has(url)) return this.#here(x, lines, start.json)
+    if (x.sends || this.traced || !this.#ioWorker?.has(url)) return this.#here(x, lines, start.json)
     x.away = true
     this.#ioWorker.start({ ...start, protocol: this.#uploads.protocol(url) })
   }
@@ -270,15 +274,19 @@ export class Platform {
     headers: [string, string][],
     body: Uint8Array<ArrayBuffer> | undefined,
   ): Promise<void> {
-    let response: Response
+    let response: Response, trace: Trace | undefined
     try {
       // Outside of the module's stack, because fetch records the stack.
       await undefined
       if (x.over) return
+      if (this.traced)
+        trace = new Trace(this.traced, x.id, [method, x.url, headers, body], (x.flags & WHOLE) !== 0)
       response = await this.#request(x, method, headers, body)
     } catch {
+      trace?.fail()
       return this.#end(x, Why.Network, '')
     }
+    trace?.take(response).catch(() => {})
     if (x.over) return void response.body?.cancel().catch(() => {})
     try {
       await this.#read(x, method, response)

@@ -17,6 +17,8 @@ export type ToolBounds = Pick<
 const PLAIN_HEADERS =
   /^(accept|content-type|last-event-id|mcp-(protocol-version|method|name|param-.*)|x-portolan-binding)$/i
 
+export const isPlainHeader = (name: string): boolean => PLAIN_HEADERS.test(name)
+
 /** The shortest secret that is taken out of definitions. Shorter values are words of them. */
 const LEAST_SECRET = 8
 

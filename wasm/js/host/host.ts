@@ -86,6 +86,8 @@ export class Host {
   #closing = 0
   /** Pins that arrived before a page that can store them. */
   #unkept: PinsEvent[] = []
+  /** The clients that hear of exchanges. */
+  readonly #tracers = new Set<number>()
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
   #lastAsk = 0
 
@@ -144,6 +146,7 @@ export class Host {
     }
     return () => {
       this.#clients.delete(number)
+      if (this.#tracers.delete(number)) this.#trace(this.#instance)
       channel.onmessage = null
       this.#held = this.#held.filter(([of]) => of !== number)
       this.#instance?.cancel(number * CLIENT) // all of its requests
@@ -194,6 +197,12 @@ export class Host {
       return
     }
     client.last = Math.max(client.last, m.id)
+    if (m.method === 'trace') {
+      if (m.on) this.#tracers.add(number)
+      else this.#tracers.delete(number)
+      this.#trace(this.#instance)
+      return client.channel.post({ id: m.id, result: null } satisfies ToPage)
+    }
     if (m.method === 'attach') return this.#sendState(number, client, m.id)
     if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
     if (this.#down && m.method !== 'close') {
@@ -266,6 +275,16 @@ export class Host {
     )
   }
 
+  #trace(instance: Instance | undefined): void {
+    instance?.trace(
+      this.#tracers.size
+        ? (e) => {
+          for (const number of this.#tracers) this.#clients.get(number)?.channel.post({ event: 'exchange', ...e })
+        }
+        : undefined,
+    )
+  }
+
   #broadcast(m: ToPage): void {
     for (const { channel } of this.#clients.values()) channel.post(m)
   }
@@ -310,6 +329,7 @@ export class Host {
     const early = this.#loaded && this.#early?.offer()
     const instance = this.#loaded ?? await Instance.load(this.#wasm, this.#ioWorker)
     this.#loaded = undefined
+    this.#trace(instance)
     const current = () => instance === this.#instance // a replaced instance is still ending its sessions
     instance.start(early ? { ...this.#options, early } : this.#options, {
       settle: (id, reply) => this.#settle(instance, id, reply),

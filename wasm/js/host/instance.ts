@@ -114,6 +114,11 @@ export class Instance {
     })
   }
 
+  /** Reports exchanges to `traced` from now on, or to nobody. */
+  trace(traced: Platform['traced']): void {
+    this.#platform.traced = traced
+  }
+
   /** Gives the module its options, before any request. Throws if the module refuses them. */
   start(options: StartOptions, listener: InstanceListener): void {
     if (!this.#module) throw crashed()

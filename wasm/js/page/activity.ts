@@ -1,7 +1,21 @@
-import type { Activity, DispatchOptions, ErrorCode, ServerHealth, Snapshot, ToolResult } from '../shared/types.ts'
+import type { ExchangeEvent } from '../shared/protocol.ts'
+import { originOf } from '../shared/origin.ts'
+import { Redaction } from '../shared/redaction.ts'
+import type {
+  Activity,
+  DispatchOptions,
+  ErrorCode,
+  ObserveOptions,
+  ServerConfig,
+  ServerHealth,
+  Snapshot,
+  ToolResult,
+} from '../shared/types.ts'
+import { secretAuthFields } from '../shared/wire.gen.ts'
+import { argumentText } from './checkrequest.ts'
 
 type Servers = Snapshot['servers']
-type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message'>
+type Ending = Pick<Activity, 'durationMs' | 'parts' | 'outcome' | 'errorCode' | 'message' | 'answer'>
 
 /** A connection under way. `connected` is the time at which the list began, in ms since the epoch. */
 interface Connecting {
@@ -14,20 +28,32 @@ interface Connecting {
 /** The longest message, in characters. */
 const longestMessage = 500
 
+/** The longest arguments and answers, in characters. */
+const longestContent = 64 << 10
+
 /** Reports the activities of a registry to observers. */
 export class Activities {
-  readonly #listeners: ReadonlySet<(a: Activity) => void>
+  readonly #listeners: ReadonlyMap<(a: Activity) => void, ObserveOptions>
+  readonly #configs: () => Iterable<ServerConfig>
   readonly #connecting = new Map<string, Connecting>()
+  /** Exchanges under way: the numbers of their activities. */
+  readonly #exchanges = new Map<number, number>()
   #last = 0
 
-  constructor(listeners: ReadonlySet<(a: Activity) => void>) {
+  /** `configs` returns the configurations whose secrets contents must not have. */
+  constructor(
+    listeners: ReadonlyMap<(a: Activity) => void, ObserveOptions>,
+    configs: () => Iterable<ServerConfig>,
+  ) {
     this.#listeners = listeners
+    this.#configs = configs
   }
 
   /** Runs a call and reports it. */
   async call(
     server: string,
     tool: string,
+    args: unknown,
     options: DispatchOptions,
     run: (o: DispatchOptions) => Promise<ToolResult>,
   ): Promise<ToolResult> {
@@ -35,7 +61,7 @@ export class Activities {
     const about = { id, kind: 'call', server, tool } as const
     const end = (e: Ending) =>
       this.#tell({ ...about, phase: 'end', at: Date.now(), durationMs: performance.now() - began, ...e })
-    this.#tell({ ...about, phase: 'begin', at: Date.now() })
+    this.#tell({ ...about, phase: 'begin', at: Date.now(), ...this.#content('args', () => readable(args)) })
     try {
       const result = await run({
         ...options,
@@ -48,6 +74,10 @@ export class Activities {
       end({
         outcome: result.isError ? 'tool_error' : 'ok',
         parts: [{ name: 'waiting', ms: Math.max(performance.now() - began - ms, 0) }, { name: 'server', ms }],
+        ...this.#content('answer', () => {
+          const { content, structuredContent, isError } = result
+          return { content, structuredContent, isError }
+        }),
       })
       return result
     } catch (e) {
@@ -55,6 +85,40 @@ export class Activities {
       end({ outcome: code === 'aborted' ? 'cancelled' : 'error', errorCode: code, ...message(text) })
       throw e
     }
+  }
+
+  /** Reports an HTTP exchange. Its server is the one with that URL, or else one of that origin. */
+  exchange({ exchangeId: id, phase, at, durationMs, exchange }: ExchangeEvent, servers: Servers): void {
+    let number = this.#exchanges.get(id)
+    if (number === undefined) this.#exchanges.set(id, number = ++this.#last)
+    if (phase === 'end') this.#exchanges.delete(id)
+    const places = [exchange.url, ...new URL(exchange.url, 'http://localhost').searchParams.values()]
+    const of = (same: (place: string, url: string) => boolean) =>
+      Object.keys(servers).find((name) => places.some((place) => same(place, servers[name]!.config.url)))
+    const server = of((place, url) => endpointOf(place) === endpointOf(url)) ??
+      of((place, url) => originOf(place) === originOf(url)) ?? ''
+    this.#tell({
+      id: number,
+      kind: 'exchange',
+      server,
+      phase,
+      at,
+      exchange,
+      ...(durationMs !== undefined && { durationMs, outcome: (exchange.status ?? 500) < 400 ? 'ok' : 'error' }),
+    })
+  }
+
+  /** A member with a content as JSON text, if a listener wants contents. */
+  #content<K extends 'args' | 'answer'>(name: K, value: () => unknown): { [key in K]?: string } {
+    if (![...this.#listeners.values()].some((o) => o.contents)) return {}
+    const redaction = new Redaction()
+    for (const { headers, auth } of this.#configs()) {
+      redaction.learn(headers)
+      redaction.learn(Object.fromEntries(Object.entries(auth ?? {}).filter(([k]) => secretAuthFields.includes(k))))
+    }
+    const text = JSON.stringify(redaction.value(value(), undefined)) ?? ''
+    const shown = text.length > longestContent ? `${text.slice(0, longestContent)}…` : text
+    return { [name]: shown } as { [key in K]?: string }
   }
 
   /** Reports connections that began, changed or ended between two states. */
@@ -101,9 +165,11 @@ export class Activities {
 
   /** Calls the listeners. An exception of one becomes an uncaught error of the page. */
   #tell(a: Activity): void {
-    for (const listener of [...this.#listeners]) {
+    const { args: _, answer: __, ...bare } = a
+    for (const [listener, { contents, exchanges }] of [...this.#listeners]) {
+      if (a.kind === 'exchange' && !exchanges) continue
       try {
-        listener(a)
+        listener(contents ? a : bare)
       } catch (e) {
         queueMicrotask(() => {
           throw e
@@ -114,3 +180,15 @@ export class Activities {
 }
 
 const message = (text: string | undefined) => (text ? { message: text.slice(0, longestMessage) } : {})
+
+/** The arguments of a call as a value. What is no JSON is shown as it is. */
+function readable(args: unknown): unknown {
+  try {
+    return JSON.parse(argumentText(args))
+  } catch {
+    return typeof args === 'string' ? args : null
+  }
+}
+
+/** Origin and path of a URL. */
+const endpointOf = (url: string) => URL.canParse(url) ? originOf(url) + new URL(url).pathname : url

@@ -195,6 +195,10 @@ class PageOwner implements Owner {
     return [startOptions(this.#options, hints, await this.#store.pins()), began]
   }
 
+  configs(): Iterable<types.ServerConfig> {
+    return this.#store?.servers.values() ?? []
+  }
+
   get warnings(): readonly string[] {
     return this.#store?.warnings ?? []
   }

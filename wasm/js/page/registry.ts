@@ -31,6 +31,8 @@ export interface Owner extends Source {
   onElicitation?: types.RegistryOptions['onElicitation']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
+  /** The configurations with their secrets. Absent where the registry belongs to another realm. */
+  configs?(): Iterable<types.ServerConfig>
   /** Damage that was found in the storage. */
   warnings?: readonly string[]
   /** Called when the host sends configurations. */
@@ -87,7 +89,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   #snapshot: types.Snapshot | undefined
   readonly #listeners = new Set<() => void>()
   #notifying = false
-  readonly #observers = new Set<(a: types.Activity) => void>()
+  readonly #observers = new Map<(a: types.Activity) => void, types.ObserveOptions>()
+  #tracing = false
   /** Present while there are observers. */
   #activities: Promise<Activities> | undefined
 
@@ -223,7 +226,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     const run = (o: types.DispatchOptions) => this.#run(name, args, o)
     return this.#activities
       ? this.#activities.then(
-        (a) => a.call(this.#find(name)?.server ?? '', String(name), options, run),
+        (a) => a.call(this.#find(name)?.server ?? '', String(name), args, options, run),
         () => run(options),
       )
       : run(options)
@@ -299,14 +302,27 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return () => void this.#listeners.delete(own)
   }
 
-  observe = (listener: (a: types.Activity) => void): () => void => {
+  observe = (listener: (a: types.Activity) => void, options: types.ObserveOptions = {}): () => void => {
+    checkFields('observe', options, 'contents exchanges')
     const own = (a: types.Activity) => listener(a)
-    this.#observers.add(own)
-    this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) => new Activities(this.#observers))
+    this.#observers.set(own, options)
+    this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) =>
+      new Activities(this.#observers, () => this.#owner.configs?.() ?? [])
+    )
+    this.#trace()
     return () => {
       this.#observers.delete(own)
       if (!this.#observers.size) this.#activities = undefined
+      this.#trace()
     }
+  }
+
+  /** Tells the host whether an observer wants exchanges. */
+  #trace(): void {
+    const on = [...this.#observers.values()].some((o) => o.exchanges)
+    if (on === this.#tracing) return
+    this.#tracing = on
+    this.requests.tell({ method: 'trace', on })
   }
 
   async close(): Promise<void> {
@@ -319,6 +335,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
 
   attached(a: Attached): void {
     this.version = a.version
+    if (this.#tracing) this.requests.tell({ method: 'trace', on: true }) // this host does not know yet
     this.rememberSecrets = a.rememberSecrets ?? this.rememberSecrets
     this.#resultBytes = a.resultBytes
     this.#callTimeoutMs = a.callTimeoutMs
@@ -365,6 +382,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         return this.#receiveTools(m)
       case 'pinned':
         return this.#receivePins(m)
+      case 'exchange':
+        return void this.#activities?.then((a) => a.exchange(m, this.#servers))
       case 'hints':
         return this.#owner.onHints?.(m.hints)
       case 'pins':

@@ -4,6 +4,7 @@ import type {
   AuthorizeRequest,
   Flag,
   HeldTool,
+  HttpExchange,
   RedactedConfig,
   ServerConfig,
   ResultRange,
@@ -47,6 +48,8 @@ export type Request =
     | { method: 'discover'; names?: string[] }
     | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
     | { method: 'online'; online: boolean }
+    /** The host reports exchanges to this page from now on, or no more. */
+    | { method: 'trace'; on: boolean }
     | { method: 'wake' }
     | { method: 'close' }
   )
@@ -64,6 +67,7 @@ export type ToPage =
   | ToolsEvent
   | PinnedEvent
   | { event: 'hints'; hints: string }
+  | ExchangeEvent
   | PinsEvent
   | { event: 'elicit'; ask: number; request: ElicitationRequest }
   | AuthorizeEvent
@@ -106,6 +110,17 @@ export interface LostEvent {
 export interface ConfigsEvent {
   event: 'configs'
   configs: Record<string, ServerConfig | null>
+}
+
+/** The beginning or the end of an HTTP exchange with a server; `at` is its beginning, in ms since the epoch. */
+export interface ExchangeEvent {
+  event: 'exchange'
+  /** The number of the exchange. */
+  exchangeId: number
+  phase: 'begin' | 'end'
+  at: number
+  durationMs?: number
+  exchange: HttpExchange
 }
 
 /** The registry's status, and the servers that changed, or with `whole` all; null: removed. */

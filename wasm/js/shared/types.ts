@@ -298,16 +298,41 @@ export interface Registry extends AsyncDisposable {
    * Reports calls made through this object, and connections, while they run. For timelines.
    * The returned function ends that.
    */
-  observe(listener: (a: Activity) => void): () => void
+  observe(listener: (a: Activity) => void, options?: ObserveOptions): () => void
   /** Ends calls and connections. Ends the module too, unless another tab uses it. */
   close(): Promise<void>
 }
 
-/** A step of a call or a connection. It contains no arguments, results or header values. */
+/** Options of {@link Registry.observe}. */
+export interface ObserveOptions {
+  /** Adds arguments and answers to calls. Header values of the registry's servers are removed. Default: false. */
+  contents?: boolean
+  /**
+   * Reports the HTTP exchanges of all tabs that share the module, too. A connected registry has none. Default: false,
+   * because it costs time and memory.
+   */
+  exchanges?: boolean
+}
+
+/** An HTTP exchange with a server. Secrets, and all bodies of sign-ins, read `[redacted]`. */
+export interface HttpExchange {
+  method: string
+  /** Without the values of its query. */
+  url: string
+  requestHeaders: [name: string, value: string][]
+  /** A body is cut after 64 KiB, and ends with `…` then. */
+  requestBody?: string
+  /** Absent if no response came. */
+  status?: number
+  responseHeaders?: [name: string, value: string][]
+  responseBody?: string
+}
+
+/** A step of a call, a connection or an HTTP exchange. It contains no header values. */
 export interface Activity {
-  /** The same for all events of one call or connection. */
+  /** The same for all events of one call, connection or exchange. */
   id: number
-  kind: 'call' | 'connection'
+  kind: 'call' | 'connection' | 'exchange'
   server: string
   /** The tool's name for models. */
   tool?: string
@@ -328,6 +353,12 @@ export interface Activity {
   /** Of the error or of the progress, at most 500 characters. */
   message?: string
   progress?: ToolProgress
+  /** With `contents`: the arguments as JSON text. At most 64 Ki characters; a longer text is cut, and ends with `…`. */
+  args?: string
+  /** With `contents`, at the end: `content`, `structuredContent` and `isError` as JSON text, bounded like `args`. */
+  answer?: string
+  /** With `exchanges`. */
+  exchange?: HttpExchange
 }
 
 /** Selects tools and their format. A tool must satisfy every condition. */

@@ -41,3 +41,16 @@ test('an export has no queries and no names of users of URLs', () => {
   assert.ok(!/canary|pass/.test(text), text)
   assert.match(text, /https:\/\/host\.example\/mcp failed/)
 })
+
+test('the oldest contents go first, and rows stay', () => {
+  const log = new ActivityLog()
+  const text = 'x'.repeat(1 << 20)
+  for (let id = 0; id < 40; id++) {
+    log.add({ id, kind: 'call', server: 's', phase: 'begin', at: id, args: text })
+    log.add({ id, kind: 'call', server: 's', phase: 'end', at: id, outcome: 'ok', answer: text })
+  }
+  assert.equal(log.rows.length, 40)
+  const full = log.rows.filter((r) => r.args)
+  assert.deepEqual(full.map((r) => r.id), [32, 33, 34, 35, 36, 37, 38, 39])
+  assert.ok(full.every((r) => r.answer) && log.rows.every((r) => r.outcome === 'ok'))
+})

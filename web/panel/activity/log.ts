@@ -1,12 +1,15 @@
 import type { Activity } from '../../../wasm/js/shared/types.ts'
 
-/** One call or connection, from its first event to its last. */
+/** One call, connection or exchange, from its first event to its last. */
 export interface Row extends Omit<Activity, 'phase'> {
   over: boolean
 }
 
 /** Rows kept; older ones go. */
 const kept = 10_000
+
+/** The most characters of contents. The oldest contents go first. */
+const mostContents = 16 << 20
 
 /** Calls and connections of a registry since the panel was opened. */
 export class ActivityLog {
@@ -18,6 +21,9 @@ export class ActivityLog {
   gone = 0
   private readonly open = new Map<number, number>() // id of what goes on → number of its row
   private readonly listeners = new Set<() => void>()
+  /** Numbers of rows with contents, oldest first, and the characters of all. */
+  private readonly full = new Map<number, number>()
+  private contents = 0
 
   add({ phase, ...a }: Activity): void {
     const over = phase === 'end'
@@ -30,6 +36,8 @@ export class ActivityLog {
       this.rows.push({ ...a, over })
     }
     if (over) this.open.delete(a.id)
+    const place = begun ? at : this.rows.length - 1
+    this.count(this.gone + place, sizeOf(this.rows[place]!))
     if (this.rows.length > kept + 500) { // in bulk: to move 10,000 entries for each one that comes would be felt
       const n = this.rows.length - kept
       this.rows.splice(0, n)
@@ -42,7 +50,24 @@ export class ActivityLog {
     this.gone += this.rows.length
     this.rows.length = 0
     this.open.clear()
+    this.full.clear()
+    this.contents = 0
     this.changed()
+  }
+
+  /** Notes the contents of a row, and drops the oldest contents beyond the bound. */
+  private count(number: number, size: number): void {
+    this.contents += size - (this.full.get(number) ?? 0)
+    if (size) this.full.set(number, size)
+    for (const [oldest, chars] of this.full) {
+      if (this.contents <= mostContents) break
+      this.full.delete(oldest)
+      this.contents -= chars
+      const row = this.rows[oldest - this.gone]
+      if (!row) continue
+      const { args: _, answer: __, exchange, ...bare } = row
+      this.rows[oldest - this.gone] = { ...bare, ...(exchange && { exchange: { ...exchange, ...noBodies } }) }
+    }
   }
 
   subscribe(listener: () => void): () => void {
@@ -56,11 +81,16 @@ export class ActivityLog {
   }
 }
 
-/** The rows as JSON. Events hold no arguments, results or header values; URLs in messages lose their queries. */
+const noBodies = { requestBody: '…', responseBody: '…' }
+
+const sizeOf = ({ args = '', answer = '', exchange }: Row) =>
+  args.length + answer.length + (exchange?.requestBody?.length ?? 0) + (exchange?.responseBody?.length ?? 0)
+
+/** The rows as JSON, without contents. Events hold no header values; URLs in messages lose their queries. */
 export function exportRows(rows: readonly Row[]): string {
   const bare = (text: string) => text.replace(/(https?:\/\/)(?:[^\s/@]*@)?([^\s?#]*)[^\s]*/g, '$1$2')
   return JSON.stringify(
-    rows.map(({ over: _, id: __, message, ...row }) => ({
+    rows.map(({ over: _, id: __, args: ___, answer: ____, exchange: _____, message, ...row }) => ({
       ...row,
       at: new Date(row.at).toISOString(),
       ...(message && { message: bare(message) }),

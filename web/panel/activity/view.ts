@@ -1,14 +1,20 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { PanelPart } from '../context.ts'
+import { PanelPart, type PanelContext } from '../context.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { download } from '../../ui/save.ts'
 import { searchField, selectField } from '../../ui/fields.ts'
 import type { Key } from '../translations.ts'
 import { clean } from '../../ui/text.ts'
+import { asCassette, asHAR, parsed } from './files.ts'
 import { exportRows, type ActivityLog, type Row } from './log.ts'
+import type { HttpExchange } from '../../../wasm/js/shared/types.ts'
+import { placeOf } from '../server/diagnosis.ts'
+import type { MenuItem } from '../../ui/menu.ts'
+import '../../ui/menu.ts'
+import '../tool/json.ts'
 
-const kinds = ['all', 'call', 'connection', 'failed'] as const
+const kinds = ['all', 'call', 'connection', 'exchange', 'failed'] as const
 type Kind = typeof kinds[number]
 
 /** Height of a row in px, and rows made beyond what can be seen. */
@@ -16,9 +22,10 @@ const rowHeight = 34, spare = 12
 
 /** The timeline: the newest row first, of which only those in sight are made. */
 class ActivityView extends PanelPart {
-  static override properties = reactive('log', 'query', 'kind', 'held', 'top', 'chosen')
+  static override properties = reactive('log', 'records', 'query', 'kind', 'held', 'top', 'chosen')
   static override initial = { query: '', kind: 'all', top: 0 }
   declare log: ActivityLog
+  declare records: PanelContext['records']
   declare private query: string
   declare private kind: Kind
   /** The rows as they were when paused. */
@@ -63,7 +70,8 @@ class ActivityView extends PanelPart {
     const rows = source.filter((r) =>
       (this.kind === 'all' ||
         (this.kind === 'failed' ? r.outcome !== undefined && r.outcome !== 'ok' : r.kind === this.kind)) &&
-      (!q || r.server.toLowerCase().includes(q) || !!r.tool?.toLowerCase().includes(q) || !!r.errorCode?.includes(q))
+      (!q || [r.server, r.tool, r.errorCode, r.exchange?.url, r.exchange?.requestBody]
+        .some((text) => text?.toLowerCase().includes(q)))
     ).reverse()
     this.found = { of, rows }
     return rows
@@ -89,6 +97,11 @@ class ActivityView extends PanelPart {
     }}>${this.t('clear')}</button>
           <button type="button" ?disabled=${!rows.length} @click=${() =>
       download('portolan-activity.json', exportRows(rows))}>${this.t('export')}</button>
+          <portolan-menu .panel=${this.panel} .label=${this.t('save_as')} .items=${this.menu}></portolan-menu>
+        </div>
+        <div class="row">
+          ${this.switch('contents', this.t('record_contents'))}
+          ${this.panel.registry.mode === 'remote' ? nothing : this.switch('exchanges', this.t('record_exchanges'))}
         </div>
       </div>
       ${
@@ -109,6 +122,32 @@ class ActivityView extends PanelPart {
         : html`<p class="nothing">${this.t(this.log.rows.length ? 'no_match' : 'no_activity')}</p>`
     }
       ${this.chosen ? this.details(this.chosen) : nothing}`
+  }
+
+  private switch(name: keyof PanelContext['records'], label: string): TemplateResult {
+    return html`<label class="choice"><input type="checkbox" .checked=${this.records[name]} @change=${(e: Event) =>
+      this.panel.record({
+        ...this.records,
+        [name]: (e.target as HTMLInputElement).checked,
+      })}><span>${label}</span></label>`
+  }
+
+  private readonly menu = (): MenuItem[] => {
+    const rows = this.held ?? this.log.rows
+    const { snapshot, registry } = this.panel
+    return [
+      { label: this.t('save_har'), act: () => download('portolan.har', asHAR(rows, registry.version)) },
+      { label: this.t('save_cassette'), act: () => download('portolan.cassette.json', asCassette(rows, snapshot)) },
+    ]
+  }
+
+  /** Calls a tool with the same arguments. The new call becomes the chosen row. */
+  private again(r: Row): void {
+    const stop = this.log.subscribe(() => {
+      const begun = this.log.rows.findLast((row) => row.tool === r.tool)
+      if (begun && begun.id !== r.id) this.chosen = begun
+    })
+    void this.panel.run(() => this.panel.registry.call(r.tool!, r.args!)).finally(stop)
   }
 
   protected override updated(): void {
@@ -139,6 +178,8 @@ class ActivityView extends PanelPart {
 
   private details(r: Row): TemplateResult {
     const { words: t } = this.panel
+    r = this.log.rows.findLast((row) => row.id === r.id) ?? r // with what came since it was chosen
+    const whole = r.args === undefined ? undefined : parsed(r.args)
     const sum = r.parts?.reduce((n, p) => n + p.ms, 0) || 1
     const facts: [label: Key, fact: string | undefined][] = [
       ['column_what', this.what(r)],
@@ -164,10 +205,46 @@ class ActivityView extends PanelPart {
         }</ul>`
         : nothing
     }
+      ${this.content('arguments', r.args)}
+      ${this.content('result', r.answer)}
+      ${r.exchange ? this.exchange(r.exchange) : nothing}
+      ${
+      r.kind === 'call' && whole !== undefined && this.panel.registry.has(r.tool ?? '')
+        ? html`<div class="row"><button type="button" class="small" ?disabled=${!r.over} @click=${() =>
+          this.again(r)}>${t('run_again')}</button></div>`
+        : nothing
+    }
     </section>`
   }
 
+  /** A JSON text as a tree, or what is left of one that was cut. */
+  private content(label: Key, text: string | undefined): TemplateResult | typeof nothing {
+    if (!text) return nothing
+    const value = parsed(text)
+    return value === undefined
+      ? html`<h4>${this.t(label)}</h4><pre tabindex="0"><bdi>${clean(text, 70_000)}</bdi></pre>`
+      : html`<portolan-json .panel=${this.panel} .label=${this.t(label)} .value=${value} .levels=${4}></portolan-json>`
+  }
+
+  private exchange(x: HttpExchange): TemplateResult {
+    const side = (label: Key, first: string, headers: [string, string][] = [], body?: string) =>
+      html`<section aria-label=${this.t(label)}><h4>${this.t(label)}</h4>
+        <p class="mono"><bdi dir="ltr">${clean(first, 2000)}</bdi></p>
+        <dl class="pairs mono">${
+        headers.map(([name, value]) =>
+          html`<dt><bdi>${clean(name, 100)}</bdi></dt><dd><bdi>${clean(value, 500)}</bdi></dd>`
+        )
+      }</dl>${this.content('body', body)}</section>`
+    return html`${side('request', `${x.method} ${x.url}`, x.requestHeaders, x.requestBody)}
+      ${x.status === undefined ? nothing : side('response', String(x.status), x.responseHeaders, x.responseBody)}`
+  }
+
   private what(r: Row): string {
+    if (r.exchange) {
+      const message = parsed(r.exchange.requestBody ?? '') as { method?: unknown } | undefined
+      const { method } = r.exchange
+      return clean(`${method} ${String(message?.method ?? placeOf(r.exchange.url))}`, 160)
+    }
     return clean(r.tool ?? '', 128) || this.t('connection_to', { name: clean(r.server, 80) })
   }
 

@@ -1,16 +1,14 @@
-import type { CassetteOptions, RedactContext } from './types.ts'
-
 /** A shorter secret is redacted only if it is a whole text, because it occurs in too many others. */
 const shortest = 8
 
 const mask = '[redacted]'
 
-/** Removes known header values from values, and applies the hook. */
-export class Redaction {
-  readonly #hook: CassetteOptions['redact']
+/** Removes known header values from values, and applies a hook. `C` is what the hook learns of a value. */
+export class Redaction<C = void> {
+  readonly #hook: ((value: unknown, context: C) => unknown) | undefined
   readonly #secrets = new Set<string>()
 
-  constructor(hook?: CassetteOptions['redact']) {
+  constructor(hook?: (value: unknown, context: C) => unknown) {
     this.#hook = hook
   }
 
@@ -23,7 +21,7 @@ export class Redaction {
   }
 
   /** The redacted value. */
-  value<T>(v: T, context: RedactContext): T {
+  value<T>(v: T, context: C): T {
     const plain = this.#secrets.size ? this.#walk(v) : v
     return (this.#hook ? this.#hook(plain === v ? structuredClone(v) : plain, context) : plain) as T
   }

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { createRegistry } from '../../dist/npm/index.js'
+import { replay } from '../../dist/npm/cassette.js'
+import { launchChromium, type Listening } from '../web/harness.ts'
+import { sdkServer } from '../web/sdkserver.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+const canary = 'canary-41c8e0a2'
+
+let browser: Browser, site: Listening, steered: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  steered = await sdkServer()
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, steered].map((s) => s?.close()))
+})
+
+const saved = async ({ page, panel }: PanelPage, item: string) => {
+  await panel.getByRole('button', { name: 'Save as…' }).click()
+  const download = page.waitForEvent('download')
+  await panel.getByRole('menuitem', { name: item }).click()
+  return readFile(await (await download).path(), 'utf8')
+}
+
+test('a call has its arguments and its answer, and is made again', async () => {
+  const p = await openPanel(browser, site, { query: { view: 'activity' }, servers: { demo: { url: 'builtin:demo' } } })
+  await p.page.evaluate(() => window.registry.call('demo__add', { a: 40, b: 2 }))
+  await p.panel.getByRole('button', { name: 'demo__add' }).click()
+  const details = p.panel.getByRole('region', { name: 'Details' })
+  await details.getByText('Arguments').waitFor()
+  await details.getByText('Result').first().waitFor()
+  await details.getByText('"42"').waitFor()
+  await details.getByRole('button', { name: 'Run again' }).click()
+  await p.panel.getByRole('button', { name: 'demo__add' }).nth(1).waitFor()
+  assert.equal(await p.panel.getByRole('button', { name: 'demo__add', expanded: true }).count(), 1)
+
+  const tape = await saved(p, 'Calls as a cassette')
+  const player = await createRegistry({
+    storage: 'memory',
+    servers: { demo: { url: 'builtin:demo' } },
+    cassette: replay(tape),
+  })
+  await player.discover()
+  assert.equal(await player.dispatch('demo__add', { a: 40, b: 2 }), '42')
+  await player.close()
+
+  await p.panel.getByRole('checkbox', { name: 'Keep arguments and answers' }).uncheck()
+  await p.page.evaluate(() => window.registry.call('demo__echo', { text: 'unseen' }))
+  await p.panel.getByRole('button', { name: 'demo__echo' }).click()
+  await details.getByText('demo__echo').waitFor()
+  assert.equal(await details.getByText('Arguments').count(), 0)
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})
+
+test('requests and responses are shown and saved without secrets', async () => {
+  const p = await openPanel(browser, site, {
+    query: { view: 'activity' },
+    servers: { steered: { url: steered.url, headers: { Authorization: `Bearer ${canary}` } } },
+  })
+  await p.panel.getByRole('checkbox', { name: 'Keep requests and responses' }).check()
+  await p.panel.getByLabel('Show').selectOption('Protocol')
+  await p.page.evaluate(() => window.registry.call('steered__steps', { steps: 1, everyMs: 1 }))
+  await p.panel.getByRole('button', { name: 'POST tools/call' }).click()
+  const request = p.panel.getByRole('region', { name: 'Request' }),
+    response = p.panel.getByRole('region', { name: 'Response' })
+  await request.getByText(`POST ${steered.url}`).waitFor()
+  await request.getByText('[redacted]').first().waitFor()
+  await response.getByText('200', { exact: true }).waitFor()
+  await response.getByText('Body').waitFor()
+  const text = await saved(p, 'Requests as HAR')
+  const { log } = JSON.parse(text) as {
+    log: {
+      version: string
+      entries: { request: { url: string; postData?: { text: string } }; response: { status: number } }[]
+    }
+  }
+  assert.equal(log.version, '1.2')
+  const call = log.entries.find(({ request }) => request.postData?.text.includes('tools/call'))!
+  assert.deepEqual([call.request.url, call.response.status], [steered.url, 200])
+  assert.ok(!text.includes(canary))
+  assert.ok(!(await p.panel.evaluate((panel) => panel.shadowRoot!.innerHTML)).includes(canary))
+  assert.deepEqual(p.faults, [])
+  await p.page.close()
+})

@@ -1,0 +1,100 @@
+// Tells of exchanges with servers while somebody watches: for protocol views. Secrets are left out.
+
+import type { HttpExchange } from '../shared/types.ts'
+import type { ExchangeEvent } from '../shared/protocol.ts'
+import { isPlainHeader, secretsOf } from './tools.ts'
+
+/** The part of a body that is told, in bytes. */
+const BODY_BYTES = 64 << 10
+
+const MASK = '[redacted]'
+
+/** Response headers whose values are told. Browsers hide most others from a page. */
+const PLAIN_RESPONSE =
+  /^(content-type|content-length|cache-control|date|retry-after|www-authenticate|mcp-protocol-version|x-proxy-error)$/i
+
+/** Tells of one exchange. */
+export class Trace {
+  readonly #tell: (e: Omit<ExchangeEvent, 'event'>) => void
+  readonly #id: number
+  readonly #at = Date.now()
+  readonly #began = performance.now()
+  readonly #secrets: string[]
+  readonly #exchange: HttpExchange
+  /** Bodies are left out, because they belong to a sign-in. */
+  readonly #isPrivate: boolean
+
+  constructor(
+    tell: (e: Omit<ExchangeEvent, 'event'>) => void,
+    id: number,
+    [method, url, headers, body]: [string, string, [string, string][], Uint8Array | undefined],
+    isPrivate: boolean,
+  ) {
+    this.#tell = tell
+    this.#id = id
+    this.#secrets = secretsOf(headers)
+    this.#isPrivate = isPrivate
+    this.#exchange = {
+      method,
+      url: bare(url),
+      requestHeaders: headers.map(([name, value]) => [name, isPlainHeader(name) ? value : MASK]),
+      ...(body && { requestBody: this.#text(body) }),
+    }
+    this.#send('begin')
+  }
+
+  /** Takes a copy of the response, and tells of it when its body has ended. */
+  async take(response: Response): Promise<void> {
+    const x = this.#exchange
+    x.status = response.status
+    x.responseHeaders = [...response.headers].map(([name, value]) => [name, PLAIN_RESPONSE.test(name) ? value : MASK])
+    const copy = response.body && response.clone().body?.getReader()
+    const parts: Uint8Array[] = []
+    let size = 0
+    try {
+      for (let piece; copy && size <= BODY_BYTES && (piece = (await copy.read()).value);) {
+        parts.push(piece)
+        size += piece.length
+      }
+    } catch { /* it broke off, and what came is told */ }
+    copy?.cancel().catch(() => {})
+    const whole = new Uint8Array(size)
+    let at = 0
+    for (const part of parts) {
+      whole.set(part, at)
+      at += part.length
+    }
+    if (copy) x.responseBody = this.#text(whole)
+    this.#send('end')
+  }
+
+  fail(): void {
+    this.#send('end')
+  }
+
+  #text(body: Uint8Array): string {
+    if (this.#isPrivate) return MASK
+    const text = new TextDecoder().decode(body.subarray(0, BODY_BYTES))
+    const shown = this.#secrets.reduce((t, secret) => t.replaceAll(secret, MASK), text)
+    return body.length > BODY_BYTES ? `${shown}…` : shown
+  }
+
+  #send(phase: 'begin' | 'end'): void {
+    const durationMs = performance.now() - this.#began
+    this.#tell({
+      exchangeId: this.#id,
+      phase,
+      at: this.#at,
+      exchange: this.#exchange,
+      ...(phase === 'end' && { durationMs }),
+    })
+  }
+}
+
+/** A URL without the values of its query. An address in the query, as of a proxy, stays without those of its own. */
+function bare(href: string): string {
+  if (!URL.canParse(href)) return href
+  const url = new URL(href)
+  for (const [name, value] of url.searchParams) url.searchParams.set(name, URL.canParse(value) ? bare(value) : '…')
+  return url.href
+}
