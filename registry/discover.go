@@ -113,6 +113,9 @@ func (r *Registry) startRefresh(s *server, generation uint64) *flight[struct{}] 
 		if o == succeeded && f.err != nil {
 			o = undecided // it answers, but has no list
 		}
+		if retryAfter(f.err) > 0 {
+			o = postponed
+		}
 		r.attempted(s, generation, o, f.err, s.refreshedAt)
 		if s.again {
 			s.again = false

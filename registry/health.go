@@ -73,9 +73,9 @@ func (b *breaker) end(generation uint64, o outcome, now time.Time) {
 		}
 		b.failures, b.suspensions, b.suspended, b.probing = 0, 0, false, false
 		b.retryAt = time.Time{}
-	case failed:
+	case failed, postponed:
 		b.failures++
-		if b.suspended || b.failures >= b.threshold {
+		if b.suspended || o == postponed || b.failures >= b.threshold {
 			b.suspend(now)
 		}
 	case undecided:
@@ -120,6 +120,7 @@ const (
 	succeeded outcome = iota
 	failed
 	undecided
+	postponed // the server says when to try again
 )
 
 // outcomeOf returns what an error means for the health of its server.

@@ -143,3 +143,19 @@ test('headings follow the level of the page, whatever it is', async () => {
   }
   await done(p)
 })
+
+test('a server that asks for patience is paused at once, with its time', async (t) => {
+  const busy = await faultServer({
+    on: {
+      '*': ({ res }) => {
+        res.setHeader('access-control-expose-headers', 'retry-after')
+        res.writeHead(429, { 'retry-after': '50' }).end()
+      },
+    },
+  })
+  t.after(() => busy.close())
+  const p = await openPanel(browser, site, { servers: { busy: { url: busy.url } } })
+  await cardOf(p, 'busy').getByText(/Too many requests · retry in (50|4\d) sec/).waitFor()
+  await cardOf(p, 'busy').getByRole('button', { name: 'Retry now' }).waitFor()
+  await done(p)
+})

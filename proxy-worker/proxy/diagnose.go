@@ -14,7 +14,7 @@ type Probe struct {
 }
 
 // A Finding is the result of a probe: a status and a header, or a fault: "dns",
-// "tls", "refused", "timeout", "address" (not a public one) or "unreachable".
+// "tls", "not_https", "refused", "timeout", "address" (not a public one) or "unreachable".
 type Finding struct {
 	Status int
 	Header []Pair
@@ -55,7 +55,7 @@ type diagnosis struct{ code, message, hint string }
 
 // Diagnosis answers with the meaning of the findings, which are in the order of the
 // probes. The answer is a JSON-RPC response with the result {"code","message","hint"}. The
-// codes are down, dns, tls, timeout, address, path, cors, get and fine.
+// codes are down, dns, tls, not_https, timeout, address, path, cors, get and fine.
 func (d *Decision) Diagnosis(findings []Finding) *Decision {
 	x := d.read(findings)
 	return answer(d.origin, `{"jsonrpc":"2.0","id":`+strconv.FormatUint(d.id, 10)+`,"result":{"code":"`+x.code+
@@ -96,11 +96,12 @@ func (d *Decision) read(findings []Finding) diagnosis {
 }
 
 var faults = map[string]diagnosis{
-	"dns":     {"dns", "the server's name is not known", "Check the spelling of its host."},
-	"tls":     {"tls", "the server's certificate is not valid", "Let its owner renew it, or check the host."},
-	"refused": {"down", "nothing listens there", "Check that the server runs, and its port."},
-	"timeout": {"timeout", "the server does not answer in time", "Try again later."},
-	"address": {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
+	"dns":       {"dns", "the server's name is not known", "Check the spelling of its host."},
+	"tls":       {"tls", "the server's certificate is not valid", "Let its owner renew it, or check the host."},
+	"not_https": {"not_https", "this port does not speak https", "Use an http:// URL, or the port of https."},
+	"refused":   {"down", "nothing listens there", "Check that the server runs, and its port."},
+	"timeout":   {"timeout", "the server does not answer in time", "Try again later."},
+	"address":   {"address", "the server's name leads to an address that is not public", "The proxy does not go there."},
 }
 
 // lacks returns the fault of a preflight's answer for a page of origin, in words, or "".

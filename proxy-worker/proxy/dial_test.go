@@ -5,7 +5,11 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
@@ -45,6 +49,28 @@ func TestDialChecksEachAddress(t *testing.T) {
 		if err := publicOnly("tcp", address, nil); errors.As(err, &refused) != (want != "") || want != "" &&
 			refused.code != want {
 			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}
+
+// TestFaultsOfHTTPS checks that a bad certificate and a port without TLS are told apart.
+func TestFaultsOfHTTPS(t *testing.T) {
+	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	defer plain.Close()
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	for url, want := range map[string]string{
+		"https://" + plain.Listener.Addr().String(): "not_https",
+		secure.URL: "tls",
+	} {
+		req, err := http.NewRequest("GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Transport(true).RoundTrip(req)
+		if got := faultOf(err); got != want || faults[got].code != want {
+			t.Errorf("%s: %q (%v), want %q", url, got, err, want)
 		}
 	}
 }

@@ -60,7 +60,9 @@ func faultOf(err error) string {
 		return "address"
 	case errors.As(err, &dns):
 		return "dns"
-	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert):
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "not_https"
+	case errors.As(err, &certificate), errors.As(err, &alert):
 		return "tls"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "refused"

@@ -105,8 +105,9 @@ class Card extends PanelPart {
       return this.t('standing_connected_in', { time: this.panel.words.duration(latencyMs) })
     if (standing === 'paused' && retryAt !== null) {
       const left = Math.ceil((retryAt - this.now) / 1000)
+      const key = this.server.errorCode === 'rate_limited' ? 'standing_rate_until' : 'standing_paused_until'
       return left > 0
-        ? this.t('standing_paused_until', { n: consecutiveFailures, time: this.panel.words.duration(left * 1000) })
+        ? this.t(key, { n: consecutiveFailures, time: this.panel.words.duration(left * 1000) })
         : this.t('standing_connecting')
     }
     return this.t(`standing_${standing}`)

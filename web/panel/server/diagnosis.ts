@@ -13,6 +13,7 @@ const remedies: Record<Cause, { fix: Fix; owner?: true }> = {
   cors: { fix: 'proxy', owner: true },
   dns: { fix: 'edit' },
   tls: { fix: 'retry', owner: true },
+  not_https: { fix: 'edit' },
   down: { fix: 'retry' },
   timeout: { fix: 'retry' },
   path: { fix: 'edit' },

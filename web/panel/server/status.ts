@@ -32,7 +32,7 @@ export function standingOf(h: ServerHealth, localNetwork: LocalNetwork): Standin
 }
 
 // A diagnosis of the proxy ends the message with its code.
-const diagnosed = /\((cors|dns|tls|down|timeout|address|path|get)\)$/
+const diagnosed = /\((cors|dns|tls|not_https|down|timeout|address|path|get)\)$/
 
 const causes: { [code: string]: Cause } = {
   sign_in_needed: 'sign_in',
