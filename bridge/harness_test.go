@@ -337,7 +337,7 @@ func newDesktop(t testing.TB, transport mcp.Transport, opts *mcp.ClientOptions) 
 	return d
 }
 
-// names waits until the client sees tools, or with want false no tools.
+// names waits until the client sees tools of a browser, or with want false none.
 func (d *desktop) names(t testing.TB, want bool) []string {
 	t.Helper()
 	for deadline := time.After(patience); ; {
@@ -345,11 +345,13 @@ func (d *desktop) names(t testing.TB, want bool) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(list.Tools) > 0) == want {
-			var names []string
-			for _, tool := range list.Tools {
+		var names []string
+		for _, tool := range list.Tools {
+			if tool.Name != "portolan_pair" {
 				names = append(names, tool.Name)
 			}
+		}
+		if (len(names) > 0) == want {
 			return names
 		}
 		select {

@@ -47,6 +47,12 @@ func newRelay(b *Bridge, profile string) *relay {
 func (r *relay) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
+		case "initialize":
+			result, err := next(ctx, method, req)
+			if init, ok := result.(*mcp.InitializeResult); ok && !r.bridge.mayConnect() {
+				init.Instructions = unpaired + " " + init.Instructions
+			}
+			return result, err
 		case "tools/list":
 			return r.list(ctx)
 		case "tools/call":
@@ -67,11 +73,24 @@ func (r *relay) list(ctx context.Context) (mcp.Result, error) {
 	switch {
 	case errors.As(err, &which): // an empty list would hide the reason
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	case err != nil && !r.bridge.mayConnect():
+		return &mcp.ListToolsResult{Tools: []*mcp.Tool{pairTool}}, nil
 	case err != nil:
 		return &rawmsg.Result{Text: json.RawMessage(`{"tools":[]}`)}, nil
 	}
 	tools, _ := l.listed()
 	return &rawmsg.Result{Text: tools}, nil
+}
+
+// unpaired tells a client what is missing before a browser is paired.
+const unpaired = "No browser is paired with this bridge, so it has no tools yet. The person has to run " +
+	"`portolan bridge pair` in a terminal and choose Pair in the side panel of the Portolan extension. The tools of " +
+	"the browser appear then."
+
+// pairTool is the only tool while no browser is paired.
+var pairTool = &mcp.Tool{
+	Name: "portolan_pair", Description: unpaired, InputSchema: json.RawMessage(`{"type":"object"}`),
+	Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 }
 
 // toolError answers a call that the bridge could not complete, as a tool error.
@@ -88,6 +107,9 @@ func stoppedError(format string, args ...any) (mcp.Result, error) {
 
 func (r *relay) call(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	l, err := r.bridge.await(ctx, r.profile)
+	if err != nil && req.Params.Name == pairTool.Name && !r.bridge.mayConnect() {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: unpaired}}}, nil
+	}
 	switch {
 	case errors.Is(err, errNotConnected):
 		code := "NOT_CONNECTED"

@@ -52,6 +52,12 @@ func TestWithoutExtension(t *testing.T) {
 	b := start(t, nil)
 	d := newDesktop(t, overHTTP(t, b, ""), nil)
 	d.names(t, false)
+	if said := d.InitializeResult().Instructions; !strings.Contains(said, "portolan bridge pair") {
+		t.Errorf("instructions: %q", said)
+	}
+	if got, isError := d.call(t, "portolan_pair", nil); isError || !strings.Contains(got, "portolan bridge pair") {
+		t.Errorf("portolan_pair: %v %q", isError, got)
+	}
 	got, isError := d.call(t, "chat_chatgpt", map[string]any{"prompt": "x"})
 	if !isError || !strings.HasPrefix(got, "No browser extension connected") ||
 		!strings.Contains(got, "portolan bridge pair") {

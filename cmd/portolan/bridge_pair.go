@@ -103,12 +103,12 @@ func bridgeClients(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if len(paired) == 0 {
-		fmt.Fprintln(stdout, "No browser is paired.")
+		fmt.Fprintln(stdout, "No browser profile is paired: run portolan bridge pair")
 	}
 	for _, p := range paired {
-		state := "not connected"
+		state := "Not connected"
 		if connected[p.InstallID] {
-			state = "connected"
+			state = "Connected"
 		}
 		day := p.PairedAt.Format(time.DateOnly)
 		fmt.Fprintf(stdout, "%s  %q  %s  paired %s  %s\n", p.InstallID, p.Label, p.Origin, day, state)

@@ -176,7 +176,7 @@ func TestBridgeStdio(t *testing.T) {
 	second, two, changedTwo := connect() // attaches to the first
 	for _, s := range []*mcp.ClientSession{one, two} {
 		list, err := s.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 0 {
+		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "portolan_pair" {
 			t.Fatalf("%v, %v", list, err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestBridgeStdio(t *testing.T) {
 		}
 	}
 	out, err := p.command("clients").Output()
-	if err != nil || !strings.Contains(string(out), `i-1  "Work"`) || !strings.Contains(string(out), "  connected") {
+	if err != nil || !strings.Contains(string(out), `i-1  "Work"`) || !strings.Contains(string(out), "  Connected") {
 		t.Errorf("clients: %s, %v", out, err)
 	}
 	// Each ends with its stdin. The end of the second does not end the first.

@@ -76,7 +76,7 @@ export class PortolanExtension extends Shell implements AppContext {
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('language') && this.language) this.words = wordsOf(this.language.tag, this.language.own)
     if (this.place === 'chats') void this.run(() => import('./chats.ts'))
-    if (this.place === 'servers') void this.run(() => import('./servers.ts'))
+    if (this.place === 'servers' || this.place === 'tools') void this.run(() => import('./servers.ts'))
     if (this.place === 'activity') void this.run(() => import('./log.ts'))
   }
 
@@ -135,7 +135,8 @@ export class PortolanExtension extends Shell implements AppContext {
       case 'chats':
         return html`<portolan-chats .panel=${this} .state=${state} .now=${now}></portolan-chats>`
       case 'servers':
-        return html`<portolan-servers .panel=${this} .state=${state}></portolan-servers>`
+      case 'tools':
+        return html`<portolan-servers .panel=${this} .state=${state} .view=${this.place}></portolan-servers>`
       case 'activity':
         return html`<portolan-log .panel=${this} .state=${state} .now=${now}></portolan-log>`
     }

@@ -3,7 +3,9 @@ import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
 import { define, freshId } from '../../web/ui/part.ts'
 import { options } from '../../web/ui/fields.ts'
+import { copy } from '../../web/ui/save.ts'
 import { line } from '../../web/ui/text.ts'
+import { clientConfigs } from './client-configs.ts'
 import type { ClientView, Grant } from '../messages.ts'
 import { confirm } from './confirm.ts'
 
@@ -22,8 +24,15 @@ class Clients extends AppPart {
         ? html`<p class="dim">${this.t('clients_claimed')}</p><ul class="rows">${
           repeat(clients, (c) => c.key, (c) => html`<li>${this.client(c)}</li>`)
         }</ul>`
-        : html`<p class="dim">${this.t('clients_none')} <code dir="ltr">portolan bridge --stdio</code></p>`
+        : html`<p class="dim">${this.t(this.state.link.status === 'connected' ? 'clients_ready' : 'clients_none')}</p>`
     }
+      <div class="row" role="group" aria-label=${this.t('config_for')}><span class="dim">${
+      this.t('config_for')
+    }</span>${
+      Object.entries(clientConfigs).map(([client, text]) =>
+        html`<button type="button" class="small" @click=${() => copy(this.panel, text)}>${client}</button>`
+      )
+    }</div>
     </section>`
   }
 

@@ -86,8 +86,8 @@ class PairingCard extends AppPart {
     return html`
       <p>${this.t('pair_run')}</p>
       ${command(this.panel, 'portolan bridge pair')}
-      <details><summary>${this.t('pair_get')}</summary>${
-      command(this.panel, 'go install github.com/portolan-mcp/portolan/cmd/portolan@latest')
+      <details><summary>${this.t('pair_get')}</summary><p>${this.t('pair_build')}</p>${
+      command(this.panel, './build.sh up')
     }</details>
       <div role="alert" data-standing="failed">${
       pairing?.step === 'failed' ? fault(pairing.error, this.panel.words) : nothing

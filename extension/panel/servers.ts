@@ -5,7 +5,6 @@ import { connectRegistry } from '../../wasm/js/page/index.ts'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { line } from '../../web/ui/text.ts'
 import '../../web/panel/index.ts'
-import type { PanelView } from '../../web/panel/types.ts'
 import { connectPort, type Port } from '../browser.ts'
 import { registryPort } from '../messages.ts'
 import { permit } from './permissions.ts'
@@ -19,9 +18,9 @@ const firstWait = 50, longestWait = 2000
 /** The MCP servers: the settings panel, over the registry that the background holds. */
 class Servers extends AppPart {
   static override properties = reactive('registry', 'view')
-  static override initial = { view: 'servers' }
   declare private registry: Registry | undefined
-  declare private view: PanelView
+  /** Which view of the settings panel. Its own tabs are hidden, because the app has them. */
+  declare view: 'servers' | 'tools'
   private readonly id_ = freshId()
   private port: Port | undefined
   private open: Registry | undefined
@@ -96,9 +95,8 @@ class Servers extends AppPart {
       ${
       this.registry
         ? html`<portolan-panel .registry=${this.registry} .view=${this.view} .messages=${settings} locale=${tag}
-          @portolan-view=${(
-          e: CustomEvent<{ view: PanelView }>,
-        ) => (this.view = e.detail.view)}></portolan-panel>`
+          @portolan-view=${(e: CustomEvent<{ view: 'servers' | 'tools' }>) =>
+          panel.go(e.detail.view)}></portolan-panel>`
         : html`<p class="dim" role="status">${this.t('servers_opening')}</p>`
     }`
   }

@@ -24,7 +24,8 @@ p, li, label, summary { overflow-wrap: anywhere; }
 :is([data-standing=connecting], [data-standing=paused]) { --_tone: var(--_wait); }
 :is([data-standing=failed], [data-standing=off].chip) { --_tone: var(--_bad); }
 .places { border-block-end: 1px solid var(--_line); }
-.places [role=tablist] { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0; }
+.places [role=tablist] { display: grid; grid-template-columns: repeat(5, minmax(0, 1fr)); gap: 0; }
+portolan-panel::part(tabs) { display: none; }
 .places [role=tab] { display: flex; gap: .1rem .45rem; align-items: center; justify-content: center;
   padding: .35rem .2rem .4rem; min-inline-size: 0; overflow-wrap: anywhere; }
 .places .icon { inline-size: 1.15rem; block-size: 1.15rem; }
@@ -141,7 +142,7 @@ portolan-panel::part(panel) { padding: 0; background: none; border-radius: 0; }
 @container panel (inline-size >= 46rem) {
   .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .answers { grid-template-columns: repeat(4, minmax(0, 1fr)); }
-  .places [role=tablist] { grid-template-columns: repeat(4, minmax(0, 9rem)); }
+  .places [role=tablist] { grid-template-columns: repeat(5, minmax(0, 9rem)); }
 }
 @media (forced-colors: active) {
   .steps > [aria-current]::before { forced-color-adjust: none; background: Highlight; color: HighlightText; }

@@ -202,8 +202,9 @@ export const en = {
   headers_device: '{names} set, kept on this device',
   missing: 'A header value is missing.',
   missing_why: 'The value of {names} was kept only until the page was reloaded. Give it again.',
-  token: 'Access token',
-  token_help: 'Sent as “Authorization: Bearer …”. For another scheme, write it before the token, as in “Basic …”.',
+  access_token: 'Access token',
+  access_token_help:
+    'Sent as “Authorization: Bearer …”. For another scheme, write it before the token, as in “Basic …”.',
   connect: 'Save and connect',
   approve_title: 'Allow this call?',
   approve_why: 'The model wants to call',

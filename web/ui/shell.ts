@@ -48,7 +48,7 @@ export function tabStrip<Tab extends string>(
     choose(tabs.at(to % tabs.length)!)
     void host.updateComplete.then(() => strip.querySelector<HTMLElement>('[aria-selected=true]')?.focus())
   }
-  return html`<div role="tablist" aria-label=${label} @keydown=${move}>${
+  return html`<div role="tablist" part="tabs" aria-label=${label} @keydown=${move}>${
     tabs.map((tab) =>
       html`<button type="button" role="tab" id="${tabId}-${tab}" aria-controls="${panelId}-${tab}"
         aria-selected=${tab === chosen} tabindex=${tab === chosen ? 0 : -1} @click=${() => choose(tab)}>${

@@ -35,13 +35,13 @@ class Credentials extends PanelPart {
       ${
       this.headers.map((header, i) =>
         html`<div class="field"><label for="${id}-${i}">${
-          isToken(header) ? this.t('token') : html`<bdi>${clean(header, 100)}</bdi>`
+          isToken(header) ? this.t('access_token') : html`<bdi>${clean(header, 100)}</bdi>`
         }</label>
         <input id="${id}-${i}" type="password" required dir="ltr" spellcheck="false" autocomplete="off"
           aria-describedby=${isToken(header) ? `${id}-help` : nothing} .value=${this.values[header] ?? ''} @input=${(
           e: Event,
         ) => (this.values = { ...this.values, [header]: valueOf(e) })}>
-        ${isToken(header) ? html`<p id="${id}-help" class="dim">${this.t('token_help')}</p>` : nothing}</div>`
+        ${isToken(header) ? html`<p id="${id}-help" class="dim">${this.t('access_token_help')}</p>` : nothing}</div>`
       )
     }
       ${keepField(this.panel.words, `${id}-keep`, this.keeps, (keeps) => (this.chosen = keeps))}
