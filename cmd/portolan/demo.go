@@ -104,7 +104,7 @@ func ask(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallTo
 		return nil, nil, err
 	}
 	if answer.Action != "accept" {
-		return textResult("Hello, whoever you are."), nil, nil
+		return textResult("Hello, stranger."), nil, nil
 	}
 	return textResult(fmt.Sprintf("Hello, %v.", answer.Content["name"])), nil, nil
 }
