@@ -76,6 +76,7 @@ test('nothing is downloaded before the first server is on', async () => {
     proxy: false,
     enabled: false,
     tools: { deny: ['a'] },
+    missingHeaders: ['X-Key'], // its value was not stored
   })
   assert.equal(r.getHealth().demo!.status, 'disabled')
   assert.equal((await r.discover()).status, 'ready')

@@ -58,6 +58,7 @@ const results = [
   tool('staticcheck', [staticcheck, './...']),
   tool('staticcheck, js/wasm', [staticcheck, '-checks', 'inherit,-U1000', ...jsPackages], { env: js }),
   tool('tsc', ['node_modules/.bin/tsc', '-p', '.']),
+  tool('reference', ['node', 'internal/build/reference.mjs', '--check']),
   tool('dprint', ['node_modules/.bin/dprint', 'check']),
   existsSync('.oxlintrc.json') && tool('oxlint', ['node_modules/.bin/oxlint', '--quiet']),
   plain(),
