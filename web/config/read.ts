@@ -31,7 +31,11 @@ interface Nothing {
   kind: Reading['kind']
   problem: Problem
 }
-const nothing = (code: string, kind: Reading['kind'] = 'unknown'): Nothing => ({ code: true, kind, problem: { code } })
+const nothing = (code: Problem['code'], kind: Reading['kind'] = 'unknown'): Nothing => ({
+  code: true,
+  kind,
+  problem: { code },
+})
 
 function readAny(s: string, whole: string): Found | Nothing {
   if (/^\[\[?[A-Za-z_][\w."-]{0,100}\]\]?\s*$/m.test(s.slice(0, 200))) return nothing('toml')

@@ -37,7 +37,22 @@ export interface Reading {
 
 /** `line` and `column` begin at 1. */
 export interface Problem {
-  code: string
+  code:
+    | 'bad_link'
+    | 'json_depth'
+    | 'json_quotes'
+    | 'json_rest'
+    | 'json_string'
+    | 'json_unclosed'
+    | 'json_unexpected'
+    | 'no_servers'
+    | 'no_url'
+    | 'not_recognized'
+    | 'open_quote'
+    | 'toml'
+    | 'too_large'
+    | 'too_many'
+    | 'yaml'
   line?: number
   column?: number
   limit?: number
@@ -87,7 +102,32 @@ export interface Input {
  * they hold no secrets but are foreign text.
  */
 export interface Lint {
-  code: string
+  code:
+    | 'bad_url'
+    | 'bearer_missing_scheme'
+    | 'disabled'
+    | 'duplicate_header'
+    | 'empty_bearer'
+    | 'empty_header'
+    | 'forbidden_header'
+    | 'header_too_long'
+    | 'http_public_host'
+    | 'ignored_field'
+    | 'inspector_proxy_url'
+    | 'invalid_header_name'
+    | 'invalid_header_value'
+    | 'localhost_from_public'
+    | 'no_url'
+    | 'path_is_docs'
+    | 'path_looks_like_homepage'
+    | 'placeholder_left'
+    | 'private_address'
+    | 'secret_in_url'
+    | 'trailing_space'
+    | 'transport_mismatch'
+    | 'unknown_transport'
+    | 'websocket'
+    | 'wrapped_remote'
   level: 'error' | 'warning' | 'info'
   values?: Record<string, string>
 }
