@@ -60,12 +60,12 @@ test('what is written is read back, and holds no header value', () => {
       assert.ok(!text.includes('[redacted]'))
       const reading = readConfig(text)
       assert.equal(reading.kind, dialect === 'vscode' ? 'vscode' : 'mcp-json', text)
-      const back = Object.fromEntries(
-        reading.entries.map((
-          e,
-        ) => [e.name, { ...e.config, ...(e.config?.headers && { headers: redacted(Object.keys(e.config.headers)) }) }]),
-      )
-      assert.deepEqual(back, servers, text)
+      // In the same order; a name is suggested anew.
+      const back = reading.entries.map(({ config }) => ({
+        ...config,
+        ...(config?.headers && { headers: redacted(Object.keys(config.headers)) }),
+      }))
+      assert.deepEqual(back, Object.values(servers), text)
       for (const e of reading.entries) assert.equal(e.inputs.length, Object.keys(e.config?.headers ?? {}).length)
     }
   }
