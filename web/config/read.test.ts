@@ -278,3 +278,9 @@ test('no text makes it throw, or slow', () => {
     }
   }
 })
+
+test('what is no text, and unknown options, are refused', () => {
+  assert.throws(() => readConfig({ mcpServers: {} } as never), { name: 'TypeError', message: /JSON\.stringify/ })
+  assert.throws(() => readConfig('', { pages: 'x' } as never), { name: 'TypeError', message: /"pages".*mean page\?/ })
+  assert.throws(() => readConfig('', 'x' as never), { name: 'TypeError', message: /not an object.*page/ })
+})

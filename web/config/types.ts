@@ -2,8 +2,8 @@ import type { RedactedConfig, ServerConfig } from '../../wasm/js/shared/types.ts
 
 /**
  * Finds out what a text is and which servers it describes: a URL, `mcp.json` and its dialects, `server.json`, an
- * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. It never throws.
- * `page` is the URL of the page: there are remarks about servers that it cannot reach.
+ * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. No text makes it
+ * throw. `page` is the URL of the page: there are remarks about servers that it cannot reach.
  */
 export declare function readConfig(text: string, options?: { page?: string }): Reading
 /** The configuration of an entry with the values of its inputs, by id. A header with an empty input is left out. */

@@ -60,7 +60,7 @@ test('what is written is read back, and holds no header value', () => {
       assert.ok(!text.includes('[redacted]'))
       const reading = readConfig(text)
       assert.equal(reading.kind, dialect === 'vscode' ? 'vscode' : 'mcp-json', text)
-      // In the same order; a name is suggested anew.
+      // In the same order. Names that are read are suggestions.
       const back = reading.entries.map(({ config }) => ({
         ...config,
         ...(config?.headers && { headers: redacted(Object.keys(config.headers)) }),
@@ -188,4 +188,11 @@ test('TypeScript says the call, without secrets', async () => {
 test('curl is not offered where it cannot work', () => {
   assert.equal(asCurl('a', { url: 'builtin:demo' }, 'x', '{}'), undefined)
   assert.equal(asCurl('a', { url: 'https://a.example.com/sse', transport: 'sse' }, 'x', '{}'), undefined)
+})
+
+test('an unknown dialect is refused', () => {
+  assert.throws(() => writeConfig({}, 'cursor' as never), {
+    name: 'TypeError',
+    message: /"cursor".*mcpServers, vscode/,
+  })
 })
