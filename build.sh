@@ -14,7 +14,7 @@ build=internal/build
 usage() {
 	cat <<'EOT'
 usage: ./build.sh VERB
-  up [--check] [--listen ADDR]  build all and serve the demo page; --check drives it once in a browser
+  up [--check] [--listen ADDR] [--origin URL]  build all and serve the demo page; --check drives it once in a browser
   test [NAME...]  all suites but the long repetitions, or those whose stage or file has such a name
   soak [NAME...]  the long repetitions, which CI runs after test
   wasm         the npm package, to dist/npm

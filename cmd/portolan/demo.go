@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -47,6 +48,7 @@ func demoServer() *mcp.Server {
 			data, err := base64.StdEncoding.DecodeString(pixel)
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{MIMEType: "image/png", Data: data}}}, nil, err
 		})
+	mcp.AddTool(s, &mcp.Tool{Name: "ask", Description: "Asks for your name during the call."}, ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "fail", Description: "Always answers that it failed."},
 		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			result := textResult("This tool fails on purpose.")
@@ -91,6 +93,20 @@ func countdown(ctx context.Context, req *mcp.CallToolRequest, in struct {
 		}
 	}
 	return textResult("Lift-off."), nil, nil
+}
+
+func ask(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	answer, err := req.Session.Elicit(ctx, &mcp.ElicitParams{
+		Message:         "What is your name?",
+		RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if answer.Action != "accept" {
+		return textResult("Hello, stranger."), nil, nil
+	}
+	return textResult(fmt.Sprintf("Hello, %v.", answer.Content["name"])), nil, nil
 }
 
 // pixel is a PNG of one transparent pixel.

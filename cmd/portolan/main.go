@@ -4,7 +4,7 @@
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
-//	portolan up [--listen 127.0.0.1:0] [--check]
+//	portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
 //	portolan doctor [--proxy URL] [--server URL] [--origin ORIGIN] [--key KEY]
@@ -36,7 +36,7 @@ import (
 const usage = `usage:
   portolan tools URL… [--header 'K: V'] [--format openai|anthropic|gemini|openai-responses] [--json]
   portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
-  portolan up [--listen 127.0.0.1:0] [--check]
+  portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
   portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
   portolan proxy seal --origin ORIGIN --host HOST --header 'K: V'…                    (key: $SEAL_KEYS)

@@ -66,7 +66,7 @@ func TestTools(t *testing.T) {
 	if d := cmp.Diff(want, list.Servers); d != "" {
 		t.Errorf("servers (-want +got):\n%s", d)
 	}
-	if len(list.Tools) != 12 || list.Tools[0].Name != "localhost__add" {
+	if len(list.Tools) != 14 || list.Tools[0].Name != "localhost__add" {
 		t.Errorf("tools %v", list.Tools)
 	}
 }
@@ -76,7 +76,7 @@ func TestToolsInEveryDialect(t *testing.T) {
 	for _, format := range []string{"openai", "openai-responses", "anthropic", "gemini"} {
 		code, out, errs := portolan(t, "tools", "--format", format, base+"/mcp")
 		var tools []map[string]any
-		if err := json.Unmarshal([]byte(out), &tools); code != 0 || err != nil || len(tools) != 6 {
+		if err := json.Unmarshal([]byte(out), &tools); code != 0 || err != nil || len(tools) != 7 {
 			t.Errorf("%s: exit code %d, %v, %d tools, %s", format, code, err, len(tools), errs)
 		}
 	}

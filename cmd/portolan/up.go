@@ -21,14 +21,18 @@ import (
 // that program's exit code.
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("up")
-	listen := flags.String("listen", "127.0.0.1:0", "")
+	listen := flags.String("listen", "", "")
+	var origins []string
+	listFlag(flags, &origins, "origin")
 	check := flags.Bool("check", false, "")
 	root := flags.String("root", "", "")
 	if err := parseAll(flags, args); err != nil {
 		return err
 	}
-	if err := loopbackOnly(*listen); err != nil {
-		return err
+	if *listen != "" {
+		if err := loopbackOnly(*listen); err != nil {
+			return err
+		}
 	}
 	if *root == "" {
 		index, err := findUpward(filepath.Join("dist", "demo", "index.html"))
@@ -40,8 +44,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	// Pages reach the plain server only through the proxy: it has another origin and
 	// sends no CORS headers.
 	var listeners [3]net.Listener
-	for i, address := range []string{*listen, "127.0.0.1:0", "127.0.0.1:0"} {
-		l, err := net.Listen("tcp", address)
+	for i, usual := range usualAddresses {
+		l, err := listenNear(*listen, usual, i)
 		if err != nil {
 			return err
 		}
@@ -50,7 +54,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	main, plain, through := listeners[0], listeners[1], listeners[2]
 	policy, err := corsproxy.New(corsproxy.Config{
-		Origins: []string{"http://" + main.Addr().String()}, Hosts: []string{"*"}, HTTP: true, Private: true,
+		Origins: append(origins, "http://"+main.Addr().String()), Hosts: []string{"*"}, HTTP: true, Private: true,
 		BindingKeys: []string{rand.Text()},
 	})
 	if err != nil {
@@ -66,8 +70,8 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		serve(ctx, through, policy.Handler(corsproxy.Transport(true)), served),
 	}
 	url := "http://" + main.Addr().String() + "/"
-	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server without CORS is at %s, and the proxy for it at http://%s/\n",
-		url, settings.Plain, through.Addr())
+	fmt.Fprintf(stdout, "Portolan is at %s\nA demo server is at %smcp\n"+
+		"A demo server without CORS is at %s, and the proxy for it at http://%s/\n", url, url, settings.Plain, through.Addr())
 
 	if *check {
 		err = runCheck(ctx, url, stdout, stderr)
@@ -81,6 +85,24 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		err = errors.Join(err, end())
 	}
 	return err
+}
+
+// usualAddresses are those of the page, of the server without CORS, and of the proxy. The
+// documentation has them.
+var usualAddresses = [...]string{"127.0.0.1:8640", "127.0.0.1:8641", "127.0.0.1:8642"}
+
+// listenNear listens at the usual address, or on any port if another program has that one.
+// The page is at chosen instead if that is not empty, and the other two at any port then.
+func listenNear(chosen, usual string, i int) (net.Listener, error) {
+	switch {
+	case chosen != "" && i == 0:
+		return net.Listen("tcp", chosen)
+	case chosen == "":
+		if l, err := net.Listen("tcp", usual); err == nil {
+			return l, nil
+		}
+	}
+	return net.Listen("tcp", "127.0.0.1:0")
 }
 
 // serve serves on a listener until the returned function is called. If the server ends

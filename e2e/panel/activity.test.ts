@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { createRegistry } from '../../dist/npm/index.js'
@@ -10,8 +12,9 @@ import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 const canary = 'canary-41c8e0a2'
 
-let browser: Browser, site: Listening, steered: Awaited<ReturnType<typeof sdkServer>>
+let browser: Browser, site: Listening, steered: Awaited<ReturnType<typeof sdkServer>>, folder: string
 before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portolan-activity-'))
   browser = await launchChromium()
   site = await panelSite()
   steered = await sdkServer()
@@ -19,13 +22,16 @@ before(async () => {
 after(async () => {
   await browser?.close()
   await Promise.all([site, steered].map((s) => s?.close()))
+  await rm(folder, { recursive: true, force: true })
 })
 
 const saved = async ({ page, panel }: PanelPage, item: string) => {
   await panel.getByRole('button', { name: 'Save as…' }).click()
   const download = page.waitForEvent('download')
   await panel.getByRole('menuitem', { name: item }).click()
-  return readFile(await (await download).path(), 'utf8')
+  const file = join(folder, 'saved')
+  await (await download).saveAs(file)
+  return readFile(file, 'utf8')
 }
 
 test('a call has its arguments and its answer, and is made again', async () => {

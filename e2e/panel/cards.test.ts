@@ -55,6 +55,20 @@ test('a server gets another name, and its switches and approvals go along', asyn
   await done(p)
 })
 
+test('a pasted name that would make hashes is replaced, unless it is taken', async () => {
+  description = 'Reads a file.'
+  const p = await openPanel(browser, site, { servers: { 'a.b': { url: 'builtin:demo' } } })
+  const text = { mcpServers: { 'github.com': { url: files.url }, 'a.b': { url: 'builtin:demo' } } }
+  await p.panel.getByRole('textbox', { name: 'Add a server' }).fill(JSON.stringify(text))
+  const names = p.panel.getByLabel('Name', { exact: true })
+  await p.panel.getByText('Tools will be called github-com__…').waitFor()
+  assert.deepEqual(await names.evaluateAll((all) => all.map((i) => (i as HTMLInputElement).value)), [
+    'github-com',
+    'a.b',
+  ])
+  await done(p)
+})
+
 test('a changed tool is kept off, with its flag beside the difference', async () => {
   description = 'Reads a file.'
   const p = await openPanel(browser, site, { servers: { files: { url: files.url } } })

@@ -74,7 +74,7 @@ test('the demo page does the main job', async () => {
   await panel.getByRole('button', { name: 'Call tool' }).click()
   await panel.getByText(/^at \d+$/).waitFor()
   await panel.getByRole('button', { name: 'Cancel' }).click()
-  await panel.getByRole('alert').getByText('aborted').waitFor()
+  await panel.getByText('Cancelled.').waitFor()
   await page.reload()
   await panel.getByRole('article', { name: 'steered' }).waitFor()
   assert.deepEqual(page.faults, [])

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { build, transform, type Loader } from 'esbuild'
 import type { Browser } from 'playwright-core'
-import { launchChromium, listen, openPage, root, start, startProxy, type Listening, type Running } from './harness.ts'
+import { launchChromium, listen, openPage, root, start, type Listening, type Running } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 import { blocksOf, digestOf, documents, nameOf, said, textOf, type Block } from './snippets.ts'
 
@@ -34,19 +34,17 @@ const real = (text: string) =>
 let dir: string
 let browser: Browser
 let server: Awaited<ReturnType<typeof sdkServer>>
-let plain: Listening
 let model: Listening
 let site: Listening
-/** For pages of the site, and one that a block has started. */
-let relay: Running | undefined, proxy: Running | undefined
+/** The servers of the documentation, and a proxy that a block has started. */
+let up: (Running & { ready: RegExpMatchArray }) | undefined, proxy: Running | undefined
 /** What the site serves beside the package. */
 let files: Record<string, string> = {}
 
 before(async () => {
-  ;[browser, server, plain, model] = await Promise.all([
+  ;[browser, server, model] = await Promise.all([
     launchChromium(),
     sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }]),
-    sdkServer([], { cors: false }),
     scriptedModel(),
   ])
   dir = await mkdtemp(join(tmpdir(), 'portolan-docs-'))
@@ -75,19 +73,22 @@ before(async () => {
     res.writeHead(200, { 'content-type': types[name.split('.').at(-1)!] ?? 'text/plain' }).end(text)
   })
   Object.assign(addresses, { 'https://mcp.example.com/mcp': server.url, 'https://model.example/v1': model.url })
-  const { url, ...running } = await startProxy(site.url)
-  relay = running
-  Object.assign(addresses, { 'https://plain.example/mcp': plain.url, 'https://proxy.example/': url })
+  up = await start(
+    `${root}dist/bin/portolan`,
+    ['up', '--listen', '127.0.0.1:0', '--origin', site.url, '--root', `${root}dist/demo`],
+    /Portolan is at (http:\S+)\/\n[^]*CORS is at (http:\S+)\/mcp, and the proxy for it at (http:\S+)\/\n/,
+  )
+  for (const [i, address] of [8640, 8641, 8642].entries())
+    addresses[`http://127.0.0.1:${address}`] = up.ready[i + 1]!
 })
 after(async () => {
   await Promise.all([
     browser.close(),
     server.close(),
-    plain.close(),
     model.close(),
     site.close(),
     proxy?.stop(),
-    relay?.stop(),
+    up?.stop(),
   ])
   await rm(dir, { recursive: true, force: true })
 })

@@ -2,7 +2,7 @@
 
 package convert
 
-// keywordShape returns the letter of wire.Shapes for a keyword, or 0 for any value. A
+// keywordShape returns the letter of wire.Shapes for a keyword, or 0 for an unknown one. A
 // vendor that checks schemas refuses the whole request for an ill-formed one.
 func keywordShape(keyword string) byte {
 	switch keyword {
@@ -36,6 +36,8 @@ func keywordShape(keyword string) byte {
 		return 'X'
 	case "anyOf", "oneOf", "allOf", "prefixItems":
 		return 'L'
+	case "const", "default":
+		return 'v'
 	case "$schema", "$id", "id", "$anchor", "$comment", "$vocabulary", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "dependencies":
 		return '-'
 	}

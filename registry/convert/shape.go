@@ -122,6 +122,8 @@ func (c *converter) shape(s *rawjson.Node, path string) (out *rawjson.Node, note
 		v := s.Values[i]
 		switch shape := keywordShape(key); {
 		case shape == '-' || key == "additionalItems" && s.Get("items").Is('a'):
+		case shape == 0 && v.Kind == 'o':
+			c.lose(path, key+": removed, not a keyword")
 		case key == "items" && hasShape('L', v): // the tuple of the drafts before 2020-12
 			out.Set("prefixItems", v)
 			if rest := s.Get("additionalItems"); rest != nil && isSchema(rest) {

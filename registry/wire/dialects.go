@@ -9,8 +9,9 @@ type Shape struct {
 // Shapes are the forms of keywords: s a string, x a pattern, n a number, p a positive one,
 // i a count, b a boolean, a an array, e and L arrays with elements (L: of schemas), t
 // types, r an array of strings, D an object of such arrays, S a schema, M an object of
-// schemas, X one whose names are patterns, - a keyword that is removed or becomes another
-// one. Other keywords may hold any value.
+// schemas, X one whose names are patterns, v any value, - a keyword that is removed or
+// becomes another one. Other keywords may hold any value but an object: validators look
+// for schemas in it.
 var Shapes = [...]Shape{
 	{"s", "title description format contentEncoding contentMediaType $ref"},
 	{"x", "pattern"},
@@ -27,6 +28,7 @@ var Shapes = [...]Shape{
 	{"M", "properties $defs definitions dependentSchemas"},
 	{"X", "patternProperties"},
 	{"L", "anyOf oneOf allOf prefixItems"},
+	{"v", "const default"},
 	{"-", "$schema $id id $anchor $comment $vocabulary $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef dependencies"},
 }
 

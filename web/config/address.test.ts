@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { isPlainName, nameOf, plainName } from './address.ts'
-import { readConfig } from './read.ts'
 
 test('suggested names make tool names without a hash', () => {
   for (
@@ -33,10 +32,6 @@ test('suggested names make tool names without a hash', () => {
       ['http://[fd00::1]/mcp', 'fd00-1'],
     ] as const
   ) assert.equal(nameOf(url), name)
-  const { entries } = readConfig(
-    '{"mcpServers":{"github.com":{"url":"https://a.example"},"服务":{"url":"https://b.example"}}}',
-  )
-  assert.deepEqual(entries.map((e) => e.name), ['github-com', '服务'])
 })
 
 test('a name is plain exactly if the registry makes plain names of it', () => {

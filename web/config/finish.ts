@@ -2,7 +2,7 @@ import type { ServerConfig } from '../../wasm/js/shared/types.ts'
 import { line } from '../ui/text.ts'
 import { isSecretHeader, isSecretName, usable } from './headers.ts'
 import { lint } from './lint.ts'
-import { cleanName, nameOf, plainName, renameFree } from './address.ts'
+import { cleanName, nameOf, renameFree } from './address.ts'
 import { canonicalize, idsOf, type Placeholder } from './placeholders.ts'
 import { withoutSecrets } from './headers.ts'
 import { parsed, withScheme } from './address.ts'
@@ -16,8 +16,7 @@ const maxInputs = 50
 export function finish(draft: Draft, declared: Declared, taken: Set<string>, page?: string): Entry {
   const typed = draft.url?.trim()
   const url = typed && (withScheme(typed) ?? typed)
-  const given = cleanName(draft.name ?? '')
-  const name = renameFree(plainName(given) || given || nameOf(url ?? ''), taken)
+  const name = renameFree(cleanName(draft.name ?? '') || nameOf(url ?? ''), taken)
   taken.add(name)
   const entry: Entry = { name, secrets: [], inputs: [], lints: draft.lints }
   if (!url) {

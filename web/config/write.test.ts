@@ -60,12 +60,12 @@ test('what is written is read back, and holds no header value', () => {
       assert.ok(!text.includes('[redacted]'))
       const reading = readConfig(text)
       assert.equal(reading.kind, dialect === 'vscode' ? 'vscode' : 'mcp-json', text)
-      // In the same order. Names that are read are suggestions.
-      const back = reading.entries.map(({ config }) => ({
-        ...config,
-        ...(config?.headers && { headers: redacted(Object.keys(config.headers)) }),
-      }))
-      assert.deepEqual(back, Object.values(servers), text)
+      const back = Object.fromEntries(
+        reading.entries.map((
+          e,
+        ) => [e.name, { ...e.config, ...(e.config?.headers && { headers: redacted(Object.keys(e.config.headers)) }) }]),
+      )
+      assert.deepEqual(back, servers, text)
       for (const e of reading.entries) assert.equal(e.inputs.length, Object.keys(e.config?.headers ?? {}).length)
     }
   }
@@ -191,8 +191,5 @@ test('curl is not offered where it cannot work', () => {
 })
 
 test('an unknown dialect is refused', () => {
-  assert.throws(() => writeConfig({}, 'cursor' as never), {
-    name: 'TypeError',
-    message: /"cursor".*mcpServers, vscode/,
-  })
+  assert.throws(() => writeConfig({}, 'cursor' as never), { name: 'TypeError', message: /"cursor".*mcpServers, vscode/ })
 })

@@ -75,8 +75,9 @@ export class Activities {
         outcome: result.isError ? 'tool_error' : 'ok',
         parts: [{ name: 'waiting', ms: Math.max(performance.now() - began - ms, 0) }, { name: 'server', ms }],
         ...this.#content('answer', () => {
-          const { content, structuredContent, isError } = result
-          return { content, structuredContent, isError }
+          const { content, structuredContent, isError, text } = result
+          if (text.length <= longestContent) return { content, structuredContent, isError }
+          return { content: [{ type: 'text', text: text.slice(0, longestContent) }], isError }
         }),
       })
       return result

@@ -91,6 +91,7 @@ function isPlain(s: unknown, c: { left: number; refs: Schema[] }, depth: number)
     const kind = key === '$schema' ? 's' : shapeOf(key)
     if (typeof v === 'string' ? !v.isWellFormed() : !holdsSchemas(kind) && !isSound(v)) return false
     if (!kind && !key.isWellFormed()) return false
+    if (!kind && isObject(v)) return false
     if (kind && (kind === '-' || kind === 'D' || !hasShape(kind, v) || (key === '$ref' && !depth))) return false
     if (key === '$ref') c.refs.push(s)
     if (kind === 'S' && !isPlain(v, c, depth + 1) && (key === 'items' || !isBool(v))) return false

@@ -134,6 +134,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   async renameServer(name: string, to: string): Promise<void> {
     checkName(to)
     await this.requests.ask({ method: 'renameServer', name, to })
+    await this.forget?.(name)
     await this.#owner.save?.(to)
     await this.#owner.save?.(name)
   }

@@ -114,7 +114,7 @@ export function shape(s: unknown): [out: Schema, notes: string[]] {
   if (!isObject(s)) return [s === false ? { not: {} } : out, notes]
   for (const [key, v] of Object.entries(s)) {
     const kind = shapeOf(key) ?? ''
-    if (kind === '-' || (key === 'additionalItems' && Array.isArray(s.items))) continue
+    if (kind === '-' || (!kind && isObject(v)) || (key === 'additionalItems' && Array.isArray(s.items))) continue
     if (key === 'items' && isList(v)) {
       // the tuple of the drafts before 2020-12
       out.prefixItems = v

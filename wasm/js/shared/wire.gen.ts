@@ -185,6 +185,7 @@ export const keywordShapes = {
   M: 'properties $defs definitions dependentSchemas',
   X: 'patternProperties',
   L: 'anyOf oneOf allOf prefixItems',
+  v: 'const default',
   '-':
     '$schema $id id $anchor $comment $vocabulary $dynamicAnchor $dynamicRef $recursiveAnchor $recursiveRef dependencies',
 }

@@ -1,6 +1,6 @@
 import type { RedactedConfig, Registry, ServerConfig } from '../../../wasm/js/shared/types.ts'
 import { fill, missing } from '../../config/placeholders.ts'
-import { renameFree } from '../../config/address.ts'
+import { plainName, renameFree } from '../../config/address.ts'
 import type { Entry } from '../../config/types.ts'
 import { get } from '../../config/json.ts'
 import { configFields } from '../../../wasm/js/shared/wire.gen.ts'
@@ -27,7 +27,7 @@ export function plansOf(entries: readonly Entry[], servers: Record<string, { con
   return entries.map((entry, i) => ({
     entry,
     chosen: !!entry.config,
-    name: entry.name,
+    name: servers[entry.name] ? entry.name : plainName(entry.name) || entry.name,
     clash: found[i] === 'same' ? 'skip' : 'rename',
     values: {},
   }))
