@@ -191,5 +191,8 @@ test('curl is not offered where it cannot work', () => {
 })
 
 test('an unknown dialect is refused', () => {
-  assert.throws(() => writeConfig({}, 'cursor' as never), { name: 'TypeError', message: /"cursor".*mcpServers, vscode/ })
+  assert.throws(() => writeConfig({}, 'cursor' as never), {
+    name: 'TypeError',
+    message: /"cursor".*mcpServers, vscode/,
+  })
 })
