@@ -226,3 +226,8 @@ test('in Chromium: recorded in a worker, replayed offline', async () => {
   await browser.close()
   await site.close()
 })
+
+test('unknown options are refused by name', () => {
+  assert.throws(() => record({ maxbytes: 1 } as never), fails('invalid_option', /"maxbytes" of record.*mean maxBytes/))
+  assert.throws(() => replay('{}', { loose: 1 } as never), fails('invalid_option', /"loose" of replay.*redact/))
+})

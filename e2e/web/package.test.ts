@@ -22,6 +22,7 @@ before(async () => {
     cwd: dir,
   })
   await symlink(join(root, 'node_modules/react'), join(dir, 'node_modules/react')) // the app's own
+  await symlink(join(root, 'node_modules/@types'), join(dir, 'node_modules/@types'))
 })
 after(() => rm(dir, { recursive: true, force: true }))
 
@@ -68,7 +69,6 @@ test('the types compile in an app that checks libraries too', async () => {
     'portolan/worker',
     'portolan/locales/ar',
   ]
-  await symlink(join(root, 'node_modules/@types'), join(dir, 'node_modules/@types'))
   await writeFile(
     join(dir, 'app.ts'),
     `${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
@@ -84,6 +84,33 @@ new RegistryError('no_such_code', '')
 void [mode, modes, phases, code]
 `,
   )
+  await compile(['app.ts'], { lib: ['es2022', 'dom'], types: [] })
+})
+
+test('the types of entries for Node compile without DOM', async () => {
+  const entries = ['portolan', 'portolan/cassette', 'portolan/config', 'portolan/worker']
+  await writeFile(
+    join(dir, 'node.ts'),
+    `${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}
+void [${entries.map((_, i) => `entry${i}`)}]
+import { readFile } from 'node:fs/promises'
+import { createRegistry } from 'portolan'
+import { readConfig, type Lint, type Problem } from 'portolan/config'
+await createRegistry({ wasm: await readFile('portolan.wasm'), signal: AbortSignal.timeout(1000) })
+const [entry] = readConfig('{}').entries
+// @ts-expect-error: no such code
+if (entry?.lints[0]?.code === 'no_such_code') throw entry
+// @ts-expect-error: no such code
+const problem: Problem['code'] = 'no_such_code'
+const codes: [Lint['code'], Problem['code']] = ['no_url', 'too_large']
+void [problem, codes]
+`,
+  )
+  await compile(['node.ts'], { lib: ['es2022'], types: ['node'] })
+})
+
+/** Compiles files as an app does that checks its libraries too, with both ways to find modules. */
+async function compile(files: string[], options: { lib: string[]; types: string[] }): Promise<void> {
   for (const [moduleResolution, module] of [['bundler', 'esnext'], ['node16', 'node16']]) {
     const compilerOptions = {
       noEmit: true,
@@ -92,15 +119,14 @@ void [mode, modes, phases, code]
       noUncheckedIndexedAccess: true,
       skipLibCheck: false,
       target: 'es2022',
-      lib: ['es2022', 'dom'],
-      types: [],
       module,
       moduleResolution,
+      ...options,
     }
-    await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['app.ts'] }))
+    await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
     await tool('tsc', '-p', dir).catch((e: { stdout: string }) => assert.fail(e.stdout))
   }
-})
+}
 
 test('every file that the manifest names is there', async () => {
   for (const [entry, target] of Object.entries((await manifest()).exports)) {

@@ -36,6 +36,15 @@ test('bad options teach', async () => {
       [{ servers: { a: 'https://a.example/mcp' } }, 'invalid_config', /Write \{ url: "https:\/\/a.example\/mcp" \}/],
       [{ servers: { a: { url: 'https://a.example', type: 'http' } } }, 'invalid_config', /"type".*transport/],
       [{ servers: { a: { command: 'npx' } } }, 'invalid_config', /"command".*cannot start programs/],
+      [{ servers: [{ url: 'builtin:demo' }] }, 'invalid_option', /by name/],
+      [
+        { servers: { a: { url: 'https://a.example', auth: { clientid: 'a' } } } },
+        'invalid_config',
+        /known are.*clientId/,
+      ],
+      [{ timeoutms: 1 }, 'invalid_option', /unknown option "timeoutms" Did you mean timeoutMs\? Known/],
+      [{ limits: { page: 1 } }, 'invalid_option', /unknown limit "page" Did you mean pages\?/],
+      [{ signIn: { redirectUri: '/back' } }, 'invalid_option', /of signIn Did you mean redirectUrl\?/],
       [{ mode: 'fast' }, 'invalid_option', /mode/],
       [{ proxy: 'https://p.example/' }, 'invalid_option', /\{href\}/],
       [{ timeoutMs: 'soon' }, 'invalid_option', /milliseconds/],
@@ -82,6 +91,17 @@ test('bad configurations and calls teach', () =>
     assert.throws(() => r.getTools('anthropic' as never), fails('invalid_option', /not an object.*format/))
     assert.throws(() => r.getTools({ dialect: 'gemini' } as never), unknown('dialect', 'getTools'))
     assert.throws(() => r.getTools({ servers: 'demo' as never }), fails('invalid_option', /servers is not an array/))
+    const wrong = (what: string) => fails('invalid_option', new RegExp(`${what} is not`))
+    const meant = (name: string) => fails('invalid_option', new RegExp(`Did you mean ${name}\\?`))
+    await assert.rejects(r.call('demo__echo', {}, extra), meant('signal'))
+    await assert.rejects(r.call('demo__echo', {}, { timeout: 1 } as never), meant('timeoutMs'))
+    assert.throws(() => r.getTools({ formats: 'gemini' } as never), meant('format'))
+    await assert.rejects(r.call('demo__echo', {}, { signal: {} } as never), wrong('signal'))
+    await assert.rejects(r.discover(['demo'], { signal: 'x' } as never), wrong('signal'))
+    await assert.rejects(r.signIn('demo', { signal: {} } as never), wrong('signal'))
+    await assert.rejects(r.call('demo__echo', {}, { onProgress: 5 } as never), wrong('onProgress'))
+    await assert.rejects(r.call('demo__echo', {}, { timeoutMs: '5' } as never), wrong('timeoutMs'))
+    assert.equal(await r.dispatch('demo__add', { a: 1, b: 1 }), '2', 'the registry still works')
     const circular: Record<string, unknown> = {}
     circular.self = circular
     await assert.rejects(r.call('demo__echo', circular), fails('invalid_arguments'))

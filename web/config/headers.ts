@@ -28,7 +28,7 @@ export function usable(list: Draft['headers']): { headers: Record<string, string
     const value = rawValue.replace(invisible, '')
     const header = name.slice(0, 100)
     const lower = name.toLowerCase()
-    const say = (code: string, level: Lint['level']) => lints.push({ code, level, values: { header } })
+    const say = (code: Lint['code'], level: Lint['level']) => lints.push({ code, level, values: { header } })
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/.test(name) || lower === '__proto__')
       say('invalid_header_name', 'warning')
     else if (forbidden.has(lower) || /^(?:sec|proxy)-/.test(lower)) {

@@ -7,7 +7,7 @@ const quotes = "“”‘’'"
 const InvalidCharacter = 16
 /** CloseBraceExpected, CloseBracketExpected */
 const noBracket = new Set<number>([7, 8])
-const faults: { [error: number]: string } = {
+const faults: { [error: number]: Problem['code'] } = {
   11: 'json_unclosed', // UnexpectedEndOfComment
   12: 'json_unclosed', // UnexpectedEndOfString
   14: 'json_string', // InvalidUnicode
@@ -29,7 +29,7 @@ export function parseJSON(text: string): { value: unknown; problem?: undefined }
 
   let problem: Problem | undefined
   /** Ends the reading: what follows a fault is not looked at. */
-  const fail = (code: string, at: number): never => {
+  const fail = (code: Problem['code'], at: number): never => {
     problem = { code, ...place(s, at) }
     throw new SyntaxError(code)
   }

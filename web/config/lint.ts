@@ -24,7 +24,7 @@ const docsFile = /\.(?:html?|md|pdf)$/i
  */
 export function lint(config: ServerConfig, page?: string): Lint[] {
   const lints: Lint[] = []
-  const say = (code: string, level: Lint['level'], values?: Record<string, string>) =>
+  const say = (code: Lint['code'], level: Lint['level'], values?: Record<string, string>) =>
     lints.push(values ? { code, level, values } : { code, level })
   for (const [header, value] of Object.entries(config.headers ?? {})) headerLints(header, value, say)
 
@@ -73,7 +73,7 @@ export function lint(config: ServerConfig, page?: string): Lint[] {
 function headerLints(
   header: string,
   value: string,
-  say: (code: string, level: Lint['level'], values: Record<string, string>) => void,
+  say: (code: Lint['code'], level: Lint['level'], values: Record<string, string>) => void,
 ): void {
   const values = { header }
   const authorization = /^authorization$/i.test(header)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fill, missing } from './placeholders.ts'
 import { readConfig } from './read.ts'
-import type { Reading } from './types.ts'
+import type { Lint, Reading } from './types.ts'
 
 const folder = new URL('../../testdata/config-dialects/', import.meta.url)
 const files = readdirSync(folder).filter((f) => !f.endsWith('.reading.json') && f !== 'README.md')
@@ -28,7 +28,7 @@ const withHeader = (name: string, value: string) =>
   JSON.stringify({ url: 'https://a.example.com/mcp', headers: { [name]: value } })
 
 test('lints by code', () => {
-  const rows: [text: string, code: string, page?: string][] = [
+  const rows: [text: string, code: Lint['code'], page?: string][] = [
     [withHeader('Authorization', 'Bearer'), 'empty_bearer'],
     [withHeader('authorization', 'bearer  '), 'empty_bearer'],
     [withHeader('Authorization', 'abcdef'), 'bearer_missing_scheme'],
@@ -277,4 +277,10 @@ test('no text makes it throw, or slow', () => {
       assert.ok(ms < 3000, `${head} ${JSON.stringify(bit)} takes ${Math.round(ms)} ms`)
     }
   }
+})
+
+test('what is no text, and unknown options, are refused', () => {
+  assert.throws(() => readConfig({ mcpServers: {} } as never), { name: 'TypeError', message: /JSON\.stringify/ })
+  assert.throws(() => readConfig('', { pages: 'x' } as never), { name: 'TypeError', message: /"pages".*mean page\?/ })
+  assert.throws(() => readConfig('', 'x' as never), { name: 'TypeError', message: /not an object.*page/ })
 })

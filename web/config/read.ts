@@ -1,3 +1,4 @@
+import { fieldFault } from '../../wasm/js/shared/fields.ts'
 import { isCommand, readCommands } from './command.ts'
 import { finish } from './finish.ts'
 import { parseJSON } from './json.ts'
@@ -8,12 +9,15 @@ import type { Problem, Reading } from './types.ts'
 import { withScheme } from './address.ts'
 
 /**
- * Finds out what a text is and which servers it describes; never throws. With
+ * Finds out what a text is and which servers it describes. No text makes it throw. With
  * `page`, the URL of the page, it warns about servers that the page cannot reach. Problems:
  * too_large, too_many (the first 500 are read), json_…, yaml, toml, no_servers,
  * bad_link, open_quote, no_url, not_recognized.
  */
 export function readConfig(text: string, options: { page?: string } = {}): Reading {
+  if (typeof text !== 'string') throw new TypeError('readConfig reads a text: give JSON.stringify(value)')
+  const fault = fieldFault('readConfig', options, 'page')
+  if (fault) throw new TypeError(`${fault.message}. ${fault.hint}`)
   if (text.length > maxText) return { kind: 'unknown', entries: [], problem: { code: 'too_large', limit: maxText } }
   const s = unwrap(text)
   if (!s) return { kind: 'empty', entries: [] }
@@ -31,7 +35,11 @@ interface Nothing {
   kind: Reading['kind']
   problem: Problem
 }
-const nothing = (code: string, kind: Reading['kind'] = 'unknown'): Nothing => ({ code: true, kind, problem: { code } })
+const nothing = (code: Problem['code'], kind: Reading['kind'] = 'unknown'): Nothing => ({
+  code: true,
+  kind,
+  problem: { code },
+})
 
 function readAny(s: string, whole: string): Found | Nothing {
   if (/^\[\[?[A-Za-z_][\w."-]{0,100}\]\]?\s*$/m.test(s.slice(0, 200))) return nothing('toml')

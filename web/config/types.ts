@@ -2,8 +2,8 @@ import type { RedactedConfig, ServerConfig } from '../../wasm/js/shared/types.ts
 
 /**
  * Finds out what a text is and which servers it describes: a URL, `mcp.json` and its dialects, `server.json`, an
- * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. It never throws.
- * `page` is the URL of the page: there are remarks about servers that it cannot reach.
+ * install link, a `claude mcp add` command or a curl command. At most 1 Mi characters and 500 servers. No text makes it
+ * throw. `page` is the URL of the page: there are remarks about servers that it cannot reach.
  */
 export declare function readConfig(text: string, options?: { page?: string }): Reading
 /** The configuration of an entry with the values of its inputs, by id. A header with an empty input is left out. */
@@ -37,7 +37,22 @@ export interface Reading {
 
 /** `line` and `column` begin at 1. */
 export interface Problem {
-  code: string
+  code:
+    | 'bad_link'
+    | 'json_depth'
+    | 'json_quotes'
+    | 'json_rest'
+    | 'json_string'
+    | 'json_unclosed'
+    | 'json_unexpected'
+    | 'no_servers'
+    | 'no_url'
+    | 'not_recognized'
+    | 'open_quote'
+    | 'toml'
+    | 'too_large'
+    | 'too_many'
+    | 'yaml'
   line?: number
   column?: number
   limit?: number
@@ -87,7 +102,32 @@ export interface Input {
  * they hold no secrets but are foreign text.
  */
 export interface Lint {
-  code: string
+  code:
+    | 'bad_url'
+    | 'bearer_missing_scheme'
+    | 'disabled'
+    | 'duplicate_header'
+    | 'empty_bearer'
+    | 'empty_header'
+    | 'forbidden_header'
+    | 'header_too_long'
+    | 'http_public_host'
+    | 'ignored_field'
+    | 'inspector_proxy_url'
+    | 'invalid_header_name'
+    | 'invalid_header_value'
+    | 'localhost_from_public'
+    | 'no_url'
+    | 'path_is_docs'
+    | 'path_looks_like_homepage'
+    | 'placeholder_left'
+    | 'private_address'
+    | 'secret_in_url'
+    | 'trailing_space'
+    | 'transport_mismatch'
+    | 'unknown_transport'
+    | 'websocket'
+    | 'wrapped_remote'
   level: 'error' | 'warning' | 'info'
   values?: Record<string, string>
 }

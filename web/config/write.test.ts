@@ -189,3 +189,10 @@ test('curl is not offered where it cannot work', () => {
   assert.equal(asCurl('a', { url: 'builtin:demo' }, 'x', '{}'), undefined)
   assert.equal(asCurl('a', { url: 'https://a.example.com/sse', transport: 'sse' }, 'x', '{}'), undefined)
 })
+
+test('an unknown dialect is refused', () => {
+  assert.throws(() => writeConfig({}, 'cursor' as never), {
+    name: 'TypeError',
+    message: /"cursor".*mcpServers, vscode/,
+  })
+})

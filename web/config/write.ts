@@ -11,6 +11,8 @@ export function writeConfig(
   servers: Record<string, RedactedConfig>,
   dialect: 'mcpServers' | 'vscode' = 'mcpServers',
 ): string {
+  if (!['mcpServers', 'vscode'].includes(dialect))
+    throw new TypeError(`unknown dialect ${JSON.stringify(dialect)}. Known are mcpServers, vscode.`)
   const vscode = dialect === 'vscode'
   const inputs: Obj[] = []
   const variable = variables()

@@ -163,6 +163,7 @@ func TestErrorsTeach(t *testing.T) {
 		{"nope", `{}`, `"code":"invalid_option"`},
 		{"addServer", `{"name":"x","config":{"url":"ftp://x"}}`, `"code":"invalid_config"`},
 		{"addServer", `{"name":"x","config":{"url":"https://x.example","colour":"red"}}`, `unknown field \"colour\"`},
+		{"addServer", `{"name":"x","config":{"url":"https://x.example","auth":{"clientid":"a"}}}`, `known are scopes, `},
 		{"addServer", `{"name":"x","config":{"url":7}}`, `url is not a string`},
 		{"addServer", `{"name":"x","config":null}`, `not an object`},
 		{"addServer", `{"name":7,"config":{"url":"builtin:demo"}}`, `name is not a string`},

@@ -51,7 +51,11 @@ func applyAuth(a **registry.Auth, value []byte) error {
 				return applyField(f, *kept[i].Value, value)
 			}
 		}
-		return invalid(`unknown field "auth.` + key + `"`)
+		known := `; known are scopes`
+		for _, f := range fields {
+			known += ", " + f.Name
+		}
+		return invalid(`unknown field "auth.` + key + `"` + known)
 	})
 	if err == nil {
 		*a = next

@@ -1,3 +1,4 @@
+import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Tape } from './tape.ts'
 import { Redaction } from '../shared/redaction.ts'
@@ -7,9 +8,13 @@ import type { StartedHost } from '../shared/launching.ts'
 import { Player } from './player.ts'
 import { Recorder } from './recorder.ts'
 
-export const record: typeof types.record = (options = {}) => new Recorder(options)
+export const record: typeof types.record = (options = {}) => {
+  checkFields('record', options, 'redact maxBytes')
+  return new Recorder(options)
+}
 
 export const replay: typeof types.replay = (text, options = {}) => {
+  checkFields('replay', options, 'redact')
   let tape: Tape
   try {
     tape = JSON.parse(text) as Tape

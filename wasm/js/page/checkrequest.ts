@@ -1,3 +1,4 @@
+import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type * as types from '../shared/types.ts'
 
@@ -19,10 +20,6 @@ export function argumentText(args: unknown): string {
       cause: e,
     })
   }
-}
-
-function isObject(v: unknown): v is Record<string, unknown> {
-  return typeof v === 'object' && v !== null && !Array.isArray(v)
 }
 
 export function checkName(name: unknown): void {
@@ -54,15 +51,6 @@ export function checkConfig(config: Partial<types.ServerConfig>, server: string)
       'Give the whole URL of the MCP endpoint, such as https://example.com/mcp.',
     )
   }
-}
-
-/** Refuses options that are no object, and unknown ones by name. `known` has a space between two names. */
-export function checkFields(method: string, options: unknown, known: string): void {
-  if (options === undefined) return
-  const bad = (message: string) => new RegistryError('invalid_option', message, { hint: `Known are ${known}.` })
-  if (!isObject(options)) throw bad(`the options of ${method} are not an object`)
-  const names = known.split(' ')
-  for (const name of Object.keys(options)) if (!names.includes(name)) throw bad(`unknown option "${name}" of ${method}`)
 }
 
 /** Refuses what is given as a list of names, and is none. */

@@ -1,5 +1,6 @@
+import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { checkFields, checkNames } from './checkrequest.ts'
+import { checkNames } from './checkrequest.ts'
 import { toolFor } from './convert.ts'
 import { readTool, RegistryImage } from './registry.ts'
 import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'

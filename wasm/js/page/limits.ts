@@ -1,3 +1,4 @@
+import { knownNames } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Limits } from '../shared/types.ts'
 import { limitDefaults } from '../shared/wire.gen.ts'
@@ -9,7 +10,7 @@ export function checkLimits(limits: object): void {
   for (const [name, value] of Object.entries(limits)) {
     if (!limitNames.includes(name)) {
       throw new RegistryError('invalid_option', `unknown limit "${name}"`, {
-        hint: `Known are ${limitNames.join(', ')}.`,
+        hint: knownNames(name, limitNames),
       })
     }
     if (!Number.isSafeInteger(value) || (value as number) <= 0)

@@ -1,5 +1,7 @@
+import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { checkConfig, checkFields } from './checkrequest.ts'
+import { checkFields, knownNames } from '../shared/fields.ts'
+import { checkConfig } from './checkrequest.ts'
 import type { StartOptions } from '../shared/protocol.ts'
 import type { RegistryOptions } from '../shared/types.ts'
 
@@ -8,7 +10,6 @@ const bad = (message: string, hint?: string) => new RegistryError('invalid_optio
 const positive = (v: unknown) => typeof v === 'number' && v > 0 && Number.isFinite(v)
 const whole = (v: unknown) => Number.isSafeInteger(v) && (v as number) > 0
 const isFunction = (v: unknown) => typeof v === 'function'
-const isObject = (v: unknown) => typeof v === 'object' && v !== null
 
 const has = (v: unknown, ...methods: string[]) => methods.every((m) => isFunction((v as never)[m]))
 
@@ -56,12 +57,12 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
 
 /** Throws a RegistryError that names the first wrong option. */
 export function checkOptions(options: RegistryOptions): void {
-  if (!isObject(options)) throw bad('the options are not an object')
+  if (!isObject(options as unknown)) throw bad('the options are not an object')
   for (const [key, value] of Object.entries(options)) {
     const check = checks[key as keyof RegistryOptions]
     if (!check) {
       const hint = key === 'mcpServers' ? 'readConfig of portolan/config makes servers of it. ' : ''
-      throw bad(`unknown option "${key}"`, `${hint}Known are ${Object.keys(checks).join(', ')}.`)
+      throw bad(`unknown option "${key}"`, hint + knownNames(key, Object.keys(checks)))
     }
     if (value !== undefined && !check[0](value)) throw bad(`option "${key}" is not ${check[1]}`)
   }

@@ -1,7 +1,8 @@
 import { ignore } from '../shared/download.ts'
 import type { Activities } from './activity.ts'
-import { argumentText, checkConfig, checkFields, checkName, checkNames } from './checkrequest.ts'
+import { argumentText, checkConfig, checkName, checkNames } from './checkrequest.ts'
 import { fromWire } from '../shared/errors.ts'
+import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
 import type { Attached, Called, ConfigsEvent, ListedTool, PinnedEvent, ToolsEvent } from '../shared/protocol.ts'
@@ -241,8 +242,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress')
     const { timeoutMs, onProgress, signal } = options
-    if (timeoutMs !== undefined && !(timeoutMs > 0))
+    if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
+    if (onProgress && typeof onProgress !== 'function')
+      throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
     await this.confirm?.(this.#find(name), signal)
     this.#owner.validate?.(this.#find(name), sent)

@@ -2,7 +2,14 @@ import { ignore } from '../shared/download.ts'
 import { isObject } from '../shared/object.ts'
 import { untried } from '../shared/health.ts'
 import type { StateEvent } from '../shared/protocol.ts'
-import type { AuthConfig, RedactedConfig, RegistryOptions, ServerConfig, StorageAdapter } from '../shared/types.ts'
+import type {
+  AuthConfig,
+  RedactedConfig,
+  RegistryOptions,
+  ServerConfig,
+  StorageAdapter,
+  StorageLike,
+} from '../shared/types.ts'
 import { secretAuthFields } from '../shared/wire.gen.ts'
 import type { Shape } from './repair.ts'
 import type { SecretStore } from './secrets.ts'
@@ -20,7 +27,7 @@ export function storageFor(option: RegistryOptions['storage'] = 'local'): Storag
   return { get: (k) => memory.get(k), set: (k, v) => void memory.set(k, v), remove: (k) => void memory.delete(k) }
 }
 
-const adapt = (s: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>): StorageAdapter => ({
+const adapt = (s: StorageLike): StorageAdapter => ({
   get: (k) => s.getItem(k),
   set: (k, v) => s.setItem(k, v),
   remove: (k) => s.removeItem(k),

@@ -4,6 +4,13 @@
  * → convert → dispatch. This file is the published type declaration.
  */
 
+/** The types of Node lack it. The types of browsers declare the same. */
+declare global {
+  namespace WebAssembly {
+    interface Module {}
+  }
+}
+
 /**
  * Creates a registry. The module starts now if a server is enabled, else when the first server becomes enabled.
  * Rejects with a {@link RegistryError}. If the last visit kept the lists of all `servers`, it resolves with them, and
@@ -28,7 +35,7 @@ export declare function portChannel(port: PortLike): Channel
 /** Options of {@link createRegistry}. Every option has a default. An unknown option is rejected by name. */
 export interface RegistryOptions {
   /** The module or its address. Default: `portolan.wasm` beside this script. */
-  wasm?: string | URL | Response | BufferSource | WebAssembly.Module
+  wasm?: string | URL | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module
   /**
    * The module's digest, written as for script elements: `sha384-…`. Another file rejects with `integrity_failed`.
    * Only for a `wasm` that is an address.
@@ -50,7 +57,7 @@ export interface RegistryOptions {
   /** Template of the CORS proxy for servers with `proxy: true`: `https://proxy.example/?url={href}`. */
   proxy?: string
   /** Where configurations are stored. Default: `local`, which is localStorage if the page has it. */
-  storage?: 'local' | 'memory' | StorageAdapter | Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+  storage?: 'local' | 'memory' | StorageAdapter | StorageLike
   /**
    * Stores header values and tokens too, encrypted with a non-extractable key in IndexedDB. Default: false, in memory.
    * A server can differ; see {@link ServerConfig.rememberSecrets}.
@@ -684,6 +691,16 @@ export interface StorageAdapter {
   set(key: string, value: string): void | Promise<void>
   /** Deletes a text. */
   remove(key: string): void | Promise<void>
+}
+
+/** The used methods of localStorage and sessionStorage. */
+export interface StorageLike {
+  /** The stored text, or null. */
+  getItem(key: string): string | null
+  /** Stores a text and replaces an earlier one. */
+  setItem(key: string, value: string): void
+  /** Deletes a text. */
+  removeItem(key: string): void
 }
 
 /** Carries messages between page and host, in order. */
