@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { after, before, test } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
 import { createRegistry } from '../../dist/npm/index.js'
-import { launchChromium, openPage, root, serveFolder, startProxy, type Listening } from './harness.ts'
+import { violations } from '../panel/axe.ts'
+import {
+  answering,
+  freePort,
+  launch,
+  launchChromium,
+  openPage,
+  root,
+  serveFolder,
+  start,
+  startProxy,
+  type Listening,
+} from './harness.ts'
+import { oauthServer } from './oauthserver.ts'
 import { startServers, type RealServer } from './servers.ts'
 
 /** What one run found about a server: the part that must be the same in every realm. */
@@ -28,6 +41,8 @@ let stop: () => Promise<void>
 let proxy: Awaited<ReturnType<typeof startProxy>>
 let site: Listening
 let browser: Browser
+/** A folder for pictures of the panel, where somebody wants to look at them. */
+const pictures = process.env.PORTOLAN_PICTURES
 const found = new Map<string, Record<string, Found>>()
 
 before(async () => {
@@ -79,7 +94,7 @@ function check(found: Record<string, Found>): void {
   }
 }
 
-test('eight servers of others, from Node', async () => {
+test('ten servers of others, from Node', async () => {
   const registry = await createRegistry({ storage: 'memory' })
   try {
     const f = await mainJob(registry, servers, false)
@@ -91,7 +106,7 @@ test('eight servers of others, from Node', async () => {
 })
 
 for (const mode of ['worker', 'main']) {
-  test(`eight servers of others, from Chromium, in mode ${mode}`, async () => {
+  test(`ten servers of others, from Chromium, in mode ${mode}`, async () => {
     // A refused preflight is how a browser learns that a server is of an older era, or lacks a stream.
     const page = await openPage(
       browser,
@@ -118,7 +133,7 @@ for (const mode of ['worker', 'main']) {
   })
 }
 
-test('eight servers of others, natively, from the command line', async () => {
+test('ten servers of others, natively, from the command line', async () => {
   const portolan = (...args: string[]) => promisify(execFile)(`${root}dist/bin/portolan`, args, { maxBuffer: 64 << 20 })
   const auth = ['--header', 'Authorization: Bearer e2e-token']
   interface Listed {
@@ -163,4 +178,72 @@ test('the same tools and answers everywhere', () => {
       assert.equal(f[s.name]!.protocolVersion, node[s.name]!.protocolVersion, `${s.name} in ${realm}`)
     }
   }
+})
+
+/** The official SDK's example with sign-in. It has no CORS, so its token goes through the proxy. */
+async function signInExample(t: TestContext): Promise<string> {
+  const [port, authorization] = [await freePort(), await freePort()]
+  const example =
+    `${root}e2e/servers/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js`
+  const running = launch('node', ['--import', new URL('loopback.mjs', import.meta.url).href, example, '--oauth'], {
+    MCP_PORT: String(port),
+    MCP_AUTH_PORT: String(authorization),
+  })
+  t.after(() => running.stop())
+  const url = `http://localhost:${port}/mcp`
+  await answering(url)
+  return url
+}
+
+test('all in the panel of `up`, as a person adds them', async (t) => {
+  const up = await start(
+    `${root}dist/bin/portolan`,
+    ['up', '--root', `${root}dist/demo`, '--listen', '127.0.0.1:0'],
+    /is at (\S+)/,
+  )
+  t.after(() => up.stop())
+  const [closed, open] = [await signInExample(t), await oauthServer()]
+  t.after(() => open.close())
+  const page = await openPage(browser, up.ready[1]!, /CORS policy|Failed to load resource|TrustedScriptURL/)
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  const panel = page.locator('portolan-panel')
+  const card = (name: string) => panel.getByRole('article', { name, exact: true })
+  const button = (name: string, text: string) => card(name).getByRole('button', { name: text, exact: true })
+  const add = async (name: string, url: string) => {
+    await panel.getByRole('textbox', { name: 'Add a server' }).fill(url)
+    await panel.getByLabel('Name', { exact: true }).fill(name)
+    await panel.getByRole('button', { name: 'Add server', exact: true }).click()
+  }
+  const connected = (name: string) => card(name).getByText(/^Connected/).waitFor()
+  const byProxy = 'Go through the proxy (it will see the token)'
+  for (const { name, url, headers } of servers) {
+    await add(name, url)
+    if (headers) {
+      await button(name, 'Add credentials').click()
+      await card(name).getByLabel('Access token').waitFor()
+      await page.keyboard.insertText(headers.Authorization!.replace('Bearer ', ''))
+      await page.keyboard.press('Enter')
+      await button(name, byProxy).click()
+    }
+    await connected(name)
+  }
+  await add('sign-in', open.url)
+  await button('sign-in', 'Sign in').click()
+  await connected('sign-in')
+  await add('sign-in-closed', closed)
+  await button('sign-in-closed', 'Sign in').click()
+  await button('sign-in-closed', byProxy).click()
+  await connected('sign-in-closed')
+  await panel.locator('.notice').waitFor({ state: 'detached' }) // it covers a part of a card
+  for (const [width, colorScheme] of [[1280, 'light'], [1280, 'dark'], [380, 'light'], [380, 'dark']] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    if (pictures) await page.screenshot({ path: `${pictures}/servers-${width}-${colorScheme}.png`, fullPage: true })
+    assert.deepEqual(await violations(page, { whole: true }), [], `${width} ${colorScheme}`)
+  }
+  const offered = await page.evaluate(() => window.registry.getSnapshot().tools.map((tool) => tool.server))
+  for (const { name } of servers)
+    assert.equal(offered.filter((server) => server === name).length, found.get('node')![name]!.tools.length, name)
+  assert.deepEqual(page.faults, [])
+  await page.close()
 })

@@ -15,7 +15,8 @@ export interface RealServer {
   call: { tool: string; args: Record<string, unknown>; want: RegExp }
 }
 
-const bin = (name: string) => join(root, 'e2e/servers/node_modules/.bin', name)
+const modules = join(root, 'e2e/servers/node_modules')
+const bin = (name: string) => join(modules, '.bin', name)
 const node = join(root, 'node_modules/.bin/node')
 
 /** Starts servers of several makers and kinds; stop ends them all. */
@@ -25,7 +26,7 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
   const running: Running[] = []
   const local = (port: number, path: string) => `http://127.0.0.1:${port}${path}`
   const run = async (command: string, args: string[], url: string, env: Record<string, string> = {}) => {
-    const r = launch(command, args, env)
+    const r = launch(command, args, { NODE_OPTIONS: `--import=${new URL('loopback.mjs', import.meta.url)}`, ...env })
     running.push(r)
     await Promise.race([
       answering(url),
@@ -34,7 +35,7 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
       }),
     ])
   }
-  const everything = join(root, 'e2e/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+  const everything = join(modules, '@modelcontextprotocol/server-everything/dist/index.js')
   const echo = { tool: 'echo', args: { message: 'ahoy' }, want: /ahoy/ }
   const readFile = { tool: 'read_text_file', args: { path: join(dir, 'hello.txt') }, want: /ahoy from a file/ }
   const files = `${node} ${bin('mcp-server-filesystem')} ${dir}`
@@ -150,6 +151,52 @@ export async function startServers(): Promise<{ servers: RealServer[]; stop(): P
         cors: false,
         transport: 'streamable-http',
         call: { tool: 'test_simple_text', args: {}, want: /simple text response/ },
+      }
+    },
+    async () => {
+      const port = await freePort()
+      await run(
+        node,
+        [
+          bin('supergateway'),
+          '--stdio',
+          `${node} ${bin('mcp-server-memory')}`,
+          '--outputTransport',
+          'streamableHttp',
+          '--port',
+          String(port),
+        ],
+        local(port, '/mcp'),
+        { MEMORY_FILE_PATH: join(dir, 'memory.json') },
+      )
+      const entities = [{ name: 'Oslo', entityType: 'port', observations: ['ahoy'] }]
+      return {
+        name: 'memory',
+        url: local(port, '/mcp'),
+        cors: false,
+        transport: 'streamable-http',
+        call: { tool: 'create_entities', args: { entities }, want: /Oslo|\[\]/ },
+      }
+    },
+    async () => {
+      const port = await freePort()
+      await run(
+        node,
+        [bin('mcp-server-chart'), '--transport', 'streamable', '--host', '127.0.0.1', '--port', String(port)],
+        local(port, '/mcp'),
+        { VIS_REQUEST_SERVER: local(port, '/none') },
+      )
+      return {
+        name: 'chart',
+        url: local(port, '/mcp'),
+        cors: true,
+        transport: 'streamable-http',
+        // The service that draws is out of reach here: the error is the server's own answer.
+        call: {
+          tool: 'generate_pie_chart',
+          args: { data: [{ category: 'a', value: 1 }] },
+          want: /^server_error: /,
+        },
       }
     },
   ]

@@ -56,10 +56,10 @@ class ChatCard extends AppPart {
     const missing = chat.enabled && !chat.granted
     const standing = missing ? 'paused' : chat.enabled ? 'connected' : 'off'
     return html`<section class="card" data-standing=${chat.enabled ? standing : 'idle'} aria-labelledby=${id}>
-      <header><span class="standing">${standingIcon[standing]}</span><h2 id=${id}>${clean(chat.label, 60)}</h2>
-        <span class="status">${
+      <header><div class="title"><span class="standing">${standingIcon[standing]}</span>
+        <h2 id=${id}>${clean(chat.label, 60)}</h2><span class="status">${
       missing ? this.t('chat_missing') : chat.enabled ? this.t(`mode_${chat.mode}`) : this.t('chat_off')
-    }</span>
+    }</span></div>
         <span class="actions"><input type="checkbox" role="switch" class="switch" .checked=${chat.enabled} aria-label=${
       this.t('chat_use', { chat: chat.label })
     } aria-expanded=${this.reading ? 'true' : nothing} @change=${this.switched}></span></header>

@@ -107,12 +107,17 @@ portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-col
 .card:is([data-standing=failed], [data-standing=cors]) { --_tone: var(--_bad); }
 .card:is([data-standing=off], [data-standing=idle]) { --_tone: var(--_line); }
 .card > header { display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: center; }
+.card > header:has(> .title) { flex-wrap: nowrap; align-items: start; }
+.title { flex: 1; min-inline-size: 0; display: flex; flex-wrap: wrap; gap: .1rem .6rem; align-items: center;
+  min-block-size: 2rem; }
 .standing { color: var(--_tone); } .card:is([data-standing=off], [data-standing=idle]) .standing { color: var(--_dim); }
 .status { font-size: .86rem; color: var(--_dim); font-variant-numeric: tabular-nums; }
 .actions { margin-inline-start: auto; display: flex; gap: .4rem; align-items: center; }
-.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem .5rem; color: var(--_dim); font-size: .86rem;
-  font-variant-numeric: tabular-nums; }
-.facts li { overflow-wrap: anywhere; } .facts li:not(:last-child)::after { content: "·"; margin-inline-start: .5rem; }
+.facts { display: flex; flex-wrap: wrap; align-items: baseline; gap: .1rem 1rem; color: var(--_dim); font-size: .86rem;
+  font-variant-numeric: tabular-nums; overflow: clip; padding-block: 4px; margin-block: -4px; }
+.facts li { overflow-wrap: anywhere; }
+/* The dot before the first fact of a line is outside the list, which clips it. */
+.facts li::before { content: "·"; display: inline-block; inline-size: 0; position: relative; inset-inline-start: -.65rem; }
 .spark polyline { fill: none; stroke: var(--_accent); stroke-width: 1.5; stroke-linejoin: round; }
 .spark, .strip { flex: none; }
 .strip .ok { fill: var(--_good); } .strip .bad { fill: none; stroke: var(--_bad); stroke-width: 1.2; }

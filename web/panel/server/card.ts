@@ -49,10 +49,12 @@ class Card extends PanelPart {
     const missing = server.status === 'disabled' ? [] : server.config.missingHeaders ?? []
     return html`<article class="card" part="card" data-standing=${standing} aria-labelledby=${this.title_}>
       <header>
-        <span class="standing">${standingIcon[standing]}</span>
-        <div role="heading" id=${this.title_} aria-level=${this.panel.headingLevel}><bdi>${shown}</bdi></div>
-        <span class="status" part="status">${this.statusWords(standing)}</span>
-        ${sparkline(this.track, this.panel.words)} ${strip(this.track, this.panel.words)}
+        <div class="title">
+          <span class="standing">${standingIcon[standing]}</span>
+          <div role="heading" id=${this.title_} aria-level=${this.panel.headingLevel}><bdi>${shown}</bdi></div>
+          <span class="status" part="status">${this.statusWords(standing)}</span>
+          ${sparkline(this.track, this.panel.words)} ${strip(this.track, this.panel.words)}
+        </div>
         <span class="actions">
           <input type="checkbox" role="switch" class="switch" part="switch" .checked=${server.status !== 'disabled'}
             aria-label=${t('use_server', { name: shown })} @change=${this.switched}>

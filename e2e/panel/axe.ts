@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { root } from '../web/harness.ts'
+
+const axe = await readFile(`${root}node_modules/axe-core/axe.min.js`, 'utf8')
+
+/** The rules of WCAG 2.2 AA and best practice that the page breaks. Without `whole`, a panel is all of it. */
+export async function violations(page: Page, { whole = false } = {}): Promise<string[]> {
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(`(() => { const module = undefined; ${axe} })()`)
+  return page.evaluate(async (whole) => {
+    const { violations } = await (window as unknown as {
+      axe: {
+        run(o: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>
+      }
+    }).axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      rules: { 'page-has-heading-one': { enabled: whole } }, // that heading is the page's
+    })
+    return violations.flatMap((v) =>
+      v.nodes.slice(0, 3).map((n) => `${v.id}: ${n.html.slice(0, 200)} ${n.failureSummary.replaceAll('\n', ' ')}`)
+    )
+  }, whole)
+}
