@@ -2,6 +2,7 @@
  * The messages between the extension's pages and the background, over a `chrome.runtime` port named {@link panelPort}.
  * The background sends its whole {@link State} when a page connects and after each change. It answers requests by id.
  */
+import type { Flag } from '../wasm/js/shared/types.ts'
 import type { FailureCode, Mode, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
@@ -167,6 +168,8 @@ export interface Approval {
   tool: string
   /** A sentence about the effect, with the page's or bookmark's own words in quotes. */
   summary: string
+  /** Suspicious text in the tool's definition. */
+  flags: readonly Flag[]
   /** The arguments as JSON, cut. */
   args: string
   askedAt: number

@@ -124,7 +124,7 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 	fresh, save := a.Review(list, approvals.Policy{
 		HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools,
 		Day:   strconv.FormatInt(r.opts.Clock().Unix()/(24*60*60), 10),
-		Risky: func(i int) bool { d, ok := tools[i].Def.(Risky); return ok && d.Risky() },
+		Risky: func(i int) bool { _, ok := tools[i].Def.(Risky); return ok && !tools[i].harmless },
 	}, s.print)
 	for i := range list {
 		tools[i].Hold = list[i].Hold

@@ -495,7 +495,7 @@ func TestNewToolsOfADayAreBounded(t *testing.T) {
 // A riskyDef is a definition that is held when it is new.
 type riskyDef struct{ registry.Raw }
 
-func (riskyDef) Risky() bool { return true }
+func (riskyDef) Risky(context.Context) bool { return true }
 
 func TestSuspectNewTools(t *testing.T) {
 	for _, row := range []struct {

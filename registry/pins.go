@@ -37,12 +37,15 @@ func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool)
 	later = (!a.Known() || s.cfg.Trust == TrustAll) && s.cfg.Trust != AskAlways
 	r.mu.Unlock()
 	missing := withoutPin(tools)
-	if missing == nil || later {
+	if later {
 		return "", missing != nil
 	}
-	print = l.fingerprint(ctx)
+	if missing != nil {
+		print = l.fingerprint(ctx)
+	}
 	r.mu.Lock()
-	if a.IsApprovedList(print) {
+	same, known := a.IsApprovedList(print), a.Known()
+	if same {
 		for i := range tools {
 			if missing[i] != nil {
 				tools[i].Pin = a.Pin(tools[i].RawName)
@@ -51,7 +54,23 @@ func (r *Registry) pin(ctx context.Context, s *server, l *listing, tools []Tool)
 	}
 	r.mu.Unlock()
 	makePins(tools, withoutPin(tools))
+	if known && !same {
+		r.screen(ctx, a, tools)
+	}
 	return print, false
+}
+
+// screen looks for risks in the tools that are not approved.
+func (r *Registry) screen(ctx context.Context, a *approved, tools []Tool) {
+	for i := range tools {
+		t := &tools[i]
+		r.mu.Lock()
+		fresh := a.Pin(t.RawName) == ""
+		r.mu.Unlock()
+		if def, ok := t.Def.(Risky); ok && fresh {
+			t.harmless = !def.Risky(ctx)
+		}
+	}
 }
 
 // awaitPins waits until the pins of an endpoint's list are made. The caller holds r.mu,

@@ -123,7 +123,7 @@ type Pinner interface {
 // Risky is a tool's definition that tells whether it is held when it is new: it says
 // that it destroys, or it is flagged.
 type Risky interface {
-	Risky() bool
+	Risky(context.Context) bool
 }
 
 // Raw is a Payload held as JSON text.

@@ -75,6 +75,7 @@ type Tool struct {
 	Hold *approvals.Hold
 
 	listed   bool // in the table of names
+	harmless bool // Def is a Risky, and was found not to be
 	endpoint string
 }
 

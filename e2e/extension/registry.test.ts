@@ -151,7 +151,7 @@ test('a long result is cut and can be read on, and observers see the call', asyn
   assert.deepEqual(seen.map((a) => [a.kind, a.tool, a.phase]), [['call', 's__raw', 'begin'], ['call', 's__raw', 'end']])
 })
 
-test('poison in a definition is flagged in the panel', async () => {
+test('a new tool with poison in its definition is held, and flagged in the panel', async () => {
   tools.push(
     tool(
       'chart',
@@ -159,7 +159,8 @@ test('poison in a definition is flagged in the panel', async () => {
     ),
   )
   await asked((r) => r.discover())
-  await live((s) => s.tools.some((t) => t.tool === 'chart'))
+  await live((s) => s.held.some((t) => t.tool === 'chart'))
+  await asked((r) => r.approveTools('s', ['chart']))
   await rig.panel.click(deep('#tab-tools'))
   await rig.panel.until((find) => !!(0, eval)(find), [deep('.badge', 'suspicious text')], 'the flag')
 })

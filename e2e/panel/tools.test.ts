@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { ToolDefinition, ToolInfo } from '../../wasm/js/shared/types.ts'
 import { sortedJSON } from '../../web/ui/sorted-json.ts'
 import { changes } from '../../web/panel/tools/flags.ts'
-import { scanDefinition } from '../../wasm/js/page/scan.ts'
+import { scanDefinition } from '../../wasm/js/shared/scan.ts'
 import { flags as flagsBy } from '../../web/panel/tools/flags.ts'
 import { estimateTokens, fit, tokensOf } from '../../web/panel/tools/tokens.ts'
 

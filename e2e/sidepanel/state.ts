@@ -170,6 +170,7 @@ export const approvals = (now: number): Approval[] => [
     clientName: 'Claude Desktop',
     tool: 'bookmark_remove',
     summary: 'Removes the bookmark “Tide tables, Oslo” (https://tides.example/oslo).',
+    flags: [],
     args: '{\n  "id": "417"\n}',
     askedAt: now - 4000,
     expiresAt: now + 56_000,

@@ -24,7 +24,7 @@ export class Approvals {
     return [...this.waiting.values()].map((w) => w.view)
   }
 
-  ask({ client, tool, args, signal }: ToolCall, summary: string): Promise<Outcome> {
+  ask({ client, tool, args, signal }: ToolCall, summary: string, flags: Approval['flags'] = []): Promise<Outcome> {
     if (this.waiting.size >= most || signal.aborted) return Promise.resolve('gone')
     const id = crypto.randomUUID()
     const askedAt = Date.now()
@@ -48,6 +48,7 @@ export class Approvals {
         clientName: client.name,
         tool,
         summary,
+        flags,
         args: text.length > longestArgs ? `${text.slice(0, longestArgs)}…` : text,
         askedAt,
         expiresAt: askedAt + patience,

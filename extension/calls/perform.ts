@@ -68,7 +68,7 @@ export class Performer {
     if (grant === 'deny') throw new ToolFault('DENIED', `The person does not let ${name} use ${tool.name}.`)
     call.progress(0, undefined, 'Waiting for the person to allow this in the side panel of Portolan')
     const summary = await tool.summary?.(call).catch(() => undefined) ?? `Use ${tool.title ?? tool.name}`
-    const outcome = await approvals.ask(call, summary)
+    const outcome = await approvals.ask(call, summary, tool.flags?.())
     if (outcome === 'always') clients.setGrant(key, tool.name, 'allow')
     if (outcome === 'never') clients.setGrant(key, tool.name, 'deny')
     const refusal = refusals[outcome]

@@ -2,6 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
+import { flagList } from '../../web/panel/tools/flags-view.ts'
 import { clean, line } from '../../web/ui/text.ts'
 import type { Approval } from '../messages.ts'
 import { question } from './icons.ts'
@@ -67,6 +68,7 @@ class Approvals extends AppPart {
       line(a.clientName, 80)
     }</bdi> ${this.t('asks_wants')} <bdi class="mono">${line(a.tool, 80)}</bdi></h2></header>
       <p class="says"><bdi>${clean(a.summary, 1000)}</bdi></p>
+      ${flagList(this.panel.words, a.flags)}
       <details><summary>${this.t('arguments')}</summary><pre tabindex="0" dir="ltr">${
       clean(a.args, 20_000)
     }</pre></details>

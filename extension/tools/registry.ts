@@ -3,6 +3,7 @@ import { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
+import { scanDefinition } from '../../wasm/js/shared/scan.ts'
 import type { AuthorizeRequest, StorageAdapter } from '../../wasm/js/shared/types.ts'
 import * as browser from '../browser.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
@@ -85,11 +86,12 @@ export class PublishedRegistry {
     if (!registry) return []
     const { tools } = registry.getSnapshot()
     if (this.cached?.snapshot === tools) return this.cached.tools
-    const made = tools.map(({ name, server, definition }): Tool => ({
+    const made = tools.map(({ name, server, definition, flags = [] }): Tool => ({
       ...definition,
       name,
       description: `[${server}] ${definition.description ?? ''}`.trim(),
       annotations: definition.annotations as Tool['annotations'],
+      flags: () => [...flags, ...scanDefinition(definition)],
       run: (call) => this.call(registry, server, call),
     }))
     this.cached = { snapshot: tools, tools: made }

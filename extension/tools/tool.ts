@@ -1,3 +1,5 @@
+import type { Flag } from '../../wasm/js/shared/types.ts'
+
 /** A tool for desktop MCP clients. */
 export interface Tool {
   name: string
@@ -7,6 +9,8 @@ export interface Tool {
   inputSchema: object
   outputSchema?: object
   annotations?: ToolAnnotations
+  /** Finds suspicious text in the definition, for the user who approves a call. */
+  flags?(): readonly Flag[]
   /** Says what a call will do, in a sentence for the user who approves it. */
   summary?(call: ToolCall): Promise<string>
   /** Rejects with a {@link ToolFault} if the user or the model can do something about it. */

@@ -33,7 +33,7 @@ var scriptRules = []scriptRule{
 		reason: "starts the host on the page's thread where there is no worker",
 	},
 	{
-		room: "wasm/js/page/scan.ts", may: []string{"wasm/js/shared", "registry/scan/rules.json"},
+		room: "wasm/js/shared/scan.ts", may: []string{"wasm/js/shared", "registry/scan/rules.json"},
 		reason: "the rules are data that Go reads too",
 	},
 	{
@@ -61,7 +61,7 @@ var scriptRules = []scriptRule{
 		reason: "saves calls as a cassette",
 	},
 	{
-		room: "web/panel/tools", may: []string{published, "web/ui", "web/config", "web/panel", "wasm/js/page/scan.ts"},
+		room: "web/panel/tools", may: []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts"},
 		reason: "marks suspicious definitions of registries that do not scan",
 	},
 	{

@@ -23,6 +23,7 @@ const published = {
   [`${js}/shared/registry-error.ts`]: './index.js',
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/host/worker.ts`]: './worker.js',
+  [`${js}/shared/scan.ts`]: './scan.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
 }
@@ -63,7 +64,8 @@ const separateTables = {
 
 /** index.js and its parts, each named as its source file. */
 async function buildPage() {
-  const worker = resolve(js, 'host/worker.ts')
+  // Built by themselves: no worker imports the script that starts it.
+  const apart = ['host/worker.ts', 'shared/scan.ts'].map((source) => join(js, source))
   const bundler = await rollup({
     input: `${js}/page/index.ts`,
     preserveEntrySignatures: 'allow-extension',
@@ -71,8 +73,8 @@ async function buildPage() {
       name: 'TypeScript',
       resolveId(source, importer = '.') {
         const id = resolve(importer, '..', source)
-        // worker.js is built by itself: no worker imports the script that starts it.
-        if (id === worker) return { id: './worker.js', external: true }
+        const other = apart.find((path) => resolve(path) === id)
+        if (other) return { id: published[other], external: true }
         return importer === '.' ? resolve(source) : id
       },
       async transform(source, id) {
@@ -150,7 +152,8 @@ await Promise.all([
   buildPage(),
   buildPanel(),
   buildCallback(),
-  bundle(`${js}/host/worker.ts`, 'worker.js'),
+  bundle(`${js}/host/worker.ts`, 'worker.js', { plugins: [external(`${js}/shared/scan.ts`)] }),
+  bundle(`${js}/shared/scan.ts`, 'scan.js'),
   // Without splitting, an import() becomes a part of the file.
   bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {

@@ -27,9 +27,9 @@ type Platform interface {
 	Text(table, index uint32) ([]byte, error)
 	// Pin returns what a user approves the tool definition at index by: package pin's.
 	Pin(table, index uint32) string
-	// Risky reports whether a tool says that it destroys, or has flags. Natively the
-	// scanner's count too.
-	Risky(table, index uint32) bool
+	// Risky has done called with whether a tool says that it destroys, or has flags of
+	// hidden text or of the scanner.
+	Risky(table, index uint32, done func(bool))
 	// Fingerprint has done called with a digest of a page's tools: see
 	// registry.ToolPage. It is "" where the platform has none.
 	Fingerprint(table uint32, done func(string))

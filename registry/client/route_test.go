@@ -17,7 +17,7 @@ func (n *nowhere) Start(*Exchange)                             { n.started++ }
 func (*nowhere) Cancel(uint32)                                 {}
 func (*nowhere) Text(uint32, uint32) ([]byte, error)           { return []byte("{}"), nil }
 func (*nowhere) Pin(uint32, uint32) string                     { return "" }
-func (*nowhere) Risky(uint32, uint32) bool                     { return false }
+func (*nowhere) Risky(_, _ uint32, done func(bool))            { done(false) }
 func (*nowhere) Fingerprint(_ uint32, done func(string))       { done("") }
 func (*nowhere) Free(uint32)                                   {}
 func (*nowhere) Multiplexed(string) bool                       { return true }

@@ -1,5 +1,7 @@
 package client
 
+import "context"
+
 // A Value is a [registry.Payload] that the platform holds: the host reads it by
 // its handle, without a copy in Go.
 type Value struct {
@@ -19,7 +21,16 @@ func (v *Value) Len() int { return v.size }
 func (v *Value) Pin() string { return v.p.Pin(v.table, v.index) }
 
 // Risky implements [registry.Risky].
-func (v *Value) Risky() bool { return v.p.Risky(v.table, v.index) }
+func (v *Value) Risky(ctx context.Context) bool {
+	done := make(chan bool, 1)
+	v.p.Risky(v.table, v.index, func(risky bool) { done <- risky })
+	select {
+	case risky := <-done:
+		return risky
+	case <-ctx.Done():
+		return true
+	}
+}
 
 // JSON asks the platform for the text: the slow path.
 func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }

@@ -9,7 +9,7 @@
 //		}
 //	}
 //
-// wasm/js/page/scan.ts reads the same rules.json. testdata/scan has the corpus that
+// wasm/js/shared/scan.ts reads the same rules.json. testdata/scan has the corpus that
 // measures the rules.
 package scan
 

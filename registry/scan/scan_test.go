@@ -134,7 +134,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestFound compares each sample's flags with the golden of wasm/js/page/scan.test.ts.
+// TestFound compares each sample's flags with the golden of wasm/js/shared/scan.test.ts.
 func TestFound(t *testing.T) {
 	got := map[string][][]string{}
 	for _, file := range []string{"poisoned.jsonl", "harmless.jsonl"} {

@@ -115,19 +115,24 @@ func (p *Platform) Pin(table, index uint32) string {
 }
 
 // Risky implements [client.Platform].
-func (p *Platform) Risky(table, index uint32) bool {
-	return p.obj.Call("risky", table, index).Truthy()
+func (p *Platform) Risky(table, index uint32, done func(bool)) {
+	p.obj.Call("risky", table, index, once(func(risky js.Value) { done(risky.Truthy()) }))
 }
 
 // Fingerprint implements [client.Platform].
 func (p *Platform) Fingerprint(table uint32, done func(string)) {
-	var ended js.Func
-	ended = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		ended.Release()
-		done(args[0].String())
+	p.obj.Call("fingerprint", table, once(func(print js.Value) { done(print.String()) }))
+}
+
+// once returns a function for JavaScript that is called once.
+func once(fn func(js.Value)) js.Func {
+	var f js.Func
+	f = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		f.Release()
+		fn(args[0])
 		return nil
 	})
-	p.obj.Call("fingerprint", table, ended)
+	return f
 }
 
 // Free implements [client.Platform].

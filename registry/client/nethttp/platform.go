@@ -214,13 +214,13 @@ func (p *Platform) Pin(table, index uint32) string {
 }
 
 // Risky implements [client.Platform].
-func (p *Platform) Risky(table, index uint32) bool {
+func (p *Platform) Risky(table, index uint32, done func(bool)) {
 	t := p.table(table)
 	def := payloadAt(t.shown, index)
 	annotations, _ := rawjson.Get(def, "annotations")
 	hint, _ := rawjson.Get(annotations, "destructiveHint")
 	destroys, _ := rawjson.Bool(hint)
-	return destroys || len(t.flags[index]) > 0 || len(poison.Definition(def, nil)) > 0
+	done(destroys || len(t.flags[index]) > 0 || len(poison.Definition(def, nil)) > 0)
 }
 
 // Flags returns the flags of the hidden text that was removed from a definition.

@@ -156,8 +156,9 @@ export class Platform {
     return this.tables.pin(table, index)
   }
 
-  risky(table: number, index: number): boolean {
-    return this.tables.risky(table, index)
+  /** `done` gets whether a tool is risky. */
+  risky(table: number, index: number, done: (risky: boolean) => void): void {
+    this.tables.risky(table, index).catch(() => true).then(done)
   }
 
   /** `done` gets the fingerprint of the table. */

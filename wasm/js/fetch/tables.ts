@@ -80,9 +80,11 @@ export class Tables {
     return tool === undefined ? '' : pinOf(tool as JsonObject)
   }
 
-  /** A tool says that it destroys, or it has flags. */
-  risky(table: number, index: number): boolean {
-    return !!this.flags(table, index) || this.tool(table, index)?.definition.annotations?.destructiveHint === true
+  /** A tool says that it destroys, or it has flags. Rejects if the rules of the scanner cannot be loaded. */
+  async risky(table: number, index: number): Promise<boolean> {
+    const tool = this.tool(table, index)
+    if (!tool || this.flags(table, index) || tool.definition.annotations?.destructiveHint === true) return true
+    return (await import('../shared/scan.ts')).scanDefinition(tool.definition).length > 0
   }
 
   /** The fingerprint of a page: equal for equal tools. '' without Web Crypto. */

@@ -14,7 +14,7 @@ export const parts = {
   repair: () => import('./repair.ts'),
   results: () => import('./results.ts'),
   trust: () => import('./trust.ts'),
-  scan: () => import('./scan.ts'),
+  scan: () => import('../shared/scan.ts'),
   signin: () => import('./signin.ts'),
   serve: () => import('./serve.ts'),
 }

@@ -2,7 +2,7 @@ import { deniedError, unknownToolError } from '../shared/wire.gen.ts'
 import type { WireError } from '../shared/errors.ts'
 import { endpointOf } from '../shared/origin.ts'
 import type { Hold, PinsEvent } from '../shared/protocol.ts'
-import type { Scanner } from './scan.ts'
+import type { Scanner } from '../shared/scan.ts'
 import { isObject } from '../shared/object.ts'
 import type { Shape } from './repair.ts'
 import { type ConfigStore, pinsShape } from './storage.ts'
@@ -169,7 +169,7 @@ export class Trust {
   async #scanned<T extends ToolInfo>(tool: T): Promise<T> {
     if (this.#options.scan) return tool // it is scanned anyway
     // Without the scanner, a person sees the flags for hidden text only.
-    const scanner = await (this.#scanner ??= import('./scan.ts').then((m) => new m.Scanner(), () => undefined))
+    const scanner = await (this.#scanner ??= import('../shared/scan.ts').then((m) => new m.Scanner(), () => undefined))
     scanner?.watch(tool, () => this.#shared.tools?.() ?? [])
     return tool
   }

@@ -1,4 +1,4 @@
-import type { scanDefinition } from '../../../wasm/js/page/scan.ts'
+import type { scanDefinition } from '../../../wasm/js/shared/scan.ts'
 import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { sortedJSON } from '../../ui/sorted-json.ts'
 import { line } from '../../ui/text.ts'
@@ -149,7 +149,7 @@ export class Flags {
   }
 
   private async judge(): Promise<void> {
-    const { scanDefinition } = await import('../../../wasm/js/page/scan.ts')
+    const { scanDefinition } = await import('../../../wasm/js/shared/scan.ts')
     this.waiting = false
     const found: Map<string, Flag[]> = flags(this.looked, scanDefinition)
     for (const { name, definition } of this.looked) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { scanDefinition, Scanner, scanResult } from './scan.ts'
-import type { ToolInfo } from '../shared/types.ts'
+import type { ToolInfo } from './types.ts'
 
 interface Sample {
   tool?: object

@@ -2,9 +2,9 @@
 // output.
 
 import source from '../../../registry/scan/rules.json' with { type: 'json' }
-import { isObject } from '../shared/json.ts'
-import { excerptAt, plain } from '../shared/plaintext.ts'
-import type { Flag, ToolInfo } from '../shared/types.ts'
+import { isObject } from './json.ts'
+import { excerptAt, plain } from './plaintext.ts'
+import type { Flag, ToolInfo } from './types.ts'
 
 const compile = (pattern: string) => new RegExp(pattern, 'i')
 const rules = source.rules.map(({ rule, pattern }) => ({ rule, pattern: compile(pattern) }))
