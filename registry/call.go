@@ -27,6 +27,8 @@ type Pending struct {
 	stop       func(error) // ends the work under way for it
 	inline     bool        // no goroutine goes on with it
 	over       bool
+	questions  int       // open ones: the deadlines stand still
+	askedAt    time.Time // when the first of them was put
 }
 
 // Start begins a call as [Registry.Dispatch] does and returns at once. done gets the
@@ -236,7 +238,7 @@ func (p *Pending) take(c *conn) (n int) {
 // send hands the call to a session that take has counted. The caller holds no lock.
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
-	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress}
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress, OnAsk: p.asking}
 	inline := false
 	stop, err := guarded(func() (stop func(error), err error) {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
@@ -306,6 +308,24 @@ func (p *Pending) progress(x Progress) {
 	if !over && p.call.OnProgress != nil {
 		x.Message = text.Visible(x.Message)
 		p.call.OnProgress(x)
+	}
+}
+
+// asking stops the call's clock while a person is asked.
+func (p *Pending) asking(open bool) {
+	r := p.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if open {
+		if p.questions++; p.questions == 1 {
+			p.askedAt = now
+		}
+		return
+	}
+	if p.questions--; p.questions == 0 && !p.over {
+		p.until, p.end = now.Add(p.idle), p.end.Add(now.Sub(p.askedAt))
+		r.checkDeadlinesBy(now, p.until)
 	}
 }
 
@@ -396,6 +416,9 @@ func (r *Registry) checkDeadlines() {
 	r.deadlineAt = time.Time{}
 	var next time.Time
 	for p := range r.calls {
+		if p.questions > 0 {
+			continue
+		}
 		then := p.until
 		if p.end.Before(then) {
 			then = p.end

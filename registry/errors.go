@@ -40,6 +40,8 @@ var (
 	// ErrRedirect: the server redirects. Redirects are never followed: the call and, in
 	// browsers, the headers would go to another server.
 	ErrRedirect = errors.New("the server redirects")
+	// ErrUnsupported: the server uses a part of MCP that this client, or its host, does not have.
+	ErrUnsupported = errors.New("not supported")
 	// ErrTooLarge: an answer went over one of [Limits].
 	ErrTooLarge = errors.New("the server's answer is too large")
 	// ErrInvalidConfig: a server's name or configuration cannot be used.
@@ -205,6 +207,7 @@ var explanations = [...]struct {
 	{ErrSessionExpired, &wire.SessionExpired},
 	{ErrRedirect, &wire.Redirect},
 	{ErrTooLarge, &wire.TooLarge},
+	{ErrUnsupported, &wire.Unsupported},
 	{context.DeadlineExceeded, &wire.Timeout},
 	{context.Canceled, &wire.Aborted},
 	{ErrNetwork, &wire.Network},

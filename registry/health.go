@@ -147,7 +147,7 @@ func outcomeOf(err error) outcome {
 		return undecided // it answers, if not as we would like
 	case errors.As(err, &rpc):
 		return succeeded
-	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge), errors.Is(err, ErrRedirect):
+	case errors.Is(err, ErrInvalidConfig), errors.Is(err, ErrInvalidArguments), errors.Is(err, ErrTooLarge), errors.Is(err, ErrRedirect), errors.Is(err, ErrUnsupported):
 		return undecided
 	}
 	return failed

@@ -415,6 +415,41 @@ func dispatchSendsAgainOnlyWhatDidNotRun(t *testing.T, w way) {
 	}
 }
 
+func TestAQuestionStopsTheClock(t *testing.T) {
+	eachWay(t, aQuestionStopsTheClock, blocks, startsLater)
+}
+
+func aQuestionStopsTheClock(t *testing.T, w way) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{starts: w}
+		h.call = func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+			time.Sleep(8 * time.Second)
+			call.OnAsk(true)
+			call.OnAsk(true) // a second question at the same time
+			time.Sleep(time.Hour)
+			call.OnAsk(false)
+			time.Sleep(time.Hour)
+			call.OnAsk(false)
+			select {
+			case <-time.After(time.Duration(call.ID) * time.Second):
+				return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		r := chart(t, registry.Options{IdleTimeout: 10 * time.Second, CallTimeout: time.Minute}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{ID: 9, Name: "s__echo"}); err != nil {
+			t.Errorf("the server takes 9 s after the answer: %v", err)
+		}
+		if _, err := r.Dispatch(t.Context(), registry.Call{ID: 11, Name: "s__echo"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the server takes 11 s after the answer: %v, want a timeout", err)
+		}
+	})
+}
+
 func TestDispatchDeadlines(t *testing.T) {
 	eachWay(t, dispatchDeadlines, blocks, startsLater)
 }

@@ -187,6 +187,9 @@ type ToolCall struct {
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.
 	OnProgress func(Progress)
+	// OnAsk, if not nil, is called with true when a question of the server is put to a
+	// person during the call, and with false when the question is over.
+	OnAsk func(open bool)
 }
 
 // Progress is one notifications/progress.

@@ -18,7 +18,8 @@ func main() {
 	bridge.Main(func(b *bridge.Bridge, start api.Start) (registry.Connect, registry.SignIns) {
 		memory := newMemory(start.Hints, b.Remember)
 		c := client.New(browser.New(b.Get("platform")), &client.Options{
-			Limits: start.Options.Limits, Proxy: start.Proxy, Elicit: b.Elicit(start),
+			Limits: start.Options.Limits, Proxy: start.Proxy,
+			Elicit: b.Elicit(start.Elicit), ElicitURL: b.Elicit(start.ElicitURL), ElicitTime: start.ElicitTime,
 			ClientName: "portolan", ClientVersion: api.Version,
 			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
 		})

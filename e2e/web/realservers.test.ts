@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
-import type { Registry } from '../../wasm/js/shared/types.ts'
+import type { ElicitationRequest, ElicitationUrlRequest, Registry } from '../../wasm/js/shared/types.ts'
 import { createRegistry } from '../../dist/npm/index.js'
 import { violations } from '../panel/axe.ts'
 import {
@@ -168,6 +168,33 @@ test('each first list is whole', async () => {
       await registry.close()
     }
   }
+})
+
+test('a real server asks by a form, by an address, and by an error with an address', async () => {
+  const forms: ElicitationRequest[] = [], addresses: ElicitationUrlRequest[] = []
+  let opens = true
+  const registry = await createRegistry({
+    storage: 'memory',
+    servers: { s: { url: servers.find((s) => s.name === 'everything')!.url } },
+    onElicitation: (q) => (forms.push(q), { action: 'accept', content: { name: 'Ada', integer: 7 } }),
+    onElicitationUrl: (q) => (addresses.push(q), opens ? 'accept' : 'decline'),
+  })
+  await registry.discover()
+  assert.match(await registry.dispatch('s__trigger-elicitation-request', {}), /Name: Ada[^]*Favorite Integer: 7/)
+  assert.equal(forms[0]!.tool, 'trigger-elicitation-request')
+  const open = { url: 'https://pay.example/7', message: 'Pay, please', elicitationId: 'p7' }
+  assert.match(await registry.dispatch('s__trigger-url-elicitation', open), /accept/)
+  await registry.dispatch('s__trigger-url-elicitation', { ...open, errorPath: true }) // sent once more after the visit
+  assert.deepEqual(addresses.map((q) => [q.url, q.tool, !!q.awaitsEnd]), [
+    [open.url, 'trigger-url-elicitation', false],
+    ['https://modelcontextprotocol.io/', 'trigger-url-elicitation', true],
+    [open.url, 'trigger-url-elicitation', false], // during the call that is sent once more
+  ])
+  opens = false
+  const refused = registry.dispatch('s__trigger-url-elicitation', { ...open, elicitationId: 'p8', errorPath: true })
+  await assert.rejects(refused, { code: 'server_error' })
+  assert.equal(registry.getSnapshot().servers['s']!.consecutiveFailures, 0)
+  await registry.close()
 })
 
 test('the same tools and answers everywhere', () => {

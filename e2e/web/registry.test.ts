@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connectRegistry, createRegistry, portChannel, RegistryError, serveRegistry } from '../../dist/npm/index.js'
-import type { PortLike, Registry, RegistryOptions, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import type {
+  PortLike,
+  Registry,
+  ElicitationAnswer,
+  ElicitationRequest,
+  RegistryOptions,
+  StorageAdapter,
+} from '../../wasm/js/shared/types.ts'
 import { listen } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 
@@ -350,6 +357,48 @@ test('a question reaches the host without hidden characters, and cut', async () 
   }
   assert.equal(asked[0], 'who are you?\nreally')
   assert.equal(asked[1]!.length < 9000, true)
+})
+
+test('a question stops the deadlines of its call, and ends with it', async () => {
+  const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  const questions: ElicitationRequest[] = []
+  let answer: (q: ElicitationRequest) => Promise<ElicitationAnswer>
+  const options: RegistryOptions = {
+    servers: { s: { url: asks.url } },
+    callTimeoutMs: 1000,
+    idleTimeoutMs: 1000,
+    elicitationTimeoutMs: 3000,
+    onElicitation: (q) => (questions.push(q), answer(q)),
+  }
+  const ended = (q: ElicitationRequest) =>
+    new Promise<ElicitationAnswer>((_, reject) => q.signal.addEventListener('abort', () => reject(new Error('over'))))
+  try {
+    await using(options, async (r) => {
+      const ids: number[] = []
+      r.observe((a) => a.phase === 'begin' && a.kind === 'call' && ids.push(a.id))
+      await r.discover()
+      // Longer than both deadlines of a call.
+      answer = () => new Promise((resolve) => setTimeout(resolve, 2000, { action: 'accept', content: { name: 'Ada' } }))
+      assert.equal(await r.dispatch('s__ask', {}), 'Ada')
+      assert.deepEqual([questions[0]!.server, questions[0]!.tool, questions[0]!.callId], ['s', 'ask', ids[0]])
+
+      answer = ended // nobody answers in time: the server gets cancel
+      assert.equal(await r.dispatch('s__ask', {}), 'undefined')
+      assert.equal(questions[1]!.signal.aborted, true)
+
+      answer = async () => ({ action: 'accept', content: { name: 7 } })
+      await assert.rejects(r.dispatch('s__ask', {}), /could not be asked/)
+
+      const stop = new AbortController()
+      answer = (q) => (stop.abort(), ended(q))
+      await assert.rejects(r.dispatch('s__ask', {}, { signal: stop.signal }), fails('aborted'))
+      for (let i = 0; i < 100 && !questions[3]!.signal.aborted; i++) await new Promise((f) => setTimeout(f, 50))
+      assert.equal(questions[3]!.signal.aborted, true)
+      assert.equal(r.getSnapshot().servers['s']!.consecutiveFailures, 0)
+    })
+  } finally {
+    await asks.close()
+  }
 })
 
 test('two registries in one realm know nothing of each other, and leave no globals', async () => {

@@ -44,11 +44,11 @@ export class PublishedRegistry {
       storage,
       rememberSecrets: true,
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
-      onElicitation: async ({ server, ...params }) => {
+      onElicitation: async ({ server, message, requestedSchema }) => {
         const [call, another] = this.calls.get(server) ?? []
         // With two calls under way the question may be for either client.
         if (!call || another) return { action: 'decline' }
-        return await call.elicit(params) as { action: 'decline' }
+        return await call.elicit({ message, requestedSchema }) as { action: 'decline' }
       },
     })
     this.registry = registry

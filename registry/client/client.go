@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
@@ -15,8 +16,17 @@ import (
 type Options struct {
 	// Limits bound what one server can make the platform hold or do.
 	Limits registry.Limits
-	// Elicit asks the user on behalf of a server; nil does not announce the capability.
+	// Elicit asks the user on behalf of a server by a form; nil does not announce the capability.
 	Elicit registry.Elicit
+	// ElicitURL asks the user to open an address on behalf of a server; nil does not
+	// announce the capability. The answer accept says that the address was opened. With the
+	// member awaitsEnd in the params it says that the user is done there.
+	ElicitURL registry.Elicit
+	// ElicitTime bounds the time of a question; 10 minutes if 0. Then the server gets cancel.
+	ElicitTime time.Duration
+	// Validate checks the content of an answer against the schema of its question; nil
+	// leaves that to Elicit.
+	Validate func(schema, content []byte) error
 	// Proxy is where requests of servers with Proxy set go: a template such as
 	// "https://proxy.example/?url={href}". {href} becomes the percent-encoded
 	// URL. "" sends them directly.
@@ -72,19 +82,33 @@ func New(p Platform, opts *Options) *Client {
 	if c.opts.ClientName == "" {
 		c.opts.ClientName = "portolan"
 	}
+	if c.opts.ElicitTime <= 0 {
+		c.opts.ElicitTime = 10 * time.Minute
+	}
 	if c.opts.ClientVersion == "" {
 		c.opts.ClientVersion = "0"
 	}
 	p.Join(c.opts.Limits, c)
-	c.capabilities = []byte("{}")
-	if c.opts.Elicit != nil {
-		c.capabilities = []byte(`{"elicitation":{"form":{}}}`)
-	}
+	c.capabilities = []byte(capabilities(c.opts.Elicit != nil, c.opts.ElicitURL != nil))
 	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
 	c.meta = member(nil, metaVersion, modern)
 	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
 	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", c.capabilities)
 	return c
+}
+
+// capabilities is the ClientCapabilities object of a host that can put forms to its user,
+// or addresses.
+func capabilities(form, url bool) string {
+	switch {
+	case form && url:
+		return `{"elicitation":{"form":{},"url":{}}}`
+	case form:
+		return `{"elicitation":{"form":{}}}`
+	case url:
+		return `{"elicitation":{"url":{}}}`
+	}
+	return "{}"
 }
 
 const metaVersion = "io.modelcontextprotocol/protocolVersion"

@@ -2,14 +2,20 @@ package client
 
 import (
 	"context"
+	"errors"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/oauth"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
-// maxAsked bounds the questions of one server that wait for its user at once.
-const maxAsked = 4
+// maxQuestions bounds the questions of one server that wait for its user at once. Further
+// ones are cancelled.
+const maxQuestions = 3
+
+// maxAsked bounds the requests elicitation/create that wait for their response.
+const maxAsked = 2 * maxQuestions
 
 // A question is one that the server has put and the user has not answered.
 type question struct {
@@ -22,14 +28,14 @@ type question struct {
 func (s *Session) ask(id, params []byte, during *mailbox) {
 	key := string(id)
 	s.goroutine(func() {
-		ctx, cancel := context.WithCancel(registry.WithCall(s.ctx, during.call))
+		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
 		if !s.asking(key, question{cancel, during}) {
-			s.post(replyError(id, codeInvalidParams, "too many questions at once"))
+			s.post(reply(id, []byte(cancelled)))
 			return
 		}
 		defer s.unask(key)
-		result, err := s.elicit(ctx, params)
+		result, err := s.elicit(ctx, params, s.askers(during), false)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
@@ -38,6 +44,20 @@ func (s *Session) ask(id, params []byte, during *mailbox) {
 			s.post(reply(id, result))
 		}
 	})
+}
+
+// askers returns the calls that may have led to a question: the one whose exchange brought
+// it, or all calls under way if it came on a stream of its own.
+func (s *Session) askers(during *mailbox) (calls []*rpc) {
+	if during.rpc != nil {
+		return []*rpc{during.rpc}
+	}
+	for _, mail := range s.d.c.waitingOf(s, during) {
+		if mail.rpc != nil && mail.rpc.op == OpCall {
+			calls = append(calls, mail.rpc)
+		}
+	}
+	return calls
 }
 
 // asking notes a question; false if there are too many or it was put already.
@@ -77,30 +97,162 @@ func (s *Session) unaskDuring(call *mailbox) {
 // server's health.
 var errNoElicit = &registry.RPCError{Code: -32021, Message: "the server asks for input that this host cannot give"}
 
-// elicit asks the host's user and completes the answer with the schema's
-// defaults (SEP-1034). The result is an ElicitResult.
-func (s *Session) elicit(ctx context.Context, params []byte) ([]byte, error) {
-	if s.d.c.opts.Elicit == nil || rawjson.Kind(params) != 'o' {
-		return nil, errNoElicit
-	}
-	if mode := getString(params, "mode"); mode != "" && mode != "form" {
-		return nil, errNoElicit
-	}
-	shown, err := s.d.question(params)
+// cancelled is the ElicitResult of a question that nobody has answered.
+const cancelled = `{"action":"cancel"}`
+
+// elicit puts a question to the host's user, and returns an ElicitResult. The clocks of
+// the calls that it may belong to stand still meanwhile. With awaitsEnd, the user is to be
+// done at the question's address.
+func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, awaitsEnd bool) ([]byte, error) {
+	put, shown, err := s.put(params)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.d.c.opts.Elicit(ctx, s.d.name, shown)
-	if err != nil {
+	if !s.count(+1) || !isFlat(get(params, "requestedSchema")) {
+		s.count(-1)
+		return []byte(cancelled), nil
+	}
+	defer s.count(-1)
+	for _, call := range calls {
+		if call.asking != nil {
+			call.asking(true)
+			defer call.asking(false)
+		}
+	}
+	if len(calls) == 1 {
+		ctx = registry.WithCall(ctx, calls[0].call)
+	}
+	limited, cancel := context.WithTimeout(ctx, s.d.c.opts.ElicitTime)
+	defer cancel()
+	if id := getString(params, "elicitationId"); id != "" {
+		limited = s.visit(limited, id)
+		defer s.visited(id)
+	}
+	if awaitsEnd {
+		shown = object(rawMember(shown, "awaitsEnd", []byte("true")))
+	} else {
+		shown = object(shown)
+	}
+	result, err := put(limited, s.d.name, shown)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(context.Cause(limited), errVisited):
+		return []byte(`{"action":"accept"}`), nil
+	case limited.Err() != nil:
+		return []byte(cancelled), nil
+	case err != nil:
 		return nil, err
 	}
+	return s.checked(result, get(params, "requestedSchema"))
+}
+
+// count adds to the questions that are put to the user. It is false if there are too many.
+func (s *Session) count(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open += n
+	return s.open <= maxQuestions
+}
+
+// put returns the host's function for a question, and the question's members.
+func (s *Session) put(params []byte) (registry.Elicit, []byte, error) {
+	if rawjson.Kind(params) != 'o' {
+		return nil, nil, errNoElicit
+	}
+	switch mode := getString(params, "mode"); {
+	case mode == "url" && s.d.c.opts.ElicitURL != nil:
+		shown, err := s.address(params)
+		return s.d.c.opts.ElicitURL, shown, err
+	case (mode == "" || mode == "form") && s.d.c.opts.Elicit != nil:
+		shown, err := s.d.question(params)
+		return s.d.c.opts.Elicit, shown, err
+	}
+	return nil, nil, errNoElicit
+}
+
+// checked returns an ElicitResult of the host, with the schema's defaults (SEP-1034), if
+// its content fits the schema.
+func (s *Session) checked(result, schema []byte) ([]byte, error) {
 	if err := rawjson.Valid(result, s.d.c.opts.Limits.Depth); err != nil || rawjson.Kind(result) != 'o' {
 		return nil, registry.Because(registry.ErrInvalidArguments, "the host's answer is not an ElicitResult")
 	}
 	if getString(result, "action") != "accept" {
 		return result, nil
 	}
-	return withDefaults(result, get(params, "requestedSchema", "properties")), nil
+	result = withDefaults(result, get(schema, "properties"))
+	if validate := s.d.c.opts.Validate; validate != nil && schema != nil {
+		content := get(result, "content")
+		if content == nil {
+			content = []byte("{}")
+		}
+		if err := validate(schema, content); err != nil {
+			return nil, err
+		}
+	}
+	return result, nil
+}
+
+// isFlat reports whether a schema is one of the spec's for forms: an object whose
+// properties are texts, numbers, booleans or lists of choices.
+func isFlat(schema []byte) bool {
+	properties, ok := rawjson.Get(schema, "properties")
+	if !ok {
+		return true
+	}
+	return rawjson.Members(properties, func(_ string, property []byte) error {
+		switch getString(property, "type") {
+		case "string", "number", "integer", "boolean":
+			return nil
+		case "array":
+			if items := get(property, "items"); get(items, "enum") != nil || get(items, "anyOf") != nil {
+				return nil
+			}
+		}
+		return errQuestion
+	}) == nil
+}
+
+// errVisited ends a question about an address where the user is done.
+var errVisited = errors.New("the user is done there")
+
+// visit returns a context that ends when the server says that the user is done at the
+// address of that elicitationId.
+func (s *Session) visit(ctx context.Context, id string) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.visits == nil {
+		s.visits = map[string]func(){}
+	}
+	s.visits[id] = func() { cancel(errVisited) }
+	return ctx
+}
+
+// visited ends the question about an address.
+func (s *Session) visited(id string) {
+	s.mu.Lock()
+	done := s.visits[id]
+	delete(s.visits, id)
+	s.mu.Unlock()
+	if done != nil {
+		done()
+	}
+}
+
+var errAddress = registry.Because(registry.ErrProtocol, "the question's address is not https, or leads into a private network")
+
+// address returns the members of a question about an address (mode url).
+func (s *Session) address(params []byte) ([]byte, error) {
+	url := getString(params, "url")
+	href, _, ok := s.d.c.platform.Resolve(url, "")
+	if !ok || !oauth.MayLead(s.d.href, href) || len(params) > maxQuestion || text.Visible(url) != url || s.d.redact(url) != url {
+		return nil, errAddress
+	}
+	members := member(nil, "mode", "url")
+	members = member(members, "url", href)
+	members = member(members, "elicitationId", s.d.words(getString(params, "elicitationId"), maxAskedText))
+	return member(members, "message", s.d.words(getString(params, "message"), maxAskedMessage)), nil
 }
 
 // The bounds of a question, in bytes: the whole, its message, and each other text.
@@ -133,7 +285,7 @@ func (d *dial) question(params []byte) ([]byte, error) {
 		}
 		return err
 	})
-	return object(members), err
+	return members, err
 }
 
 // words cleans and redacts a text of a question, and cuts it.

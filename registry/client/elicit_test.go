@@ -76,8 +76,8 @@ func TestRounds(t *testing.T) {
 			registrytest.Reply(w, m, `{"resultType":"input_required","inputRequests":{"q":{"method":"sampling/createMessage"}}}`)
 		}, accept, 1, errNoElicit},
 		"unknown kind of result": {func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
-			registrytest.Reply(w, m, `{"resultType":"task"}`)
-		}, accept, 1, registry.ErrProtocol},
+			registrytest.Reply(w, m, `{"resultType":"perhaps"}`)
+		}, accept, 1, registry.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := (&registrytest.Script{Modern: true}).On("tools/call", row.step)
@@ -117,16 +117,21 @@ func TestQuestionsAreBounded(t *testing.T) {
 	session := b.connect(registry.ServerConfig{}, nil)
 	ctx, cancel := context.WithCancel(b.ctx)
 	go session.CallTool(ctx, registry.ToolCall{ID: 7, Tool: "t"})
-	for range maxAsked {
+	for range maxQuestions {
 		<-asked
 	}
-	for len(s.Received("")) < 2 && b.ctx.Err() == nil { // the fifth and the repeated one are refused
+	for len(s.Received("")) < 3 && b.ctx.Err() == nil { // the fourth, the fifth and the repeated one
 		time.Sleep(time.Millisecond)
+	}
+	for _, m := range s.Received("") {
+		if string(m.Result) != cancelled {
+			t.Errorf("the answer to a question too many: %s, want %s", m.Result, cancelled)
+		}
 	}
 	close(more)
 	<-withdrawn
 	cancel() // the call takes the others along
-	for range maxAsked - 1 {
+	for range maxQuestions - 1 {
 		<-withdrawn
 	}
 	if len(asked) > 0 {

@@ -17,6 +17,7 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
+	codeURLElicitation     = -32042 // 2025-11-25: data.elicitations lists addresses
 	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions
 )
 
@@ -71,6 +72,11 @@ func (s *Session) refused(e *Event, withSession bool) error {
 		return rpc
 	}
 	return status
+}
+
+// unknownResult is the error of a result whose resultType is none of the spec's.
+func (s *Session) unknownResult(kind string) error {
+	return registry.Because(registry.ErrUnsupported, "the server answered with a result of type "+s.d.plain(kind, maxServerWord))
 }
 
 // redirected names where the server would have us go, without what may be a secret in it.

@@ -32,11 +32,11 @@ func (r *recorder) Start(x *Exchange) {
 
 // firstRequest writes the first request to a server of that hint for wasm/js/fetch/early.ts.
 func firstRequest(t *testing.T, name string, hint Hint) string {
-	record := func(elicit registry.Elicit) *Exchange {
+	record := func(elicit, elicitURL registry.Elicit) *Exchange {
 		const url = "https://a.example/mcp"
 		r := &recorder{started: make(chan *Exchange, 1)}
 		c := New(r, &Options{
-			ClientName: "portolan", ClientVersion: "{version}", Elicit: elicit, Early: []string{url},
+			ClientName: "portolan", ClientVersion: "{version}", Elicit: elicit, ElicitURL: elicitURL, Early: []string{url},
 			Hints: NewHints(map[string]Hint{url: hint}, nil),
 		})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -53,14 +53,18 @@ func firstRequest(t *testing.T, name string, hint Hint) string {
 		}
 		return x
 	}
-	body := func(x *Exchange) string { return strings.Replace(string(x.Body), `"id":4,`, `"id":{id},`, 1) }
-	x := record(nil)
-	elicits := record(func(context.Context, string, []byte) ([]byte, error) { return nil, nil })
+	answers := func(context.Context, string, []byte) ([]byte, error) { return nil, nil }
+	x := record(answers, answers)
+	body := strings.Replace(string(x.Body), `"id":4,`, `"id":{id},`, 1)
+	body = strings.Replace(body, capabilities(true, true), "{capabilities}", 1)
+	if plain := record(nil, nil); string(plain.Body) != strings.NewReplacer("{id}", "4", "{capabilities}", "{}").Replace(body) {
+		t.Fatalf("without capabilities the request is %s", plain.Body)
+	}
 	text := "  " + name + ": {\n    headers: [\n"
 	for i := 0; i < len(x.Header); i += 2 {
 		text += fmt.Sprintf("      ['%s', '%s'],\n", x.Header[i], x.Header[i+1])
 	}
-	return text + fmt.Sprintf("    ],\n    body:\n      '%s',\n    elicits:\n      '%s',\n  },\n", body(x), body(elicits))
+	return text + fmt.Sprintf("    ],\n    body:\n      '%s',\n  },\n", body)
 }
 
 func TestFirstRequestsOfTypeScript(t *testing.T) {
@@ -69,7 +73,11 @@ func TestFirstRequestsOfTypeScript(t *testing.T) {
 		"export const firstRequests = {\n" +
 		firstRequest(t, "unknown", Hint{}) +
 		firstRequest(t, "legacy", Hint{Transport: "streamable-http", Version: legacy}) +
-		"}\n"
+		"}\n\n" +
+		"/** The capabilities of a client whose host answers no questions, forms, addresses, or both. */\n" +
+		"export const clientCapabilities = [\n" +
+		fmt.Sprintf("  '%s',\n  '%s',\n  '%s',\n  '%s',\n]\n",
+			capabilities(false, false), capabilities(true, false), capabilities(false, true), capabilities(true, true))
 	const file = "../../wasm/js/fetch/first.gen.ts"
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -18,14 +19,46 @@ const (
 // inputRounds counts what one call has been through.
 type inputRounds struct {
 	s       *Session
+	r       *rpc
 	n, busy int
+	visited bool // the addresses of -32042
+}
+
+// visit has the user open the addresses that a server's error asks for (-32042,
+// 2025-11-25, URLElicitationRequiredError). again reports that the user is done there,
+// and that the call is to be sent once more.
+func (r *inputRounds) visit(ctx context.Context, err error) (again bool, _ error) {
+	var refusal *registry.RPCError
+	if r.visited || r.s.d.c.opts.ElicitURL == nil || !errors.As(err, &refusal) || refusal.Code != codeURLElicitation {
+		return false, nil
+	}
+	r.visited = true
+	addresses := 0
+	wrong := rawjson.Elements(get(refusal.Data, "elicitations"), func(params []byte) error {
+		if addresses++; addresses > maxQuestions {
+			return errQuestion
+		}
+		answer, err := r.s.elicit(ctx, params, []*rpc{r.r}, true)
+		if err == nil && getString(answer, "action") != "accept" {
+			err = refusal
+		}
+		return err
+	})
+	if wrong == nil && addresses == 0 {
+		wrong = err
+	}
+	return true, wrong
 }
 
 // next reads a result that is not complete, asks what it asks, and returns the
 // members to add to the request's params.
 func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
-	if getString(result, "resultType") != "input_required" {
+	switch kind := getString(result, "resultType"); kind {
+	case "input_required":
+	case "", "complete":
 		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/call is not a result")
+	default:
+		return nil, r.s.unknownResult(kind)
 	}
 	if r.n++; r.n >= maxRounds {
 		return nil, registry.Because(registry.ErrProtocol, "the server keeps asking for input")
@@ -46,7 +79,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		if getString(question, "method") != "elicitation/create" {
 			return errNoElicit
 		}
-		answer, err := r.s.elicit(ctx, get(question, "params"))
+		answer, err := r.s.elicit(ctx, get(question, "params"), []*rpc{r.r}, false)
 		if err == nil {
 			answers = rawMember(answers, key, answer)
 		}

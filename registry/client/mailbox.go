@@ -13,10 +13,10 @@ const mailboxSize = 1000
 // from the platform's callbacks, which must not block, to the one goroutine that waits for
 // them. Its id is that of the exchange and of the request.
 type mailbox struct {
-	c    *Client
-	s    *Session // nil for an exchange that belongs to no session
-	id   uint32
-	call int // registry.Call.ID of the call that waits, or 0
+	c   *Client
+	s   *Session // nil for an exchange that belongs to no session
+	id  uint32
+	rpc *rpc // the request that waits, or nil
 
 	request bool // its exchanges take places of the session
 	placed  bool // guarded by s.mu

@@ -64,6 +64,10 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 		e, err := s.send(probe, &rpc{method: "server/discover", quiet: true})
 		if err == nil {
 			result := get([]byte(e.Text), "result")
+			if kind := getString(result, "resultType"); kind != "" && kind != "complete" {
+				s.drop()
+				return nil, s.unknownResult(kind)
+			}
 			if !listsModern(get(result, "supportedVersions")) {
 				break
 			}

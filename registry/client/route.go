@@ -102,14 +102,17 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	id := get(text, "id")
 	switch {
 	case id == nil:
-		if method == "notifications/cancelled" {
+		switch method {
+		case "notifications/cancelled":
 			s.unask(string(get(text, "params", "requestId")))
+		case "notifications/elicitation/complete":
+			s.visited(getString(text, "params", "elicitationId"))
 		}
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))
-	case method == "elicitation/create" && s.d.c.opts.Elicit != nil:
+	case method == "elicitation/create" && (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil):
 		s.ask(id, get(text, "params"), mail)
 	default:
 		s.post(replyError(id, codeMethodNotFound, "method not found"))

@@ -17,6 +17,7 @@ type rpc struct {
 	params   []byte // members
 	headers  []string
 	progress func(registry.Progress)
+	asking   func(open bool) // registry.ToolCall.OnAsk
 	// head takes the response's headers, of interest when connecting.
 	head func(header string)
 	// quiet requests are not cancelled by a notification: those that connect (2025-11-25, basic/utilities/cancellation).
@@ -27,7 +28,7 @@ type rpc struct {
 // event. It returns promptly when ctx ends, having told the server.
 func (s *Session) send(ctx context.Context, r *rpc) (*Event, error) {
 	w := &wait{s: s, r: r, mail: s.d.c.mailbox(s, r.op)}
-	w.mail.call, w.mail.request = r.call, true
+	w.mail.rpc, w.mail.request = r, true
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}

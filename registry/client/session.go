@@ -35,6 +35,8 @@ type Session struct {
 
 	mu      sync.Mutex
 	asked   map[string]question  // elicitations of the server, by raw request id
+	open    int                  // questions that are put to the user now
+	visits  map[string]func()    // end the questions about addresses, by elicitationId
 	assumed bool                 // the era is a hint that no answer has confirmed
 	settled bool                 // an answer came; the optional stream may open
 	bound   map[string][]binding // of the listed tools that have some

@@ -15,7 +15,7 @@ const maxQuiet = 8
 // watchIfUseful opens the optional stream where the server announces list
 // changes, or may put a question to the user on it.
 func (s *Session) watchIfUseful() {
-	asks := s.d.c.opts.Elicit != nil && !s.modern
+	asks := (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil) && !s.modern
 	if !s.info.ListChanged && !asks {
 		return
 	}

@@ -31,7 +31,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	}
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
-	t := &toolCall{s: s, done: done, r: rpc{op: OpCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress}}
+	t := &toolCall{s: s, done: done, r: rpc{op: OpCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress, asking: call.OnAsk}}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -44,7 +44,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		})
 		return t.stop, false
 	}
-	mail := &mailbox{c: s.d.c, s: s, call: call.ID, request: true, take: t.take}
+	mail := &mailbox{c: s.d.c, s: s, rpc: &t.r, request: true, take: t.take}
 	s.d.c.open(mail, OpCall)
 	t.w = wait{s: s, r: &t.r, mail: mail}
 	if err := t.w.begin(s.ctx); err != nil {
@@ -118,8 +118,13 @@ func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
 func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (*registry.ToolOutput, error) {
 	s := t.s
 	params := t.r.params
-	rounds := inputRounds{s: s}
+	rounds := inputRounds{s: s, r: &t.r}
 	for e, err := first(ctx); ; e, err = s.send(ctx, &t.r) {
+		if again, asked := rounds.visit(ctx, err); asked != nil {
+			return nil, asked
+		} else if again {
+			continue
+		}
 		if err != nil {
 			return nil, s.doubt(err, OpCall)
 		}

@@ -101,6 +101,13 @@ func metadataURL(url string, server *parts) *parts {
 	return p
 }
 
+// MayLead reports whether a server may send its user to url: to https, or http on this
+// machine, and to a private network only from one.
+func MayLead(server, url string) bool {
+	from := splitURL(server)
+	return from != nil && metadataURL(url, from) != nil
+}
+
 // escape writes s for application/x-www-form-urlencoded.
 func escape(dst []byte, s string) []byte {
 	const hex = "0123456789ABCDEF"

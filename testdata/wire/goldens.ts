@@ -25,6 +25,7 @@ export const codes: ErrorCode[] = [
   'session_expired',
   'redirect',
   'too_large',
+  'unsupported',
   'timeout',
   'aborted',
   'network',

@@ -101,7 +101,7 @@ func (x *exchange) unasked(m message, method string) {
 		x.progress(m.params)
 	case method == "notifications/tools/list_changed":
 		x.emit(&client.Event{Kind: client.Changed})
-	case method == "notifications/cancelled":
+	case method == "notifications/cancelled", method == "notifications/elicitation/complete":
 		x.emitText(m, false)
 	}
 }
@@ -134,7 +134,7 @@ func (x *exchange) response(m message) {
 		return
 	}
 	last := id == x.Awaits
-	if rawjson.Kind(m.result) == 'o' {
+	if rawjson.Kind(m.result) == 'o' && isComplete(m.result) {
 		switch client.OpOf(id) {
 		case client.OpList:
 			if e := x.tools(m.result); e != nil {
@@ -144,9 +144,6 @@ func (x *exchange) response(m message) {
 			}
 			m.result, m.text = []byte("{}"), nil
 		case client.OpCall:
-			if !isComplete(m.result) {
-				break
-			}
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
 				m.result, m.text = nil, nil // the client then finds no result
 				break

@@ -53,7 +53,7 @@ func resultCases() []Case {
 		{Name: "links to files and scripts", Severe: true, server: server{on: on{"tools/call": func(a *asked) {
 			a.result(`{"content":[{"type":"resource_link","uri":"file:///etc/passwd","name":"x"},{"type":"resource_link","uri":"javascript:alert(1)","name":"x"},{"type":"resource_link","uri":"` + a.run.elsewhere() + `","name":"x"},` + text + `]}`)
 		}}}, Expect: works("text:")},
-		{Name: "a result type that nobody knows", server: results(`{"resultType":"maybe","content":[` + text + `]}`), Expect: works("text:", "code:protocol")},
+		{Name: "a result type that nobody knows", server: results(`{"resultType":"maybe","content":[` + text + `]}`), Expect: works("code:unsupported")},
 		{Name: "a result type of nonsense, of 2026-07-28", server: server{modern: true, on: on{"tools/call": gives(`{"resultType":7,"content":[` + text + `]}`)}}, Expect: works("text:", "code:protocol")},
 		{Name: "input is required for ever", Severe: true, Use: Use{TimeoutMs: 20000}, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","requestState":"again"}`)}}, Expect: works("code:protocol", "code:server_error").most("tools/call", 12)},
 		{Name: "input of an unknown kind is required", Severe: true, server: server{modern: true, on: on{"tools/call": gives(`{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}},"__proto__":null}}`)}}, Expect: works("code:protocol", "code:server_error")},

@@ -141,5 +141,19 @@ func EncodeError(err error) []byte {
 	if x.Status != 0 {
 		o = o.num("status", int64(x.Status))
 	}
+	var rpc *registry.RPCError
+	if errors.As(err, &rpc) {
+		fault := object(nil).num("code", rpc.Code)
+		if len(rpc.Data) <= maxData && rawjson.Valid(rpc.Data, maxDataDepth) == nil {
+			fault = fault.raw("data", rpc.Data)
+		}
+		o = o.raw("rpc", fault.end())
+	}
 	return o.opt("hint", x.Hint).bool("retryable", x.Retryable).end()
 }
+
+// The bounds of the data of a JSON-RPC error, in bytes and levels.
+const (
+	maxData      = 16 << 10
+	maxDataDepth = 32
+)

@@ -11,7 +11,9 @@ import (
 type Start struct {
 	Options registry.Options // without Connect
 	Proxy   string           // template with {href}
-	Elicit  bool             // the host answers elicitations
+	// Elicit and ElicitURL say that the host puts forms, and addresses, to its user.
+	Elicit, ElicitURL bool
+	ElicitTime        time.Duration // client.Options.ElicitTime
 	Hints   string           // what an earlier run learned about endpoints
 	Pins    Pins
 	Early   []string // client.Options.Early
@@ -64,6 +66,10 @@ func ParseStart(json []byte) (Start, error) {
 			})
 		case "elicit":
 			s.Elicit, ok = rawjson.Bool(value)
+		case "elicitUrl":
+			s.ElicitURL, ok = rawjson.Bool(value)
+		case "elicitationTimeoutMs":
+			s.ElicitTime, ok = duration(value)
 		case "failureThreshold":
 			var n int64
 			n, ok = rawjson.Int(value)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
-	"github.com/portolan-mcp/portolan/wasm/internal/api"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // elicits are the questions that wait for the host's answer.
@@ -18,8 +18,8 @@ type elicits struct {
 }
 
 // Elicit returns the registry.Elicit that asks the host, or nil if the host does not answer.
-func (b *Bridge) Elicit(start api.Start) registry.Elicit {
-	if !start.Elicit {
+func (b *Bridge) Elicit(answers bool) registry.Elicit {
+	if !answers {
 		return nil
 	}
 	return b.elicit
@@ -27,10 +27,14 @@ func (b *Bridge) Elicit(start api.Start) registry.Elicit {
 
 func (b *Bridge) elicit(ctx context.Context, server string, params []byte) ([]byte, error) {
 	answer, err := b.ask(ctx, "elicit", server, string(params))
-	if answer == "" && err == nil {
-		err = registry.Because(registry.ErrProtocol, "the host could not answer the elicitation")
+	if err != nil {
+		return nil, err
 	}
-	return []byte(answer), err
+	if refusal, ok := rawjson.Get([]byte(answer), "error"); ok || answer == "" {
+		why, _ := rawjson.String(refusal)
+		return nil, registry.Because(registry.ErrInvalidArguments, "the host could not answer the server's question: "+why)
+	}
+	return []byte(answer), nil
 }
 
 // ask puts a question to the host and waits for its answer, "" if there is nobody to give one.

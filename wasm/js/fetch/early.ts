@@ -3,7 +3,7 @@
 
 import type { Begin, StartOptions } from '../shared/protocol.ts'
 import { version } from '../shared/version.ts'
-import { firstRequests } from './first.gen.ts'
+import { clientCapabilities, firstRequests } from './first.gen.ts'
 
 /** The most early requests. */
 const MOST = 64
@@ -25,7 +25,7 @@ export class Early {
   readonly #urls: string[] = []
   readonly #sent = new Map<number, Sent>()
 
-  constructor({ elicit, hints = '', remember }: StartOptions, { servers }: Begin) {
+  constructor({ elicit, elicitUrl, hints = '', remember }: StartOptions, { servers }: Begin) {
     // A line of wasm/memory.go: URL, transport, version, and two more words.
     const known = new Map(hints.split('\n').map((line) => [line.split('\t')[0], line.split('\t')]))
     for (const { url, enabled, transport, proxy, auth, headers } of Object.values(servers)) {
@@ -37,7 +37,8 @@ export class Early {
       if (hint && (remember || hint[1] !== 'streamable-http' || hint[2]! >= '2026' || hint[4])) continue
       const first = hint ? firstRequests.legacy : firstRequests.unknown
       const id = this.#urls.push(href) * ID_STEP
-      const body = first[elicit ? 'elicits' : 'body'].replace('{id}', `${id}`).replace('{version}', version)
+      const body = first.body.replace('{id}', `${id}`).replace('{version}', version)
+        .replace('{capabilities}', clientCapabilities[(elicit ? 1 : 0) + (elicitUrl ? 2 : 0)]!)
       this.#send(id, href, [...Object.entries(headers ?? {}), ...first.headers] as [string, string][], body)
     }
   }

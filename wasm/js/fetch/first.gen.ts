@@ -10,9 +10,7 @@ export const firstRequests = {
       ['Mcp-Method', 'server/discover'],
     ],
     body:
-      '{"jsonrpc":"2.0","id":{id},"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"portolan","version":"{version}"},"io.modelcontextprotocol/clientCapabilities":{}}}}',
-    elicits:
-      '{"jsonrpc":"2.0","id":{id},"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"portolan","version":"{version}"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}',
+      '{"jsonrpc":"2.0","id":{id},"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"portolan","version":"{version}"},"io.modelcontextprotocol/clientCapabilities":{capabilities}}}}',
   },
   legacy: {
     headers: [
@@ -20,8 +18,14 @@ export const firstRequests = {
       ['Accept', 'application/json, text/event-stream'],
     ],
     body:
-      '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"portolan","version":"{version}"}}}',
-    elicits:
-      '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"portolan","version":"{version}"}}}',
+      '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{"name":"portolan","version":"{version}"}}}',
   },
 }
+
+/** The capabilities of a client whose host answers no questions, forms, addresses, or both. */
+export const clientCapabilities = [
+  '{}',
+  '{"elicitation":{"form":{}}}',
+  '{"elicitation":{"url":{}}}',
+  '{"elicitation":{"form":{},"url":{}}}',
+]

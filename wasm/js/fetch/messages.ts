@@ -29,7 +29,7 @@ const BATCH = 1000
 const ERROR_CHARS = 64 << 10
 
 /** Notifications that the client handles, besides progress and list changes. */
-const HEEDED = new Set(['notifications/cancelled'])
+const HEEDED = new Set(['notifications/cancelled', 'notifications/elicitation/complete'])
 
 export interface Reader {
   bounds: Bounds
@@ -65,8 +65,11 @@ export function readListed(r: Reader, m: unknown, tools: ToolsReader, size: numb
 /** Whether a message with this outline is the result of the call `awaits`. */
 export function passes(outline: unknown, awaits: number): outline is JsonObject {
   if (!isObject(outline) || outline['id'] !== awaits || 'method' in outline) return false
-  return isObject(outline['result']) && (outline['result']['resultType'] ?? 'complete') === 'complete'
+  return isObject(outline['result']) && isComplete(outline['result'])
 }
+
+/** Whether a result is a final one (`resultType`, 2026-07-28). */
+const isComplete = (result: JsonObject) => (result['resultType'] ?? 'complete') === 'complete'
 
 /** Sorts such a result. The page parses it. */
 export function readPassed(
@@ -120,7 +123,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return
   const last = id === r.awaits ? Flag.Last : 0
   const result = m['result']
-  if (isObject(result)) {
+  if (isObject(result) && isComplete(result)) {
     const op = id & Op.Mask
     if (op === Op.List) {
       const list = elements ?? readTools(result, bytes, text, r.bounds, r.secrets())
@@ -136,7 +139,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
         )
       m = { id, result: {} }
       text = undefined
-    } else if (op === Op.Call && (result['resultType'] ?? 'complete') === 'complete') {
+    } else if (op === Op.Call) {
       if (!extentOf(result, r.bounds.depth)) {
         m = { id } // which Go reads as no answer at all
         text = undefined

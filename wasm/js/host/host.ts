@@ -193,7 +193,7 @@ export class Host {
     if ('elicited' in m) {
       const asked = this.#asks.get(m.elicited)
       this.#asks.delete(m.elicited)
-      if (asked?.of === this.#instance) asked?.of.elicited(asked.ask, m.answer ? JSON.stringify(m.answer) : '')
+      if (asked?.of === this.#instance) asked?.of.elicited(asked.ask, JSON.stringify(m.answer ?? { error: m.error }))
       return
     }
     client.last = Math.max(client.last, m.id)
@@ -357,13 +357,8 @@ export class Host {
         for (const { channel } of this.#clients.values()) return channel.post(event)
         this.#unkept.push(event)
       },
-      elicit: (ask, call, server, request) =>
-        this.#askClient(
-          instance,
-          ask,
-          call,
-          (ask) => ({ event: 'elicit', ask, request: { ...request, server } }),
-        ),
+      elicit: (ask, call, request) =>
+        this.#askClient(instance, ask, call, (ask) => ({ event: 'elicit', ask, during: call % CLIENT, request })),
       authorize: (ask, call, request) =>
         this.#askClient(instance, ask, call, (ask) => ({ event: 'authorize', ask, request })),
       unask: (ask) => {
@@ -511,7 +506,7 @@ export class Host {
   /** Withdraws a question from its client. */
   #forget(id: number): void {
     const asked = this.#asks.get(id)
-    if (asked?.event === 'authorize') asked.client.post({ event: 'authorize', ask: id } satisfies ToPage)
+    asked?.client.post({ event: asked.event, ask: id } as ToPage)
     this.#asks.delete(id)
   }
 }

@@ -12,6 +12,7 @@ import type {
   Hold,
   ListedTool,
   PinsEvent,
+  Question,
   Request,
   StartOptions,
   StateEvent,
@@ -19,7 +20,7 @@ import type {
 } from '../shared/protocol.ts'
 import { crashed } from '../shared/restarts.ts'
 import { sourceParts } from '../shared/toolparts.ts'
-import type { ElicitationRequest, ServerConfig, ToolProgress } from '../shared/types.ts'
+import type { ServerConfig, ToolProgress } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 
 /** The functions of the module. */
@@ -49,7 +50,7 @@ export interface InstanceListener {
   hints(hints: string): void
   pins(event: PinsEvent): void
   /** A server has a question, during request `call`; 0: the request is unknown. */
-  elicit(ask: number, call: number, server: string, request: ElicitationRequest): void
+  elicit(ask: number, call: number, request: Question): void
   /** A person has to see an authorization page, during request `call`. */
   authorize(ask: number, call: number, request: NonNullable<AuthorizeEvent['request']>): void
   /** The question is withdrawn. */
@@ -215,7 +216,7 @@ export class Instance {
       pins: (server: string, key: string, pins: string, fresh: string, byUser: boolean) =>
         this.#listener.pins({ event: 'pins', server, key, pins, fresh: fresh.split('\n').slice(0, -1), byUser }),
       elicit: (ask: number, call: number, server: string, params: string) =>
-        this.#listener.elicit(ask, call, server, read(params)),
+        this.#listener.elicit(ask, call, { ...read(params), server }),
       authorize: (ask: number, call: number, server: string, about: string) => {
         const [url, host, state, ...resume] = about.split('\n') as [string, string, string, ...string[]]
         this.#listener.authorize(ask, call, { server, url, host, state, resume: resume.join('\n') })

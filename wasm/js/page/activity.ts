@@ -55,7 +55,7 @@ export class Activities {
     tool: string,
     args: unknown,
     options: DispatchOptions,
-    run: (o: DispatchOptions) => Promise<ToolResult>,
+    run: (o: DispatchOptions, id: number) => Promise<ToolResult>,
   ): Promise<ToolResult> {
     const id = ++this.#last, began = performance.now()
     const about = { id, kind: 'call', server, tool } as const
@@ -69,7 +69,7 @@ export class Activities {
           this.#tell({ ...about, phase: 'progress', at: Date.now(), progress, ...message(progress.message) })
           options.onProgress?.(progress)
         },
-      })
+      }, id)
       const ms = result.durationMs
       end({
         outcome: result.isError ? 'tool_error' : 'ok',

@@ -32,6 +32,7 @@ class PageOwner implements Owner {
   readonly host: types.RegistryOptions['host']
   readonly asks: boolean
   readonly onElicitation: types.RegistryOptions['onElicitation']
+  readonly onElicitationUrl: types.RegistryOptions['onElicitationUrl']
   validate: Owner['validate']
   scanner: Owner['scanner']
 
@@ -77,6 +78,7 @@ class PageOwner implements Owner {
     this.host = options.host
     this.asks = !!options.onApprove
     this.onElicitation = options.onElicitation
+    this.onElicitationUrl = options.onElicitationUrl
     this.#options = options
     this.#given = options.servers ?? {}
     this.#isAlone = options.storage === 'memory' || !!options.host

@@ -46,7 +46,8 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,
-
+  onElicitationUrl: aFunction,
+  elicitationTimeoutMs: duration,
   onApprove: aFunction,
   approveAll: boolean,
   scan: boolean,
@@ -111,6 +112,8 @@ export function startOptions(
     idleTimeoutMs,
     limits: limits as Record<string, number> | undefined,
     elicit: !!options.onElicitation,
+    elicitUrl: !!options.onElicitationUrl,
+    elicitationTimeoutMs: options.elicitationTimeoutMs,
     hints,
     pins,
     remember: options.rememberSecrets,

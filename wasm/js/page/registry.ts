@@ -5,10 +5,19 @@ import { fromWire } from '../shared/errors.ts'
 import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { originOf } from '../shared/origin.ts'
-import type { Attached, Called, ConfigsEvent, ListedTool, PinnedEvent, ToolsEvent } from '../shared/protocol.ts'
+import type {
+  Attached,
+  Called,
+  ConfigsEvent,
+  ElicitEvent,
+  ListedTool,
+  PinnedEvent,
+  ToolsEvent,
+} from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
+import type { Questions } from './questions.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from '../shared/scan.ts'
 import type { ToolLists, Trust } from './trust.ts'
@@ -30,6 +39,7 @@ export interface Owner extends Source {
   /** Finds suspicious text in definitions and results. */
   scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
+  onElicitationUrl?: types.RegistryOptions['onElicitationUrl']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
   /** The configurations with their secrets. Absent where the registry belongs to another realm. */
@@ -94,6 +104,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   #tracing = false
   /** Present while there are observers. */
   #activities: Promise<Activities> | undefined
+  #questions: Promise<Questions> | undefined
 
   constructor(owner: Owner) {
     this.#owner = owner
@@ -225,7 +236,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     args: Record<string, unknown> | string,
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
-    const run = (o: types.DispatchOptions) => this.#run(name, args, o)
+    const run = (o: types.DispatchOptions, callId?: number) => this.#run(name, args, o, callId)
     return this.#activities
       ? this.#activities.then(
         (a) => a.call(this.#find(name)?.server ?? '', String(name), args, options, run),
@@ -238,6 +249,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     name: string,
     args: Record<string, unknown> | string,
     options: types.DispatchOptions,
+    callId?: number,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
     checkFields('call', options, 'signal timeoutMs onProgress')
@@ -264,7 +276,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     }
     const answer = await this.requests.ask<Called>(
       { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
-      { signal, onProgress, giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace },
+      {
+        signal,
+        onProgress,
+        giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
+        about: { tool: this.#find(name)?.tool, callId },
+      },
     )
     const { server } = answer
     try {
@@ -394,7 +411,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         this.#approved.add(m.server)
         return void this.#owner.trust?.().then((t) => t.save(m, this.#lists.get(m.server)?.tools)).catch(ignore)
       case 'elicit':
-        return void this.#elicit(m.ask, m.request)
+        return void this.#elicit(m)
       case 'authorize':
         return void this.#owner.signInWindow?.().then((d) =>
           d.hear(m, (answer) => this.requests.post({ elicited: m.ask, answer }))
@@ -455,12 +472,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     else list.tools.push(info)
   }
 
-  async #elicit(ask: number, request: types.ElicitationRequest): Promise<void> {
+  async #elicit(m: ElicitEvent): Promise<void> {
+    const { ask: elicited } = m
+    const { about, release } = m.request ? this.requests.hold(m.during ?? 0) : { about: {}, release: () => {} }
     try {
-      const answer = await this.#owner.onElicitation?.(request)
-      this.requests.post({ elicited: ask, answer: answer ?? { action: 'decline' } })
+      const questions = await (this.#questions ??= part('questions', this.#owner.host).then((p) =>
+        new p.Questions(this.#owner)
+      ))
+      const answer = await questions.put(m, about)
+      if (answer) this.requests.post({ elicited, answer })
     } catch (e) {
-      this.requests.post({ elicited: ask, error: String(e) })
+      this.requests.post({ elicited, error: (e as Error).message })
+    } finally {
+      release()
     }
   }
 

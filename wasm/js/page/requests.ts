@@ -16,7 +16,16 @@ interface Waiting {
   leave(error: RegistryError): void
   /** The page's deadline, in ms of performance.now(). */
   until: number
+  about: About
+  /** Open questions of servers. The deadline stands still meanwhile. */
+  asked: number
   onProgress?: ((p: ToolProgress) => void) | undefined
+}
+
+/** What a question of a server says of its call. */
+export interface About {
+  tool?: string
+  callId?: number
 }
 
 /** Starts a host. */
@@ -108,7 +117,7 @@ export class Requests {
 
   ask<T>(
     body: RequestBody,
-    o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number } = {},
+    o: { signal?: AbortSignal | undefined; onProgress?: Waiting['onProgress']; giveUpMs?: number; about?: About } = {},
   ): Promise<T> {
     if (this.#dead) return Promise.reject(this.#dead)
     if (o.signal?.aborted) return Promise.reject(aborted(o.signal))
@@ -137,6 +146,8 @@ export class Requests {
         },
         leave,
         onProgress: o.onProgress,
+        about: { callId: id, ...o.about },
+        asked: 0,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })
       if (o.giveUpMs !== undefined) this.#watch()
@@ -186,13 +197,30 @@ export class Requests {
     else w.resolve(m.result)
   }
 
+  /**
+   * Stops the deadline of the request that a question of a server is about, or all deadlines if that is not known.
+   * The returned function lets them go on.
+   */
+  hold(id: number): { about: About; release(): void } {
+    const known = this.#waiting.get(id)
+    const held = known ? [known] : [...this.#waiting.values()]
+    const since = performance.now()
+    for (const w of held) w.asked++
+    const release = () => {
+      for (const w of held) if (!--w.asked) w.until += performance.now() - since
+      this.#watch()
+    }
+    return { about: known?.about ?? {}, release }
+  }
+
   // One timer serves all requests. Without requests there is none.
   #watch(): void {
     this.#watching ??= setTimeout(() => {
       this.#watching = undefined
       const now = performance.now()
       for (const w of [...this.#waiting.values()]) {
-        if (w.until <= now) {
+        if (w.asked) this.#watch()
+        else if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. A module that misses them and is silent hangs.
           if (this.#heard < now - silence) this.#died()

@@ -9,14 +9,15 @@ export interface WireError {
   status?: number
   hint?: string
   retryable?: boolean
+  rpc?: { code: number; data?: unknown }
 }
 
 export const fromWire = (e: WireError) => new RegistryError(e.code, e.message, e)
 
 export function toWire(e: unknown): WireError {
   if (e instanceof RegistryError) {
-    const { code, message, server, status, hint, retryable } = e
-    return { code, message, server, status, hint, retryable }
+    const { code, message, server, status, hint, retryable, rpc } = e
+    return { code, message, server, status, hint, retryable, rpc }
   }
   return { code: 'internal', message: e instanceof Error ? e.message : String(e) }
 }

@@ -69,7 +69,7 @@ export type ToPage =
   | { event: 'hints'; hints: string }
   | ExchangeEvent
   | PinsEvent
-  | { event: 'elicit'; ask: number; request: ElicitationRequest }
+  | ElicitEvent
   | AuthorizeEvent
 
 /**
@@ -175,6 +175,15 @@ export interface AuthorizeState {
   resume: string
 }
 
+/**
+ * A question of a server during the request with the id `during`; 0: the request is unknown. Without `request`, the
+ * question `ask` is withdrawn.
+ */
+export type ElicitEvent = { event: 'elicit'; ask: number; during?: number; request?: Question }
+
+/** A server's question to the user, without what only the page knows. */
+export type Question = Omit<ElicitationRequest, 'signal'> & { server: string; message: string; mode?: string }
+
 /** A person has to see an authorization page. Without a request, the question `ask` is withdrawn. */
 export type AuthorizeEvent = {
   event: 'authorize'
@@ -227,6 +236,8 @@ export interface StartOptions {
   idleTimeoutMs?: number
   limits?: Record<string, number>
   elicit?: boolean
+  elicitUrl?: boolean
+  elicitationTimeoutMs?: number
   /** The absolute URL of the redirect page. Without it there is no sign-in. */
   redirectUrl?: string | undefined
   clientMetadataUrl?: string

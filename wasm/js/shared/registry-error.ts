@@ -8,6 +8,7 @@ export class RegistryError extends Error implements types.RegistryError {
   readonly status?: number
   readonly hint?: string
   readonly retryable: boolean
+  readonly rpc?: { code: number; data?: unknown }
 
   constructor(code: types.ErrorCode, message: string, details: types.RegistryErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
@@ -16,5 +17,6 @@ export class RegistryError extends Error implements types.RegistryError {
     if (details.server !== undefined) this.server = details.server
     if (details.status !== undefined) this.status = details.status
     if (details.hint !== undefined) this.hint = details.hint
+    if (details.rpc !== undefined) this.rpc = details.rpc
   }
 }

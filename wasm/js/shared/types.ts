@@ -83,8 +83,20 @@ export interface RegistryOptions {
   /** Checks arguments against the tool's inputSchema before a call. Default: false. */
   validate?: boolean
   limits?: Partial<Limits>
-  /** Answers questions of servers (elicitation). Without it, servers do not see this capability. */
+  /**
+   * Answers questions of servers by a form (elicitation). Without it, servers do not see this capability. The call's
+   * deadlines stand still meanwhile. An answer that does not fit the schema fails the call with `invalid_arguments`.
+   */
   onElicitation?: (request: ElicitationRequest) => Promise<ElicitationAnswer> | ElicitationAnswer
+  /**
+   * Has the user open an address for a server (elicitation, mode `url`), such as a payment page. Without it, servers
+   * do not see this capability. Open the address only after a click, and show its whole host before.
+   */
+  onElicitationUrl?: (
+    request: ElicitationUrlRequest,
+  ) => Promise<ElicitationAnswer['action']> | ElicitationAnswer['action']
+  /** The longest time of a question, in ms. Then the server gets `cancel`. Default: 600,000. */
+  elicitationTimeoutMs?: number
   /** How users sign in to servers; see {@link Registry.signIn}. */
   signIn?: SignInOptions
   /**
@@ -670,13 +682,39 @@ export interface Limits {
   memoryBytes: number
 }
 
-/** A server's question to the user during a call (`elicitation/create`). */
-export interface ElicitationRequest {
+/** What all questions of servers have in common. Their texts are the server's words: do not trust them. */
+interface ElicitationBase {
   server: string
+  /** The server's own name of the tool whose call asks. Absent if the call is not known. */
+  tool?: string | undefined
+  /** The same for all questions of a call. With observers, the `id` of the call's {@link Activity}. */
+  callId?: number | undefined
   message: string
-  requestedSchema?: JSONSchema
+  /** Aborts when the question is over: the server withdraws it, its call ends, or its time is over. */
+  signal: AbortSignal
   [key: string]: unknown
 }
+
+/** A server's question to the user during a call (`elicitation/create`). */
+export interface ElicitationRequest extends ElicitationBase {
+  mode?: 'form'
+  /** An object schema whose properties are strings, numbers, booleans, or lists of choices. */
+  requestedSchema?: JSONSchema
+}
+
+/** An address that a server wants the user to open (`elicitation/create`, mode `url`). */
+export interface ElicitationUrlRequest extends ElicitationBase {
+  mode: 'url'
+  /** An https URL, or an http URL of this machine. */
+  url: string
+  elicitationId: string
+  /**
+   * True: answer `accept` when the user is done there, because the call is sent again then. `signal` aborts if the
+   * server says so first. Otherwise `accept` means that the user has opened the address.
+   */
+  awaitsEnd?: boolean
+}
+
 /** The user's answer to a question. With `accept`, `content` fits the requested schema. */
 export interface ElicitationAnswer {
   action: 'accept' | 'decline' | 'cancel'
@@ -756,6 +794,7 @@ export type ErrorCode =
   | 'runtime_crashed'
   | 'server_error'
   | 'server_removed'
+  | 'unsupported'
   | 'session_expired'
   | 'sign_in_failed'
   | 'sign_in_needed'
@@ -779,6 +818,8 @@ export declare class RegistryError extends Error {
   readonly hint?: string
   /** The same call may work later, unchanged. */
   readonly retryable: boolean
+  /** The server's JSON-RPC error. `data` is the server's: do not trust it. More than 16 KiB of data are left out. */
+  readonly rpc?: { code: number; data?: unknown }
 }
 /** What a {@link RegistryError} can be given beside code and message. */
 export interface RegistryErrorDetails {
@@ -786,5 +827,6 @@ export interface RegistryErrorDetails {
   status?: number
   hint?: string
   retryable?: boolean
+  rpc?: { code: number; data?: unknown }
   cause?: unknown
 }
