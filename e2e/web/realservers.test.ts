@@ -197,6 +197,25 @@ test('a real server asks by a form, by an address, and by an error with an addre
   await registry.close()
 })
 
+test('a tool of a real server that runs as a task only', async () => {
+  const { url } = servers.find((s) => s.name === 'everything')!
+  const registry = await createRegistry({ storage: 'memory', servers: { s: { url } } })
+  await registry.discover()
+  const said: (string | undefined)[] = []
+  const text = await registry.dispatch('s__simulate-research-query', { topic: 'tides', ambiguous: false }, {
+    onProgress: ({ message }) => said.push(message),
+  })
+  assert.match(text, /tides/)
+  assert.ok(said.some((message) => message), 'the task tells its state')
+  const stop = new AbortController()
+  const stopped = registry.dispatch('s__simulate-research-query', { topic: 'tides', ambiguous: false }, {
+    signal: stop.signal,
+    onProgress: () => stop.abort(),
+  })
+  await assert.rejects(stopped, { code: 'aborted' })
+  await registry.close()
+})
+
 test('the same tools and answers everywhere', () => {
   const node = found.get('node')!
   for (const [realm, f] of found) {

@@ -52,7 +52,7 @@ type Client struct {
 	passes   proxyPasses
 
 	impl         []byte // the Implementation object that introduces the client
-	capabilities []byte // a ClientCapabilities object
+	capabilities []byte // the ClientCapabilities for versions until 2025-11-25
 	meta         []byte // what each modern request carries, as members
 	groups       atomic.Uint32
 
@@ -89,26 +89,27 @@ func New(p Platform, opts *Options) *Client {
 		c.opts.ClientVersion = "0"
 	}
 	p.Join(c.opts.Limits, c)
-	c.capabilities = []byte(capabilities(c.opts.Elicit != nil, c.opts.ElicitURL != nil))
+	asks := []byte(capabilities(c.opts.Elicit != nil, c.opts.ElicitURL != nil))
+	c.capabilities = object(asks)
 	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
 	c.meta = member(nil, metaVersion, modern)
 	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
-	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", c.capabilities)
+	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientCapabilities", object(joinMembers(asks, []byte(tasksExtension))))
 	return c
 }
 
-// capabilities is the ClientCapabilities object of a host that can put forms to its user,
-// or addresses.
+// capabilities is the member of ClientCapabilities of a host that can put forms to its
+// user, or addresses.
 func capabilities(form, url bool) string {
 	switch {
 	case form && url:
-		return `{"elicitation":{"form":{},"url":{}}}`
+		return `"elicitation":{"form":{},"url":{}}`
 	case form:
-		return `{"elicitation":{"form":{}}}`
+		return `"elicitation":{"form":{}}`
 	case url:
-		return `{"elicitation":{"url":{}}}`
+		return `"elicitation":{"url":{}}`
 	}
-	return "{}"
+	return ""
 }
 
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
@@ -211,6 +212,7 @@ func (s *Session) negotiated(version string, result, server []byte) {
 	if s.sse {
 		info.Transport = "sse"
 	}
+	s.tasks = get(result, "capabilities", "tasks", "requests", "tools", "call") != nil
 	info.ListChanged, _ = rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
 	s.mu.Lock()
 	s.info = info

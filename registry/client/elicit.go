@@ -53,7 +53,7 @@ func (s *Session) askers(during *mailbox) (calls []*rpc) {
 		return []*rpc{during.rpc}
 	}
 	for _, mail := range s.d.c.waitingOf(s, during) {
-		if mail.rpc != nil && mail.rpc.op == OpCall {
+		if mail.rpc != nil && (mail.rpc.method == "tools/call" || mail.rpc.asking != nil) {
 			calls = append(calls, mail.rpc)
 		}
 	}

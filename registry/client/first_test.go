@@ -54,30 +54,36 @@ func firstRequest(t *testing.T, name string, hint Hint) string {
 		return x
 	}
 	answers := func(context.Context, string, []byte) ([]byte, error) { return nil, nil }
-	x := record(answers, answers)
-	body := strings.Replace(string(x.Body), `"id":4,`, `"id":{id},`, 1)
-	body = strings.Replace(body, capabilities(true, true), "{capabilities}", 1)
-	if plain := record(nil, nil); string(plain.Body) != strings.NewReplacer("{id}", "4", "{capabilities}", "{}").Replace(body) {
-		t.Fatalf("without capabilities the request is %s", plain.Body)
+	var x *Exchange
+	var body, variants string
+	for _, host := range [][2]registry.Elicit{{nil, nil}, {answers, nil}, {nil, answers}, {answers, answers}} {
+		x = record(host[0], host[1])
+		given := get(x.Body, "params", "capabilities")
+		if given == nil {
+			given = get(x.Body, "params", "_meta", "io.modelcontextprotocol/clientCapabilities")
+		}
+		template := strings.Replace(strings.Replace(string(x.Body), `"id":4,`, `"id":{id},`, 1), string(given), "{capabilities}", 1)
+		if body != "" && template != body {
+			t.Fatalf("%s differs from %s", template, body)
+		}
+		body = template
+		variants += fmt.Sprintf("      '%s',\n", given)
 	}
 	text := "  " + name + ": {\n    headers: [\n"
 	for i := 0; i < len(x.Header); i += 2 {
 		text += fmt.Sprintf("      ['%s', '%s'],\n", x.Header[i], x.Header[i+1])
 	}
-	return text + fmt.Sprintf("    ],\n    body:\n      '%s',\n  },\n", body)
+	return text + fmt.Sprintf("    ],\n    body:\n      '%s',\n    capabilities: [\n%s    ],\n  },\n", body, variants)
 }
 
 func TestFirstRequestsOfTypeScript(t *testing.T) {
 	want := "// Written by registry/client/first_test.go with -update.\n\n" +
-		"/** The first request to a server of an unknown era, and to one of a version until 2025-11-25. */\n" +
+		"/**\n * The first request to a server of an unknown era, and to one of a version until 2025-11-25. The capabilities are those\n" +
+		" * of a host that answers no questions, forms, addresses, or both.\n */\n" +
 		"export const firstRequests = {\n" +
 		firstRequest(t, "unknown", Hint{}) +
 		firstRequest(t, "legacy", Hint{Transport: "streamable-http", Version: legacy}) +
-		"}\n\n" +
-		"/** The capabilities of a client whose host answers no questions, forms, addresses, or both. */\n" +
-		"export const clientCapabilities = [\n" +
-		fmt.Sprintf("  '%s',\n  '%s',\n  '%s',\n  '%s',\n]\n",
-			capabilities(false, false), capabilities(true, false), capabilities(false, true), capabilities(true, true))
+		"}\n"
 	const file = "../../wasm/js/fetch/first.gen.ts"
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {

@@ -70,7 +70,36 @@ func bindings(def []byte) ([]binding, error) {
 	if !ok {
 		return nil, nil
 	}
-	return appendBindings(nil, schema, nil)
+	bound, err := appendBindings(nil, schema, nil)
+	if err == nil && annotations(schema, false) > len(bound) {
+		return nil, bindingError("x-mcp-header is on a schema that is not in a chain of properties")
+	}
+	return bound, err
+}
+
+// annotations counts the x-mcp-header of a schema. With named, the members of the value are
+// names of the server's choice.
+func annotations(value []byte, named bool) (n int) {
+	switch rawjson.Kind(value) {
+	case 'o':
+		_ = rawjson.Members(value, func(key string, member []byte) error {
+			switch {
+			case named:
+				n += annotations(member, false)
+			case key == "x-mcp-header":
+				n++
+			case key != "const" && key != "enum" && key != "default" && key != "examples":
+				n += annotations(member, text.MapsSchemas(key))
+			}
+			return nil
+		})
+	case 'a':
+		_ = rawjson.Elements(value, func(element []byte) error {
+			n += annotations(element, false)
+			return nil
+		})
+	}
+	return n
 }
 
 func appendBindings(out []binding, schema []byte, path []string) ([]binding, error) {

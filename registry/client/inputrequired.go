@@ -76,10 +76,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	}
 	var answers []byte
 	err := rawjson.Members(questions, func(key string, question []byte) error {
-		if getString(question, "method") != "elicitation/create" {
-			return errNoElicit
-		}
-		answer, err := r.s.elicit(ctx, get(question, "params"), []*rpc{r.r}, false)
+		answer, err := r.s.answerTo(ctx, question, r.r)
 		if err == nil {
 			answers = rawMember(answers, key, answer)
 		}
@@ -92,6 +89,14 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		return members, r.pause(ctx)
 	}
 	return rawMember(members, "inputResponses", object(answers)), nil
+}
+
+// answerTo answers a question of a call's inputRequests.
+func (s *Session) answerTo(ctx context.Context, question []byte, call *rpc) ([]byte, error) {
+	if getString(question, "method") != "elicitation/create" {
+		return nil, errNoElicit
+	}
+	return s.elicit(ctx, get(question, "params"), []*rpc{call}, false)
 }
 
 // pause waits before a busy server is asked again.

@@ -79,7 +79,8 @@ type Exchange struct {
 const (
 	OpOther int64 = iota
 	OpList        // tools/list
-	OpCall        // tools/call
+	OpCall        // tools/call, and what has its result
+	OpTask        // tasks/get of 2026-07-28, whose result may contain that of the call
 	opStep  = 4   // ids are this far apart
 )
 
@@ -130,7 +131,8 @@ type Event struct {
 	IsError bool
 	Text    string
 	// Extra is "" or the JSON text of {drops: [[name, reason]…], next: string, ttl: ms,
-	// headers: [index…]}; headers are the tools that mention x-mcp-header.
+	// headers: [index…], tasks: [index…]}; headers are the tools that mention x-mcp-header, and
+	// tasks those that run as tasks only (2025-11-25).
 	Extra           string
 	Progress, Total float64
 	Why             Reason

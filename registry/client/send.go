@@ -70,7 +70,7 @@ func (w *wait) begin(ctx context.Context) error {
 	}
 	x.Header = append(x.Header, r.headers...)
 	x.Head = r.head != nil && !s.sse
-	x.Once = r.op == OpCall
+	x.Once = r.method == "tools/call"
 	if !s.sse {
 		x.Awaits = id
 	}

@@ -17,6 +17,7 @@ type Session struct {
 	origin string // that of the dial when the session began
 	group  uint32
 	modern bool          // 2026-07-28: no session, no initialize
+	tasks  bool          // tools may run as tasks (2025-11-25)
 	sse    bool          // HTTP+SSE: answers come on the one stream
 	works  chan struct{} // closed by the first response after connecting
 

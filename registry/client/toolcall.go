@@ -31,7 +31,11 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	}
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
-	t := &toolCall{s: s, done: done, r: rpc{op: OpCall, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress, asking: call.OnAsk}}
+	op := OpCall
+	if def, ok := call.Def.(*Value); ok && def.asTask && !s.modern {
+		op, params = OpOther, rawMember(params, "task", []byte("{}"))
+	}
+	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress, asking: call.OnAsk}}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -45,7 +49,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		return t.stop, false
 	}
 	mail := &mailbox{c: s.d.c, s: s, rpc: &t.r, request: true, take: t.take}
-	s.d.c.open(mail, OpCall)
+	s.d.c.open(mail, op)
 	t.w = wait{s: s, r: &t.r, mail: mail}
 	if err := t.w.begin(s.ctx); err != nil {
 		t.end(nil, err)
@@ -132,7 +136,14 @@ func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Eve
 		if e.Kind == Output {
 			return s.output(e), nil
 		}
-		more, err := rounds.next(ctx, get([]byte(e.Text), "result"))
+		result := get([]byte(e.Text), "result")
+		if s.modern && getString(result, "resultType") == "task" {
+			return s.followTask(ctx, &t.r, result)
+		}
+		if t.r.op == OpOther {
+			return s.followTask(ctx, &t.r, get(result, "task"))
+		}
+		more, err := rounds.next(ctx, result)
 		if err != nil {
 			return nil, err
 		}

@@ -93,9 +93,9 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		Fingerprint: func(ctx context.Context) string { return fingerprint(ctx, platform, table) },
 		Release:     func() { platform.Free(table) },
 	}
-	var headers map[uint32]bool
+	var headers, tasks map[uint32]bool
 	if e.Extra != "" {
-		headers = s.extra(page, []byte(e.Extra))
+		headers, tasks = s.extra(page, []byte(e.Extra))
 	}
 	if e.Text == "" {
 		return page
@@ -109,7 +109,11 @@ func (s *Session) page(e *Event) *registry.ToolPage {
 		var name string
 		name, rest, _ = strings.Cut(rest, "\n")
 		v := &values[i]
-		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count}
+		*v = Value{p: platform, table: table, index: uint32(i), size: e.Bytes / count, asTask: tasks[uint32(i)]}
+		if v.asTask && !s.modern && !s.tasks {
+			page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: "the tool runs as a task only, and the server offers no tasks"})
+			continue
+		}
 		if headers[v.index] && s.modern {
 			if err := v.readBindings(); err != nil {
 				page.Dropped = append(page.Dropped, registry.Drop{Name: name, Reason: err.Error()})
@@ -158,7 +162,7 @@ func (v *Value) readBindings() error {
 }
 
 // extra reads what is not the same for every page.
-func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers map[uint32]bool) {
+func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks map[uint32]bool) {
 	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
 		var d registry.Drop
 		words := []*string{&d.Name, &d.Reason}
@@ -178,16 +182,22 @@ func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers map[uint
 	if ttl, ok := rawjson.Float(get(extra, "ttl")); ok && ttl > 0 {
 		page.TTL = time.Duration(min(ttl, float64(maxTTL/time.Millisecond))) * time.Millisecond
 	}
-	_ = rawjson.Elements(get(extra, "headers"), func(index []byte) error {
+	return indices(get(extra, "headers")), indices(get(extra, "tasks"))
+}
+
+// indices returns the numbers of a list.
+func indices(list []byte) map[uint32]bool {
+	if list == nil {
+		return nil
+	}
+	found := map[uint32]bool{}
+	_ = rawjson.Elements(list, func(index []byte) error {
 		if i, ok := rawjson.Int(index); ok {
-			if headers == nil {
-				headers = map[uint32]bool{}
-			}
-			headers[uint32(i)] = true
+			found[uint32(i)] = true
 		}
 		return nil
 	})
-	return headers
+	return found
 }
 
 // callHeaders are the Mcp-Param-* headers that the tool's definition asks for.

@@ -9,6 +9,7 @@ type Value struct {
 	table, index uint32
 	size         int
 	bind         []binding // of a tool's parameters to headers
+	asTask       bool      // the tool runs as a task only (2025-11-25)
 }
 
 // Handle says where the platform keeps the value. For a result index is 0.

@@ -27,6 +27,7 @@ type Step func(w http.ResponseWriter, req *http.Request, m Message)
 type Script struct {
 	Session     string // the session id it gives; none if empty
 	Modern      bool   // speak 2026-07-28 instead of 2025-11-25
+	Tasks       bool   // tools may run as tasks (2025-11-25)
 	ListChanged bool   // announce notifications/tools/list_changed
 
 	mu       sync.Mutex
@@ -124,6 +125,10 @@ func (s *Script) usual(w http.ResponseWriter, m Message) {
 	if s.ListChanged {
 		tools = `{"listChanged":true}`
 	}
+	tasks := ""
+	if s.Tasks {
+		tasks = `,"tasks":{"requests":{"tools":{"call":{}}}}`
+	}
 	switch m.Method {
 	case "server/discover":
 		if !s.Modern {
@@ -135,7 +140,7 @@ func (s *Script) usual(w http.ResponseWriter, m Message) {
 		if s.Session != "" {
 			w.Header().Set("Mcp-Session-Id", s.Session)
 		}
-		Reply(w, m, `{"protocolVersion":"2025-11-25","capabilities":{"tools":`+tools+`},"serverInfo":{"name":"script","version":"1"}}`)
+		Reply(w, m, `{"protocolVersion":"2025-11-25","capabilities":{"tools":`+tools+tasks+`},"serverInfo":{"name":"script","version":"1"}}`)
 	case "tools/list":
 		Reply(w, m, `{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`)
 	case "tools/call":

@@ -48,6 +48,7 @@ func RunSessionSuite(t *testing.T, dial Dial, only ...string) {
 		"Requests":      testServerRequests,
 		"Elicitation":   testElicitation,
 		"Input":         testInputRequired,
+		"Tasks":         testTasks,
 		"ListChanged":   testListChanged,
 		"ParamHeaders":  testParamHeaders,
 		"Headers":       testHeaders,

@@ -8,7 +8,7 @@ var (
 	// EndReasons say why an exchange ended.
 	EndReasons = [...]string{"EOF", "Network", "TooLarge", "NotMCP"}
 	// RequestKinds are the kinds of requests, in the low bits of their ids.
-	RequestKinds = [...]string{"Other", "List", "Call"}
+	RequestKinds = [...]string{"Other", "List", "Call", "Task"}
 )
 
 // Flags of an event.

@@ -143,6 +143,14 @@ func (x *exchange) response(m message) {
 				return
 			}
 			m.result, m.text = []byte("{}"), nil
+		case client.OpTask:
+			status, _ := rawjson.Get(m.result, "status")
+			result, _ := rawjson.Get(m.result, "result")
+			if string(status) != `"completed"` || rawjson.Kind(result) != 'o' {
+				break
+			}
+			m.result = result
+			fallthrough
 		case client.OpCall:
 			if rawjson.Valid(m.result, x.p.limits.Depth) != nil {
 				m.result, m.text = nil, nil // the client then finds no result

@@ -29,6 +29,7 @@ type list struct {
 	drops   []byte // elements [name, reason]
 	dropped int
 	headers []byte // indices of tools that mention x-mcp-header
+	tasks   []byte // indices of tools that run as tasks only
 	entries int    // that were read
 	secrets []string
 }
@@ -156,6 +157,10 @@ func (l *list) add(def []byte, limits *registry.Limits) {
 	if bytes.Contains(def, []byte(`"x-mcp-header"`)) {
 		l.headers = strconv.AppendInt(append(l.headers, ','), int64(index), 10)
 	}
+	execution, _ := rawjson.Get(def, "execution")
+	if support, _ := rawjson.Get(execution, "taskSupport"); string(support) == `"required"` {
+		l.tasks = strconv.AppendInt(append(l.tasks, ','), int64(index), 10)
+	}
 }
 
 func (l *list) drop(name, reason string) {
@@ -174,6 +179,9 @@ func (l *list) extra(next, ttl []byte) string {
 	}
 	if len(l.headers) > 0 {
 		b = append(append(append(b, `,"headers":[`...), l.headers[1:]...), ']')
+	}
+	if len(l.tasks) > 0 {
+		b = append(append(append(b, `,"tasks":[`...), l.tasks[1:]...), ']')
 	}
 	if rawjson.Kind(next) == 's' {
 		b = append(append(b, `,"next":`...), next...)
@@ -194,11 +202,11 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	if rawjson.Kind(def) != 'o' {
 		return "", "the tool is not an object"
 	}
-	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema")
+	v, err := rawjson.Pick(def, "name", "description", "inputSchema", "outputSchema", "_meta")
 	if err != nil {
 		return "", "the tool is not valid JSON"
 	}
-	description, input, output := v[1], v[2], v[3]
+	description, input, output, meta := v[1], v[2], v[3], v[4]
 	name, ok := rawjson.String(v[0])
 	_, isText := rawjson.String(description)
 	switch kind := rawjson.Kind(description); {
@@ -220,7 +228,25 @@ func checkTool(def []byte, limits *registry.Limits) (name, reason string) {
 	if reason = oversized("inputSchema", input, limits); reason == "" && rawjson.Kind(output) == 'o' {
 		reason = oversized("outputSchema", output, limits)
 	}
+	if reason == "" && !isForModels(meta) {
+		reason = "the tool is for apps only (_meta.ui.visibility)"
+	}
 	return name, reason
+}
+
+// isForModels reports whether the _meta of a tool lets models see it (MCP Apps, 2026-01-26).
+func isForModels(meta []byte) bool {
+	ui, _ := rawjson.Get(meta, "ui")
+	visibility, _ := rawjson.Get(ui, "visibility")
+	if rawjson.Kind(visibility) != 'a' {
+		return true
+	}
+	found := false
+	_ = rawjson.Elements(visibility, func(who []byte) error {
+		found = found || string(who) == `"model"`
+		return nil
+	})
+	return found
 }
 
 // isControl reports whether a name with this character cannot be called. U+FFFD stands

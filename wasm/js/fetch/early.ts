@@ -3,7 +3,7 @@
 
 import type { Begin, StartOptions } from '../shared/protocol.ts'
 import { version } from '../shared/version.ts'
-import { clientCapabilities, firstRequests } from './first.gen.ts'
+import { firstRequests } from './first.gen.ts'
 
 /** The most early requests. */
 const MOST = 64
@@ -38,7 +38,7 @@ export class Early {
       const first = hint ? firstRequests.legacy : firstRequests.unknown
       const id = this.#urls.push(href) * ID_STEP
       const body = first.body.replace('{id}', `${id}`).replace('{version}', version)
-        .replace('{capabilities}', clientCapabilities[(elicit ? 1 : 0) + (elicitUrl ? 2 : 0)]!)
+        .replace('{capabilities}', first.capabilities[(elicit ? 1 : 0) + (elicitUrl ? 2 : 0)]!)
       this.#send(id, href, [...Object.entries(headers ?? {}), ...first.headers] as [string, string][], body)
     }
   }

@@ -82,6 +82,9 @@ export function readPassed(
   r.emit(Kind.Output, Flag.Last | (result['isError'] === true ? Flag.Error : 0), id, table, message.length)
 }
 
+/** The result of the call that became this task, if it has one. */
+const resultOf = ({ status, result }: JsonObject) => status === 'completed' && isObject(result) ? result : undefined
+
 function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
   if (!isObject(m)) return
   if (typeof m['method'] === 'string') readUnasked(r, m, m['method'], text)
@@ -139,17 +142,19 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
         )
       m = { id, result: {} }
       text = undefined
-    } else if (op === Op.Call) {
-      if (!extentOf(result, r.bounds.depth)) {
-        m = { id } // which Go reads as no answer at all
-        text = undefined
-      } else {
+    }
+    const output = op === Op.Call ? result : op === Op.Task ? resultOf(result) : undefined
+    if (output) {
+      if (extentOf(output, r.bounds.depth)) {
+        const message = output === result && text !== undefined && mayLoseDigits(text) ? text : undefined
         const table = r.tables.addResult(
-          text !== undefined && mayLoseDigits(text) ? { message: text, ordinary: false } : { value: result },
+          message === undefined ? { value: output } : { message, ordinary: false },
           bytes,
         )
-        return r.emit(Kind.Output, last | (result['isError'] === true ? Flag.Error : 0), id, table, bytes)
+        return r.emit(Kind.Output, last | (output['isError'] === true ? Flag.Error : 0), id, table, bytes)
       }
+      m = { id } // which Go reads as no answer at all
+      text = undefined
     }
   }
   emitText(r, m, text, last)

@@ -77,6 +77,7 @@ export class ToolsReader {
   readonly #secrets: readonly string[]
   readonly #drops: [string, string][] = []
   readonly #headers: number[] = []
+  readonly #tasks: number[] = []
   #place = 0
   #chars = 0
 
@@ -124,6 +125,8 @@ export class ToolsReader {
     const index = names.length
     const isClean = cleaned.tool === tool
     if (facts.annotated && JSON.stringify(tool).includes('"x-mcp-header"')) this.#headers.push(index)
+    const { execution } = tool as JsonObject
+    if (isObject(execution) && execution['taskSupport'] === 'required') this.#tasks.push(index)
     if (cleaned.flags) flags.set(index, cleaned.flags)
     if (!isClean) sent.set(index, text ?? JSON.stringify(tool))
     if (text !== undefined) {
@@ -167,6 +170,7 @@ export class ToolsReader {
     if (typeof result['nextCursor'] === 'string') extra['next'] = result['nextCursor']
     if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs']
     if (this.#headers.length > 0) extra['headers'] = this.#headers
+    if (this.#tasks.length > 0) extra['tasks'] = this.#tasks
     return Object.keys(extra).length > 0 ? JSON.stringify(extra) : ''
   }
 }
@@ -224,6 +228,10 @@ function refuse(tool: unknown, bytes: number, bounds: ToolBounds): string {
       if (what) return which + what
     }
   }
+  const { _meta: meta } = tool
+  const visibility = isObject(meta) && isObject(meta['ui']) ? meta['ui']['visibility'] : undefined
+  if (Array.isArray(visibility) && !visibility.includes('model'))
+    return 'the tool is for apps only (_meta.ui.visibility)'
   return ''
 }
 

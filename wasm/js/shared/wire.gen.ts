@@ -165,6 +165,7 @@ export const RequestKind = {
   Other: 0,
   List: 1,
   Call: 2,
+  Task: 3,
   Mask: 3,
 } as const
 

@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// tasksExtension is the extension by which a server of 2026-07-28 may answer a call with a task.
+const tasksExtension = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
+
+// A task is what a server made of a call: the client asks for its state until it has a
+// result (2025-11-25, basic/utilities/tasks; from 2026-07-28 on the extension tasks).
+type task struct {
+	s        *Session
+	r        *rpc
+	id       string
+	polls    int
+	failures int // polls without an answer, in a row
+	answered map[string]bool
+}
+
+// The bounds of a task: its id in bytes, the time between two polls, and polls without an
+// answer in a row.
+const (
+	maxTaskID      = 1 << 10
+	minPoll        = 500 * time.Millisecond
+	maxPoll        = time.Minute
+	maxPollFailure = 5
+)
+
+// followTask waits for the result of a task whose first state is given.
+func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*registry.ToolOutput, error) {
+	t := task{s: s, r: r, id: getString(state, "taskId"), answered: map[string]bool{}}
+	if t.id == "" || len(t.id) > maxTaskID {
+		return nil, registry.Because(registry.ErrProtocol, "the task has no id")
+	}
+	output, err := t.follow(ctx, state)
+	if ctx.Err() != nil {
+		t.cancel()
+	}
+	return output, err
+}
+
+func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, error) {
+	for {
+		t.report(state)
+		switch status := getString(state, "status"); {
+		case status == "working":
+		case status == "input_required" && t.s.modern:
+			if err := t.answer(ctx, get(state, "inputRequests")); err != nil {
+				return nil, err
+			}
+		case !t.s.modern && (status == "input_required" || status == "completed" || status == "failed"):
+			return t.result(ctx) // which waits, and on whose stream the server asks
+		case status == "failed":
+			if rpc := rpcError(state); rpc != nil {
+				return nil, t.s.d.redactRPC(rpc)
+			}
+			return nil, t.ended("the task failed", state)
+		case status == "cancelled":
+			return nil, t.ended("the server cancelled the task", state)
+		default:
+			return nil, registry.Because(registry.ErrProtocol, "the task has no valid status")
+		}
+		if !pause(ctx, t.interval(state)) {
+			return nil, context.Cause(ctx)
+		}
+		e, err := t.poll(ctx)
+		switch {
+		case err != nil:
+			return nil, err
+		case e == nil: // it is asked again
+		case e.Kind == Output:
+			return t.s.output(e), nil
+		default:
+			state = get([]byte(e.Text), "result")
+		}
+	}
+}
+
+// poll asks for the task's state. It returns nothing if no answer came and the task is to
+// be asked for again.
+func (t *task) poll(ctx context.Context) (*Event, error) {
+	op := OpTask
+	if !t.s.modern {
+		op = OpOther
+	}
+	e, err := t.send(ctx, op, "tasks/get", nil)
+	if err == nil {
+		t.failures = 0
+		return e, nil
+	}
+	if t.failures++; registry.Explain(err).Retryable && t.failures < maxPollFailure && ctx.Err() == nil {
+		return nil, nil
+	}
+	return nil, err
+}
+
+// result fetches the result of a task (2025-11-25).
+func (t *task) result(ctx context.Context) (*registry.ToolOutput, error) {
+	e, err := t.send(ctx, OpCall, "tasks/result", nil)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != Output {
+		return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/result is not a result")
+	}
+	return t.s.output(e), nil
+}
+
+// send makes a request about the task. Its questions are those of the call.
+func (t *task) send(ctx context.Context, op int64, method string, params []byte) (*Event, error) {
+	r := &rpc{op: op, call: t.r.call, asking: t.r.asking, method: method, params: joinMembers(member(nil, "taskId", t.id), params)}
+	if t.s.modern {
+		r.headers = []string{"Mcp-Name", headerValue(t.id)}
+	}
+	return t.s.send(ctx, r)
+}
+
+// report tells the caller that the server is at work.
+func (t *task) report(state []byte) {
+	if t.r.progress != nil {
+		t.polls++
+		t.r.progress(registry.Progress{Progress: float64(t.polls), Message: t.s.d.shown(getString(state, "statusMessage"))})
+	}
+}
+
+// interval is the time until the next poll, as the server proposes it.
+func (t *task) interval(state []byte) time.Duration {
+	name := "pollInterval"
+	if t.s.modern {
+		name = "pollIntervalMs"
+	}
+	ms, _ := rawjson.Float(get(state, name))
+	return time.Duration(min(max(ms, float64(minPoll/time.Millisecond)), float64(maxPoll/time.Millisecond))) * time.Millisecond
+}
+
+// answer puts the questions of a task that were not put before.
+func (t *task) answer(ctx context.Context, questions []byte) error {
+	var answers []byte
+	err := rawjson.Members(questions, func(key string, question []byte) error {
+		if t.answered[key] {
+			return nil
+		}
+		if len(t.answered) >= maxRounds {
+			return registry.Because(registry.ErrProtocol, "the server keeps asking for input")
+		}
+		answer, err := t.s.answerTo(ctx, question, t.r)
+		if err == nil {
+			t.answered[key] = true
+			answers = rawMember(answers, key, answer)
+		}
+		return err
+	})
+	if err != nil || answers == nil {
+		return err
+	}
+	_, err = t.send(ctx, OpOther, "tasks/update", rawMember(nil, "inputResponses", object(answers)))
+	return err
+}
+
+// ended is the error of a task without a result.
+func (t *task) ended(how string, state []byte) error {
+	if why := t.s.d.shown(getString(state, "statusMessage")); why != "" {
+		how += ": " + why
+	}
+	return &registry.RPCError{Code: codeTaskEnded, Message: how}
+}
+
+// cancel tells the server that nobody waits for the task. Close waits for it.
+func (t *task) cancel() {
+	t.s.goroutine(func() {
+		ctx, cancel := context.WithTimeout(t.s.ctx, postTime)
+		defer cancel()
+		_, _ = t.send(ctx, OpOther, "tasks/cancel", nil)
+	})
+}

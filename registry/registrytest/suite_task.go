@@ -1,0 +1,138 @@
+package registrytest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// taskServer is a server whose tool "slow" becomes a task. It answers the nth poll with the
+// nth state, and later ones with the last.
+func taskServer(modern bool, states ...string) *Script {
+	s := &Script{Modern: modern, Tasks: true}
+	execution := `,"execution":{"taskSupport":"required"}`
+	begun := `{"task":{"taskId":"t 1","status":"working","pollInterval":1}}`
+	if modern {
+		execution, begun = "", `{"resultType":"task","taskId":"t 1","status":"working","pollIntervalMs":1}`
+	}
+	s.On("tools/list", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":{"tools":[{"name":"slow","inputSchema":{"type":"object"}`+execution+`}]}}`))
+	s.On("tools/call", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+begun+`}`))
+	n := 0
+	s.On("tasks/get", func(w http.ResponseWriter, req *http.Request, m Message) {
+		state := states[min(n, len(states)-1)]
+		n++
+		if state == "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		Reply(w, m, `{"taskId":"t 1",`+state+`}`)
+	})
+	s.On("tasks/cancel", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":{}}`))
+	s.On("tasks/update", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":{}}`))
+	return s
+}
+
+func testTasks(t *testing.T, dial Dial) {
+	const done = `{"content":[{"type":"text","text":"at last"}]}`
+	accept := func(context.Context, string, []byte) ([]byte, error) {
+		return []byte(`{"action":"accept","content":{"colour":"red"}}`), nil
+	}
+	slow := func(p *peer, ctx context.Context, progress func(registry.Progress)) (*registry.ToolOutput, error) {
+		page := p.list(nil)
+		if len(page.Tools) != 1 {
+			p.t.Fatalf("tools %v, dropped %v", names(page), page.Dropped)
+		}
+		return p.CallTool(ctx, registry.ToolCall{Tool: "slow", Def: page.Tools[0].Def, OnProgress: progress})
+	}
+	each := func(t *testing.T, name string, test func(t *testing.T, modern bool)) {
+		for era, modern := range map[string]bool{"2025-11-25": false, "2026-07-28": true} {
+			t.Run(name+", "+era, func(t *testing.T) {
+				t.Parallel()
+				test(t, modern)
+			})
+		}
+	}
+	each(t, "it completes", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"working","statusMessage":"half"`, "", `"status":"completed","result":`+done)
+		s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+done+`}`))
+		p := connect(t, dial, s, Options{})
+		var told []string
+		out, err := slow(p, p.ctx, func(x registry.Progress) { told = append(told, x.Message) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := out.Result.JSON(); string(got) != done {
+			t.Errorf("result %s", got)
+		}
+		if !strings.Contains(strings.Join(told, ","), "half") {
+			t.Errorf("progress %q", told)
+		}
+		if call := s.Received("tools/call")[0]; strings.Contains(string(call.Params), `"task":{}`) == modern {
+			t.Errorf("the call was %s", call.Params)
+		}
+	})
+	each(t, "it asks", func(t *testing.T, modern bool) {
+		const question = `{"method":"elicitation/create","params":{"message":"Which colour?","requestedSchema":{"type":"object","properties":{}}}}`
+		s := taskServer(modern, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"completed","result":`+done)
+		s.On("tasks/result", func(w http.ResponseWriter, req *http.Request, m Message) {
+			Body("text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":\"e\","+question[1:]+"\n\n")(w, req, m)
+			s.Await("", req.Context().Done())
+			Body("", "data: {\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":"+done+"}\n\n")(w, req, m)
+		})
+		p := connect(t, dial, s, Options{Elicit: accept})
+		if _, err := slow(p, p.ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		if updates := s.Received("tasks/update"); modern && (len(updates) != 1 || !strings.Contains(string(updates[0].Params), `"inputResponses":{"q":{"action":"accept","content":{"colour":"red"}}}`)) {
+			t.Errorf("updates %v", updates)
+		}
+	})
+	each(t, "it fails", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"failed","error":{"code":-32050,"message":"no wind"}`)
+		s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"error":{"code":-32050,"message":"no wind"}}`))
+		p := connect(t, dial, s, Options{})
+		_, err := slow(p, p.ctx, nil)
+		var rpc *registry.RPCError
+		if !errors.As(err, &rpc) || rpc.Code != -32050 || rpc.Message != "no wind" {
+			t.Errorf("error %v", err)
+		}
+	})
+	each(t, "the server cancels it", func(t *testing.T, modern bool) {
+		p := connect(t, dial, taskServer(modern, `"status":"cancelled","statusMessage":"low tide"`), Options{})
+		if _, err := slow(p, p.ctx, nil); err == nil || !strings.Contains(err.Error(), "cancelled the task: low tide") {
+			t.Errorf("error %v", err)
+		}
+	})
+	each(t, "it has no valid status", func(t *testing.T, modern bool) {
+		p := connect(t, dial, taskServer(modern, `"status":7`), Options{})
+		if _, err := slow(p, p.ctx, nil); !errors.Is(err, registry.ErrProtocol) {
+			t.Errorf("error %v, want ErrProtocol", err)
+		}
+	})
+	each(t, "nobody waits any more", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"working"`)
+		p := connect(t, dial, s, Options{})
+		ctx, cancel := context.WithCancel(p.ctx)
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, err := slow(p, ctx, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		m, ok := s.Await("tasks/cancel", p.ctx.Done())
+		if !ok || !strings.Contains(string(m.Params), `"taskId":"t 1"`) {
+			t.Errorf("the server was not told: %s", m.Params)
+		}
+	})
+	t.Run("a server without tasks", func(t *testing.T) {
+		s := taskServer(false, "")
+		s.Tasks = false
+		page := connect(t, dial, s, Options{}).list(nil)
+		if len(page.Tools) != 0 || len(page.Dropped) != 1 || !strings.Contains(page.Dropped[0].Reason, "task") {
+			t.Errorf("tools %v, dropped %v", names(page), page.Dropped)
+		}
+	})
+}
