@@ -146,7 +146,8 @@ type listing struct {
 	prints   []func(context.Context) string // of the pages, nil for one that has none
 	release  []func()
 	warnings []string
-	ttl      time.Duration
+	ttl      time.Duration // the least of the pages
+	private  bool          // a page is not the same for every user
 	latency  time.Duration
 }
 
@@ -194,6 +195,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 	seen := make(map[string]bool)
 	bytes := 0
 	var cursor *string
+	restarted := false
 	for page := 1; ; page++ {
 		started := r.opts.Clock()
 		p, err := session.ListTools(ctx, cursor)
@@ -201,13 +203,22 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 			if page == 1 || errors.Is(err, ErrSessionExpired) || errors.Is(err, context.Canceled) {
 				return l, err
 			}
+			if isInvalidParams(err) && !restarted { // the server has forgotten its cursor
+				restarted = true
+				l.free()
+				*l, seen, bytes, cursor, page = listing{}, make(map[string]bool), 0, nil, 0
+				continue
+			}
 			l.warn("the list ends after page " + strconv.Itoa(page-1) + ": " + err.Error())
 			return l, nil
 		}
 		if page == 1 {
 			l.latency = r.opts.Clock().Sub(started)
+		}
+		if p.TTL > 0 && (l.ttl == 0 || p.TTL < l.ttl) {
 			l.ttl = p.TTL
 		}
+		l.private = l.private || !p.Public
 		if p.Release != nil {
 			l.release = append(l.release, p.Release)
 		}
@@ -241,6 +252,12 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 		seen[*p.NextCursor] = true
 		cursor = p.NextCursor
 	}
+}
+
+// isInvalidParams reports whether a server says that it does not know a cursor.
+func isInvalidParams(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && rpc.Code == -32602
 }
 
 // maxCursor bounds the cursor that is sent back for each page, in bytes.
@@ -281,7 +298,7 @@ func (r *Registry) publish(ctx context.Context, s *server, c *conn, l *listing) 
 	for i, w := range l.warnings {
 		l.warnings[i] = r.shown(s, w)
 	}
-	s.release, s.warnings, s.latency = l.release, l.warnings, l.latency
+	s.release, s.warnings, s.latency, s.private = l.release, l.warnings, l.latency, l.private
 	s.staleAt = time.Time{}
 	if l.ttl > 0 {
 		s.staleAt = r.opts.Clock().Add(min(l.ttl, longestTTL))

@@ -832,3 +832,83 @@ func TestAddRefusesWhatCannotWork(t *testing.T) {
 		}
 	}
 }
+
+// signedIn is a SignIns of people who are signed in everywhere.
+type signedIn struct{ registry.SignIns }
+
+func (signedIn) SignOut(context.Context, string, registry.ServerConfig) error   { return nil }
+func (signedIn) SignInState(string, registry.ServerConfig) (state, host string) { return "", "" }
+
+func TestSigningOutForgetsPrivateLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := &harbour{}
+		shared.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			page := shared.page("echo")
+			page.Public = true
+			return page, nil
+		}
+		private := &harbour{}
+		r := chart(t, registry.Options{SignIns: signedIn{}}, map[string]*harbour{"private": private, "shared": shared})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"private", "shared"} {
+			if err := r.SignOut(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff([]string{"shared__echo"}, names(r)); diff != "" {
+			t.Errorf("tools after signing out (-want +got):\n%s", diff)
+		}
+		if n := private.seen().released; n != 1 {
+			t.Errorf("%d pages of the private list were released, want 1", n)
+		}
+	})
+}
+
+func TestAForgottenCursorRestartsTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		forgets := 1
+		h := &harbour{}
+		h.list = func(_ context.Context, cursor *string) (*registry.ToolPage, error) {
+			switch {
+			case cursor == nil:
+				page, next := h.page("one"), "2"
+				page.NextCursor, page.TTL = &next, time.Hour
+				return page, nil
+			case forgets > 0:
+				forgets--
+				return nil, &registry.RPCError{Code: -32602, Message: "unknown cursor"}
+			}
+			page := h.page("two")
+			page.TTL = time.Minute
+			return page, nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"s": h})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"s__one", "s__two"}, names(r)); diff != "" {
+			t.Errorf("tools (-want +got):\n%s", diff)
+		}
+		if got := h.seen(); got.lists != 4 || got.released != 1 {
+			t.Errorf("%d requests and %d pages released, want 4 and 1", got.lists, got.released)
+		}
+		// The least time of all pages counts.
+		time.Sleep(2 * time.Minute)
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "s__one"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if got := h.seen(); got.lists != 6 {
+			t.Errorf("%d requests for lists after the time of the second page, want 6", got.lists)
+		}
+		forgets = 2
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"s__one"}, names(r)); diff != "" {
+			t.Errorf("tools of a server that forgets every cursor (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -171,7 +171,8 @@ func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSi
 	return nil
 }
 
-// SignOut forgets a server's tokens and ends its session.
+// SignOut forgets a server's tokens and ends its session. It forgets the server's list too,
+// unless the server says that the list is the same for every user.
 func (r *Registry) SignOut(ctx context.Context, name string) error {
 	cfg, err := r.signable(name, "sign out")
 	if err != nil {
@@ -181,7 +182,10 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 	_ = r.change(func() error {
 		if s := r.servers[name]; s != nil {
 			r.drop(s, ErrSignInNeeded)
-			r.changed(Event{Server: name})
+			if s.private {
+				r.forgetTools(s)
+			}
+			r.changed(Event{Server: name, Tools: s.private})
 		}
 		return nil
 	})

@@ -359,6 +359,34 @@ test('a question reaches the host without hidden characters, and cut', async () 
   assert.equal(asked[1]!.length < 9000, true)
 })
 
+test('the metadata of a result reaches the caller, and an error has the data of the server', async () => {
+  const server = await listen(async (req, res) => {
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const { id, method, params } = JSON.parse(body || '{}')
+    if (id === undefined) return void res.writeHead(202).end()
+    const outcome = method === 'initialize'
+      ? {
+        result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+      }
+      : method === 'tools/list'
+      ? { result: { tools: ['fine', 'wrong'].map((name) => ({ name, inputSchema: { type: 'object' } })) } }
+      : params?.name === 'fine'
+      ? { result: { content: [], _meta: { 'example/cost': { cents: 7 } } } }
+      : { error: { code: -32042, message: 'no', data: { elicitations: [{ url: 'https://pay.example/' }] } } }
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+  })
+  await using({ servers: { s: { url: server.url } } }, async (r) => {
+    await r.discover()
+    assert.deepEqual((await r.call('s__fine', {}))._meta, { 'example/cost': { cents: 7 } })
+    await assert.rejects(r.call('s__wrong', {}), {
+      code: 'server_error',
+      rpc: { code: -32042, data: { elicitations: [{ url: 'https://pay.example/' }] } },
+    })
+  })
+  await server.close()
+})
+
 test('a question stops the deadlines of its call, and ends with it', async () => {
   const asks = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const questions: ElicitationRequest[] = []

@@ -102,11 +102,12 @@ export class PublishedRegistry {
     const calls = this.calls.get(server) ?? new Set()
     this.calls.set(server, calls.add(call))
     try {
-      const { content, structuredContent, isError } = await registry.call(call.tool, call.args, {
+      const { content, structuredContent, _meta, isError } = await registry.call(call.tool, call.args, {
         signal: call.signal,
         onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
-      return { content, structuredContent, isError }
+      const meta = { ..._meta, 'portolan/server': server, 'portolan/untrusted': true }
+      return { content, structuredContent, _meta: meta, isError }
     } catch (e) {
       const { code, message, hint } = e as { code?: string; message: string; hint?: string }
       throw new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)

@@ -95,7 +95,7 @@ func (s *Session) unaskDuring(call *mailbox) {
 
 // It has the code of a missing client capability, so that it says nothing of the
 // server's health.
-var errNoElicit = &registry.RPCError{Code: -32021, Message: "the server asks for input that this host cannot give"}
+var errNoElicit = &registry.RPCError{Code: codeMissingCapability, Message: "the server asks for input that this host cannot give"}
 
 // cancelled is the ElicitResult of a question that nobody has answered.
 const cancelled = `{"action":"cancel"}`

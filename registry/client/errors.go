@@ -19,6 +19,8 @@ const (
 	codeInvalidParams      = -32602
 	codeTaskEnded          = -32000 // a task without a result
 	codeURLElicitation     = -32042 // 2025-11-25: data.elicitations lists addresses
+	codeHeaderMismatch     = -32020 // 2026-07-28
+	codeMissingCapability  = -32021 // 2026-07-28
 	codeUnsupportedVersion = -32022 // 2026-07-28: data.supported lists versions
 )
 

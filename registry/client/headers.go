@@ -189,9 +189,11 @@ func primitive(value []byte) (string, bool) {
 	case 'b':
 		return string(value), true
 	case 'n':
-		const safe = 1<<53 - 1 // integers beyond it are not the same number everywhere
-		n, ok := rawjson.Int(value)
-		return strconv.FormatInt(n, 10), ok && n >= -safe && n <= safe
+		if n, ok := rawjson.Int(value); ok {
+			return strconv.FormatInt(n, 10), true
+		}
+		digits := strings.TrimPrefix(string(value), "-")
+		return string(value), strings.Trim(digits, "0123456789") == ""
 	}
 	return "", false
 }

@@ -85,8 +85,12 @@ func (d *dial) discover(ctx context.Context) (*Session, error) {
 			s.drop()
 			return nil, err
 		}
-		if wrong := (*registry.RPCError)(nil); !errors.As(err, &wrong) ||
-			wrong.Code != codeUnsupportedVersion || !listsModern(get(wrong.Data, "supported")) {
+		wrong := (*registry.RPCError)(nil)
+		if errors.As(err, &wrong) && (wrong.Code == codeHeaderMismatch || wrong.Code == codeMissingCapability) {
+			s.drop() // which only a server of that era says
+			return nil, err
+		}
+		if wrong == nil || wrong.Code != codeUnsupportedVersion || !listsModern(get(wrong.Data, "supported")) {
 			break
 		}
 	}

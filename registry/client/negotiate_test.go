@@ -156,6 +156,23 @@ func TestWrongEra(t *testing.T) {
 }
 
 // In a browser a refused preflight looks like no network at all.
+func TestErrorsOfTheModernEra(t *testing.T) {
+	for _, code := range []int{codeHeaderMismatch, codeMissingCapability} {
+		s := (&registrytest.Script{}).On("server/discover", func(w http.ResponseWriter, _ *http.Request, m registrytest.Message) {
+			registrytest.ReplyError(w, m, http.StatusBadRequest, code, "not so")
+		})
+		b := newBench(t, s, Options{})
+		_, err := b.Connect(b.ctx, "a", registry.ServerConfig{URL: testEndpoint}, nil)
+		var rpc *registry.RPCError
+		if !errors.As(err, &rpc) || rpc.Code != int64(code) {
+			t.Errorf("error %v, want the server's %d", err, code)
+		}
+		if n := len(s.Received("initialize")); n > 0 {
+			t.Errorf("after %d the client tried an older version", code)
+		}
+	}
+}
+
 func TestMuteDiscover(t *testing.T) {
 	s := new(registrytest.Script).On("server/discover", registrytest.Abort)
 	b := newBench(t, s, Options{})

@@ -101,8 +101,8 @@ func (l *list) redact(def []byte, name string) (shown []byte, reason string) {
 // tools. A tool that cannot be offered is dropped with a reason.
 func (x *exchange) tools(result []byte) *client.Event {
 	limits := &x.p.limits
-	v, err := rawjson.Pick(result, "tools", "nextCursor", "ttlMs")
-	tools, next, ttl := v[0], v[1], v[2]
+	v, err := rawjson.Pick(result, "tools", "nextCursor", "ttlMs", "cacheScope")
+	tools, next, ttl, scope := v[0], v[1], v[2], v[3]
 	if err != nil || rawjson.Kind(tools) != 'a' {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (x *exchange) tools(result []byte) *client.Event {
 		return nil
 	}
 	// The names refer to the answer; the definitions are copies.
-	return &client.Event{Kind: client.Tools, Text: string(l.names), Extra: l.extra(next, ttl), Table: x.p.add(&l.table)}
+	return &client.Event{Kind: client.Tools, Text: string(l.names), Extra: l.extra(next, ttl, scope), Table: x.p.add(&l.table)}
 }
 
 func (l *list) add(def []byte, limits *registry.Limits) {
@@ -172,7 +172,7 @@ func (l *list) drop(name, reason string) {
 }
 
 // extra returns the members of [client.Event].Extra, which few lists have.
-func (l *list) extra(next, ttl []byte) string {
+func (l *list) extra(next, ttl, scope []byte) string {
 	var b []byte
 	if len(l.drops) > 0 {
 		b = append(append(append(b, `,"drops":[`...), l.drops[1:]...), ']')
@@ -188,6 +188,9 @@ func (l *list) extra(next, ttl []byte) string {
 	}
 	if rawjson.Kind(ttl) == 'n' {
 		b = append(append(b, `,"ttl":`...), ttl...)
+	}
+	if string(scope) == `"public"` {
+		b = append(b, `,"public":true`...)
 	}
 	if b == nil {
 		return ""

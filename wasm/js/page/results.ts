@@ -1,5 +1,6 @@
 import { opened, type Opened } from '../shared/answer.ts'
 import type { Called } from '../shared/protocol.ts'
+import { isObject } from '../shared/object.ts'
 import { excerptAt, plainly } from '../shared/plaintext.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { goneError } from '../shared/wire.gen.ts'
@@ -33,6 +34,7 @@ export class Results {
     const result = (typeof answer.value === 'object' && answer.value || {}) as {
       content?: ContentBlock[]
       structuredContent?: unknown
+      _meta?: unknown
     }
     const provenance: Provenance = { server, tool, origin, untrusted: true }
     const { text, truncated, handle, flags } = a.text !== undefined
@@ -47,6 +49,7 @@ export class Results {
       durationMs,
       provenance,
       ...(result.structuredContent !== undefined && { structuredContent: result.structuredContent }),
+      ...(isObject(result._meta) && { _meta: result._meta }),
       ...(truncated && { truncated }),
       ...(handle && { handle }),
       ...(flags?.length && { flags }),

@@ -102,23 +102,12 @@ async function perform(
     case 'readResult':
       return registry.readResult(m.handle, m.range)
     case 'call': {
-      const { server, tool, isError, durationMs, text, truncated, handle, flags, content, structuredContent } =
-        await registry.call(m.name, m.args, {
-          signal,
-          timeoutMs: m.timeoutMs,
-          onProgress: m.progress ? onProgress : undefined,
-        })
-      return {
-        server,
-        tool,
-        isError,
-        durationMs,
-        text,
-        truncated,
-        handle,
-        flags,
-        value: { content, structuredContent },
-      }
+      const { content, structuredContent, _meta, provenance: _, ...rest } = await registry.call(m.name, m.args, {
+        signal,
+        timeoutMs: m.timeoutMs,
+        onProgress: m.progress ? onProgress : undefined,
+      })
+      return { ...rest, value: { content, structuredContent, _meta } }
     }
     default:
       throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)

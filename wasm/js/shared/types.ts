@@ -462,6 +462,8 @@ export interface ToolResult {
   text: string
   content: ContentBlock[]
   structuredContent?: unknown
+  /** What the server says about the result, for programs. */
+  _meta?: Record<string, unknown>
   isError: boolean
   server: string
   /** The tool's name on the server. */
