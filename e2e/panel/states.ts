@@ -38,6 +38,8 @@ export async function panelStates(
   const changing: unknown[] = []
   const files = await sdkServer(changing)
   const guarded = await oauthServer()
+  const asking = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+  const asks = { url: asking.url }
   const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
   const catalogue = await listen((_, res) =>
     void res.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(page)
@@ -173,6 +175,41 @@ export async function panelStates(
       await p.panel.locator('dialog .diff').first().waitFor()
       return p
     },
+    question: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query: { elicit: '', ...query }, servers: { asks } })
+      await p.page.evaluate(() => {
+        const question = {
+          message: 'Which berth do you want, and when do you come?',
+          requestedSchema: {
+            type: 'object',
+            properties: {
+              ship: { type: 'string', title: 'Name of the ship', description: 'As it is painted on the hull.' },
+              berth: { type: 'integer', title: 'Berth', minimum: 1, maximum: 9, default: 3 },
+              day: { type: 'string', format: 'date', title: 'Day' },
+              cargo: { type: 'boolean', title: 'Cargo on board' },
+            },
+            required: ['ship'],
+          },
+        }
+        void window.registry.call('asks__ask', { question }).catch(() => {})
+      })
+      await p.panel.locator('dialog[open] form').waitFor()
+      return p
+    },
+    address: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query: { elicit: '', ...query }, servers: { asks } })
+      await p.page.evaluate(() => {
+        const question = {
+          mode: 'url',
+          message: 'The harbour dues are 40. Please pay them before you cast off.',
+          url: 'https://pay.harbour.example/dues/417?currency=eur',
+          elicitationId: '417',
+        }
+        void window.registry.call('asks__ask', { question }).catch(() => {})
+      })
+      await p.panel.locator('dialog[open] .address').waitFor()
+      return p
+    },
     approve: async (context, query) => {
       const p = await openPanel(browser, site, { context, query: { approve: '', ...query }, servers: demo })
       await p.page.evaluate(() => {
@@ -197,7 +234,7 @@ export async function panelStates(
     states,
     site,
     close: async () => {
-      for (const s of [site, port, large, catalogue, files, guarded]) await s.close()
+      for (const s of [site, port, large, catalogue, files, guarded, asking]) await s.close()
     },
   }
 }

@@ -36,6 +36,12 @@ export async function sdkServer(
         calls.push('cancelled')
         return text('too late')
       }
+      if (params.name === 'ask' && params.arguments?.['question']) {
+        const question = params.arguments['question'] as never // params of elicitation/create
+        return text(
+          JSON.stringify(await sendRequest({ method: 'elicitation/create', params: question }, ElicitResultSchema)),
+        )
+      }
       if (params.name === 'ask') { // for who lists it
         const answer = await sendRequest({
           method: 'elicitation/create',

@@ -14,5 +14,6 @@
 // the page's module; wasm/js/fetch is its other half.
 //
 // The client speaks the tools part of MCP 2024-11-05 to 2026-07-28 over streamable HTTP
-// and HTTP+SSE, elicitation, and OAuth. It refuses requests for sampling and roots.
+// and HTTP+SSE, tasks, elicitation by forms and addresses, and OAuth. It refuses requests
+// for sampling and roots.
 package client

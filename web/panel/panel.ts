@@ -6,9 +6,18 @@ import { wordsOf, type Messages, type Words } from './translations.ts'
 import { define, freshId, Part } from '../ui/part.ts'
 import { Shell, tabStrip } from '../ui/shell.ts'
 import { directionOf } from '../ui/translations.ts'
-import type { Approval, ApprovalRequest, Registry, RegistryError, Snapshot } from '../../wasm/js/shared/types.ts'
+import type {
+  Approval,
+  ApprovalRequest,
+  ElicitationAnswer,
+  ElicitationRequest,
+  ElicitationUrlRequest,
+  Registry,
+  RegistryError,
+  Snapshot,
+} from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
-import { ApprovalQueue } from './approve/queue.ts'
+import { Queue } from './questions/queue.ts'
 import { compass } from '../ui/icons.ts'
 import type { Notice } from '../ui/notices.ts'
 import { ContactHistory } from './server/history.ts'
@@ -83,7 +92,9 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   records = { contents: true, exchanges: false }
   private unobserve: (() => void) | undefined
   readonly signIns = new SignIns(() => this.requestUpdate())
-  private readonly approvals = new ApprovalQueue(() => this.requestUpdate())
+  private readonly approvals = this.queue<ApprovalRequest, Approval>('deny')
+  private readonly forms = this.queue<ElicitationRequest, ElicitationAnswer>({ action: 'cancel' })
+  private readonly addresses = this.queue<ElicitationUrlRequest, ElicitationAnswer['action']>('cancel')
   private readonly toolLists = new ToolLists()
   private readonly removing = new Set<string>()
   private readonly ids = { search: freshId(), order: freshId() }
@@ -118,7 +129,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.notices.dismiss()
-    this.approvals.end()
+    for (const queue of [this.approvals, this.forms, this.addresses]) queue.end()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -326,21 +337,54 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   }
 
   private askView(): unknown {
-    const { first, more } = this.approvals
-    return first
-      ? keyed(
-        first,
-        html`<portolan-approve .panel=${this} .request=${first.request} .more=${more} @said=${(
+    const approval = this.approvals.first, form = this.forms.first, address = this.addresses.first
+    return [
+      approval && keyed(
+        approval,
+        html`<portolan-approve .panel=${this} .request=${approval.request} .more=${this.approvals.more} @said=${(
           e: CustomEvent<Approval>,
-        ) => first.answer(e.detail)}></portolan-approve>`,
-      )
-      : nothing
+        ) => approval.answer(e.detail)}></portolan-approve>`,
+      ),
+      form && keyed(
+        form,
+        html`<portolan-form-question .panel=${this} .request=${form.request} .more=${this.forms.more} @said=${(
+          e: CustomEvent<ElicitationAnswer>,
+        ) => form.answer(e.detail)}></portolan-form-question>`,
+      ),
+      address && keyed(
+        address,
+        html`<portolan-address-question .panel=${this} .request=${address.request} .more=${this.addresses.more}
+          @said=${(e: CustomEvent<ElicitationAnswer['action']>) =>
+          address.answer(e.detail)}></portolan-address-question>`,
+      ),
+    ]
   }
 
-  async approve(request: ApprovalRequest): Promise<Approval> {
-    if (!this.isConnected) return 'deny' // nobody can be asked
+  private queue<Request extends { signal: AbortSignal }, Answer>(none: Answer): Queue<Request, Answer> {
+    return new Queue(none, () => this.requestUpdate())
+  }
+
+  /** Has the person answer a question. `none` is the answer where nobody can be asked. */
+  private async ask<Request extends { signal: AbortSignal }, Answer>(
+    queue: Queue<Request, Answer>,
+    request: Request,
+    none: Answer,
+  ): Promise<Answer> {
+    if (!this.isConnected) return none
     await import('./parts.ts')
-    return this.approvals.add(request)
+    return queue.add(request)
+  }
+
+  approve(request: ApprovalRequest): Promise<Approval> {
+    return this.ask(this.approvals, request, 'deny')
+  }
+
+  elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {
+    return this.ask(this.forms, request, { action: 'cancel' })
+  }
+
+  async elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']> {
+    return /^https?:/i.test(request.url) ? this.ask(this.addresses, request, 'cancel') : 'decline'
   }
 
   private go(view: View): void {

@@ -1,4 +1,11 @@
-import type { Approval, ApprovalRequest, Registry } from '../../wasm/js/shared/types.ts'
+import type {
+  Approval,
+  ApprovalRequest,
+  ElicitationAnswer,
+  ElicitationRequest,
+  ElicitationUrlRequest,
+  Registry,
+} from '../../wasm/js/shared/types.ts'
 
 /**
  * The settings panel, `<portolan-panel>`. Importing `portolan/panel` defines it;
@@ -33,10 +40,17 @@ export declare class PortolanPanel extends HTMLElement {
   /** What all tools together may cost a model's context, in tokens; 0: no limit. Attribute `budget`. */
   budget: number
   /**
-   * ApprovalQueue the person about a call, in a dialog: what `onApprove` of createRegistry is to be, as in
+   * Asks the person about a call, in a dialog: what `onApprove` of createRegistry is to be, as in
    * `onApprove: (request) => panel.approve(request)`. A panel that is not in the document denies.
    */
   approve(request: ApprovalRequest): Promise<Approval>
+  /**
+   * Puts a server's question to the person, in a dialog: `onElicitation` of createRegistry, as in
+   * `onElicitation: (request) => panel.elicit(request)`. A panel that is not in the document cancels.
+   */
+  elicit(request: ElicitationRequest): Promise<ElicitationAnswer>
+  /** Has the person open an address for a server, in a dialog: `onElicitationUrl` of createRegistry. */
+  elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
   /** For the panel's own events. */
   addEventListener<K extends keyof PortolanPanelEvents>(
     type: K,

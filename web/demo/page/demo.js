@@ -4,12 +4,15 @@ import './portolan/panel.js'
 const runtime = document.getElementById('runtime')
 const began = performance.now()
 const params = new URLSearchParams(location.search)
+const panel = document.querySelector('portolan-panel')
 // `portolan up` says here where its proxy is; other hosts of this page have none.
 const settings = await fetch('./settings.json').then((r) => (r.ok ? r.json() : {})).catch(() => ({}))
 try {
   globalThis.registry = await createRegistry({ // global for the console
     mode: params.get('mode') ?? 'auto',
     proxy: settings.proxy,
+    onElicitation: (request) => panel.elicit(request),
+    onElicitationUrl: (request) => panel.elicitUrl(request),
     onProgress: ({ phase }) => { if (!globalThis.registry) runtime.textContent = `${phase}…` },
   })
 } catch (e) {
@@ -17,5 +20,5 @@ try {
   throw e
 }
 runtime.textContent = `Portolan ${registry.version} · ${registry.mode} · ready in ${Math.round(performance.now() - began)} ms`
-document.querySelector('portolan-panel').registry = registry
+panel.registry = registry
 registry.discover()

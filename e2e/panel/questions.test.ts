@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, type Listening } from '../web/harness.ts'
+import { sdkServer } from '../web/sdkserver.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+let browser: Browser, site: Listening, port: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  port = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, port].map((s) => s?.close()))
+})
+
+const dialog = ({ panel }: PanelPage) => panel.locator('dialog[open]')
+
+async function scene(t: TestContext): Promise<PanelPage & { ask(question: object): Promise<string> }> {
+  const p = await openPanel(browser, site, { query: { elicit: '' }, servers: { port: { url: port.url } } })
+  t.after(() => p.page.close())
+  const ask = (question: object) =>
+    p.page.evaluate((question) => window.registry.dispatch('port__ask', { question }), question)
+  return { ...p, ask }
+}
+
+const requestedSchema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Your name', minLength: 2 },
+    berth: { type: 'integer', minimum: 1, maximum: 9, default: 3 },
+    flag: { type: 'string', oneOf: [{ const: 'no', title: 'Norway' }, { const: 'pt', title: 'Portugal' }] },
+    cargo: { type: 'boolean', title: 'Cargo on board' },
+  },
+  required: ['name', 'flag'],
+}
+
+test('a form is filled, checked, shown and sent', async (t) => {
+  const p = await scene(t)
+  const answer = p.ask({ message: 'Who <b>comes</b> here?', requestedSchema })
+  await dialog(p).getByText('Who <b>comes</b> here?').waitFor()
+  await dialog(p).getByText('port', { exact: true }).waitFor()
+  await dialog(p).getByText('ask', { exact: true }).waitFor()
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  assert.equal(await dialog(p).locator('[aria-invalid=true]').count(), 2)
+  await dialog(p).getByLabel('Your name').fill('Ada')
+  await dialog(p).getByLabel('flag').selectOption({ label: 'Portugal' })
+  await dialog(p).getByRole('button', { name: 'Check answer' }).click()
+  await dialog(p).getByText('This is sent to port').waitFor()
+  await dialog(p).getByText('"Ada"').waitFor()
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept', content: { name: 'Ada', berth: 3, flag: 'pt' } })
+  assert.deepEqual(p.faults, [])
+})
+
+test('a question is declined, closed, or withdrawn', async (t) => {
+  const p = await scene(t)
+  const declined = p.ask({ message: 'One?', requestedSchema })
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await declined), { action: 'decline' })
+  const closed = p.ask({ message: 'Two?', requestedSchema })
+  await dialog(p).getByText('Two?').waitFor()
+  await p.page.keyboard.press('Escape')
+  assert.deepEqual(JSON.parse(await closed), { action: 'cancel' })
+  const stopped = p.page.evaluate(async () => {
+    const stop = new AbortController()
+    Object.assign(window, { stop })
+    const question = { message: 'Three?', requestedSchema: { type: 'object', properties: {} } }
+    return await window.registry.dispatch('port__ask', { question }, { signal: stop.signal }).catch((e) => e.code)
+  })
+  await dialog(p).getByText('Three?').waitFor()
+  await p.page.evaluate(() => (window as unknown as { stop: AbortController }).stop.abort())
+  await dialog(p).waitFor({ state: 'detached' })
+  assert.equal(await stopped, 'aborted')
+})
+
+test('a form that asks for a password cannot be sent', async (t) => {
+  const p = await scene(t)
+  const properties = { mail: { type: 'string' }, password: { type: 'string' } }
+  const answer = p.ask({ message: 'Sign in again', requestedSchema: { type: 'object', properties } })
+  await dialog(p).getByText('The server asks for a password').waitFor()
+  assert.equal(await dialog(p).getByRole('textbox').count(), 0)
+  assert.equal(await dialog(p).getByRole('button', { name: /Send|Check/ }).count(), 0)
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await answer), { action: 'decline' })
+})
+
+test('an address is shown with its host, and opened by a click only', async (t) => {
+  const p = await scene(t)
+  const popups: string[] = []
+  p.page.context().on('page', (page) => popups.push(page.url()))
+  const url = `${site.url}/?pay=1`
+  const answer = p.ask({ mode: 'url', message: 'Pay, please', url, elicitationId: 'one' })
+  await dialog(p).getByText(new URL(url).host, { exact: true }).waitFor()
+  await dialog(p).getByText(url, { exact: true }).waitFor()
+  assert.deepEqual(popups, [])
+  const popup = p.page.context().waitForEvent('page')
+  await dialog(p).getByRole('button', { name: 'Open page' }).click()
+  const opened = await popup
+  assert.equal(await opened.evaluate(() => [window.opener, document.referrer].join()), ',')
+  assert.deepEqual(JSON.parse(await answer), { action: 'accept' })
+  await opened.close()
+
+  const lookalike = p.ask({ mode: 'url', message: 'Pay', url: 'https://p\u0430y.example/', elicitationId: 'two' })
+  await dialog(p).getByText('xn--py-7kc.example', { exact: true }).waitFor()
+  await dialog(p).getByText('letters that may look like others').waitFor()
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await lookalike), { action: 'decline' })
+  assert.deepEqual(p.faults, [])
+})

@@ -1,0 +1,65 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import { define, reactive } from '../../ui/part.ts'
+import { clean } from '../../ui/text.ts'
+import type { ElicitationAnswer, ElicitationUrlRequest } from '../../../wasm/js/shared/types.ts'
+import { originView } from './origin.ts'
+
+type Action = ElicitationAnswer['action']
+
+/** Asks the person to open an address for a server. Only the person's click opens it. */
+class AddressQuestion extends PanelDialog {
+  static override properties = reactive('request', 'more', 'opened')
+  declare request: ElicitationUrlRequest
+  /** How many wait behind it. */
+  declare more: number
+  declare private opened: boolean
+  private said: Action = 'cancel'
+
+  protected heading(): string {
+    return this.t('address_title')
+  }
+
+  protected body(): TemplateResult {
+    const { request: r } = this
+    const { host } = new URL(r.url)
+    return html`<div class="content">
+      ${originView(this.panel, r)}
+      <p class="description"><bdi>${clean(r.message, 8000)}</bdi></p>
+      <p>${this.t('address_host')} <strong class="mono" dir="ltr">${host}</strong></p>
+      ${host.includes('xn--') ? html`<p class="hint warn">${this.t('address_lookalike')}</p>` : nothing}
+      <p class="mono dim address" dir="ltr">${clean(r.url, 2000)}</p>
+      ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
+      <div role="status">${this.opened ? html`<p>${this.t('address_waits')}</p>` : nothing}</div>
+      <footer><button type="button" @click=${() => this.answer('decline')}>${this.t('decline')}</button>
+        <span class="apart"></span>
+        ${
+      this.opened
+        ? html`<button type="button" class="primary" @click=${() => this.answer('accept')}>${
+          this.t('address_done')
+        }</button>`
+        : nothing
+    }
+        <button type="button" class=${this.opened ? '' : 'primary'} @click=${this.open}>${
+      this.t(this.opened ? 'address_again' : 'address_open')
+    }</button></footer>
+    </div>`
+  }
+
+  private readonly open = (): void => {
+    window.open(this.request.url, '_blank', 'noopener,noreferrer')
+    if (this.request.awaitsEnd) this.opened = true
+    else this.answer('accept')
+  }
+
+  private answer(action: Action): void {
+    this.said = action
+    this.close()
+  }
+
+  protected override closed(): void {
+    this.dispatchEvent(new CustomEvent<Action>('said', { detail: this.said }))
+  }
+}
+
+define('portolan-address-question', AddressQuestion)

@@ -1,0 +1,120 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import { toJSON, type Field, type ObjectField, type State } from '../form/field.ts'
+import { formOf } from '../form/form.ts'
+import { problems } from '../form/problems.ts'
+import { initial } from '../form/state.ts'
+import { membersView } from '../tool/fields.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { clean, line } from '../../ui/text.ts'
+import type { ElicitationAnswer, ElicitationRequest } from '../../../wasm/js/shared/types.ts'
+import '../tool/json.ts'
+import { originView } from './origin.ts'
+
+/** Names of what no server may ask for by a form (2025-11-25, client/elicitation, security). */
+const secret =
+  /pass(?:word|phrase|code|wor)|secret|api[-_ ]?key|(?:access|auth|refresh)[-_ ]?token|\bpin\b|\bcv[vc]\b|private[-_ ]?key|card[-_ ]?number|credential/i
+
+const asksForSecrets = ({ fields }: ObjectField) =>
+  fields.some(({ name, field }) => secret.test(name) || secret.test(field.title ?? ''))
+
+const empty: ObjectField = { kind: 'object', required: true, nullable: false, fields: [] }
+
+/** Puts a server's question to the person, by a form. The values are shown before they are sent. */
+class FormQuestion extends PanelDialog {
+  static override properties = reactive('request', 'more', 'state', 'checked', 'reviewed')
+  declare request: ElicitationRequest
+  /** How many wait behind it. */
+  declare more: number
+  declare private state: State
+  /** Problems are shown after the first attempt to send. */
+  declare private checked: boolean
+  declare private reviewed: boolean
+  private form: ObjectField = empty
+  private said: ElicitationAnswer = { action: 'cancel' }
+  private readonly ids = new Map<string, string>()
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('request')) return
+    const form: Field = formOf(this.request.requestedSchema ?? {})
+    this.form = form.kind === 'object' ? form : empty
+    this.state = initial(this.form)
+  }
+
+  protected heading(): string {
+    return this.t('question_title')
+  }
+
+  protected body(): TemplateResult {
+    const { request: r, form, state } = this
+    const refused = asksForSecrets(form)
+    const found = this.checked ? problems(form, state) : []
+    return html`<form class="content" novalidate @submit=${this.send}>
+      ${originView(this.panel, r)}
+      <p class="description"><bdi>${clean(r.message, 8000)}</bdi></p>
+      ${
+      refused
+        ? html`<p class="hint bad" role="alert">${this.t('question_secret')}</p>`
+        : this.reviewed
+        ? html`<portolan-json .panel=${this.panel} .label=${
+          this.t('question_sends', { server: line(r.server, 80) })
+        } .value=${this.content} .levels=${3}></portolan-json>`
+        : membersView(
+          { panel: this.panel, idOf: this.idOf, problems: new Map(found.map((p) => [p.path, p])) },
+          form,
+          state,
+          '',
+          (state) => (this.state = state),
+        )
+    }
+      ${this.more ? html`<p class="dim" role="status">${this.t('question_more', { n: this.more })}</p>` : nothing}
+      <footer><button type="button" @click=${() => this.answer({ action: 'decline' })}>${this.t('decline')}</button>
+        <span class="apart"></span>
+        ${
+      this.reviewed
+        ? html`<button type="button" @click=${() => (this.reviewed = false)}>${this.t('back')}</button>`
+        : nothing
+    }
+        ${
+      refused
+        ? nothing
+        : html`<button class="primary">${
+          this.t(this.reviewed || !form.fields.length ? 'question_send' : 'question_check')
+        }</button>`
+    }</footer>
+    </form>`
+  }
+
+  private get content(): Record<string, unknown> {
+    return JSON.parse(toJSON(this.form, this.state) ?? '{}') as Record<string, unknown>
+  }
+
+  private readonly idOf = (path: string): string => {
+    let id = this.ids.get(path)
+    if (!id) this.ids.set(path, id = freshId())
+    return id
+  }
+
+  private readonly send = (e: Event): void => {
+    e.preventDefault()
+    this.checked = true
+    if (problems(this.form, this.state).length) {
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      return
+    }
+    if (!this.reviewed && this.form.fields.length) this.reviewed = true
+    else this.answer({ action: 'accept', content: this.content })
+  }
+
+  private answer(answer: ElicitationAnswer): void {
+    this.said = answer
+    this.close()
+  }
+
+  /** Escape and the cross close the dialog too, and cancel. */
+  protected override closed(): void {
+    this.dispatchEvent(new CustomEvent<ElicitationAnswer>('said', { detail: this.said }))
+  }
+}
+
+define('portolan-form-question', FormQuestion)
