@@ -82,8 +82,12 @@ export function readPassed(
   r.emit(Kind.Output, Flag.Last | (result['isError'] === true ? Flag.Error : 0), id, table, message.length)
 }
 
-/** The result of the call that became this task, if it has one. */
-const resultOf = ({ status, result }: JsonObject) => status === 'completed' && isObject(result) ? result : undefined
+/** The result of a call: the response's own, or that of a task. Undefined if it has none. */
+function outputOf(op: number, result: JsonObject): JsonObject | undefined {
+  if (op === Op.Call) return result
+  const { status, result: ofCall } = result
+  return op === Op.Task && status === 'completed' && isObject(ofCall) ? ofCall : undefined
+}
 
 function readMessage(r: Reader, m: unknown, text: string | undefined, bytes: number): void {
   if (!isObject(m)) return
@@ -143,7 +147,7 @@ function readAnswer(r: Reader, m: JsonObject, text: string | undefined, bytes: n
       m = { id, result: {} }
       text = undefined
     }
-    const output = op === Op.Call ? result : op === Op.Task ? resultOf(result) : undefined
+    const output = outputOf(op, result)
     if (output) {
       if (extentOf(output, r.bounds.depth)) {
         const message = output === result && text !== undefined && mayLoseDigits(text) ? text : undefined
