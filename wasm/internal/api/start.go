@@ -14,10 +14,10 @@ type Start struct {
 	// Elicit and ElicitURL say that the host puts forms, and addresses, to its user.
 	Elicit, ElicitURL bool
 	ElicitTime        time.Duration // client.Options.ElicitTime
-	Hints   string           // what an earlier run learned about endpoints
-	Pins    Pins
-	Early   []string // client.Options.Early
-	SignIn  SignIn
+	Hints             string        // what an earlier run learned about endpoints
+	Pins              Pins
+	Early             []string // client.Options.Early
+	SignIn            SignIn
 }
 
 // SignIn is how people sign in; the zero value: nobody can.
