@@ -77,6 +77,9 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 			return t.s.output(e), nil
 		default:
 			state = get([]byte(e.Text), "result")
+			if id := getString(state, "taskId"); id != t.id {
+				return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/get is about another task")
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ func Cases() []Case {
 		{"legacy-sse", legacyCases()},
 		{"lists", listCases()},
 		{"results", resultCases()},
+		{"tasks", taskCases()},
 		{"auth", authCases()},
 	} {
 		for _, c := range area.cases {
