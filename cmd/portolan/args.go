@@ -16,6 +16,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/client/nethttp"
 	"github.com/portolan-mcp/portolan/registry/oauth"
+	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
 // headersFlag defines --header 'K: V', which may be given several times.
@@ -73,11 +74,16 @@ func parseAll(flags *flag.FlagSet, args []string) error {
 }
 
 // newRegistry returns a registry with one server for each URL, and their names in
-// the order of the URLs. The demo server ends with ctx.
-func newRegistry(ctx context.Context, urls []string, headers map[string]string) (*registry.Registry, []string, error) {
-	c := client.New(nethttp.New(nil), &client.Options{
+// the order of the URLs. The demo server ends with ctx. Questions of servers go to ask; nil:
+// nobody can be asked.
+func newRegistry(ctx context.Context, urls []string, headers map[string]string, ask *person) (*registry.Registry, []string, error) {
+	options := client.Options{
 		ClientName: "portolan-cli", OAuth: oauth.New(oauth.Options{Crypto: nethttp.Crypto(), ClientName: "portolan-cli"}),
-	})
+	}
+	if ask != nil {
+		options.Elicit, options.ElicitURL, options.Validate = ask.form, ask.address, validate.Schema
+	}
+	c := client.New(nethttp.New(nil), &options)
 	r := registry.New(&registry.Options{Connect: c.Connect})
 	var names []string
 	taken := make(map[string]bool)

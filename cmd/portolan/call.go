@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/portolan-mcp/portolan/registry"
 )
@@ -22,7 +23,8 @@ type callFailure struct {
 var errTool = errors.New("the tool answered with an error")
 
 // call calls one tool and prints its result: the text, or with --json the whole result
-// as the server wrote it. A result with isError fails the command.
+// as the server wrote it. A result with isError fails the command. A server's question goes
+// to the person at the terminal, if there is one.
 func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("call")
 	headers := headersFlag(flags)
@@ -42,7 +44,7 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w: the arguments are not a JSON object", errUsage)
 		}
 	}
-	r, _, err := newRegistry(ctx, rest[:1], headers)
+	r, _, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
 	if err != nil {
 		return err
 	}

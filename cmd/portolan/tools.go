@@ -60,7 +60,7 @@ func tools(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case *format != "" && !slices.Contains(convert.Dialects(), convert.Dialect(*format)):
 		return fmt.Errorf("%w: unknown format %q", errUsage, *format)
 	}
-	r, names, err := newRegistry(ctx, urls, headers)
+	r, names, err := newRegistry(ctx, urls, headers, nil)
 	if err != nil {
 		return err
 	}

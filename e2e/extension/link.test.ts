@@ -242,6 +242,40 @@ test("the registry's servers are the desktop clients' too, with progress, questi
   assert.deepEqual(progress.slice(0, 2), [1, 2])
   assert.equal((await call(desk, 'harbour__ask')).text, 'who? Ada')
 
+  // Each question goes to the client of its call. The side panel's page has nobody to ask.
+  const other = await rig.bridge.stdioClient('other')
+  const both = Promise.withResolvers<void>()
+  let asked = 0
+  for (const [client, name] of [[desk, 'Ada'], [other, 'Bob']] as const) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      if (++asked === 2) both.resolve()
+      await both.promise
+      return { action: 'accept', content: { name: `${params.message} ${name}` } }
+    })
+  }
+  await hasTool(other, 'harbour__ask')
+  const answers = [call(desk, 'harbour__ask', { message: '1' }), call(other, 'harbour__ask', { message: '2' })]
+  assert.deepEqual((await Promise.all(answers)).map((a) => a.text), ['1 Ada', '2 Bob'])
+  const held = Promise.withResolvers<void>(), over = Promise.withResolvers<void>()
+  desk.setRequestHandler(ElicitRequestSchema, async () => {
+    held.resolve()
+    await over.promise
+    return { action: 'accept', content: { name: 'Ada' } }
+  })
+  const waits = call(desk, 'harbour__ask', {})
+  await held.promise
+  const said = await rig.panel.evaluate(async () => {
+    const port = chrome.runtime.connect({ name: 'portolan-registry' })
+    port.postMessage({ id: 1, method: 'attach' })
+    port.postMessage({ id: 2, method: 'call', name: 'harbour__ask', args: '{}' })
+    return await new Promise<string>((resolve) =>
+      port.onMessage.addListener((m) => m.id === 2 && resolve(m.result?.text ?? JSON.stringify(m.error)))
+    )
+  })
+  assert.equal(said, 'undefined') // declined
+  over.resolve()
+  assert.equal((await waits).text, 'Ada')
+
   const gives = new AbortController()
   const waiting = call(desk, 'harbour__wait', {}, { signal: gives.signal })
   for (let i = 0; !server.calls.includes('wait') && i < 200; i++)

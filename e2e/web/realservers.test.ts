@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { after, before, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
@@ -195,6 +196,26 @@ test('a real server asks by a form, by an address, and by an error with an addre
   await assert.rejects(refused, { code: 'server_error' })
   assert.equal(registry.getSnapshot().servers['s']!.consecutiveFailures, 0)
   await registry.close()
+})
+
+test('the command line asks the person at the terminal', { timeout: 60_000 }, async (t) => {
+  const { url } = servers.find((s) => s.name === 'everything')!
+  // `script` of Debian's bsdutils runs the command at a terminal.
+  const command = `${root}dist/bin/portolan call ${url} trigger-elicitation-request`
+  const child = spawn('script', ['-qec', command, '/dev/null'])
+  t.after(() => child.kill())
+  let said = '', read = 0, name = 'Ada'
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+    if (!/: $/.test(said.slice(read))) return
+    const prompt = said.slice(read)
+    read = said.length
+    child.stdin.write(prompt.includes('Send this?') ? 'y\n' : `${name}\n`)
+    name = ''
+  })
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0, said)
+  assert.match(said, /The server \S+ asks: [^]*Name: Ada/)
 })
 
 test('a tool of a real server that runs as a task only', async () => {

@@ -18,8 +18,8 @@ const storage: StorageAdapter = {
 export class PublishedRegistry {
   private registry: RegistryImage | undefined
   private starting: Promise<RegistryImage> | undefined
-  /** Calls under way, by server. */
-  private readonly calls = new Map<string, Set<ToolCall>>()
+  /** Calls of desktop clients under way, by id. */
+  private readonly calls = new Map<string, ToolCall>()
   private cached: { snapshot: unknown; tools: Tool[] } | undefined
   private readonly changed: () => void
 
@@ -44,10 +44,10 @@ export class PublishedRegistry {
       storage,
       rememberSecrets: true,
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
-      onElicitation: async ({ server, message, requestedSchema }) => {
-        const [call, another] = this.calls.get(server) ?? []
-        // With two calls under way the question may be for either client.
-        if (!call || another) return { action: 'decline' }
+      onElicitation: async ({ callId, message, requestedSchema }) => {
+        const call = this.calls.get(String(callId))
+        // A call of the side panel, or a question that may belong to several calls.
+        if (!call) return { action: 'decline' }
         return await call.elicit({ message, requestedSchema }) as { action: 'decline' }
       },
     })
@@ -99,10 +99,10 @@ export class PublishedRegistry {
   }
 
   private async call(registry: RegistryImage, server: string, call: ToolCall) {
-    const calls = this.calls.get(server) ?? new Set()
-    this.calls.set(server, calls.add(call))
+    this.calls.set(call.id, call)
     try {
       const { content, structuredContent, _meta, isError } = await registry.call(call.tool, call.args, {
+        callId: call.id,
         signal: call.signal,
         onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
@@ -112,7 +112,7 @@ export class PublishedRegistry {
       const { code, message, hint } = e as { code?: string; message: string; hint?: string }
       throw new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)
     } finally {
-      calls.delete(call)
+      this.calls.delete(call.id)
     }
   }
 }

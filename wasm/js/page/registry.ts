@@ -249,10 +249,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     name: string,
     args: Record<string, unknown> | string,
     options: types.DispatchOptions,
-    callId?: number,
+    observedId?: number,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
-    checkFields('call', options, 'signal timeoutMs onProgress')
+    checkFields('call', options, 'signal timeoutMs onProgress callId')
     const { timeoutMs, onProgress, signal } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
@@ -280,7 +280,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         signal,
         onProgress,
         giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
-        about: { tool: this.#find(name)?.tool, callId },
+        about: { tool: this.#find(name)?.tool, callId: options.callId ?? observedId },
       },
     )
     const { server } = answer

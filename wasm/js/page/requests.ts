@@ -24,8 +24,8 @@ interface Waiting {
 
 /** What a question of a server says of its call. */
 export interface About {
-  tool?: string
-  callId?: number
+  tool?: string | undefined
+  callId?: string | number | undefined
 }
 
 /** Starts a host. */
@@ -146,7 +146,7 @@ export class Requests {
         },
         leave,
         onProgress: o.onProgress,
-        about: { callId: id, ...o.about },
+        about: { tool: o.about?.tool, callId: o.about?.callId ?? id },
         asked: 0,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })

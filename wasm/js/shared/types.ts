@@ -436,6 +436,8 @@ export interface DispatchOptions {
   timeoutMs?: number
   /** Receives the call's progress, if the server reports it. */
   onProgress?: (p: ToolProgress) => void
+  /** Your name of the call, for questions of the server during it: {@link ElicitationRequest.callId}. */
+  callId?: string | number
 }
 
 /** Progress of a call, in the server's own units. */
@@ -689,8 +691,11 @@ interface ElicitationBase {
   server: string
   /** The server's own name of the tool whose call asks. Absent if the call is not known. */
   tool?: string | undefined
-  /** The same for all questions of a call. With observers, the `id` of the call's {@link Activity}. */
-  callId?: number | undefined
+  /**
+   * That of the call's options. Without one it is a number, the same for all questions of the call. With observers it
+   * is the `id` of the call's {@link Activity}.
+   */
+  callId?: string | number | undefined
   message: string
   /** Aborts when the question is over: the server withdraws it, its call ends, or its time is over. */
   signal: AbortSignal

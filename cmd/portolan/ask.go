@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A person at the terminal answers questions of servers.
+type person struct {
+	mu    sync.Mutex // one question at a time
+	lines chan string
+	out   io.Writer
+}
+
+// personAt returns nil if in is no terminal: then nobody can be asked.
+func personAt(in *os.File, out io.Writer) *person {
+	info, err := in.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return personTyping(in, out)
+}
+
+func personTyping(in io.Reader, out io.Writer) *person {
+	t := &person{lines: make(chan string), out: out}
+	go func() {
+		defer close(t.lines)
+		for s := bufio.NewScanner(in); s.Scan(); {
+			t.lines <- strings.TrimSpace(s.Text())
+		}
+	}()
+	return t
+}
+
+var errNoLine = errors.New("the input ended")
+
+// line asks for one line.
+func (t *person) line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(t.out, prompt)
+	select {
+	case line, ok := <-t.lines:
+		if !ok {
+			return "", errNoLine
+		}
+		return line, nil
+	case <-ctx.Done():
+		fmt.Fprintln(t.out)
+		return "", ctx.Err()
+	}
+}
+
+// A formSchema is the requestedSchema of a question, with its properties in their order.
+type formSchema struct {
+	names    []string
+	fields   map[string]formField
+	required map[string]bool
+}
+
+type formField struct {
+	Type, Title, Description string
+	Default                  json.RawMessage
+	Enum                     []any
+	OneOf                    []struct{ Const, Title string }
+}
+
+func (f *formSchema) UnmarshalJSON(text []byte) error {
+	var s struct {
+		Properties json.RawMessage
+		Required   []string
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	f.required = map[string]bool{}
+	for _, name := range s.Required {
+		f.required[name] = true
+	}
+	if len(s.Properties) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(s.Properties, &f.fields); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(s.Properties))
+	for depth := 0; ; {
+		token, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		default:
+			if name, ok := token.(string); ok && depth == 1 {
+				f.names = append(f.names, name)
+				var skipped json.RawMessage
+				_ = d.Decode(&skipped)
+			}
+		}
+	}
+}
+
+// An elicitResult is an ElicitResult of the spec.
+type elicitResult struct {
+	Action  string         `json:"action"`
+	Content map[string]any `json:"content,omitempty"`
+}
+
+// form answers a question by its fields, one after the other.
+func (t *person) form(ctx context.Context, server string, params []byte) ([]byte, error) {
+	var question struct {
+		Message         string
+		RequestedSchema formSchema
+	}
+	if err := json.Unmarshal(params, &question); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.out, "\nThe server %s asks: %s\nNever give it a password. An empty line takes what is in brackets.\n", printable(server), printable(question.Message))
+	content := map[string]any{}
+	for _, name := range question.RequestedSchema.names {
+		value, err := t.field(ctx, name, question.RequestedSchema.fields[name], question.RequestedSchema.required[name])
+		if err != nil {
+			return nil, err
+		}
+		if value != nil {
+			content[name] = value
+		}
+	}
+	action, err := t.choose(ctx, "Send this? [y]es, [n]o, [c]ancel: ")
+	if err != nil {
+		return nil, err
+	}
+	if action != "accept" {
+		content = nil
+	}
+	return json.Marshal(elicitResult{action, content})
+}
+
+// field asks for a value until it is one. Without a value it returns nil.
+func (t *person) field(ctx context.Context, name string, f formField, required bool) (any, error) {
+	label := name
+	if f.Title != "" {
+		label = f.Title
+	}
+	if f.Description != "" {
+		label += " (" + f.Description + ")"
+	}
+	for _, choice := range f.OneOf {
+		f.Enum = append(f.Enum, choice.Const)
+		label += "\n  " + choice.Const + ": " + choice.Title
+	}
+	if len(f.OneOf) == 0 && len(f.Enum) > 0 {
+		label += fmt.Sprintf(" %v", f.Enum)
+	}
+	if len(f.Default) > 0 {
+		label += " [" + string(f.Default) + "]"
+	}
+	for {
+		line, err := t.line(ctx, printable(label)+": ")
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case line == "" && len(f.Default) > 0, line == "" && !required:
+			return nil, nil
+		case line == "":
+			fmt.Fprintln(t.out, "It is required.")
+			continue
+		}
+		if value, ok := f.read(line); ok {
+			return value, nil
+		}
+		fmt.Fprintf(t.out, "That is not what it takes: %s.\n", printable(f.Type))
+	}
+}
+
+// read reads what was typed for a field.
+func (f formField) read(line string) (value any, ok bool) {
+	switch f.Type {
+	case "string":
+		for _, choice := range f.Enum {
+			if choice == line {
+				return line, true
+			}
+		}
+		return line, len(f.Enum) == 0
+	case "integer":
+		n, err := strconv.ParseInt(line, 10, 64)
+		return n, err == nil
+	case "number":
+		n, err := strconv.ParseFloat(line, 64)
+		return n, err == nil
+	case "boolean":
+		yes := strings.HasPrefix("yes", strings.ToLower(line)) || line == "true"
+		no := strings.HasPrefix("no", strings.ToLower(line)) || line == "false"
+		return yes, yes || no
+	case "array":
+		var list []any
+		for part := range strings.SplitSeq(line, ",") {
+			list = append(list, strings.TrimSpace(part))
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// address asks the person to open an address. The command opens nothing.
+func (t *person) address(ctx context.Context, server string, params []byte) ([]byte, error) {
+	var question struct {
+		Message, URL string
+		AwaitsEnd    bool
+	}
+	if err := json.Unmarshal(params, &question); err != nil {
+		return nil, err
+	}
+	at, err := url.Parse(question.URL)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.out, "\nThe server %s wants you to open a page at %s: %s\n  %s\n", printable(server), at.Host, printable(question.Message), printable(question.URL))
+	prompt := "Have you opened it? [y]es, [n]o, [c]ancel: "
+	if question.AwaitsEnd {
+		prompt = "Are you done there? [y]es, [n]o, [c]ancel: "
+	}
+	action, err := t.choose(ctx, prompt)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(elicitResult{Action: action})
+}
+
+func (t *person) choose(ctx context.Context, prompt string) (action string, err error) {
+	for {
+		line, err := t.line(ctx, prompt)
+		if err != nil {
+			return "", err
+		}
+		switch strings.ToLower(line) {
+		case "y", "yes":
+			return "accept", nil
+		case "n", "no":
+			return "decline", nil
+		case "c", "cancel":
+			return "cancel", nil
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestFormInTheTerminal(t *testing.T) {
+	const question = `{"message":"Who \u001b[31mcomes?","requestedSchema":{"type":"object","required":["name","berth"],"properties":{
+		"name":{"type":"string","title":"Your name"},
+		"berth":{"type":"integer","default":3},
+		"flag":{"type":"string","oneOf":[{"const":"no","title":"Norway"},{"const":"pt","title":"Portugal"}]},
+		"cargo":{"type":"boolean"},
+		"crew":{"type":"array","items":{"enum":["a","b"]}}}}}`
+	for _, row := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"", "Ada", "", "de", "pt", "yes", "a, b", "y"}, `{"action":"accept","content":{"cargo":true,"crew":["a","b"],"flag":"pt","name":"Ada"}}`},
+		{[]string{"Ada", "three", "4", "", "", "", "y"}, `{"action":"accept","content":{"berth":4,"name":"Ada"}}`},
+		{[]string{"Ada", "", "", "", "", "n"}, `{"action":"decline"}`},
+		{[]string{"Ada", "", "", "", "", "?", "c"}, `{"action":"cancel"}`},
+	} {
+		var out bytes.Buffer
+		got, err := personTyping(strings.NewReader(strings.Join(row.typed, "\n")+"\n"), &out).form(t.Context(), "harbour", []byte(question))
+		if err != nil || string(got) != row.want {
+			t.Errorf("typed %q: %s, %v, want %s", row.typed, got, err, row.want)
+		}
+		if said := out.String(); strings.Contains(said, "\x1b") || !strings.Contains(said, "The server harbour asks: Who") {
+			t.Errorf("the terminal says %q", said)
+		}
+	}
+}
+
+func TestAddressInTheTerminal(t *testing.T) {
+	var out bytes.Buffer
+	got, err := personTyping(strings.NewReader("y\n"), &out).address(t.Context(), "harbour", []byte(`{"mode":"url","message":"Pay","url":"https://pay.example/7","awaitsEnd":true}`))
+	if err != nil || string(got) != `{"action":"accept"}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if said := out.String(); !strings.Contains(said, "at pay.example: Pay") || !strings.Contains(said, "Are you done there?") {
+		t.Errorf("the terminal says %q", said)
+	}
+}
+
+func TestNobodyAtTheTerminal(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, typed := io.Pipe()
+	defer typed.Close()
+	cancel()
+	if _, err := personTyping(in, io.Discard).address(ctx, "harbour", []byte(`{"url":"https://pay.example/"}`)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want context.Canceled", err)
+	}
+	if _, err := personTyping(strings.NewReader(""), io.Discard).address(t.Context(), "harbour", []byte(`{"url":"https://pay.example/"}`)); !errors.Is(err, errNoLine) {
+		t.Errorf("error %v, want errNoLine", err)
+	}
+}
