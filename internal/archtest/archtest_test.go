@@ -185,7 +185,7 @@ var rules = []rule{
 		room: "cmd/portolan",
 		may: []string{
 			"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth",
-			"registry/rawjson", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
+			"registry/rawjson", "registry/validate", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
 		},
 		reason: "the one local binary",
 	},
