@@ -147,7 +147,7 @@ type listing struct {
 	release  []func()
 	warnings []string
 	ttl      time.Duration // the least of the pages
-	private  bool          // a page is not the same for every user
+	private  bool          // a page is the user's own
 	latency  time.Duration
 }
 
@@ -218,7 +218,7 @@ func (r *Registry) list(ctx context.Context, s *server, session Session) (*listi
 		if p.TTL > 0 && (l.ttl == 0 || p.TTL < l.ttl) {
 			l.ttl = p.TTL
 		}
-		l.private = l.private || !p.Public
+		l.private = l.private || p.Private
 		if p.Release != nil {
 			l.release = append(l.release, p.Release)
 		}

@@ -841,13 +841,12 @@ func (signedIn) SignInState(string, registry.ServerConfig) (state, host string) 
 
 func TestSigningOutForgetsPrivateLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shared := &harbour{}
-		shared.list = func(context.Context, *string) (*registry.ToolPage, error) {
-			page := shared.page("echo")
-			page.Public = true
+		shared, private := &harbour{}, &harbour{}
+		private.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			page := private.page("echo")
+			page.Private = true
 			return page, nil
 		}
-		private := &harbour{}
 		r := chart(t, registry.Options{SignIns: signedIn{}}, map[string]*harbour{"private": private, "shared": shared})
 		if err := r.Discover(t.Context()); err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ type server struct {
 
 	listed      []Tool   // the last good list, unfiltered
 	print       string   // its fingerprint, or ""
-	private     bool     // it is not the same for every user
+	private     bool     // it is the user's own
 	offered     int      // of listed, without those withheld and held
 	held        int      // of listed
 	release     []func() // of the pages behind listed

@@ -145,8 +145,8 @@ type ToolPage struct {
 	NextCursor *string
 	// TTL is how long the server says the list stays fresh (ttlMs, 2026-07-28); 0 if it did not say.
 	TTL time.Duration
-	// Public says that the page is the same for every user (cacheScope, 2026-07-28).
-	Public bool
+	// Private says that the page is the user's own (cacheScope, 2026-07-28).
+	Private bool
 	// Bytes is the size of the page's JSON text.
 	Bytes int
 	// Fingerprint, if not nil, returns a digest that is equal for pages whose tools

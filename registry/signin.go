@@ -171,8 +171,8 @@ func (r *Registry) ResumeSignIn(ctx context.Context, name string, begun *BegunSi
 	return nil
 }
 
-// SignOut forgets a server's tokens and ends its session. It forgets the server's list too,
-// unless the server says that the list is the same for every user.
+// SignOut forgets a server's tokens and ends its session. It forgets the server's list too
+// if the server says that the list is the user's own.
 func (r *Registry) SignOut(ctx context.Context, name string) error {
 	cfg, err := r.signable(name, "sign out")
 	if err != nil {

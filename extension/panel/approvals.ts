@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { AppPart } from './context.ts'
 import { define, freshId, reactive } from '../../web/ui/part.ts'
-import { flagList } from '../../web/panel/tools/flags-view.ts'
+import type { flagList } from '../../web/panel/tools/flags-view.ts'
 import { clean, line } from '../../web/ui/text.ts'
 import type { Approval } from '../messages.ts'
 import { question } from './icons.ts'
@@ -14,9 +14,11 @@ const settle = 500
 
 /** Calls that wait for an approval, oldest first, above every tab. Screen readers announce them; the focus stays. */
 class Approvals extends AppPart {
-  static override properties = reactive('answering')
+  static override properties = reactive('answering', 'flagList')
   static override initial = { answering: new Set() }
   declare private answering: ReadonlySet<string>
+  /** Loaded with the first question that has flags. */
+  declare private flagList: typeof flagList | undefined
   private readonly id_ = freshId()
   private shown = ''
   private settledAt = 0
@@ -28,6 +30,8 @@ class Approvals extends AppPart {
   }
 
   protected override willUpdate(): void {
+    if (!this.flagList && this.state.approvals.some((a) => a.flags.length))
+      void import('../../web/panel/tools/flags-view.ts').then((m) => (this.flagList = m.flagList))
     const ids = this.state.approvals.map((a) => a.id).join('\n')
     if (ids === this.shown) return
     this.shown = ids
@@ -68,7 +72,7 @@ class Approvals extends AppPart {
       line(a.clientName, 80)
     }</bdi> ${this.t('asks_wants')} <bdi class="mono">${line(a.tool, 80)}</bdi></h2></header>
       <p class="says"><bdi>${clean(a.summary, 1000)}</bdi></p>
-      ${flagList(this.panel.words, a.flags)}
+      ${this.flagList?.(this.panel.words, a.flags) ?? nothing}
       <details><summary>${this.t('arguments')}</summary><pre tabindex="0" dir="ltr">${
       clean(a.args, 20_000)
     }</pre></details>

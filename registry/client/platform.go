@@ -131,7 +131,7 @@ type Event struct {
 	IsError bool
 	Text    string
 	// Extra is "" or the JSON text of {drops: [[name, reason]…], next: string, ttl: ms,
-	// headers: [index…], tasks: [index…], public: true}; headers are the tools that mention x-mcp-header, and
+	// headers: [index…], tasks: [index…], private: true}; headers are the tools that mention x-mcp-header, and
 	// tasks those that run as tasks only (2025-11-25).
 	Extra           string
 	Progress, Total float64

@@ -163,7 +163,7 @@ func (v *Value) readBindings() error {
 
 // extra reads what is not the same for every page.
 func (s *Session) extra(page *registry.ToolPage, extra []byte) (headers, tasks map[uint32]bool) {
-	page.Public, _ = rawjson.Bool(get(extra, "public"))
+	page.Private, _ = rawjson.Bool(get(extra, "private"))
 	_ = rawjson.Elements(get(extra, "drops"), func(drop []byte) error {
 		var d registry.Drop
 		words := []*string{&d.Name, &d.Reason}

@@ -189,8 +189,8 @@ func (l *list) extra(next, ttl, scope []byte) string {
 	if rawjson.Kind(ttl) == 'n' {
 		b = append(append(b, `,"ttl":`...), ttl...)
 	}
-	if string(scope) == `"public"` {
-		b = append(b, `,"public":true`...)
+	if string(scope) == `"private"` {
+		b = append(b, `,"private":true`...)
 	}
 	if b == nil {
 		return ""

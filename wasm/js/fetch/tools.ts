@@ -169,7 +169,7 @@ export class ToolsReader {
     if (this.#drops.length > 0) extra['drops'] = this.#drops
     if (typeof result['nextCursor'] === 'string') extra['next'] = result['nextCursor']
     if (typeof result['ttlMs'] === 'number') extra['ttl'] = result['ttlMs']
-    if (result['cacheScope'] === 'public') extra['public'] = true
+    if (result['cacheScope'] === 'private') extra['private'] = true
     if (this.#headers.length > 0) extra['headers'] = this.#headers
     if (this.#tasks.length > 0) extra['tasks'] = this.#tasks
     return Object.keys(extra).length > 0 ? JSON.stringify(extra) : ''
