@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/endpoint"
@@ -27,6 +28,8 @@ type Pending struct {
 	stop       func(error) // ends the work under way for it
 	inline     bool        // no goroutine goes on with it
 	over       bool
+	waits      bool      // for its turn
+	placed     bool      // counts as one that runs
 	questions  int       // open ones: the deadlines stand still
 	askedAt    time.Time // when the first of them was put
 }
@@ -44,16 +47,95 @@ func (r *Registry) Start(call Call, done func(*Result, error)) *Pending {
 	case err == nil && ask && runtime.GOOS != "js":
 		err = p.awaitApproval()
 	case err == nil:
-		err = p.begin()
-		if err == nil {
-			p.attempt()
-		}
+		err = p.line()
 	}
 	if err != nil {
 		p.over = true
 		done(nil, err)
 	}
 	return p
+}
+
+// line starts the call, or has it wait for its turn: first in, first out. The error is for a
+// call that did not start.
+func (p *Pending) line() error {
+	r := p.r
+	r.mu.Lock()
+	if p.over {
+		r.mu.Unlock()
+		return nil
+	}
+	if !r.hasPlace(p.s) {
+		defer r.mu.Unlock()
+		if r.closed {
+			return ErrClosed
+		}
+		p.waits = true
+		r.calls[p] = struct{}{}
+		r.queue = append(r.queue, p)
+		if p.call.OnQueue != nil {
+			p.call.OnQueue(true)
+		}
+		return nil
+	}
+	p.takePlace()
+	r.mu.Unlock()
+	err := p.begin()
+	if err != nil {
+		p.leavePlace()
+		return err
+	}
+	p.attempt()
+	return nil
+}
+
+// hasPlace reports whether a call of the server may start. The caller holds r.mu.
+func (r *Registry) hasPlace(s *server) bool {
+	most := s.cfg.Concurrency
+	if most <= 0 {
+		most = r.opts.Limits.CallsPerServer
+	}
+	return s.running < most && r.running < r.opts.Limits.Calls
+}
+
+func (p *Pending) takePlace() {
+	p.placed = true
+	p.s.running++
+	p.r.running++
+}
+
+// leavePlace gives the call's place to the first that waits for one.
+func (p *Pending) leavePlace() {
+	r := p.r
+	r.mu.Lock()
+	if !p.placed {
+		r.mu.Unlock()
+		return
+	}
+	p.placed = false
+	p.s.running--
+	r.running--
+	var next *Pending
+	for i, q := range r.queue {
+		if r.hasPlace(q.s) {
+			next = q
+			r.queue = slices.Delete(r.queue, i, i+1)
+			next.takePlace()
+			break
+		}
+	}
+	r.mu.Unlock()
+	if next == nil {
+		return
+	}
+	if next.call.OnQueue != nil {
+		next.call.OnQueue(false)
+	}
+	if err := next.begin(); err != nil {
+		next.finish(nil, err, true)
+		return
+	}
+	next.attempt()
 }
 
 // Stop ends the call, on the server as well, with cause as its error. It does
@@ -121,13 +203,11 @@ func (p *Pending) awaitApproval() error {
 			return
 		}
 		if err == nil {
-			err = p.begin()
+			err = p.line()
 		}
 		if err != nil {
 			p.finish(nil, err, true)
-			return
 		}
-		p.attempt()
 	})
 	return nil
 }
@@ -173,7 +253,7 @@ func (p *Pending) begin() error {
 		s.staleAt = time.Time{}
 		r.refreshSoon(s)
 	}
-	p.until, p.end = now.Add(p.idle), now.Add(total)
+	p.until, p.end, p.waits = now.Add(p.idle), now.Add(total), false
 	r.calls[p] = struct{}{}
 	r.checkDeadlinesBy(now, p.until)
 	return nil
@@ -359,6 +439,11 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 	}
 	p.over = true
 	delete(r.calls, p)
+	if p.waits {
+		p.waits = false
+		r.queue = slices.DeleteFunc(r.queue, func(q *Pending) bool { return q == p })
+		p.started = r.opts.Clock()
+	}
 	now := r.opts.Clock()
 	took := now.Sub(p.started)
 	origin := endpoint.Origin(s.cfg.URL)
@@ -380,6 +465,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 	}
 	r.mu.Unlock()
 	r.deliver()
+	p.leavePlace()
 	if err != nil {
 		p.done(nil, p.named(err))
 		return
@@ -416,7 +502,7 @@ func (r *Registry) checkDeadlines() {
 	r.deadlineAt = time.Time{}
 	var next time.Time
 	for p := range r.calls {
-		if p.questions > 0 {
+		if p.questions > 0 || p.waits {
 			continue
 		}
 		then := p.until

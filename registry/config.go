@@ -30,6 +30,9 @@ type ServerConfig struct {
 	Transport string
 	// Timeout bounds connecting and listing, each; 0 means the registry's default.
 	Timeout time.Duration
+	// Concurrency bounds the calls of the server at the same time, at most 1,000; 0 means
+	// Limits.CallsPerServer. More calls wait for their turn.
+	Concurrency int
 	// AllowTools, if not nil, lists the only tools (the server's own names) that are offered;
 	// DenyTools lists tools that are not.
 	AllowTools []string
@@ -42,6 +45,9 @@ type ServerConfig struct {
 	Trust string
 	// HoldNewTools holds new tools of a server that is known already.
 	HoldNewTools bool
+	// LogLevel is the least level of the log that the server is asked to send, one of
+	// [wire.LogLevels]; "" leaves it to the server. It is for versions until 2025-11-25.
+	LogLevel string
 	// RememberSecrets says whether the host stores the values of Headers and the secrets
 	// of Auth. nil is the host's default.
 	RememberSecrets *bool
@@ -78,6 +84,8 @@ type Limits struct {
 	EventsPerSecond  int // notifications decoded per server and second
 	PingsPerSecond   int // requests of a server that are answered, each second
 	Connects         int // tries to connect to a server in 10 s
+	CallsPerServer   int // calls of one server at the same time; more wait for their turn
+	Calls            int // calls of all servers at the same time
 }
 
 // fields returns the limits in the order of [wire.Limits].
@@ -86,6 +94,7 @@ func (l *Limits) fields() [len(wire.Limits)]*int {
 		&l.ResponseBytes, &l.EventBytes, &l.ErrorBytes, &l.MessageBytes, &l.DefinitionBytes, &l.DescriptionBytes,
 		&l.Depth, &l.SchemaDepth, &l.SchemaNodes, &l.EnumValues, &l.Pages, &l.ToolsPerServer, &l.Tools,
 		&l.ListBytes, &l.ResultBytes, &l.ResultValues, &l.EventsPerSecond, &l.PingsPerSecond, &l.Connects,
+		&l.CallsPerServer, &l.Calls,
 	}
 }
 

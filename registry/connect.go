@@ -99,6 +99,10 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 				*words = text.Visible(*words)
 			}
 			s.lastConnected = r.opts.Clock()
+			if !r.follows(s).equal(Following{}) {
+				r.followLater(s)
+			}
+			r.setLogLevel(s)
 			r.log("connected", "server", s.name, "version", s.info.ProtocolVersion)
 			if s.refreshing == nil && !r.opts.Clock().Before(s.staleAt) {
 				r.refreshSoon(s) // the list of an earlier session may be outdated
@@ -184,6 +188,7 @@ func (r *Registry) leave(s *server, c *conn, err error) (expired bool) {
 
 // notified handles a notice of a session.
 func (r *Registry) notified(s *server, c *conn, n Notice) {
+	var tell func()
 	r.mu.Lock()
 	if !r.closed && s.conn == c {
 		if n.Err != nil {
@@ -191,13 +196,25 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 			r.retire(s, c)
 		} else if n.ToolsChanged {
 			r.refreshSoon(s)
+		} else if n.PromptsChanged {
+			r.outdate(s, promptList)
+		} else if n.ResourcesChanged {
+			r.outdate(s, resourceList, templateList)
+		} else if n.Updated != "" {
+			r.updated(s, n.Updated)
+		} else if n.Log != nil {
+			tell = r.logged(s, *n.Log)
 		} else if n.Dropped > 0 {
 			s.dropped += n.Dropped
+			tell = r.logged(s, LogEntry{Level: "warning", Dropped: n.Dropped})
 			r.changed(Event{Server: s.name, Minor: true})
 		}
 	}
 	r.mu.Unlock()
 	r.deliver()
+	if tell != nil {
+		tell()
+	}
 }
 
 // refreshInterval is the shortest time between two lists that the registry starts itself.

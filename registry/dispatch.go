@@ -23,12 +23,16 @@ type Call struct {
 	// OnProgress, if not nil, gets the server's progress, in order, before Dispatch
 	// returns. It must not block.
 	OnProgress func(Progress)
+	// OnQueue, if not nil, is called with true when the call waits for others to end, and
+	// with false when it is sent. Its deadlines begin then. It must not block, nor use the
+	// registry.
+	OnQueue func(waits bool)
 }
 
 // A Result is a server's answer to a call, whole.
 type Result struct {
 	Server   string // the server that answered
-	Tool     string // the server's own name for the tool
+	Tool     string // the server's own name for the tool or the prompt, or ""
 	IsError  bool   // the tool says that it failed; its content says why
 	Duration time.Duration
 	Payload  Payload // the CallToolResult object of the spec

@@ -20,6 +20,10 @@ var (
 	ErrServerRemoved = errors.New("the server was removed or changed meanwhile")
 	// ErrUnknownTool: no tool in the list has that name.
 	ErrUnknownTool = errors.New("unknown tool")
+	// ErrUnknownPrompt: no server lists a prompt of that name.
+	ErrUnknownPrompt = errors.New("unknown prompt")
+	// ErrUnknownResource: the server does not know the resource.
+	ErrUnknownResource = errors.New("unknown resource")
 	// ErrDisabled: the server is switched off; SetEnabled turns it on.
 	ErrDisabled = errors.New("server is disabled")
 	// ErrSuspended: the server failed too often in a row and is paused; it is
@@ -196,6 +200,8 @@ var explanations = [...]struct {
 	{ErrUnknownServer, &wire.UnknownServer},
 	{ErrServerRemoved, &wire.ServerRemoved},
 	{ErrUnknownTool, &wire.UnknownTool},
+	{ErrUnknownPrompt, &wire.UnknownPrompt},
+	{ErrUnknownResource, &wire.UnknownResource},
 	{ErrDisabled, &wire.Disabled},
 	{ErrSuspended, &wire.Suspended},
 	{ErrHeld, &wire.Held},

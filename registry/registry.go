@@ -66,7 +66,9 @@ type Registry struct {
 	servers        map[string]*server
 	conns          map[*conn]bool // open sessions
 	calls          map[*Pending]struct{}
-	deadlineAt     time.Time // when deadlineTimer fires; zero: not
+	queue          []*Pending // calls that wait for their turn
+	running        int        // calls that have a place
+	deadlineAt     time.Time  // when deadlineTimer fires; zero: not
 	deadlineTimer  *time.Timer
 	tools          names.Table[Tool]
 	approved       map[string]*approved // by endpoint.Key
@@ -82,6 +84,7 @@ type Registry struct {
 	snapshot       *Snapshot // of version, or nil
 	subscribers    map[int]func(Event)
 	lastSubscriber int
+	logListeners   map[int]func(LogEntry)
 	pending        []Event
 	delivering     bool
 }
@@ -191,6 +194,9 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		s.cfg = cfg.clone()
 		if len(s.listed) > 0 && (old.Trust != cfg.Trust || old.HoldNewTools != cfg.HoldNewTools) {
 			r.review(s, s.listed)
+		}
+		if old.LogLevel != cfg.LogLevel {
+			r.setLogLevel(s)
 		}
 		switch {
 		case !old.sameEndpoint(cfg):
@@ -319,7 +325,6 @@ func (r *Registry) Close() error {
 		r.hangUp(c)
 	}
 	r.closed = true
-	r.cancel()
 	for _, timer := range []*time.Timer{r.deadlineTimer, r.pinTimer} {
 		if timer != nil {
 			timer.Stop()
@@ -333,6 +338,7 @@ func (r *Registry) Close() error {
 	for _, p := range calls {
 		p.giveUp(ErrClosed, false)
 	}
+	r.cancel() // later, so that calls end with ErrClosed
 	limit := time.NewTimer(closeTimeout)
 	defer limit.Stop()
 	select {

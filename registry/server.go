@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry/text"
@@ -32,6 +33,7 @@ type server struct {
 	connecting *flight[*conn]
 	tries      []time.Time // to connect, of the last triesTime
 	refreshing *flight[struct{}]
+	running    int  // calls that have a place
 	again      bool // the list changed while refreshing
 
 	listed      []Tool   // the last good list, unfiltered
@@ -44,6 +46,14 @@ type server struct {
 	dropped     int // messages that were too many
 	refreshedAt time.Time
 	staleAt     time.Time // zero: no ttl was given
+
+	offers     [offerLists]offerList
+	watches    map[*stopwatch]bool // of requests under way, besides calls
+	watched    map[string]*watched // resources, by URI
+	following  Following           // of lists
+	logs       []LogEntry          // the last ones, oldest first
+	followLock sync.Mutex
+	followed   followed // guarded by followLock
 
 	failure       error // of the last connect, list or call; nil after a success
 	lastError     string
@@ -91,6 +101,9 @@ func (r *Registry) drop(s *server, cause error) {
 			r.goroutine(func() { p.giveUp(cause, true) })
 		}
 	}
+	for watch := range s.watches {
+		watch.cancel(cause)
+	}
 	s.stopTimers()
 	if s.connecting != nil {
 		s.connecting.cancel()
@@ -109,6 +122,7 @@ func (r *Registry) drop(s *server, cause error) {
 // forgetTools frees the server's list.
 func (r *Registry) forgetTools(s *server) {
 	r.offer(s, nil)
+	s.forgetOffers(nil)
 	s.warnings = nil
 	s.staleAt, s.refreshedAt = time.Time{}, time.Time{}
 	for _, release := range s.release {

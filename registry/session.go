@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
 
@@ -51,6 +52,56 @@ type Starter interface {
 	StartTool(call ToolCall, done func(*ToolOutput, error)) (stop func(cause error), inline bool)
 }
 
+// An Offerer is a session that serves more than tools: resources, prompts and completion.
+type Offerer interface {
+	Session
+
+	// Capabilities tells what the server announced. It may ask the server.
+	Capabilities(context.Context) (Capabilities, error)
+
+	// Ask sends one request and returns its result, whole. Questions of the server are put
+	// to the user as they are during a call.
+	Ask(context.Context, Request) (Payload, error)
+
+	// Follow replaces what the session reports by [Notice.PromptsChanged],
+	// [Notice.ResourcesChanged] and [Notice.Updated]. The error is [ErrUnsupported] if the
+	// server does not report all of it; it then reports the rest.
+	Follow(context.Context, Following) error
+}
+
+// Capabilities is the JSON text of a ServerCapabilities object of the spec, or nil.
+type Capabilities []byte
+
+// Has reports whether there is a member at that path other than false and null.
+func (c Capabilities) Has(path ...string) bool {
+	value := []byte(c)
+	for _, key := range path {
+		value, _ = rawjson.Get(value, key)
+	}
+	return len(value) > 0 && string(value) != "false" && string(value) != "null"
+}
+
+// A Request is a request to a server that is not about its tools.
+type Request struct {
+	// ID is that of the work that the request belongs to; see [CallID].
+	ID int
+	// Method is the method of the spec, such as "resources/read".
+	Method string
+	// Params is the JSON text of one object.
+	Params []byte
+	// About is what Mcp-Name says (2026-07-28): the prompt's name or the resource's URI.
+	About string
+	// OnAsk is as in [ToolCall].
+	OnAsk func(open bool)
+}
+
+// Following is what a session reports beside changes of the tools.
+type Following struct {
+	Prompts, Resources bool     // changes of the lists
+	Logs               bool     // messages of the log, also while no call runs
+	URIs               []string // of resources whose updates are reported
+}
+
 // Connect opens a session with a server. It is called for one server at a time
 // by one goroutine, but for several servers at once, and returns promptly once
 // ctx is done. The session outlives ctx.
@@ -84,6 +135,13 @@ func CallID(ctx context.Context) int {
 type Notice struct {
 	// ToolsChanged says that the server's list of tools has changed.
 	ToolsChanged bool
+	// PromptsChanged and ResourcesChanged say so of the other lists. A server has one notice
+	// for its resources and its templates.
+	PromptsChanged, ResourcesChanged bool
+	// Updated is the URI of a resource that has changed, or "".
+	Updated string
+	// Log, if not nil, is a message of the server's log: its level, logger and text.
+	Log *LogEntry
 	// Dropped counts messages that were too many to be read (Limits.EventsPerSecond, PingsPerSecond).
 	Dropped int
 	// Err, if not nil, says that the session is over and why.

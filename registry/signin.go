@@ -185,6 +185,7 @@ func (r *Registry) SignOut(ctx context.Context, name string) error {
 			if s.private {
 				r.forgetTools(s)
 			}
+			s.forgetOffers(func(l *offerList) bool { return l.private })
 			r.changed(Event{Server: name, Tools: s.private})
 		}
 		return nil

@@ -55,9 +55,12 @@ type ServerHealth struct {
 	ConsecutiveFailures int
 	RetryAt             time.Time     // zero unless suspended
 	Latency             time.Duration // of the last list or call; 0: unknown
-	Warnings            []string      // what the last list left out, and why
-	SignIn              string        // SignInNeeded, SignedIn or ""
-	SignInHost          string        // the authorization server's, if known
+	// Resources, Templates and Prompts are the lengths of these lists; nil if a list was not
+	// asked for, or has changed since.
+	Resources, Templates, Prompts *int
+	Warnings                      []string // what the last list left out, and why
+	SignIn                        string   // SignInNeeded, SignedIn or ""
+	SignInHost                    string   // the authorization server's, if known
 }
 
 // A Tool is one tool that models can call.
@@ -121,6 +124,8 @@ func (r *Registry) health(s *server) ServerHealth {
 		LastError: s.lastError, ConsecutiveFailures: s.breaker.failures,
 		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warned(),
 	}
+	now := r.opts.Clock()
+	h.Resources, h.Templates, h.Prompts = s.count(resourceList, now), s.count(templateList, now), s.count(promptList, now)
 	if s.failure != nil {
 		x := Explain(s.failure)
 		h.ErrorCode, h.Hint = x.Code, x.Hint
@@ -131,12 +136,16 @@ func (r *Registry) health(s *server) ServerHealth {
 	return h
 }
 
-// warned returns the warnings of the last list and of dropped messages.
+// warned returns the warnings of the last lists and of dropped messages.
 func (s *server) warned() []string {
-	if s.dropped == 0 {
-		return s.warnings
+	warnings := slices.Clip(s.warnings)
+	for i := range s.offers {
+		warnings = append(warnings, s.offers[i].warnings...)
 	}
-	return append(slices.Clip(s.warnings), strconv.Itoa(s.dropped)+" messages that came too fast were dropped")
+	if s.dropped > 0 {
+		warnings = append(warnings, strconv.Itoa(s.dropped)+" messages that came too fast were dropped")
+	}
+	return warnings
 }
 
 // Snapshot returns the current state. Two calls without a change between them

@@ -9,7 +9,6 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
-	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // Options say how a [Client] connects. The zero value is the good default.
@@ -194,6 +193,7 @@ func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
 const (
 	maxServerWord   = 256
 	maxInstructions = 16 << 10
+	maxCapabilities = 16 << 10
 )
 
 func (d *dial) word(object []byte, key string, most int) string {
@@ -213,8 +213,9 @@ func (s *Session) negotiated(version string, result, server []byte) {
 		info.Transport = "sse"
 	}
 	s.tasks = get(result, "capabilities", "tasks", "requests", "tools", "call") != nil
-	info.ListChanged, _ = rawjson.Bool(get(result, "capabilities", "tools", "listChanged"))
+	capabilities := capabilitiesOf(result)
+	info.ListChanged = capabilities.Has("tools", "listChanged")
 	s.mu.Lock()
-	s.info = info
+	s.info, s.capabilities = info, capabilities
 	s.mu.Unlock()
 }

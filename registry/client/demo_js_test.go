@@ -28,7 +28,7 @@ func TestDemo(t *testing.T) {
 		if d := cmp.Diff(want, s.Info()); d != "" {
 			t.Errorf("info (-want +got):\n%s", d)
 		}
-		if page, err := s.ListTools(t.Context(), nil); err != nil || len(page.Tools) != 6 {
+		if page, err := s.ListTools(t.Context(), nil); err != nil || len(page.Tools) != 7 {
 			t.Errorf("page %v, %v", page, err)
 		}
 		out, err := s.CallTool(t.Context(), registry.ToolCall{Tool: "add", Arguments: []byte(`{"a":2,"b":3}`)})

@@ -13,7 +13,7 @@
 // There are two platforms. Package nethttp is for native hosts. Package browser is for
 // the page's module; wasm/js/fetch is its other half.
 //
-// The client speaks the tools part of MCP 2024-11-05 to 2026-07-28 over streamable HTTP
-// and HTTP+SSE, tasks, elicitation by forms and addresses, and OAuth. It refuses requests
-// for sampling and roots.
+// The client speaks MCP 2024-11-05 to 2026-07-28 over streamable HTTP and HTTP+SSE: tools,
+// resources, prompts, completion, tasks, elicitation by forms and addresses, and OAuth. It
+// refuses requests for sampling and roots.
 package client

@@ -3,20 +3,21 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
-// The bounds of one call that takes several rounds (2026-07-28, input_required).
+// The bounds of one request that takes several rounds (2026-07-28, input_required).
 const (
 	maxRounds = 10 // requests in all
 	maxBusy   = 3  // of those, answered with "not now" and no question
 	busyPause = time.Second
 )
 
-// inputRounds counts what one call has been through.
+// inputRounds counts what one request has been through.
 type inputRounds struct {
 	s       *Session
 	r       *rpc
@@ -56,7 +57,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	switch kind := getString(result, "resultType"); kind {
 	case "input_required":
 	case "", "complete":
-		return nil, registry.Because(registry.ErrProtocol, "the answer to tools/call is not a result")
+		return nil, registry.Because(registry.ErrProtocol, "the answer to "+r.r.method+" is not a result")
 	default:
 		return nil, r.s.unknownResult(kind)
 	}
@@ -72,7 +73,7 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 	case questions == nil:
 		return members, r.pause(ctx)
 	case rawjson.Kind(questions) != 'o':
-		return nil, registry.Because(registry.ErrProtocol, "the input that the tool asks for is no object")
+		return nil, registry.Because(registry.ErrProtocol, "the input that the server asks for is no object")
 	}
 	var answers []byte
 	err := rawjson.Members(questions, func(key string, question []byte) error {
@@ -89,6 +90,36 @@ func (r *inputRounds) next(ctx context.Context, result []byte) ([]byte, error) {
 		return members, r.pause(ctx)
 	}
 	return rawMember(members, "inputResponses", object(answers)), nil
+}
+
+// converse sends a request, answers what the server asks meanwhile, and returns the Output
+// event, or the answer that has a task. first waits for the answer to the first request.
+func (s *Session) converse(ctx context.Context, r *rpc, first func(context.Context) (*Event, error)) (*Event, error) {
+	params := r.params
+	rounds := inputRounds{s: s, r: r}
+	for e, err := first(ctx); ; e, err = s.send(ctx, r) {
+		if again, asked := rounds.visit(ctx, err); asked != nil {
+			return nil, asked
+		} else if again {
+			continue
+		}
+		if err != nil {
+			return nil, s.doubt(err, OpCall)
+		}
+		s.settle()
+		if e.Kind == Output {
+			return e, nil
+		}
+		result := get([]byte(e.Text), "result")
+		if r.method == "tools/call" && (r.op == OpOther || s.modern && getString(result, "resultType") == "task") {
+			return e, nil
+		}
+		more, err := rounds.next(ctx, result)
+		if err != nil {
+			return nil, err
+		}
+		r.params = joinMembers(slices.Clone(params), more)
+	}
 }
 
 // answerTo answers a question of a call's inputRequests.

@@ -17,6 +17,8 @@ type mailbox struct {
 	s   *Session // nil for an exchange that belongs to no session
 	id  uint32
 	rpc *rpc // the request that waits, or nil
+	// follow is what an exchange of subscriptions/listen asked for, or nil.
+	follow *follow
 
 	request bool // its exchanges take places of the session
 	placed  bool // guarded by s.mu

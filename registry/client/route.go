@@ -1,8 +1,11 @@
 package client
 
 import (
+	"slices"
+
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Deliver is the platform's callback. Responses and progress go by request id, because
@@ -105,8 +108,20 @@ func (s *Session) message(e *Event, mail *mailbox) {
 		switch method {
 		case "notifications/cancelled":
 			s.unask(string(get(text, "params", "requestId")))
+		case "notifications/message":
+			s.logged(get(text, "params"))
 		case "notifications/elicitation/complete":
 			s.visited(getString(text, "params", "elicitationId"))
+		case "notifications/prompts/list_changed":
+			s.d.notify(registry.Notice{PromptsChanged: true})
+		case "notifications/resources/list_changed":
+			s.d.notify(registry.Notice{ResourcesChanged: true})
+		case "notifications/resources/updated":
+			s.d.notify(registry.Notice{Updated: getString(text, "params", "uri")})
+		case "notifications/subscriptions/acknowledged":
+			if mail.follow != nil {
+				mail.follow.acknowledged(get(text, "params", "notifications"))
+			}
 		}
 	case s.modern:
 		// 2026-07-28 has no requests from the server, and no way to answer one.
@@ -117,4 +132,19 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	default:
 		s.post(replyError(id, codeMethodNotFound, "method not found"))
 	}
+}
+
+// logged passes a message of the server's log on. Data that is no text is its JSON text.
+func (s *Session) logged(params []byte) {
+	e := &registry.LogEntry{Level: getString(params, "level"), Logger: s.d.word(params, "logger", maxServerWord)}
+	if !slices.Contains(wire.LogLevels, e.Level) {
+		e.Level = "info"
+	}
+	data := get(params, "data")
+	words, ok := rawjson.String(data)
+	if !ok {
+		words = string(data)
+	}
+	e.Text = s.d.shown(words)
+	s.d.notify(registry.Notice{Log: e})
 }

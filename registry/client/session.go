@@ -41,13 +41,18 @@ type Session struct {
 	assumed bool                 // the era is a hint that no answer has confirmed
 	settled bool                 // an answer came; the optional stream may open
 	bound   map[string][]binding // of the listed tools that have some
-	posts   int
-	places  int             // taken by exchanges of requests
-	line    []waiting       // requests that wait for a place
-	told    <-chan struct{} // closed when the server has taken the last notifications/cancelled
-	ended   error           // set when the session is over, by Close or by itself
-	closed  bool
-	expired bool // the server has forgotten the session
+	// What the server announced. nil: a hint spared the question.
+	capabilities registry.Capabilities
+	follow       *follow            // what the optional stream reports
+	watching     bool               // the optional stream is open, or will be again
+	relisten     context.CancelFunc // ends the stream under way, to open it again
+	posts        int
+	places       int             // taken by exchanges of requests
+	line         []waiting       // requests that wait for a place
+	told         <-chan struct{} // closed when the server has taken the last notifications/cancelled
+	ended        error           // set when the session is over, by Close or by itself
+	closed       bool
+	expired      bool // the server has forgotten the session
 }
 
 func (d *dial) session(info registry.SessionInfo) *Session {

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
 )
 
 // streamDelay is how long the first request after connecting has the
@@ -22,6 +24,7 @@ func (s *Session) watchIfUseful() {
 	if asks {
 		s.listening = make(chan struct{})
 	}
+	s.watching = true
 	s.goroutine(s.watch)
 }
 
@@ -40,6 +43,15 @@ func (s *Session) listens() {
 // it, the list is as fresh as the last discover.
 func (s *Session) watch() {
 	defer s.listens()
+	defer func() {
+		s.mu.Lock()
+		s.watching = false
+		asked := s.follow
+		s.mu.Unlock()
+		if asked != nil {
+			asked.tell(registry.Because(registry.ErrUnsupported, "the server refuses subscriptions/listen"))
+		}
+	}()
 	timer := time.NewTimer(streamDelay)
 	defer timer.Stop()
 	select {
@@ -60,6 +72,9 @@ func (s *Session) watch() {
 		s.listens()
 		if counted {
 			budget.release(origin)
+		}
+		if st.again {
+			continue
 		}
 		// A stream that reached its limit after a long time is opened again.
 		if s.ctx.Err() != nil || e.Kind == End && e.Why > Network && !(e.Why == TooLarge && st.lasted) {
@@ -102,6 +117,7 @@ type optionalStream struct {
 	opened   bool // some attempt was accepted
 	lasted   bool // the last attempt worked for a while
 	progress bool // the last attempt brought a new event id
+	again    bool // the last attempt was ended to ask for something else
 }
 
 // stream runs one exchange of the optional stream to its end.
@@ -109,9 +125,17 @@ func (s *Session) stream(st *optionalStream) *Event {
 	mail := s.d.c.mailbox(s, OpOther)
 	defer mail.close()
 	r := httpRequest{s: s, url: s.d.href, mail: mail}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	st.again = false
 	if s.modern {
+		s.mu.Lock()
+		s.relisten = cancel
+		s.mu.Unlock()
 		id := int64(mail.id)
-		params := rawMember(nil, "notifications", []byte(`{"toolsListChanged":true}`))
+		var filter []byte
+		filter, mail.follow = s.filter()
+		params := rawMember(nil, "notifications", object(filter))
 		r.url = s.postURL
 		r.x = s.exchange(mail, "POST", s.postURL, requestMessage(id, "subscriptions/listen", params, s.d.c.meta))
 		r.x.Header = append(r.x.Header, "Mcp-Method", "subscriptions/listen")
@@ -128,9 +152,10 @@ func (s *Session) stream(st *optionalStream) *Event {
 		return &Event{Kind: End, Why: Gone}
 	}
 	for {
-		e, err := mail.next(s.ctx)
+		e, err := mail.next(ctx)
 		if err != nil {
 			mail.cancel()
+			st.again = s.ctx.Err() == nil
 			return &Event{Kind: End, Why: Gone}
 		}
 		st.lasted = time.Since(began) > longLived

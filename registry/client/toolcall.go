@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -120,35 +119,18 @@ func (t *toolCall) detach(first func(context.Context) (*Event, error)) {
 }
 
 func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Event, error)) (*registry.ToolOutput, error) {
-	s := t.s
-	params := t.r.params
-	rounds := inputRounds{s: s, r: &t.r}
-	for e, err := first(ctx); ; e, err = s.send(ctx, &t.r) {
-		if again, asked := rounds.visit(ctx, err); asked != nil {
-			return nil, asked
-		} else if again {
-			continue
-		}
-		if err != nil {
-			return nil, s.doubt(err, OpCall)
-		}
-		s.settle()
-		if e.Kind == Output {
-			return s.output(e), nil
-		}
-		result := get([]byte(e.Text), "result")
-		if s.modern && getString(result, "resultType") == "task" {
-			return s.followTask(ctx, &t.r, result)
-		}
-		if t.r.op == OpOther {
-			return s.followTask(ctx, &t.r, get(result, "task"))
-		}
-		more, err := rounds.next(ctx, result)
-		if err != nil {
-			return nil, err
-		}
-		t.r.params = joinMembers(slices.Clone(params), more)
+	e, err := t.s.converse(ctx, &t.r, first)
+	if err != nil {
+		return nil, err
 	}
+	if e.Kind == Output {
+		return t.s.output(e), nil
+	}
+	state := get([]byte(e.Text), "result")
+	if t.r.op == OpOther {
+		state = get(state, "task")
+	}
+	return t.s.followTask(ctx, &t.r, state)
 }
 
 func (s *Session) output(e *Event) *registry.ToolOutput {

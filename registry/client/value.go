@@ -33,5 +33,8 @@ func (v *Value) Risky(ctx context.Context) bool {
 	}
 }
 
+// Release frees what the platform holds for a result.
+func (v *Value) Release() { v.p.Free(v.table) }
+
 // JSON asks the platform for the text: the slow path.
 func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,7 @@ func Oracle(rt http.RoundTripper, opts Options) registry.Connect {
 type oracle struct {
 	session *mcp.ClientSession
 	sse     bool
+	follows []string
 	token   atomic.Int64
 
 	mu       sync.Mutex
@@ -49,6 +51,15 @@ func (o *oracle) options(name string, elicit registry.Elicit, notify registry.No
 	options := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{}, // nil would announce roots
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { notify(registry.Notice{ToolsChanged: true}) },
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
+			notify(registry.Notice{PromptsChanged: true})
+		},
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			notify(registry.Notice{ResourcesChanged: true})
+		},
+		ResourceUpdatedHandler: func(_ context.Context, req *mcp.ResourceUpdatedNotificationRequest) {
+			notify(registry.Notice{Updated: req.Params.URI})
+		},
 		ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
 			token, _ := req.Params.ProgressToken.(float64)
 			o.mu.Lock() // while it reports: a call that has ended reports no more
@@ -162,6 +173,61 @@ func (o *oracle) CallTool(ctx context.Context, call registry.ToolCall) (*registr
 	}
 	text, err := json.Marshal(result)
 	return &registry.ToolOutput{Result: registry.Raw(text), IsError: result.IsError}, err
+}
+
+// Capabilities implements [registry.Offerer].
+func (o *oracle) Capabilities(context.Context) (registry.Capabilities, error) {
+	return json.Marshal(o.session.InitializeResult().Capabilities)
+}
+
+// Ask implements [registry.Offerer].
+func (o *oracle) Ask(ctx context.Context, req registry.Request) (registry.Payload, error) {
+	switch req.Method {
+	case "resources/list":
+		return answer(ctx, req, o.session.ListResources)
+	case "resources/templates/list":
+		return answer(ctx, req, o.session.ListResourceTemplates)
+	case "resources/read":
+		return answer(ctx, req, o.session.ReadResource)
+	case "prompts/list":
+		return answer(ctx, req, o.session.ListPrompts)
+	case "prompts/get":
+		return answer(ctx, req, o.session.GetPrompt)
+	case "completion/complete":
+		return answer(ctx, req, o.session.Complete)
+	}
+	return nil, errors.New("the oracle has no " + req.Method)
+}
+
+func answer[P, R any](ctx context.Context, req registry.Request, ask func(context.Context, *P) (R, error)) (registry.Payload, error) {
+	params := new(P)
+	if len(req.Params) > 0 {
+		if err := json.Unmarshal(req.Params, params); err != nil {
+			return nil, err
+		}
+	}
+	result, err := ask(ctx, params)
+	if err != nil {
+		return nil, typed(err)
+	}
+	text, err := json.Marshal(result)
+	return registry.Raw(text), err
+}
+
+// Follow implements [registry.Offerer]. The official client reports changes of lists always.
+func (o *oracle) Follow(ctx context.Context, what registry.Following) error {
+	for _, uri := range o.follows {
+		if !slices.Contains(what.URIs, uri) {
+			_ = o.session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri})
+		}
+	}
+	for _, uri := range what.URIs {
+		if err := o.session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+			return registry.Because(registry.ErrUnsupported, err.Error())
+		}
+	}
+	o.follows = what.URIs
+	return nil
 }
 
 // Close implements [registry.Session].

@@ -21,7 +21,7 @@ type ServerOptions struct {
 }
 
 // A Server is a real MCP server with a tool for each thing that a session must
-// carry. It serves streamable HTTP at /mcp and legacy SSE at /sse.
+// carry, resources and a prompt. It serves streamable HTTP at /mcp and legacy SSE at /sse.
 type Server struct {
 	MCP *mcp.Server
 
@@ -38,8 +38,12 @@ func NewServer(opts *ServerOptions) *Server {
 	s := &Server{mux: http.NewServeMux(), waiting: make(chan struct{}, 100), cancelled: make(chan struct{}, 100)}
 	s.MCP = mcp.NewServer(&mcp.Implementation{Name: "registrytest", Version: "1.2.3"}, &mcp.ServerOptions{
 		Instructions: "Use echo.", PageSize: opts.PageSize, SupportedProtocolVersions: opts.Versions,
+		CompletionHandler:  complete,
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	s.addTools()
+	s.addOffers()
 	for i := range opts.Extra {
 		s.MCP.AddTool(&mcp.Tool{Name: fmt.Sprintf("extra_%04d", i), InputSchema: anyObject}, textTool)
 	}
@@ -103,6 +107,18 @@ func (s *Server) addTools() {
 	add("region", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"depth":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}`, textTool)
 	add("big", `{"type":"object"}`, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", 1<<20)}}}, nil
+	})
+	// "log" writes messages of three levels to the log of its caller's session.
+	add("log", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for _, m := range []mcp.LoggingMessageParams{
+			{Level: "info", Data: "fine"}, {Level: "error", Data: map[string]any{"depth": 7}}, {Level: "critical", Data: "sinking"},
+		} {
+			m.Logger = "quay"
+			if err := req.Session.Log(ctx, &m); err != nil {
+				return nil, err
+			}
+		}
+		return textTool(ctx, req)
 	})
 	add("grow", `{"type":"object"}`, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		s.MCP.AddTool(&mcp.Tool{Name: "grown", InputSchema: anyObject}, textTool)

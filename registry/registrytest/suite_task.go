@@ -39,9 +39,6 @@ func taskServer(modern bool, states ...string) *Script {
 
 func testTasks(t *testing.T, dial Dial) {
 	const done = `{"content":[{"type":"text","text":"at last"}]}`
-	accept := func(context.Context, string, []byte) ([]byte, error) {
-		return []byte(`{"action":"accept","content":{"colour":"red"}}`), nil
-	}
 	slow := func(p *peer, ctx context.Context, progress func(registry.Progress)) (*registry.ToolOutput, error) {
 		page := p.list(nil)
 		if len(page.Tools) != 1 {
@@ -135,4 +132,9 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("tools %v, dropped %v", names(page), page.Dropped)
 		}
 	})
+}
+
+// accept answers each question with the colour red.
+func accept(context.Context, string, []byte) ([]byte, error) {
+	return []byte(`{"action":"accept","content":{"colour":"red"}}`), nil
 }

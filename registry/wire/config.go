@@ -2,7 +2,7 @@ package wire
 
 // ConfigFields are the fields of a ServerConfig in JavaScript, in the order of
 // documents and error texts.
-var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "tools", "auth", "trust", "holdNewTools", "rememberSecrets"}
+var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
 
 // Words of fields in a ServerConfig and in its auth.
 var (
@@ -11,6 +11,9 @@ var (
 	AuthFlows         = []string{"authorization-code", "client-credentials", "jwt-bearer", "enterprise-managed"}
 	SigningAlgorithms = []string{"ES256", "RS256"}
 )
+
+// LogLevels are the levels of a server's log (RFC 5424), the least first.
+var LogLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // An AuthField is one text of the auth of a ServerConfig.
 type AuthField struct {
@@ -33,10 +36,11 @@ var AuthFields = [...]AuthField{
 	{"signingAlgorithm", false},
 }
 
-// Bounds of a server's name, in characters, and of its timeout.
+// Bounds of a server's name, in characters, of its calls at the same time, and of its timeout.
 const (
-	MaxServerName = 64
-	MaxTimeoutMs  = 24 * 3600 * 1000
+	MaxServerName  = 64
+	MaxConcurrency = 1000
+	MaxTimeoutMs   = 24 * 3600 * 1000
 )
 
 // ForbiddenHeaders cannot be configured. The protocol sets them, or browsers refuse

@@ -15,6 +15,8 @@ var (
 	UnknownServer    = Error{"unknown_server", "Add the server first, or check its name.", false}
 	ServerRemoved    = Error{"server_removed", "The server was removed or changed while this ran, and may have run it. Look at getTools() again.", false}
 	UnknownTool      = Error{"unknown_tool", "Use a name from getTools(); run discover() if the server was added just now.", false}
+	UnknownPrompt    = Error{"unknown_prompt", "Use a name from prompts().", false}
+	UnknownResource  = Error{"unknown_resource", "Use a URI from resources(), or one that the server sent.", false}
 	Disabled         = Error{"disabled", "Turn the server on: setEnabled(name, true).", false}
 	Suspended        = Error{"suspended", "The server failed several times in a row and is paused. It is tried again by itself; retry(name) tries now.", true}
 	Held             = Error{"held", "The tool is not what was approved. Look at what changed in getSnapshot().held, then approveTools(server).", false}

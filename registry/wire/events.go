@@ -11,6 +11,18 @@ var (
 	RequestKinds = [...]string{"Other", "List", "Call", "Task"}
 )
 
+// Heeded are the notifications that a platform passes on as Message events. Progress and
+// changes of the list of tools have kinds of their own.
+var Heeded = []string{
+	"notifications/cancelled",
+	"notifications/elicitation/complete",
+	"notifications/message",
+	"notifications/prompts/list_changed",
+	"notifications/resources/list_changed",
+	"notifications/resources/updated",
+	"notifications/subscriptions/acknowledged",
+}
+
 // Flags of an event.
 const (
 	EventLast  = 1 // the exchange is over

@@ -27,6 +27,8 @@ var Limits = [...]Limit{
 	{"eventsPerSecond", 200},
 	{"pingsPerSecond", 10},
 	{"connects", 20},
+	{"callsPerServer", 8},
+	{"calls", 64},
 }
 
 // HostLimits are the limits that only the host in the browser knows.

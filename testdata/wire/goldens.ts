@@ -14,6 +14,8 @@ export const codes: ErrorCode[] = [
   'unknown_server',
   'server_removed',
   'unknown_tool',
+  'unknown_prompt',
+  'unknown_resource',
   'disabled',
   'suspended',
   'held',

@@ -2,10 +2,12 @@ package nethttp
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // maxBatch bounds the messages of one batch (MCP 2025-03-26).
@@ -101,7 +103,7 @@ func (x *exchange) unasked(m message, method string) {
 		x.progress(m.params)
 	case method == "notifications/tools/list_changed":
 		x.emit(&client.Event{Kind: client.Changed})
-	case method == "notifications/cancelled", method == "notifications/elicitation/complete":
+	case slices.Contains(wire.Heeded, method):
 		x.emitText(m, false)
 	}
 }

@@ -17,6 +17,7 @@ func Cases() []Case {
 		{"lists", listCases()},
 		{"results", resultCases()},
 		{"tasks", taskCases()},
+		{"offers", offerCases()},
 		{"auth", authCases()},
 	} {
 		for _, c := range area.cases {

@@ -36,6 +36,9 @@ type Use struct {
 	CancelMs  int            `json:"cancelMs,omitempty"`  // when it gives the call up
 	Calls     int            `json:"calls,omitempty"`     // how often it calls, one after the other; 1 if 0
 	Validate  bool           `json:"validate,omitempty"`  // it checks arguments first
+	// Asks is what it asks for in place of a call: a method of the JavaScript surface, of
+	// the resource demo://a or the prompt p.
+	Asks string `json:"asks,omitempty"`
 }
 
 // Expect says what a careful client makes of a server.

@@ -2,13 +2,17 @@ package farm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/convert"
+	"github.com/portolan-mcp/portolan/registry/text"
 	"github.com/portolan-mcp/portolan/registry/validate"
 )
 
@@ -147,6 +151,21 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 				defer cancel()
 				defer time.AfterFunc(deadline, cancel).Stop()
 			}
+			if t.Asks != "" {
+				ctx, cancel := context.WithTimeout(ctx, deadline)
+				defer cancel()
+				timed("ask", deadline, func() {
+					text, err := ask(ctx, r, t)
+					if err != nil {
+						shown(err.Error())
+						o.Calls = append(o.Calls, "code:"+registry.Explain(err).Code)
+						return
+					}
+					o.TextBytes = max(o.TextBytes, len(text))
+					o.Calls = append(o.Calls, "text:"+strings.ToValidUTF8(text[:min(len(text), 300)], ""))
+				})
+				return
+			}
 			timed("call", deadline, func() {
 				result, err := r.Dispatch(ctx, registry.Call{
 					Name: tools[0].Name, Arguments: []byte(t.Args), Timeout: timeout,
@@ -171,6 +190,93 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 	o.LastError = health.LastError
 	shown(health.LastError)
 	return o
+}
+
+// ask does what the task asks for, and returns what came of it as a text.
+func ask(ctx context.Context, r *registry.Registry, t Task) (string, error) {
+	list := func(offers []registry.Offer, err error) (string, error) {
+		text := strconv.Itoa(len(offers)) + " "
+		if len(offers) > 0 {
+			text += offers[0].Key
+		}
+		return text, err
+	}
+	result := func(member string, result *registry.Result, err error) (string, error) {
+		if err != nil {
+			return "", err
+		}
+		raw, err := result.Payload.JSON()
+		if err != nil {
+			return "", err
+		}
+		words := wordsOf(raw, member)
+		return words[:min(len(words), 1<<20)], nil // what a model gets is the host's to bound
+	}
+	switch t.Asks {
+	case "resources":
+		return list(r.Resources(ctx, "bad"))
+	case "resourceTemplates":
+		return list(r.ResourceTemplates(ctx, "bad"))
+	case "prompts":
+		return list(r.Prompts(ctx, "bad"))
+	case "readResource":
+		read, err := r.ReadResource(ctx, "bad", "demo://a")
+		return result("contents", read, err)
+	case "getPrompt":
+		made, err := r.GetPrompt(ctx, "bad__p", nil)
+		return result("messages", made, err)
+	case "complete":
+		completed, err := r.Complete(ctx, "bad", []byte(`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}`))
+		return result("completion", completed, err)
+	}
+	cancel, err := r.SubscribeResource(ctx, "bad", "demo://a", func() {})
+	if err != nil {
+		return "", err
+	}
+	time.Sleep(time.Duration(t.LingerMs) * time.Millisecond)
+	cancel()
+	return "watching", nil
+}
+
+// wordsOf finds the first text of contents, messages or values, in the way of the page.
+func wordsOf(raw []byte, member string) string {
+	var v struct {
+		Contents   []any
+		Messages   []any
+		Completion struct{ Values []any }
+	}
+	json.Unmarshal(raw, &v) // what is of another shape has no text
+	found := ""
+	seen := func(words any) bool {
+		s, ok := words.(string)
+		if ok {
+			found, _ = text.Clean(s)
+		}
+		return ok
+	}
+	for _, c := range v.Contents {
+		c, _ := c.(map[string]any)
+		if _, ok := c["uri"].(string); ok && seen(c["text"]) {
+			return found
+		}
+		if blob, ok := c["blob"].(string); ok {
+			return "[resource: " + blob[:min(len(blob), 10)]
+		}
+	}
+	for _, m := range v.Messages {
+		m, _ := m.(map[string]any)
+		content, _ := m["content"].(map[string]any)
+		if m["role"] == "user" && seen(content["text"]) {
+			return found
+		}
+	}
+	if slices.ContainsFunc(v.Completion.Values, seen) {
+		return found
+	}
+	if member == "contents" {
+		return "(no output)"
+	}
+	return ""
 }
 
 func isControl(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f }

@@ -1,0 +1,118 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+	"github.com/portolan-mcp/portolan/registry/wire"
+)
+
+// A LogEntry is one notifications/message of a server (until 2025-11-25). Its texts are the
+// server's words, untrusted.
+type LogEntry struct {
+	Server string
+	At     time.Time
+	Level  string // one of [wire.LogLevels]
+	Logger string // may be ""
+	Text   string // of the data, at most Limits.MessageBytes
+	// Dropped, if not 0, says that so many messages came too fast, in place of a text.
+	Dropped int
+}
+
+// maxLogs bounds the entries that are kept of one server.
+const maxLogs = 500
+
+// Logs returns the last entries of the named servers, or of all, oldest first. They have at
+// least that level; "" is the least.
+func (r *Registry) Logs(level string, servers ...string) []LogEntry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []LogEntry
+	for name, s := range r.servers {
+		if len(servers) > 0 && !slices.Contains(servers, name) {
+			continue
+		}
+		for _, e := range s.logs {
+			if atLeast(e.Level, level) {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b LogEntry) int { return a.At.Compare(b.At) })
+	return all
+}
+
+func atLeast(level, least string) bool {
+	return slices.Index(wire.LogLevels, level) >= slices.Index(wire.LogLevels, least)
+}
+
+// SubscribeLogs calls fn with each further entry, one after the other for each server, with
+// no lock held. It must not block. Servers may then write at any time, not only during calls. The returned function ends that.
+func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastSubscriber++
+	id := r.lastSubscriber
+	if r.logListeners == nil {
+		r.logListeners = map[int]func(LogEntry){}
+	}
+	r.logListeners[id] = fn
+	for _, s := range r.servers {
+		if s.conn != nil {
+			r.followLater(s)
+		}
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.logListeners, id)
+	}
+}
+
+// logged keeps an entry and returns who hears of it. The caller holds r.mu.
+func (r *Registry) logged(s *server, e LogEntry) (tell func()) {
+	e.Server, e.At = s.name, r.opts.Clock()
+	e.Text, e.Logger = r.shown(s, e.Text), r.shown(s, e.Logger)
+	if last := len(s.logs) - 1; e.Dropped > 0 && last >= 0 && s.logs[last].Dropped > 0 {
+		e.Dropped += s.logs[last].Dropped
+		s.logs = s.logs[:last]
+	}
+	if len(s.logs) >= maxLogs {
+		s.logs = slices.Delete(s.logs, 0, len(s.logs)-maxLogs+1)
+	}
+	s.logs = append(s.logs, e)
+	var fns []func(LogEntry)
+	for _, fn := range r.logListeners {
+		fns = append(fns, fn)
+	}
+	return func() {
+		for _, fn := range fns {
+			_, _ = guarded(func() (struct{}, error) { fn(e); return struct{}{}, nil })
+		}
+	}
+}
+
+// setLogLevel tells a session the level of the configuration, in the background, and has it
+// report messages. The caller holds r.mu.
+func (r *Registry) setLogLevel(s *server) {
+	level := s.cfg.LogLevel
+	if level == "" || s.conn == nil {
+		return
+	}
+	r.followLater(s)
+	c := s.conn
+	r.goroutine(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, r.timeout(s))
+		defer cancel()
+		o, err := offerer(ctx, c, "logging")
+		if err == nil {
+			params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')
+			_, err = readAll(o.Ask(ctx, Request{Method: "logging/setLevel", Params: params}))
+		}
+		if err != nil {
+			r.log("no log level", "server", s.name, "error", err)
+		}
+	})
+}

@@ -1,0 +1,383 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A library is a harbour that is a registry.Offerer too.
+type library struct {
+	*harbour
+	has    string
+	answer func(ctx context.Context, req registry.Request) (string, error)
+	follow func(registry.Following) error
+
+	mu       sync.Mutex
+	asked    []string
+	followed []registry.Following
+}
+
+func (l *library) Capabilities(context.Context) (registry.Capabilities, error) {
+	return registry.Capabilities(l.has), nil
+}
+
+func (l *library) Ask(ctx context.Context, req registry.Request) (registry.Payload, error) {
+	l.mu.Lock()
+	l.asked = append(l.asked, req.Method)
+	l.mu.Unlock()
+	text, err := l.answer(ctx, req)
+	return registry.Raw(text), err
+}
+
+func (l *library) Follow(_ context.Context, f registry.Following) error {
+	l.mu.Lock()
+	l.followed = append(l.followed, f)
+	l.mu.Unlock()
+	if l.follow != nil {
+		return l.follow(f)
+	}
+	return nil
+}
+
+func (l *library) count(method string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.asked {
+		if m == method {
+			n++
+		}
+	}
+	return n
+}
+
+const everything = `{"tools":{},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{}}`
+
+// shelves runs test with a registry of libraries, in a bubble of time.
+func shelves(t *testing.T, libraries map[string]*library, limits registry.Limits, test func(*testing.T, *registry.Registry)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := registry.New(&registry.Options{Limits: limits, Connect: func(_ context.Context, name string, _ registry.ServerConfig, notify registry.Notify) (registry.Session, error) {
+			l := libraries[name]
+			l.harbour.mu.Lock()
+			defer l.harbour.mu.Unlock()
+			l.harbour.connects++
+			l.harbour.notify = notify
+			return l, nil
+		}})
+		for name := range libraries {
+			if err := r.Add(name, registry.ServerConfig{URL: "https://" + name + ".example/mcp"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		test(t, r)
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func keys(offers []registry.Offer) (all []string) {
+	for _, o := range offers {
+		all = append(all, o.Server+" "+o.Key)
+	}
+	return all
+}
+
+func TestOffersAreKept(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	n := 0
+	l.answer = func(context.Context, registry.Request) (string, error) {
+		n++
+		return fmt.Sprintf(`{"resources":[{"uri":"a:%d","name":"a"}]}`, n), nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		list := func() string {
+			t.Helper()
+			offers, err := r.Resources(t.Context())
+			if err != nil || len(offers) != 1 {
+				t.Fatalf("%v, %v", offers, err)
+			}
+			return offers[0].Key
+		}
+		count := func() *int { h, _ := r.Health("a"); return h.Resources }
+		if count() != nil {
+			t.Errorf("%d resources before the first list", *count())
+		}
+		first, second := list(), list()
+		if first != "a:1" || second != "a:1" || *count() != 1 {
+			t.Error("the list was not kept")
+		}
+		l.say(registry.Notice{ResourcesChanged: true})
+		if count() != nil {
+			t.Errorf("%d resources after a change", *count())
+		}
+		began := time.Now()
+		if list() != "a:2" || time.Since(began) > time.Second {
+			t.Error("the changed list was not asked for")
+		}
+		for range 3 {
+			l.say(registry.Notice{ResourcesChanged: true})
+			list()
+		}
+		if waited := time.Since(began); waited < 3*time.Second {
+			t.Errorf("four lists in %v", waited)
+		}
+		l.say(registry.Notice{Err: registry.ErrNetwork})
+		if list() != "a:6" || l.seen().connects != 2 {
+			t.Error("a new session has the old list")
+		}
+		synctest.Wait()
+		if want := []registry.Following{{Resources: true}, {Resources: true}}; !cmp.Equal(want, l.followed) {
+			t.Errorf("followed %v", l.followed)
+		}
+	})
+}
+
+func TestOffersHaveBounds(t *testing.T) {
+	long := strings.Repeat("x", 9<<10)
+	pages := map[string]string{
+		"twice":   `{"prompts":[{"name":"p"},{"name":"p"}]}`,
+		"odd":     `{"prompts":[7,{},{"name":7},{"name":""},{"name":"p"},{"name":"` + long + `"},{"name":"a\u200bb"}]}`,
+		"hidden":  `{"prompts":[{"name":"p","description":"a\u200bb"}]}`,
+		"many":    `{"prompts":[{"name":"p"},{"name":"q"},{"name":"r"},{"name":"s"}]}`,
+		"cursor":  `{"prompts":[{"name":"p"}],"nextCursor":"again"}`,
+		"nothing": `{"prompts":[]}`,
+	}
+	libraries := map[string]*library{"none": {harbour: new(harbour), has: `{"tools":{}}`}}
+	endless := 0
+	libraries["endless"] = &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) {
+		endless++
+		return fmt.Sprintf(`{"prompts":[],"nextCursor":"%d"}`, endless), nil
+	}}
+	for name, page := range pages {
+		libraries[name] = &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) { return page, nil }}
+	}
+	libraries["wrong"] = &library{harbour: new(harbour), has: everything, answer: func(context.Context, registry.Request) (string, error) { return `{"prompts":7}`, nil }}
+	shelves(t, libraries, registry.Limits{ToolsPerServer: 3, Pages: 5}, func(t *testing.T, r *registry.Registry) {
+		offers, err := r.Prompts(t.Context())
+		want := []string{"cursor p", "hidden p", "many p", "many q", "many r", "odd p", "twice p"}
+		inPage := runtime.GOOS == "js" // there the page removes hidden text
+		if inPage {
+			want = slices.Insert(want, 6, "odd a\u200bb")
+		}
+		if d := cmp.Diff(want, keys(offers)); d != "" {
+			t.Error(d)
+		}
+		if !errors.Is(err, registry.ErrProtocol) || !strings.Contains(err.Error(), "server wrong: list prompts") {
+			t.Errorf("error %v", err)
+		}
+		if endless != 5 || libraries["cursor"].count("prompts/list") != 2 || libraries["none"].count("prompts/list") != 0 {
+			t.Errorf("%d endless pages, %v, %v", endless, libraries["cursor"].asked, libraries["none"].asked)
+		}
+		for server, want := range map[string]int{"odd": 6, "many": 1, "cursor": 1, "endless": 1, "twice": 0} {
+			if h, _ := r.Health(server); len(h.Warnings) != want && !(inPage && server == "odd") {
+				t.Errorf("%s: warnings %q", server, h.Warnings)
+			}
+		}
+		for _, o := range offers {
+			if o.Server == "hidden" && !inPage && (len(o.Flags) != 1 || strings.Contains(string(o.Def), "200b") || o.Name != "hidden__p") {
+				t.Errorf("%+v", o)
+			}
+		}
+	})
+}
+
+func TestReadResource(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(ctx context.Context, req registry.Request) (string, error) {
+		switch string(req.Params) {
+		case `{"uri":"a:old"}`:
+			return "", &registry.RPCError{Code: -32002, Message: "no such thing"}
+		case `{"uri":"a:none"}`:
+			return "", &registry.RPCError{Code: -32602, Message: "no such thing"}
+		case `{"uri":"a:slow"}`:
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		case `{"uri":"a:asks"}`:
+			req.OnAsk(true)
+			time.Sleep(5 * time.Minute)
+			req.OnAsk(false)
+			return `{"contents":[]}`, nil
+		case `{"uri":"a:down"}`:
+			return "", registry.ErrNetwork
+		}
+		return `{"contents":[{"uri":"a:1","text":"one"}]}`, nil
+	}
+	none := &library{harbour: new(harbour), has: `{"tools":{}}`}
+	shelves(t, map[string]*library{"a": l, "none": none}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		result, err := r.ReadResource(t.Context(), "a", "a:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := result.Payload.JSON(); !strings.Contains(string(text), `"one"`) || result.Origin != "https://a.example" {
+			t.Errorf("%s from %s", text, result.Origin)
+		}
+		if _, err := r.ReadResource(t.Context(), "a", "a:asks"); err != nil {
+			t.Errorf("a question of five minutes: %v", err)
+		}
+		for uri, want := range map[string]error{
+			"a:old": registry.ErrUnknownResource, "a:none": registry.ErrUnknownResource, "": registry.ErrInvalidArguments,
+			"a:slow": context.DeadlineExceeded,
+		} {
+			if _, err := r.ReadResource(t.Context(), "a", uri); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", uri, err, want)
+			}
+		}
+		if _, err := r.ReadResource(t.Context(), "none", "a:1"); !errors.Is(err, registry.ErrUnsupported) {
+			t.Errorf("without resources: %v", err)
+		}
+		if h, _ := r.Health("none"); h.ConsecutiveFailures != 0 {
+			t.Error("a server without resources has failed")
+		}
+		for range 3 {
+			_, _ = r.ReadResource(t.Context(), "a", "a:down")
+		}
+		if _, err := r.ReadResource(t.Context(), "a", "a:1"); !errors.Is(err, registry.ErrSuspended) {
+			t.Errorf("after three failures: %v", err)
+		}
+	})
+}
+
+func TestRemovalEndsRequests(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	l.answer = func(ctx context.Context, _ registry.Request) (string, error) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := r.ReadResource(t.Context(), "a", "a:1")
+			ended <- err
+		}()
+		synctest.Wait()
+		began := time.Now()
+		if err := r.Remove("a"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, registry.ErrServerRemoved) || time.Since(began) > 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestGetPrompt(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	var sent string
+	l.answer = func(_ context.Context, req registry.Request) (string, error) {
+		if req.Method == "prompts/list" {
+			return `{"prompts":[{"name":"greet me","arguments":[{"name":"who","required":true},{"name":"how"}]}]}`, nil
+		}
+		sent = string(req.Params)
+		if strings.Contains(sent, "nobody") {
+			return "", &registry.RPCError{Code: -32602, Message: "who is that?"}
+		}
+		return `{"messages":[]}`, nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		offers, err := r.Prompts(t.Context())
+		if err != nil || len(offers) != 1 {
+			t.Fatal(offers, err)
+		}
+		name := offers[0].Name
+		for args, want := range map[string]error{
+			``: registry.ErrInvalidArguments, `{"how":"loud"}`: registry.ErrInvalidArguments, `[]`: registry.ErrInvalidArguments,
+			`{"who":7}`: registry.ErrInvalidArguments, `{"who":{"a":{"b":1}}}`: registry.ErrInvalidArguments,
+		} {
+			if _, err := r.GetPrompt(t.Context(), name, []byte(args)); !errors.Is(err, want) {
+				t.Errorf("%s: %v", args, err)
+			}
+		}
+		if sent != "" {
+			t.Errorf("sent %s", sent)
+		}
+		if _, err := r.GetPrompt(t.Context(), name, []byte(`{"who":"nobody"}`)); !errors.Is(err, registry.ErrInvalidArguments) {
+			t.Errorf("refused by the server: %v", err)
+		}
+		result, err := r.GetPrompt(t.Context(), name, []byte(`{"who":"Ada"}`))
+		if err != nil || sent != `{"name":"greet me","arguments":{"who":"Ada"}}` || result.Tool != "greet me" {
+			t.Errorf("%v, sent %s", err, sent)
+		}
+		if _, err := r.GetPrompt(t.Context(), "a__none", nil); !errors.Is(err, registry.ErrUnknownPrompt) {
+			t.Errorf("unknown: %v", err)
+		}
+	})
+}
+
+func TestSubscribeResource(t *testing.T) {
+	l := &library{harbour: new(harbour), has: everything}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		var heard atomic.Int32
+		cancel, err := r.SubscribeResource(t.Context(), "a", "a:1", func() { heard.Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := r.SubscribeResource(t.Context(), "a", "a:1", func() { panic("a fault of the listener") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			l.say(registry.Notice{Updated: "a:1"})
+		}
+		l.say(registry.Notice{Updated: "b:1"})
+		time.Sleep(100 * time.Millisecond)
+		if n := heard.Load(); n != 1 {
+			t.Errorf("heard %d at once", n)
+		}
+		l.say(registry.Notice{Updated: "a:1/part"})
+		time.Sleep(500 * time.Millisecond)
+		if n := heard.Load(); n != 1 {
+			t.Errorf("heard %d within a second", n)
+		}
+		time.Sleep(time.Second)
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard %d", n)
+		}
+		l.say(registry.Notice{Err: registry.ErrNetwork})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		again()
+		again()
+		cancel()
+		synctest.Wait()
+		l.say(registry.Notice{Updated: "a:1"})
+		time.Sleep(2 * time.Second)
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard %d after the end", n)
+		}
+		want := []registry.Following{{URIs: []string{"a:1"}}, {URIs: []string{"a:1"}}, {}}
+		if d := cmp.Diff(want, l.followed); d != "" {
+			t.Error(d)
+		}
+		l.follow = func(f registry.Following) error {
+			if len(f.URIs) > 0 {
+				return registry.Because(registry.ErrUnsupported, "no")
+			}
+			return nil
+		}
+		if _, err := r.SubscribeResource(t.Context(), "a", "a:2", func() {}); !errors.Is(err, registry.ErrUnsupported) {
+			t.Errorf("refused: %v", err)
+		}
+		l.follow = nil
+		if _, err := r.SubscribeResource(t.Context(), "a", "a:3", func() {}); err != nil {
+			t.Error(err)
+		}
+		if last := l.followed[len(l.followed)-1]; !cmp.Equal(last.URIs, []string{"a:3"}) {
+			t.Errorf("follows %v", last)
+		}
+	})
+}

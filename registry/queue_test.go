@@ -1,0 +1,168 @@
+package registry_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+// A pier is a harbour whose calls take a second, or as long as their arguments say.
+type pier struct {
+	harbour
+	mu      sync.Mutex
+	order   []string
+	now     int
+	highest int
+}
+
+func newPier() *pier {
+	p := &pier{}
+	p.call = func(ctx context.Context, call registry.ToolCall) (*registry.ToolOutput, error) {
+		p.mu.Lock()
+		p.order = append(p.order, string(call.Arguments))
+		p.now++
+		p.highest = max(p.highest, p.now)
+		p.mu.Unlock()
+		defer func() { p.mu.Lock(); p.now--; p.mu.Unlock() }()
+		select {
+		case <-time.After(time.Second):
+			return &registry.ToolOutput{Result: registry.Raw(`{"content":[]}`)}, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return p
+}
+
+// sent returns the arguments of the calls that arrived, and how many there were at once.
+func (p *pier) sent() (order []string, highest int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.order), p.highest
+}
+
+// load starts n calls of a server, one after the other, and returns what they end with.
+func load(r *registry.Registry, server string, n int, change func(int, *registry.Call)) (pending []*registry.Pending, wait func() []error) {
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	all.Add(n)
+	for i := range n {
+		call := registry.Call{Name: server + "__echo", Arguments: []byte(`{"n":` + strconv.Itoa(i) + `}`), Timeout: 1500 * time.Millisecond}
+		if change != nil {
+			change(i, &call)
+		}
+		pending = append(pending, r.Start(call, func(_ *registry.Result, err error) { errs[i] = err; all.Done() }))
+	}
+	return pending, func() []error { all.Wait(); return errs }
+}
+
+func TestCallsWaitForTheirTurn(t *testing.T) {
+	eachWay(t, func(t *testing.T, w way) {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPier()
+			p.starts = w
+			r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 3}}, map[string]*harbour{"a": &p.harbour})
+			if err := r.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			var mu sync.Mutex
+			queued := map[int][]bool{}
+			began := time.Now()
+			_, wait := load(r, "a", 10, func(i int, call *registry.Call) {
+				call.OnQueue = func(waits bool) { mu.Lock(); queued[i] = append(queued[i], waits); mu.Unlock() }
+			})
+			for _, err := range wait() {
+				if err != nil {
+					t.Error(err) // their time begins when they are sent
+				}
+			}
+			order, highest := p.sent()
+			if took := time.Since(began); took != 4*time.Second || highest != 3 {
+				t.Errorf("10 calls took %v, with %d at once", took, highest)
+			}
+			for i := 0; i < len(order); i += 3 { // those of one second may change places
+				slices.Sort(order[i:min(i+3, len(order))])
+			}
+			if !slices.IsSorted(order) || len(order) != 10 {
+				t.Errorf("order %v", order)
+			}
+			if d := cmp.Diff([]bool{true, false}, queued[9]); d != "" || len(queued) != 7 {
+				t.Errorf("queued %v", queued)
+			}
+		})
+	}, blocks, startsLater)
+}
+
+func TestQueueAcrossServers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newPier(), newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 3, Calls: 4}}, map[string]*harbour{"a": &a.harbour, "b": &b.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cfg, _ := r.Config("b")
+		cfg.Concurrency = 2
+		if err := r.Update("b", cfg); err != nil {
+			t.Fatal(err)
+		}
+		_, waitA := load(r, "a", 6, nil)
+		_, waitB := load(r, "b", 4, nil)
+		for _, err := range append(waitA(), waitB()...) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		_, ofA := a.sent()
+		_, ofB := b.sent()
+		if ofA > 3 || ofB > 2 {
+			t.Errorf("%d and %d at once", ofA, ofB)
+		}
+	})
+}
+
+func TestCallsThatEndInTheQueueAreNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newPier(), newPier()
+		r := chart(t, registry.Options{Limits: registry.Limits{CallsPerServer: 1}}, map[string]*harbour{"a": &a.harbour, "b": &b.harbour})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pending, wait := load(r, "a", 4, nil)
+		synctest.Wait()
+		cause := errors.New("the caller has gone")
+		pending[1].Stop(cause)
+		r.CancelCalls(func(int) bool { return false })
+		time.Sleep(1100 * time.Millisecond)
+		if err := r.SetEnabled("a", false); err != nil {
+			t.Fatal(err)
+		}
+		errs := wait()
+		if errs[0] != nil || !errors.Is(errs[1], cause) || !errors.Is(errs[2], registry.ErrDisabled) || !errors.Is(errs[3], registry.ErrDisabled) {
+			t.Errorf("%v", errs)
+		}
+		if sent, _ := a.sent(); !slices.Equal(sent, []string{`{"n":0}`, `{"n":2}`}) {
+			t.Errorf("sent %v", sent)
+		}
+		_, wait = load(r, "b", 3, nil)
+		synctest.Wait()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, err := range wait() {
+			if !errors.Is(err, registry.ErrClosed) {
+				t.Errorf("after the end: %v", err)
+			}
+		}
+		if sent, _ := b.sent(); len(sent) != 1 {
+			t.Errorf("sent %v", sent)
+		}
+	})
+}

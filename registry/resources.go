@@ -1,0 +1,205 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// JSON-RPC errors of resources/read: until 2025-11-25 and from 2026-07-28 on.
+const (
+	codeNoResource    = -32002
+	codeInvalidParams = -32602
+)
+
+// ReadResource reads a resource of a server. The payload is the ReadResourceResult object
+// of the spec. The server fetches what the URI names: the registry never does. The error
+// is [ErrUnknownResource] if the server does not know the URI.
+func (r *Registry) ReadResource(ctx context.Context, server, uri string) (*Result, error) {
+	if uri == "" || len(uri) > maxOfferKey {
+		return nil, &ServerError{server, "read resource", Because(ErrInvalidArguments, "the URI is empty or too long")}
+	}
+	params := append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
+	result, err := r.ask(ctx, server, "read resource", Request{Method: "resources/read", Params: params, About: uri}, "resources")
+	if rpc := (*RPCError)(nil); errors.As(err, &rpc) && (rpc.Code == codeNoResource || rpc.Code == codeInvalidParams) {
+		err = &kindError{ErrUnknownResource, err}
+	}
+	return result, err
+}
+
+// A kindError gives an error a sentinel and keeps its text.
+type kindError struct{ kind, err error }
+
+func (e *kindError) Error() string   { return e.err.Error() }
+func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }
+
+// A watched resource has somebody who hears of its updates.
+type watched struct {
+	fns   map[int]func()
+	told  time.Time
+	timer *time.Timer // runs until the next telling
+}
+
+// SubscribeResource calls fn after each update of a resource that its server reports, at
+// most once a second, with no lock held. It returns once the server has agreed. The
+// subscription lasts over new sessions, until cancel is called or the server is removed.
+// The error is [ErrUnsupported] if the server does not report updates.
+func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn func()) (cancel func(), err error) {
+	const op = "subscribe resource"
+	r.mu.Lock()
+	s, err := r.usable(server)
+	switch {
+	case err != nil:
+	case uri == "" || len(uri) > maxOfferKey:
+		err = Because(ErrInvalidArguments, "the URI is empty or too long")
+	case len(s.watched) >= maxWatched && s.watched[uri] == nil:
+		err = Because(ErrInvalidArguments, "too many resources of the server are watched")
+	}
+	if err != nil {
+		r.mu.Unlock()
+		return nil, &ServerError{server, op, err}
+	}
+	if s.watched == nil {
+		s.watched = map[string]*watched{}
+	}
+	w := s.watched[uri]
+	if w == nil {
+		w = &watched{fns: map[int]func(){}}
+		s.watched[uri] = w
+	}
+	r.lastSubscriber++
+	id, first := r.lastSubscriber, len(w.fns) == 0
+	w.fns[id] = fn
+	r.mu.Unlock()
+	stop := func(tell bool) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(w.fns, id)
+		if len(w.fns) > 0 || s.watched[uri] != w {
+			return
+		}
+		delete(s.watched, uri)
+		if tell && s.conn != nil && !r.closed {
+			r.followLater(s)
+		}
+	}
+	if first {
+		err = r.use(ctx, s, r.timeout(s), func(ctx context.Context, c *conn, _ func(bool)) error {
+			if _, err := offerer(ctx, c, "resources"); err != nil {
+				return err
+			}
+			return r.follow(ctx, s, c)
+		})
+	}
+	if err != nil {
+		stop(false)
+		return nil, onServer(server, op, err)
+	}
+	var once sync.Once
+	return func() { once.Do(func() { stop(true) }) }, nil
+}
+
+// maxWatched bounds the watched resources of one server.
+const maxWatched = 200
+
+// updated tells those who watch a resource, or what contains it. The caller holds r.mu.
+func (r *Registry) updated(s *server, uri string) {
+	for watchedURI, w := range s.watched {
+		if w.timer != nil || !strings.HasPrefix(uri, watchedURI) {
+			continue
+		}
+		w.timer = time.AfterFunc(max(w.told.Add(refreshInterval).Sub(r.opts.Clock()), 0), func() {
+			r.mu.Lock()
+			w.timer, w.told = nil, r.opts.Clock()
+			fns := make([]func(), 0, len(w.fns))
+			for _, fn := range w.fns {
+				fns = append(fns, fn)
+			}
+			r.mu.Unlock()
+			for _, fn := range fns {
+				_, _ = guarded(func() (struct{}, error) { fn(); return struct{}{}, nil })
+			}
+		})
+	}
+}
+
+// followLists has the server report changes of its prompts, or of its resources.
+func (r *Registry) followLists(s *server, prompts bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := &s.following
+	if before := *f; prompts {
+		f.Prompts = true
+		if before.Prompts {
+			return
+		}
+	} else {
+		f.Resources = true
+		if before.Resources {
+			return
+		}
+	}
+	r.followLater(s)
+}
+
+// followLater tells the session in the background what to report. The caller holds r.mu.
+func (r *Registry) followLater(s *server) {
+	if r.closed {
+		return
+	}
+	r.goroutine(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, r.timeout(s))
+		defer cancel()
+		_ = r.withSession(ctx, s, func(c *conn) error { return r.follow(ctx, s, c) })
+	})
+}
+
+// follow tells a session what to report, one call at a time.
+func (r *Registry) follow(ctx context.Context, s *server, c *conn) error {
+	o, ok := c.session.(Offerer)
+	if !ok {
+		return Because(ErrUnsupported, "the session knows tools only")
+	}
+	s.followLock.Lock()
+	defer s.followLock.Unlock()
+	r.mu.Lock()
+	what := r.follows(s)
+	r.mu.Unlock()
+	if what.Logs {
+		has, err := o.Capabilities(ctx)
+		what.Logs = err == nil && has.Has("logging")
+	}
+	last := &s.followed
+	if last.of != c {
+		*last = followed{of: c}
+	}
+	if last.err != nil || !what.equal(last.what) {
+		last.what, last.err = what, o.Follow(ctx, what)
+	}
+	return last.err
+}
+
+func (f Following) equal(g Following) bool {
+	return f.Prompts == g.Prompts && f.Resources == g.Resources && f.Logs == g.Logs && slices.Equal(f.URIs, g.URIs)
+}
+
+// A followed is what a session was last told to report, and how that went.
+type followed struct {
+	of   *conn
+	what Following
+	err  error
+}
+
+// follows is what the server's session reports. The caller holds r.mu.
+func (r *Registry) follows(s *server) Following {
+	what := s.following
+	what.Logs = len(r.logListeners) > 0 || s.cfg.LogLevel != ""
+	what.URIs = slices.Sorted(maps.Keys(s.watched))
+	return what
+}
