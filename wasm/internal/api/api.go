@@ -26,6 +26,8 @@ type Host interface {
 	Called(id int, result *registry.Result)
 	// Fail ends request id with a WireError.
 	Fail(id int, err []byte)
+	// Queued says that request id, a call, waits for other calls to end, or does not any more.
+	Queued(id int, waits bool)
 	// Progress reports on request id; the JSON is a ToolProgress.
 	Progress(id int, progress []byte)
 	// State tells the registry's status and the servers that changed: a StateEvent.
@@ -60,23 +62,41 @@ func New(reg *registry.Registry, host Host) *API {
 
 // Call runs a method of the table and answers under id.
 func (a *API) Call(id int, method string, params []byte) {
+	if ask, ok := asks[method]; ok {
+		a.run(id, func(ctx context.Context) error {
+			result, err := ask(ctx, a, params)
+			if err == nil {
+				a.host.Called(id, result)
+			}
+			return err
+		})
+		return
+	}
 	fn, ok := methods[method]
 	if !ok {
 		a.fail(id, registry.Because(errUsage, "the module has no method "+method))
 		return
 	}
+	a.run(id, func(ctx context.Context) error {
+		result, err := fn(ctx, a, params)
+		a.events.flush()
+		if err == nil {
+			a.host.Reply(id, result)
+		}
+		return err
+	})
+}
+
+// run does the work of a request in a goroutine and answers if it fails.
+func (a *API) run(id int, work func(context.Context) error) {
 	ctx, done := a.begin(id)
 	ctx = registry.WithCall(ctx, id)
 	go func() {
 		defer done()
 		defer a.recovered(id)
-		result, err := fn(ctx, a, params)
-		a.events.flush()
-		if err != nil {
+		if err := work(ctx); err != nil {
 			a.fail(id, err)
-			return
 		}
-		a.host.Reply(id, result)
 	}()
 }
 
@@ -85,6 +105,7 @@ func (a *API) Call(id int, method string, params []byte) {
 func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) (inline bool) {
 	defer a.recovered(id)
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
+	call.OnQueue = func(waits bool) { a.host.Queued(id, waits) }
 	if progress {
 		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
 	}
@@ -271,8 +292,14 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		a.reg.SetOnline(online)
 		return null, nil
 	},
-	"wake":  func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
-	"close": func(_ context.Context, a *API, _ []byte) ([]byte, error) { return null, a.reg.Close() },
+	"resources":         offers((*registry.Registry).Resources),
+	"resourceTemplates": offers((*registry.Registry).ResourceTemplates),
+	"prompts":           offers((*registry.Registry).Prompts),
+	"subscribeResource": subscribeResource,
+	"logs":              logs,
+	"followLogs":        followLogs,
+	"wake":              func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
+	"close":             func(_ context.Context, a *API, _ []byte) ([]byte, error) { return null, a.reg.Close() },
 }
 
 var null = []byte("null")

@@ -44,8 +44,10 @@ func (p *page) note(kind string, id int, text string) {
 	}
 }
 
-func (p *page) Reply(id int, result []byte)  { p.note("reply", id, string(result)) }
-func (p *page) Fail(id int, err []byte)      { p.note("fail", id, string(err)) }
+func (p *page) Reply(id int, result []byte) { p.note("reply", id, string(result)) }
+func (p *page) Fail(id int, err []byte)     { p.note("fail", id, string(err)) }
+func (p *page) Queued(int, bool)            {}
+
 func (p *page) Progress(id int, json []byte) { p.note("progress", id, string(json)) }
 func (p *page) Called(id int, result *registry.Result) {
 	text, _ := result.Payload.JSON()

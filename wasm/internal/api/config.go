@@ -38,6 +38,10 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	if cfg.Timeout > 0 {
 		o = o.num("timeoutMs", cfg.Timeout.Milliseconds())
 	}
+	o = o.opt("logLevel", cfg.LogLevel)
+	if cfg.Concurrency > 0 {
+		o = o.num("concurrency", int64(cfg.Concurrency))
+	}
 	if auth := encodeAuth(cfg.Auth, redacts); auth != nil {
 		o = o.raw("auth", auth)
 	}
@@ -130,6 +134,18 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid("transport is not a string")
 			}
 			cfg.Transport = s
+		case "logLevel":
+			level, ok := rawjson.String(value)
+			if !isNull && (!ok || !slices.Contains(wire.LogLevels, level)) {
+				return invalid("logLevel is none of the levels from debug to emergency")
+			}
+			cfg.LogLevel = level
+		case "concurrency":
+			n, ok := rawjson.Int(value)
+			if !isNull && (!ok || n <= 0 || n > wire.MaxConcurrency) {
+				return invalid("concurrency is not a whole number from 1 to 1000")
+			}
+			cfg.Concurrency = int(n)
 		case "timeoutMs":
 			v, ok := rawjson.Float(value)
 			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs) {

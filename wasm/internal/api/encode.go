@@ -105,6 +105,14 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	if h.HeldCount > 0 {
 		o = o.num("heldCount", int64(h.HeldCount))
 	}
+	for _, list := range []struct {
+		name  string
+		count *int
+	}{{"resourceCount", h.Resources}, {"templateCount", h.Templates}, {"promptCount", h.Prompts}} {
+		if list.count != nil {
+			o = o.num(list.name, int64(*list.count))
+		}
+	}
 	if len(h.Warnings) > 0 {
 		o = o.strs("warnings", h.Warnings)
 	}

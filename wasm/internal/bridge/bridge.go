@@ -61,13 +61,16 @@ func (b *Bridge) serve(start func(options []byte)) {
 	<-b.finished
 }
 
-// Reply, Called, Fail, Progress, Config, State and Tools make a Bridge the api.Host.
+// Reply, Called, Fail, Queued, Progress, Config, State and Tools make a Bridge the api.Host.
 
 // Reply ends a request with a JSON result.
 func (b *Bridge) Reply(id int, result []byte) { b.boot.Call("reply", id, string(result)) }
 
 // Fail ends a request with a WireError.
 func (b *Bridge) Fail(id int, err []byte) { b.boot.Call("fail", id, string(err)) }
+
+// Queued says that a call waits for its turn, or does not any more.
+func (b *Bridge) Queued(id int, waits bool) { b.boot.Call("queued", id, waits) }
 
 // Progress reports on a request.
 func (b *Bridge) Progress(id int, progress []byte) { b.boot.Call("progress", id, string(progress)) }

@@ -93,6 +93,7 @@ export class Recorder implements Recording {
         if (this.#room(progress)) (call.progress ??= []).push(progress)
         return
       }
+      if ('waits' in m) return
       open.delete(m.id)
       const rest: Partial<TapedCall> = 'error' in m
         ? { error: this.#redaction.value(m.error, { tool, part: 'error' }) }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { opened } from '../shared/answer.ts'
-import { demoUrl } from './demo.ts'
 import { type Deliver, Flag, Kind } from './events.ts'
-import { Platform } from './platform.ts'
+import { demoUrl, Platform } from './platform.ts'
 
 type Event = Parameters<Deliver>
 
@@ -71,6 +70,7 @@ test('the demo lists its tools', async () => {
     'picture',
     'weather',
     'fail',
+    'ask',
   ])
   assert.deepEqual(p.tables.tool(table, 1)!.definition, {
     name: 'add',
@@ -101,7 +101,8 @@ test('what the demo does not have is refused', async () => {
   for (
     const [id, method, params, code, message] of [
       [CALL, 'tools/call', { name: 'nope' }, -32602, 'unknown tool: nope'],
-      [OTHER, 'prompts/list', {}, -32601, 'method not found'],
+      [OTHER, 'tasks/list', {}, -32601, 'method not found'],
+      [CALL, 'resources/read', { uri: 'demo://tide/someday' }, -32602, 'unknown resource: demo://tide/someday'],
     ] as const
   ) {
     const [event] = await send(platform(), id, method, params)

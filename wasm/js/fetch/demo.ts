@@ -1,6 +1,4 @@
-// The MCP server `builtin:demo`. Its few tools show what a tool can do, without a network. It speaks 2026-07-28.
-
-export const demoUrl = 'builtin:demo'
+// The MCP server `builtin:demo`. It shows what a server can offer, without a network. It speaks 2026-07-28.
 
 /** A PNG of one pixel. */
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -70,21 +68,75 @@ const tools = [
 
 interface Params {
   name?: string
-  arguments?: Args
-  _meta?: { progressToken?: number }
+  uri?: string
+  arguments?: Args & { who?: string }
+  argument?: { value?: string }
+  inputResponses?: { name?: { action?: string; content?: { name?: unknown } } }
+  _meta?: { progressToken?: number; 'io.modelcontextprotocol/clientCapabilities'?: { elicitation?: object } }
 }
 
-function outcome(method: string, { name, arguments: args = {} }: Params): object {
+const asker = { name: 'ask', description: 'Asks for your name during the call.', inputSchema: { type: 'object' } }
+
+const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday']
+
+/** The lists of what is no tool, by method. */
+const lists: Record<string, object> = {
+  'resources/list': {
+    resources: [{ uri: 'demo://harbour', name: 'harbour', title: 'The harbour', mimeType: 'text/markdown' }],
+  },
+  'resources/templates/list': {
+    resourceTemplates: [{ uriTemplate: 'demo://tide/{day}', name: 'tide', title: 'The tide of a day' }],
+  },
+  'prompts/list': {
+    prompts: [{ name: 'greet', title: 'Greet somebody', arguments: [{ name: 'who', required: true }] }],
+  },
+}
+
+const read = (uri: string) => {
+  const day = days.indexOf(uri.slice('demo://tide/'.length))
+  if (uri === 'demo://harbour') return '# The harbour\n\nEight metres deep, and open all night.'
+  return uri.startsWith('demo://tide/') && day >= 0 ? `High water: ${1.1 + day / 10} m` : undefined
+}
+
+/** The result of the tool that asks: its question, at first. */
+function asked({ inputResponses, _meta }: Params): object {
+  const { action, content } = inputResponses?.name ?? {}
+  if (action || !_meta?.['io.modelcontextprotocol/clientCapabilities']?.elicitation)
+    return {
+      resultType: 'complete',
+      ...text(`Hello, ${action === 'accept' ? textOf(content?.name, '') : 'stranger'}.`),
+    }
+  const requestedSchema = { type: 'object', properties: { name: string }, required: ['name'] }
+  const params = { mode: 'form', message: 'What is your name?', requestedSchema }
+  return { resultType: 'input_required', inputRequests: { name: { method: 'elicitation/create', params } } }
+}
+
+function outcome(method: string, params: Params): object {
+  const { name, uri = '', arguments: args = {} } = params
   const complete = (result: object) => ({ result: { resultType: 'complete', ...result } })
   const refuse = (code: number, message: string) => ({ error: { code, message } })
-  if (method === 'tools/list') return complete({ tools })
+  if (method === 'tools/list') return complete({ tools: [...tools, asker] })
   if (method === 'server/discover')
     return complete({
       supportedVersions: ['2026-07-28'],
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'portolan-demo', version: '1' } },
     })
+  if (lists[method]) return complete(lists[method])
+  if (method === 'resources/read') {
+    const found = read(uri)
+    return found ? complete({ contents: [{ uri, text: found }] }) : refuse(-32602, `unknown resource: ${uri}`)
+  }
+  if (method === 'prompts/get') {
+    const content = { type: 'text', text: `Greet ${args.who} in one sentence.` }
+    return complete({ messages: [{ role: 'user', content }] })
+  }
+  if (method === 'completion/complete') {
+    const values = days.filter((day) => day.startsWith(textOf(params.argument?.value, '')))
+    return complete({ completion: { values } })
+  }
   if (method !== 'tools/call') return refuse(-32601, 'method not found')
+  if (name === asker.name) return { result: asked(params) }
   const called = tools.find((tool) => tool.name === name)
   return called ? complete(called.run(args)) : refuse(-32602, `unknown tool: ${name}`)
 }

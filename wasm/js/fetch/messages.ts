@@ -6,6 +6,7 @@ import { type JsonObject, isObject, mayLoseDigits, extentOf } from '../shared/js
 import type { Json } from './body.ts'
 import type { Tables } from './tables.ts'
 import { readTools, type ToolsReader } from './tools.ts'
+import { heeded } from '../shared/wire.gen.ts'
 
 /** Sends an event of one exchange to Go. The kind gives the arguments their meaning. */
 export type Emit = (
@@ -27,9 +28,6 @@ const BATCH = 1000
  * before it cuts.
  */
 const ERROR_CHARS = 64 << 10
-
-/** Notifications that the client handles, besides progress and list changes. */
-const HEEDED = new Set(['notifications/cancelled', 'notifications/elicitation/complete'])
 
 export interface Reader {
   bounds: Bounds
@@ -114,7 +112,7 @@ function readUnasked(r: Reader, m: JsonObject, method: string, text: string | un
     )
   } else if (method === 'notifications/tools/list_changed') {
     r.emit(Kind.Changed, 0)
-  } else if (HEEDED.has(method)) {
+  } else if ((heeded as readonly string[]).includes(method)) {
     emitText(r, m, text, 0)
   }
 }

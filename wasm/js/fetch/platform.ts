@@ -3,7 +3,6 @@
 
 import { BodyTooLarge, type Json, type JsonBounds, NotJson, parseJson, readJson, readStart } from './body.ts'
 import { BodyReader } from './buffers.ts'
-import { demo, demoUrl } from './demo.ts'
 import { type Early, requestOf } from './early.ts'
 import { type Bounds, type Deliver, Flag, Kind, Op, type Start, Why } from './events.ts'
 import { type Emit, MESSAGE_CHARS, passes, type Reader, readListed, readMessages, readPassed } from './messages.ts'
@@ -35,6 +34,9 @@ export interface PlatformOptions {
   /** Requests that left before. */
   early?: Early | undefined
 }
+
+/** The server that demo.ts is. */
+export const demoUrl = 'builtin:demo'
 
 const WANT_HEAD = 1, ONCE = 2, WHOLE = 4
 
@@ -103,7 +105,8 @@ export class Platform {
 
   constructor(options: PlatformOptions = {}) {
     const network = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-    this.#fetch = (input, init) => input === demoUrl ? demo(init!) : network(input, init)
+    this.#fetch = async (input, init) =>
+      input === demoUrl ? (await import('./demo.ts')).demo(init!) : network(input, init)
     this.#uploads = new Uploads(this.#fetch)
     this.#abi = options.abi
     this.#early = options.early

@@ -335,6 +335,8 @@ export class Host {
       settle: (id, reply) => this.#settle(instance, id, reply),
       progress: (id, progress) =>
         this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, progress } satisfies ToPage),
+      queued: (id, waits) =>
+        this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, waits } satisfies ToPage),
       config: (server, config) => {
         if (config) this.#configs.set(server, config)
         else this.#configs.delete(server)

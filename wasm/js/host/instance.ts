@@ -42,6 +42,8 @@ export interface InstanceListener {
   /** Ends request id. */
   settle(id: number, reply: Reply): void
   progress(id: number, progress: ToolProgress): void
+  /** A call waits for others to end, or does not any more. */
+  queued(id: number, waits: boolean): void
   /** The configuration of a server as it is now; null: removed. */
   config(server: string, config: ServerConfig | null): void
   state(event: StateEvent): void
@@ -210,6 +212,7 @@ export class Instance {
       reply: (id: number, result: string) => this.#listener.settle(id, { result: JSON.parse(result) }),
       fail: (id: number, error: string) => this.#listener.settle(id, { error: read(error) }),
       progress: (id: number, progress: string) => this.#listener.progress(id, read(progress)),
+      queued: (id: number, waits: boolean) => this.#listener.queued(id, waits),
       config: (server: string, config: string) => this.#listener.config(server, config ? JSON.parse(config) : null),
       state: (event: string) => this.#listener.state(read(event)),
       hints: (hints: string) => this.#listener.hints(hints),

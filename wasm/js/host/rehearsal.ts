@@ -21,6 +21,7 @@ export async function rehearse(module: WebAssembly.Module): Promise<void> {
   instance.start({}, {
     settle: (id) => waiting.get(id)?.(),
     progress: ignore,
+    queued: ignore,
     config: ignore,
     state: ignore,
     tools: ignore,

@@ -5,6 +5,7 @@ import type {
   Activity,
   DispatchOptions,
   ErrorCode,
+  LogEntry,
   ObserveOptions,
   ServerConfig,
   ServerHealth,
@@ -47,6 +48,11 @@ export class Activities {
   ) {
     this.#listeners = listeners
     this.#configs = configs
+  }
+
+  /** Reports a message of a server's log. */
+  log(log: LogEntry): void {
+    this.#tell({ id: ++this.#last, kind: 'log', server: log.server, phase: 'end', at: log.at, log })
   }
 
   /** Runs a call and reports it. */

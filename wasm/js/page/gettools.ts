@@ -2,7 +2,8 @@ import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { checkNames } from './checkrequest.ts'
 import { toolFor } from './convert.ts'
-import { readTool, RegistryImage } from './registry.ts'
+import { readTool, resourceTools } from './own-tools.ts'
+import { RegistryImage } from './registry.ts'
 import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
@@ -26,6 +27,26 @@ const reader: ToolDefinition = {
   },
 }
 
+const lister: ToolDefinition = {
+  name: resourceTools[0],
+  description: 'Lists the resources of MCP servers: documents, records and files that can be read.',
+  inputSchema: {
+    type: 'object',
+    properties: { server: { type: 'string', description: 'Only of this server' } },
+  },
+}
+
+const resourceReader: ToolDefinition = {
+  name: resourceTools[1],
+  description: 'Reads a resource that a server lists, that fits one of its templates, or that a result has named.',
+  inputSchema: {
+    type: 'object',
+    required: ['server', 'uri'],
+    properties: { server: { type: 'string' }, uri: { type: 'string' } },
+  },
+  annotations: { readOnlyHint: true },
+}
+
 /** A registry with the tools in the form for models. */
 export class PageRegistry extends RegistryImage implements Registry {
   getTools = ((options?: GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as Registry['getTools']
@@ -33,7 +54,7 @@ export class PageRegistry extends RegistryImage implements Registry {
 
 /** The tools that pass the filter, converted to the dialect. */
 function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {}): Tool[] {
-  checkFields('getTools', options, 'format servers include exclude readResult')
+  checkFields('getTools', options, 'format servers include exclude readResult resources')
   const { format = 'openai', servers, include, exclude } = options
   checkNames('servers', servers)
   checkNames('include', include)
@@ -53,6 +74,9 @@ function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {})
     if (entry?.name !== t.name)
       cache.set(t.definition, entry = { name: t.name, tool: toolFor(format, t.name, t.server, t.definition) })
     out.push(entry.tool)
+  }
+  if (options.resources) {
+    for (const tool of [lister, resourceReader]) out.push(toolFor(format, tool.name, 'portolan', tool))
   }
   if (options.readResult) out.push(toolFor(format, readTool, 'portolan', reader))
   return out

@@ -12,6 +12,7 @@ export const parts = {
   integrity: () => import('../shared/integrity.ts'),
   limits: () => import('./limits.ts'),
   repair: () => import('./repair.ts'),
+  offers: () => import('./offers.ts'),
   questions: () => import('./questions.ts'),
   results: () => import('./results.ts'),
   trust: () => import('./trust.ts'),

@@ -15,8 +15,10 @@ import type {
   ToolsEvent,
 } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
+import { readTool, resourceTools } from './own-tools.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
+import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
 import type { Results } from './results.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -61,12 +63,6 @@ export interface Owner extends Source {
 const grace = 100
 
 /**
- * The name of the tool that reads more of a result that was cut. No server's tool has this name, because theirs have
- * two underscores or a hash.
- */
-export const readTool = 'portolan_read_result'
-
-/**
  * The registry of a page: an image of the host's state, and requests to the host. PageRegistry adds the tools for
  * models.
  */
@@ -105,6 +101,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   /** Present while there are observers. */
   #activities: Promise<Activities> | undefined
   #questions: Promise<Questions> | undefined
+  #offering: Offers | undefined
+  /** Ends the messages of logs, while an observer wants them. */
+  #logging: AbortController | undefined
 
   constructor(owner: Owner) {
     this.#owner = owner
@@ -202,6 +201,63 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return this.#results ??= part('results', this.#owner.host).then(({ Results }) => new Results())
   }
 
+  /** The part that has resources, prompts and completion. */
+  async #offer(): Promise<Offers> {
+    const { Offers } = await part('offers', this.#owner.host)
+    return this.#offering ??= new Offers({
+      requests: this.requests,
+      remote: !this.#owner.trust,
+      results: () => this.#made(),
+      resultBytes: () => this.#resultBytes,
+      origin: (server) => originOf(this.#servers[server]?.config.url ?? ''),
+      scanner: this.#owner.scanner,
+      admit: async (tool, args, signal) =>
+        this.#owner.asks
+          ? (await this.#owner.trust!()).admit(
+            () => tool,
+            tool.name,
+            args,
+            (server) => this.#servers[server]?.config,
+            signal,
+            this.subscribe,
+          )
+          : undefined,
+    })
+  }
+
+  resources(options?: types.ListOptions): Promise<types.ResourceInfo[]> {
+    return this.#offer().then((o) => o.list('resources', options))
+  }
+
+  resourceTemplates(options?: types.ListOptions): Promise<types.ResourceTemplateInfo[]> {
+    return this.#offer().then((o) => o.list('resourceTemplates', options))
+  }
+
+  prompts(options?: types.ListOptions): Promise<types.PromptInfo[]> {
+    return this.#offer().then((o) => o.list('prompts', options))
+  }
+
+  readResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<types.ResourceResult> {
+    return this.#offer().then((o) => o.read(server, uri, options))
+  }
+
+  subscribeResource(server: string, uri: string, listener: () => void): Promise<() => void> {
+    return this.#offer().then((o) => o.subscribe(server, uri, listener))
+  }
+
+  getPrompt =
+    ((...prompt: Parameters<Offers['prompt']>) => this.#offer().then((o) => o.prompt(...prompt))) as types.Registry[
+      'getPrompt'
+    ]
+
+  complete(request: types.CompletionRequest, options?: { signal?: AbortSignal }): Promise<types.Completion> {
+    return this.#offer().then((o) => o.complete(request, options))
+  }
+
+  logs(options?: { servers?: string[]; level?: types.LogLevel; signal?: AbortSignal }): Promise<types.LogEntry[]> {
+    return this.#offer().then((o) => o.logs(options))
+  }
+
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     checkNames('names', names)
     checkFields('discover', options, 'signal')
@@ -213,7 +269,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   }
 
   has(name: string): boolean {
-    return !!this.#find(name) || name === readTool
+    return !!this.#find(name) || name === readTool || resourceTools.includes(name as never)
   }
 
   #find(name: string): types.ToolInfo | undefined {
@@ -259,6 +315,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (onProgress && typeof onProgress !== 'function')
       throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
+    if (this.#owner.trust && resourceTools.includes(name as never))
+      return (await this.#offer()).forModel(name, sent, signal)
     await this.confirm?.(this.#find(name), signal)
     this.#owner.validate?.(this.#find(name), sent)
     const results = await this.#made()
@@ -324,7 +382,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
   }
 
   observe = (listener: (a: types.Activity) => void, options: types.ObserveOptions = {}): () => void => {
-    checkFields('observe', options, 'contents exchanges')
+    checkFields('observe', options, 'contents exchanges logs')
     const own = (a: types.Activity) => listener(a)
     this.#observers.set(own, options)
     this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) =>
@@ -338,8 +396,17 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     }
   }
 
-  /** Tells the host whether an observer wants exchanges. */
+  /** Tells the host whether an observer wants exchanges, or messages of logs. */
   #trace(): void {
+    const logs = [...this.#observers.values()].some((o) => o.logs)
+    if (logs && !this.#logging) {
+      const { signal } = this.#logging = new AbortController()
+      this.#offer().then((o) => o.follow(signal, (log) => this.#activities?.then((a) => a.log(log)).catch(ignore)))
+        .catch(ignore)
+    } else if (!logs) {
+      this.#logging?.abort()
+      this.#logging = undefined
+    }
     const on = [...this.#observers.values()].some((o) => o.exchanges)
     if (on === this.#tracing) return
     this.#tracing = on

@@ -17,8 +17,10 @@ interface Waiting {
   /** The page's deadline, in ms of performance.now(). */
   until: number
   about: About
-  /** Open questions of servers. The deadline stands still meanwhile. */
-  asked: number
+  /** Reasons for which the deadline stands still: open questions of servers, and the queue. */
+  resting: number
+  /** When the first of them came, in ms of performance.now(). */
+  since: number
   onProgress?: ((p: ToolProgress) => void) | undefined
 }
 
@@ -147,7 +149,8 @@ export class Requests {
         leave,
         onProgress: o.onProgress,
         about: { tool: o.about?.tool, callId: o.about?.callId ?? id },
-        asked: 0,
+        resting: 0,
+        since: 0,
         until: o.giveUpMs === undefined ? Infinity : performance.now() + o.giveUpMs,
       })
       if (o.giveUpMs !== undefined) this.#watch()
@@ -192,7 +195,8 @@ export class Requests {
     }
     const w = this.#waiting.get(m.id)
     if (!w) return
-    if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
+    if ('waits' in m) this.#rest(w, m.waits)
+    else if ('progress' in m) shielded(() => w.onProgress?.(m.progress))
     else if ('error' in m) w.reject(fromWire(m.error))
     else w.resolve(m.result)
   }
@@ -204,13 +208,22 @@ export class Requests {
   hold(id: number): { about: About; release(): void } {
     const known = this.#waiting.get(id)
     const held = known ? [known] : [...this.#waiting.values()]
-    const since = performance.now()
-    for (const w of held) w.asked++
+    for (const w of held) this.#rest(w, true)
     const release = () => {
-      for (const w of held) if (!--w.asked) w.until += performance.now() - since
-      this.#watch()
+      for (const w of held) this.#rest(w, false)
     }
     return { about: known?.about ?? {}, release }
+  }
+
+  /** Stops the deadline of a request, or lets it go on. */
+  #rest(w: Waiting, on: boolean): void {
+    const now = performance.now()
+    if (on) {
+      if (!w.resting++) w.since = now
+      return
+    }
+    if (!--w.resting) w.until += now - w.since
+    this.#watch()
   }
 
   // One timer serves all requests. Without requests there is none.
@@ -219,7 +232,7 @@ export class Requests {
       this.#watching = undefined
       const now = performance.now()
       for (const w of [...this.#waiting.values()]) {
-        if (w.asked) this.#watch()
+        if (w.resting) this.#watch()
         else if (w.until <= now) {
           w.leave(new RegistryError('timeout', 'no answer in time', { retryable: true }))
           // The module has its own deadlines. A module that misses them and is silent hangs.

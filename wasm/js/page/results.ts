@@ -13,11 +13,16 @@ import type { ContentBlock, Flag, Provenance, Registry, ResultPart, ResultRange,
 const mostText = 16 << 20
 const mostResults = 50
 
+/** The most URIs of resources that are known of a server's results. */
+const mostNamed = 1000
+
 const defaultLength = 20_000
 
 /** Makes results of replies, and keeps the whole text of those that were cut. */
 export class Results {
   readonly #wholes = new Map<string, string>() // oldest first
+  /** The URIs of resources that results of a server have named, the last ones. */
+  readonly #named = new Map<string, Set<string>>()
   #size = 0
   #last = 0
 
@@ -36,6 +41,7 @@ export class Results {
       structuredContent?: unknown
       _meta?: unknown
     }
+    this.#note(server, result.content)
     const provenance: Provenance = { server, tool, origin, untrusted: true }
     const { text, truncated, handle, flags } = a.text !== undefined
       ? { ...a, text: a.text }
@@ -56,6 +62,23 @@ export class Results {
     }
   }
 
+  #note(server: string, content: unknown): void {
+    if (!Array.isArray(content)) return
+    for (const block of content as { uri?: unknown; resource?: { uri?: unknown } }[]) {
+      const uri = block?.uri ?? block?.resource?.uri
+      if (typeof uri !== 'string' || uri.length > 8192) continue
+      let named = this.#named.get(server)
+      if (!named) this.#named.set(server, named = new Set())
+      named.add(uri)
+      if (named.size > mostNamed) { for (const oldest of named) return void named.delete(oldest) }
+    }
+  }
+
+  /** Whether a result of the server has named the resource. */
+  hasNamed(server: string, uri: string): boolean {
+    return !!this.#named.get(server)?.has(uri)
+  }
+
   *#textOf(result: unknown, maxBytes: number, answer: Opened, ordinary: boolean, scanner: Scanner | undefined) {
     const said = textOf(result, answer)
     yield
@@ -63,9 +86,14 @@ export class Results {
     const flags: Flag[] = scanner?.result(result) ?? []
     if (at >= 0 && !flags.some((f) => f.rule === 'hidden_text'))
       flags.unshift({ rule: 'hidden_text', where: '', excerpt: excerptAt(said, at) })
+    return { ...this.shorten(text, maxBytes), flags }
+  }
+
+  /** Cuts a text, and keeps the whole under a handle then. */
+  shorten(text: string, maxBytes: number): { text: string; truncated: boolean; handle: string } {
     let handle = ''
     const short = cut(text, maxBytes, () => (handle = this.#keep(text)))
-    return { text: short.text, truncated: short.truncated, handle, flags }
+    return { ...short, handle }
   }
 
   #keep(text: string): string {

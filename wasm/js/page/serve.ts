@@ -1,3 +1,4 @@
+import { aborted } from './requests.ts'
 import { toWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
@@ -72,7 +73,7 @@ async function perform(
   registry: Registry,
   m: Request,
   signal: AbortSignal,
-  onProgress: (p: types.ToolProgress) => void,
+  onProgress: (p: types.ToolProgress & { log?: types.LogEntry }) => void,
 ): Promise<unknown> {
   switch (m.method) {
     case 'addServer':
@@ -109,9 +110,51 @@ async function perform(
       })
       return { ...rest, value: { content, structuredContent, _meta } }
     }
+    case 'resources':
+    case 'resourceTemplates':
+    case 'prompts':
+      return registry[m.method]({ signal, ...(m.servers && { servers: m.servers }) })
+    case 'readResource':
+      return registry.readResource(m.name, m.uri, { signal })
+    case 'getPrompt':
+      return registry.getPrompt(m.name, m.args, { signal, format: m.format as types.Dialect })
+    case 'complete': {
+      const { ref, argument: { name, value }, context } = m.params
+      return registry.complete({
+        server: m.name,
+        argument: name,
+        value,
+        ...(context && { context: context.arguments }),
+        ...(ref.type === 'ref/prompt' ? { prompt: ref.name } : { template: ref.uri }),
+      }, { signal })
+    }
+    case 'subscribeResource': {
+      const stop = await registry.subscribeResource(m.name, m.uri, () => onProgress({ progress: 1 }))
+      onProgress({ progress: 1 })
+      return untilAborted(signal, stop)
+    }
+    case 'logs':
+      return registry.logs({ signal, ...(m.servers && { servers: m.servers }), ...(m.level && { level: m.level }) })
+    case 'followLogs':
+      return untilAborted(
+        signal,
+        registry.observe(({ log }) => log && onProgress({ progress: 1, log }), { logs: true }),
+      )
     default:
       throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
   }
+}
+
+/** Rejects when the request is aborted, and calls `stop` then. */
+function untilAborted(signal: AbortSignal, stop: () => void): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => {
+      stop()
+      reject(aborted(signal))
+    }
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end)
+  })
 }
 
 /** The lists that differ between two snapshots, by server. */

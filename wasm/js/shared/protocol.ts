@@ -2,9 +2,12 @@ import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
 import type {
   AuthorizeRequest,
+  Dialect,
   Flag,
   HeldTool,
   HttpExchange,
+  LogEntry,
+  LogLevel,
   RedactedConfig,
   ServerConfig,
   ResultRange,
@@ -47,6 +50,15 @@ export type Request =
     | { method: 'setEnabled'; name: string; enabled: boolean }
     | { method: 'discover'; names?: string[] }
     | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
+    | { method: 'resources' | 'resourceTemplates' | 'prompts'; servers?: string[] }
+    | { method: 'readResource'; name: string; uri: string }
+    | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
+    | { method: 'complete'; name: string; params: CompleteParams }
+    /** Each update is a progress; so is the server's agreement, at first. The request lasts until it is cancelled. */
+    | { method: 'subscribeResource'; name: string; uri: string }
+    | { method: 'logs'; servers?: string[]; level?: LogLevel }
+    /** Each progress has an entry. The request lasts until it is cancelled. */
+    | { method: 'followLogs' }
     | { method: 'online'; online: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }
@@ -54,13 +66,30 @@ export type Request =
     | { method: 'close' }
   )
 
+/** The params of completion/complete. */
+export interface CompleteParams {
+  ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
+  argument: { name: string; value: string }
+  context?: { arguments: Record<string, string> }
+}
+
+/** An entry of the reply to `resources`, `resourceTemplates` and `prompts`. `name` is the prompt's in the registry. */
+export interface OfferReply {
+  server: string
+  name?: string
+  definition: Record<string, unknown>
+}
+
 /** A request without its id. */
 export type RequestBody = Request extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never
 
 export type ToPage =
   | { id: number; result: unknown }
   | { id: number; error: WireError }
-  | { id: number; progress: ToolProgress }
+  /** `log` is that of followLogs. */
+  | { id: number; progress: ToolProgress & { log?: LogEntry } }
+  /** A call waits for others to end, or does not any more. */
+  | { id: number; waits: boolean }
   | LostEvent
   | ConfigsEvent
   | StateEvent

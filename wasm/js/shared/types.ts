@@ -187,6 +187,10 @@ export interface ServerConfig {
   transport?: 'auto' | 'streamable-http' | 'sse'
   /** Overrides the registry's `timeoutMs` for this server. */
   timeoutMs?: number
+  /** The most calls at the same time, 1 to 1,000; more wait for their turn. Default: `limits.callsPerServer`. */
+  concurrency?: number
+  /** The least level of the log that the server is asked to send. Default: what the server chooses. */
+  logLevel?: LogLevel
   /** Tools to offer or to withhold, by the server's names. */
   tools?: { allow?: string[]; deny?: string[] }
   /** Sign-in settings, for servers whose own metadata is not enough. */
@@ -307,6 +311,46 @@ export interface Registry extends AsyncDisposable {
   forgetApprovals(server?: string): Promise<void>
   /** Reads a part of a result whose text was cut. Rejects with `gone` if newer results have replaced it. */
   readResult(handle: string, range?: ResultRange): Promise<ResultPart>
+  /**
+   * Lists the resources of servers, at first asking the servers. A server that fails is left out, and its error is in
+   * its health. Rejects only if nothing could be listed.
+   */
+  resources(options?: ListOptions): Promise<ResourceInfo[]>
+  /** Lists the resource templates, like `resources()`. */
+  resourceTemplates(options?: ListOptions): Promise<ResourceTemplateInfo[]>
+  /**
+   * Reads a resource. The server fetches what the URI names; the registry never does. Rejects with `unknown_resource`
+   * if the server does not know the URI.
+   */
+  readResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<ResourceResult>
+  /**
+   * Calls the listener after each update of a resource, at most once a second, over reconnects too. Resolves to the
+   * function that ends it, once the server has agreed. Rejects with `unsupported` if the server reports no updates.
+   */
+  subscribeResource(server: string, uri: string, listener: () => void): Promise<() => void>
+  /** Lists the prompts, like `resources()`. */
+  prompts(options?: ListOptions): Promise<PromptInfo[]>
+  /**
+   * Makes the messages of a prompt, by its name in `prompts()`. Rejects with `invalid_arguments` if a required argument
+   * is missing, before anything is sent.
+   */
+  getPrompt(name: string, args?: Record<string, string>, options?: { signal?: AbortSignal }): Promise<PromptResult>
+  /** Makes the messages in a provider's form. */
+  getPrompt(
+    name: string,
+    args: Record<string, string> | undefined,
+    options: { signal?: AbortSignal; format: Dialect },
+  ): Promise<PromptResult<ProviderMessage>>
+  /**
+   * Asks a server for values of an argument. It waits 150 ms, so that it can follow typing: a later request for the
+   * same argument ends an earlier one with `aborted`. Servers without completion give no values.
+   */
+  complete(request: CompletionRequest, options?: { signal?: AbortSignal }): Promise<Completion>
+  /**
+   * The last messages of servers' logs, oldest first, at most 500 of a server. `config.logLevel` asks a server for
+   * some; many send them unasked. Servers of 2026-07-28 have no log.
+   */
+  logs(options?: { servers?: string[]; level?: LogLevel; signal?: AbortSignal }): Promise<LogEntry[]>
   /** The health of each server, by name. */
   getHealth(): Record<string, ServerHealth>
   /** The current state. The object stays the same until the state changes. */
@@ -322,6 +366,141 @@ export interface Registry extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** The levels of a server's log (RFC 5424), the least first. */
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+/** A message of a server's log. Its texts are the server's words: do not trust them. */
+export interface LogEntry {
+  server: string
+  /** In ms since the epoch. */
+  at: number
+  level: LogLevel
+  logger?: string
+  /** At most `limits.messageBytes`. What is no text is JSON. */
+  text: string
+  /** Instead of a text: how many messages came too fast and were dropped. */
+  dropped?: number
+}
+
+/** Options of lists of resources and prompts. */
+export interface ListOptions {
+  /** Only of these servers. Default: all that are on. */
+  servers?: string[]
+  signal?: AbortSignal
+}
+
+/** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
+interface Offered {
+  server: string
+  title?: string
+  description?: string
+  /** `src` is an https or a data URL. */
+  icons?: { src: string; mimeType?: string; sizes?: string[]; theme?: string }[]
+  _meta?: Record<string, unknown>
+  /** For hidden text, which is removed. */
+  flags?: Flag[]
+}
+
+/** A resource that a server lists. */
+export interface ResourceInfo extends Offered {
+  uri: string
+  /** The server's own. */
+  name: string
+  mimeType?: string
+  /** In bytes, as the server says. */
+  size?: number
+  annotations?: Record<string, unknown>
+}
+
+/** A template of URIs (RFC 6570). */
+export interface ResourceTemplateInfo extends Offered {
+  uriTemplate: string
+  /** The server's own. */
+  name: string
+  mimeType?: string
+  annotations?: Record<string, unknown>
+}
+
+/** A prompt that a server lists. */
+export interface PromptInfo extends Offered {
+  /** The name for `getPrompt()`, made as a tool's is. */
+  name: string
+  /** The prompt's name on the server. */
+  prompt: string
+  arguments: { name: string; title?: string; description?: string; required: boolean }[]
+}
+
+/** A part of a resource: text, or bytes as base64. */
+export interface ResourceContents {
+  uri: string
+  mimeType?: string
+  text?: string
+  blob?: string
+  _meta?: Record<string, unknown>
+}
+
+/** A resource that was read. It is untrusted, whichever server sent it. */
+export interface ResourceResult {
+  contents: ResourceContents[]
+  /** The contents as one text for a model. */
+  text: string
+  provenance: { server: string; uri: string; origin: string; untrusted: true }
+  durationMs: number
+  _meta?: Record<string, unknown>
+  /** The text was cut to `limits.resultBytes`; see {@link ToolResult.truncated}. `contents` are whole. */
+  truncated?: boolean
+  /** With `truncated`: the handle for `readResult()`. */
+  handle?: string
+  /** Suspicious parts: hidden text, and more with the option `scan`. */
+  flags?: Flag[]
+}
+
+/** A message of a prompt, as in the MCP specification. */
+export interface PromptMessage {
+  role: 'user' | 'assistant'
+  content: ContentBlock
+}
+
+/** A message in the form of a provider; its dialect decides the fields. */
+export interface ProviderMessage {
+  role: 'user' | 'assistant' | 'model'
+  [key: string]: unknown
+}
+
+/** The messages of a prompt. They are untrusted, whichever server sent them. */
+export interface PromptResult<Message = PromptMessage> {
+  description?: string
+  messages: Message[]
+  provenance: { server: string; prompt: string; origin: string; untrusted: true }
+  durationMs: number
+  _meta?: Record<string, unknown>
+  /** The texts were cut to `limits.resultBytes` in all; see {@link ToolResult.truncated}. */
+  truncated?: boolean
+  /** With `truncated`: the handle of the first text that was cut, for `readResult()`. */
+  handle?: string
+  /** Suspicious parts: hidden text, which is removed, and more with the option `scan`. */
+  flags?: Flag[]
+}
+
+/** An argument of a prompt or a variable of a resource template, and what the user has typed. */
+export type CompletionRequest = {
+  server: string
+  /** The argument's or the variable's name. */
+  argument: string
+  value: string
+  /** The other arguments that the user has filled in. */
+  context?: Record<string, string>
+} & ({ /** The prompt's name on the server. */ prompt: string } | { /** The `uriTemplate`. */ template: string })
+
+/** Values for an argument. */
+export interface Completion {
+  /** At most 100. */
+  values: string[]
+  /** How many there are, if the server says so. */
+  total?: number
+  hasMore?: boolean
+}
+
 /** Options of {@link Registry.observe}. */
 export interface ObserveOptions {
   /** Adds arguments and answers to calls. Header values of the registry's servers are removed. Default: false. */
@@ -331,6 +510,8 @@ export interface ObserveOptions {
    * because it costs time and memory.
    */
   exchanges?: boolean
+  /** Reports the messages of servers' logs, as `kind: 'log'`. Default: false. */
+  logs?: boolean
 }
 
 /** An HTTP exchange with a server. Secrets, and all bodies of sign-ins, read `[redacted]`. */
@@ -351,7 +532,7 @@ export interface HttpExchange {
 export interface Activity {
   /** The same for all events of one call, connection or exchange. */
   id: number
-  kind: 'call' | 'connection' | 'exchange'
+  kind: 'call' | 'connection' | 'exchange' | 'log'
   server: string
   /** The tool's name for models. */
   tool?: string
@@ -378,6 +559,8 @@ export interface Activity {
   answer?: string
   /** With `exchanges`. */
   exchange?: HttpExchange
+  /** With `logs`; its only event has the phase `end`. */
+  log?: LogEntry
 }
 
 /** Selects tools and their format. A tool must satisfy every condition. */
@@ -394,6 +577,12 @@ export interface GetToolsOptions {
    * Default: false.
    */
   readResult?: boolean
+  /**
+   * Adds the tools `portolan_list_resources` and `portolan_read_resource`, with which a model lists and reads
+   * resources. `dispatch()` and `call()` answer them. A model reads what a server lists, what fits a template of it, and what a
+   * result of that server has named. A reading needs an approval as a call does. Default: false.
+   */
+  resources?: boolean
 }
 
 /** The tool format of a provider. */
@@ -555,6 +744,10 @@ export interface ServerHealth {
   toolTotal: number
   /** Tools that wait for approval. Absent if there are none. */
   heldCount?: number
+  /** The lengths of the other lists. Absent until a list is asked for, and after the server has changed it. */
+  resourceCount?: number
+  templateCount?: number
+  promptCount?: number
   transport?: 'streamable-http' | 'sse'
   protocolVersion?: string
   /** Times are in ms since the epoch. */
@@ -682,6 +875,10 @@ export interface Limits {
   pingsPerSecond: number
   /** Attempts to connect to a server in 10 s; 20. */
   connects: number
+  /** Calls of one server at the same time; 8. Further ones wait for their turn, and their deadlines with them. */
+  callsPerServer: number
+  /** Calls of all servers at the same time; 64. */
+  calls: number
   /** The module's memory; 256 MiB. A larger module is replaced while no call runs. */
   memoryBytes: number
 }
@@ -809,6 +1006,8 @@ export type ErrorCode =
   | 'timeout'
   | 'too_large'
   | 'unauthorized'
+  | 'unknown_prompt'
+  | 'unknown_resource'
   | 'unknown_server'
   | 'unknown_tool'
   | 'version_mismatch'

@@ -43,6 +43,8 @@ export const limitDefaults = {
   eventsPerSecond: 200,
   pingsPerSecond: 10,
   connects: 20,
+  callsPerServer: 8,
+  calls: 64,
   memoryBytes: 268435456,
 }
 
@@ -57,15 +59,31 @@ export const configFields = [
   'enabled',
   'transport',
   'timeoutMs',
+  'concurrency',
   'tools',
   'auth',
   'trust',
   'holdNewTools',
+  'logLevel',
   'rememberSecrets',
+]
+
+/** The notifications that a platform passes on as Message events. */
+export const heeded = [
+  'notifications/cancelled',
+  'notifications/elicitation/complete',
+  'notifications/message',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/subscriptions/acknowledged',
 ]
 
 /** Words of the field transport. */
 export const transports = ['auto', 'streamable-http', 'sse']
+
+/** The levels of a server's log, the least first. */
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 /** Words of the field trust. */
 export const trustPolicies = ['trust', 'ask-on-change', 'ask-always']

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"context"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
+)
+
+// asks are the methods that answer with the result of a server: a CalledReply.
+var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, error){
+	"readResource": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		uri, err := stringField(params, "uri")
+		if err != nil {
+			return nil, err
+		}
+		return a.reg.ReadResource(ctx, name, uri)
+	},
+	"getPrompt": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		args, _ := rawjson.Get(params, "args")
+		return a.reg.GetPrompt(ctx, name, args)
+	},
+	"complete": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
+		name, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		about, _ := rawjson.Get(params, "params")
+		return a.reg.Complete(ctx, name, about)
+	},
+}
+
+// offers is the method that lists what some function of the registry lists. The error
+// counts if there is nothing else.
+func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) func(context.Context, *API, []byte) ([]byte, error) {
+	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
+		var names []string
+		if raw, ok := rawjson.Get(params, "servers"); ok {
+			var err error
+			if names, err = stringList(raw, "servers"); err != nil || len(names) == 0 {
+				return []byte("[]"), err
+			}
+		}
+		all, err := list(a.reg, ctx, names...)
+		if err != nil && (len(all) == 0 || ctx.Err() != nil) {
+			return nil, err
+		}
+		return encodeOffers(all), nil
+	}
+}
+
+// encodeOffers writes a list of OfferReplies.
+func encodeOffers(all []registry.Offer) []byte {
+	size := 2
+	for i := range all {
+		size += len(all[i].Def) + len(all[i].Name) + len(all[i].Server) + 48
+	}
+	out := append(make([]byte, 0, size), '[')
+	for i := range all {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def).end()...)
+	}
+	return append(out, ']')
+}
+
+// subscribeResource reports updates as progress until the request is cancelled. The first
+// report says that the server has agreed.
+func subscribeResource(ctx context.Context, a *API, params []byte) ([]byte, error) {
+	name, err := stringField(params, "name")
+	if err != nil {
+		return nil, err
+	}
+	uri, err := stringField(params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	tell := func() { a.host.Progress(registry.CallID(ctx), []byte(`{"progress":1}`)) }
+	cancel, err := a.reg.SubscribeResource(ctx, name, uri, tell)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	tell()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// logs returns the kept entries of servers' logs.
+func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
+	var names []string
+	if raw, ok := rawjson.Get(params, "servers"); ok {
+		var err error
+		if names, err = stringList(raw, "servers"); err != nil || len(names) == 0 {
+			return []byte("[]"), err
+		}
+	}
+	level, _ := rawjson.Get(params, "level")
+	least, _ := rawjson.String(level)
+	out := []byte{'['}
+	for i, e := range a.reg.Logs(least, names...) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, encodeLog(e)...)
+	}
+	return append(out, ']'), nil
+}
+
+// followLogs reports each entry as progress until the request is cancelled.
+func followLogs(ctx context.Context, a *API, _ []byte) ([]byte, error) {
+	id := registry.CallID(ctx)
+	defer a.reg.SubscribeLogs(func(e registry.LogEntry) {
+		a.host.Progress(id, object(nil).num("progress", 1).raw("log", encodeLog(e)).end())
+	})()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// encodeLog writes a LogEntry.
+func encodeLog(e registry.LogEntry) []byte {
+	o := object(nil).str("server", e.Server).time("at", e.At).str("level", e.Level).opt("logger", e.Logger).str("text", e.Text)
+	if e.Dropped > 0 {
+		o = o.num("dropped", int64(e.Dropped))
+	}
+	return o.end()
+}

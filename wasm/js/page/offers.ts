@@ -1,0 +1,402 @@
+import { cleanly } from './cleanly.ts'
+import type { Results } from './results.ts'
+import type { Requests } from './requests.ts'
+import { aborted } from './requests.ts'
+import { checkFields } from '../shared/fields.ts'
+import { isObject } from '../shared/object.ts'
+import { opened } from '../shared/answer.ts'
+import { plain } from '../shared/plaintext.ts'
+import { fromWire, type WireError } from '../shared/errors.ts'
+import { resourceTools } from './own-tools.ts'
+import type { Called, CompleteParams, OfferReply, RequestBody } from '../shared/protocol.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import type { Scanner } from '../shared/scan.ts'
+import type * as types from '../shared/types.ts'
+import { checkName, checkNames } from './checkrequest.ts'
+import { messagesFor } from './messages.ts'
+
+/** What the part takes from its registry. */
+export interface OfferSource {
+  requests: Requests
+  /** Another realm owns the registry and has made the results. */
+  remote: boolean
+  results(): Promise<Results>
+  resultBytes(): number
+  origin(server: string): string
+  scanner: Scanner | undefined
+  /** The error of a call that the user does not allow. */
+  admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
+}
+
+type List = 'resources' | 'resourceTemplates' | 'prompts'
+type Infos = {
+  resources: types.ResourceInfo
+  resourceTemplates: types.ResourceTemplateInfo
+  prompts: types.PromptInfo
+}
+
+/** The wait before a completion is asked for, in ms. */
+const TYPING_MS = 150
+
+/** The wait before a request is sent again after a crash, in ms. */
+const RETRY_MS = 100
+
+/** The most messages of a prompt, and the bytes that each may have in any case. */
+const MESSAGES = 1000, LEAST = 1000
+
+/** The most values of a completion. */
+const VALUES = 100
+
+/** Resources, prompts and completion of a page's registry. */
+export class Offers {
+  readonly #source: OfferSource
+  /** The last completion of each argument. */
+  readonly #typing = new Map<string, AbortController>()
+
+  constructor(source: OfferSource) {
+    this.#source = source
+  }
+
+  async list<K extends List>(method: K, options: types.ListOptions = {}): Promise<Infos[K][]> {
+    checkFields(method, options, 'servers signal')
+    const { servers, signal } = options
+    checkNames('servers', servers)
+    const reply = await this.#source.requests.ask<OfferReply[]>(servers ? { method, servers } : { method }, { signal })
+    if (this.#source.remote) return reply as unknown as Infos[K][]
+    return reply.flatMap((offer) => infoOf(method, offer) as Infos[K] ?? [])
+  }
+
+  async read(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<types.ResourceResult> {
+    checkName(server)
+    checkText('uri', uri)
+    checkFields('readResource', options, 'signal')
+    const answer = await this.#source.requests.ask<Called>({ method: 'readResource', name: server, uri }, options)
+    if (this.#source.remote) return answer as unknown as types.ResourceResult
+    const value = valueOf(answer)
+    const contents = arrayOf(value['contents']).filter(isContents).map((c) => ({
+      ...cleanly(c, []),
+      uri: c.uri,
+      ...(c.blob !== undefined && { blob: c.blob }),
+    }))
+    const results = await this.#source.results()
+    const origin = this.#source.origin(server)
+    const { tool, isError, durationMs } = answer
+    const content = contents.map((resource) => ({ type: 'resource', resource }))
+    const { text, truncated, handle, flags } = await results.take(
+      { server, tool, isError, durationMs, value: { content } },
+      this.#source.resultBytes(),
+      origin,
+      this.#source.scanner,
+    )
+    const hidden: types.Flag[] = []
+    cleanly(value['contents'], hidden, '/contents')
+    const all = [...hidden, ...(flags ?? [])]
+    return {
+      contents,
+      text,
+      provenance: { server, uri, origin, untrusted: true },
+      durationMs,
+      ...(isObject(value['_meta']) && { _meta: value['_meta'] }),
+      ...(truncated && { truncated }),
+      ...(handle && { handle }),
+      ...(all.length && { flags: all }),
+    }
+  }
+
+  async subscribe(server: string, uri: string, listener: () => void): Promise<() => void> {
+    checkName(server)
+    checkText('uri', uri)
+    const ends = new AbortController()
+    let agreed = () => {}
+    const first = new Promise<void>((resolve) => agreed = resolve)
+    const running = this.#last({ method: 'subscribeResource', name: server, uri }, ends.signal, () => {
+      let begun = false
+      return () => {
+        if (begun) listener()
+        begun = true
+        agreed()
+      }
+    })
+    await Promise.race([first, running])
+    running.catch(() => {})
+    return () => ends.abort()
+  }
+
+  /** Sends a request that lasts until it is aborted. Sends it again if the module crashes meanwhile. */
+  async #last(body: RequestBody, signal: AbortSignal, listen: () => (progress: unknown) => void): Promise<never> {
+    for (;;) {
+      try {
+        await this.#source.requests.ask(body, { signal, onProgress: listen() })
+      } catch (e) {
+        if ((e as RegistryError).code !== 'runtime_crashed') throw e
+        await pause(RETRY_MS, signal)
+      }
+    }
+  }
+
+  async logs(
+    options: { servers?: string[]; level?: types.LogLevel; signal?: AbortSignal } = {},
+  ): Promise<types.LogEntry[]> {
+    checkFields('logs', options, 'servers level signal')
+    const { servers, level, signal } = options
+    checkNames('servers', servers)
+    const all = await this.#source.requests.ask<types.LogEntry[]>(
+      { method: 'logs', ...(servers && { servers }), ...(level && { level }) },
+      { signal },
+    )
+    return this.#source.remote ? all : all.map((entry) => cleanly(entry, []))
+  }
+
+  /** Calls the listener with each further message of a log. */
+  follow(signal: AbortSignal, listener: (entry: types.LogEntry) => void): Promise<never> {
+    return this.#last(
+      { method: 'followLogs' },
+      signal,
+      () => (progress) => listener((progress as { log: types.LogEntry }).log),
+    )
+  }
+
+  async prompt(
+    name: string,
+    args: Record<string, string> = {},
+    options: { signal?: AbortSignal; format?: types.Dialect } = {},
+  ): Promise<types.PromptResult<types.PromptMessage | types.ProviderMessage>> {
+    checkText('name', name)
+    checkFields('getPrompt', options, 'signal format')
+    if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
+    const { format, signal } = options
+    const answer = await this.#source.requests.ask<Called>(
+      { method: 'getPrompt', name, args, ...(format && { format }) },
+      { signal },
+    )
+    if (this.#source.remote) return answer as unknown as types.PromptResult
+    const { server, tool: prompt, durationMs } = answer
+    const flags: types.Flag[] = []
+    const value = cleanly(valueOf(answer), flags)
+    const results = await this.#source.results()
+    let left = this.#source.resultBytes(), handle = ''
+    const messages = arrayOf(value['messages']).filter(isMessage).slice(0, MESSAGES).map((m) => {
+      if (m.content.type !== 'text') return m
+      const short = results.shorten(String(m.content.text), Math.max(left, LEAST))
+      left -= short.text.length
+      handle ||= short.handle
+      return { ...m, content: { ...m.content, text: short.text } }
+    })
+    flags.push(...this.#source.scanner?.result({ content: messages.map((m) => m.content) }) ?? [])
+    return {
+      ...(typeof value['description'] === 'string' && { description: value['description'] }),
+      messages: format ? messagesFor(format, messages) : messages,
+      provenance: { server, prompt, origin: this.#source.origin(server), untrusted: true },
+      durationMs,
+      ...(isObject(value['_meta']) && { _meta: value['_meta'] }),
+      ...(handle && { truncated: true, handle }),
+      ...(flags.length && { flags }),
+    }
+  }
+
+  /** Answers the tools with which models list and read resources. */
+  async forModel(name: string, args: string, signal: AbortSignal | undefined): Promise<types.ToolResult> {
+    const began = performance.now()
+    const { server, uri } = JSON.parse(args) as { server?: string; uri?: string }
+    const options = { ...(signal && { signal }) }
+    const finish = (server: string, content: types.ContentBlock[], rest: Pick<types.ToolResult, 'text'>) => ({
+      content,
+      isError: false,
+      server,
+      tool: name,
+      durationMs: performance.now() - began,
+      provenance: { server, tool: name, origin: this.#source.origin(server), untrusted: true } as const,
+      ...rest,
+    })
+    if (name === resourceTools[0]) {
+      const one = { ...options, ...(server !== undefined && { servers: [server] }) }
+      const all = [...await this.list('resources', one), ...await this.list('resourceTemplates', one)]
+      const text = all.map(lineOf).join('\n') || 'There are no resources.'
+      const { handle, truncated, ...short } = (await this.#source.results()).shorten(text, this.#source.resultBytes())
+      return finish(server ?? 'portolan', [{ type: 'text', text }], {
+        ...short,
+        ...(truncated && { truncated, handle }),
+      })
+    }
+    checkName(server)
+    checkText('uri', uri)
+    if (!await this.#isKnown(server!, uri!, options)) {
+      throw new RegistryError('unknown_resource', `the server ${server} has not offered ${uri}`.slice(0, 500), {
+        ...(server && { server }),
+        hint: 'Use a URI from portolan_list_resources, or one that the server sent.',
+      })
+    }
+    const tool = {
+      name,
+      server: server!,
+      tool: name,
+      pin: 'resource',
+      definition: { name, inputSchema: {}, annotations: { readOnlyHint: true } },
+    }
+    const denied = await this.#source.admit(tool, args, signal)
+    if (signal?.aborted) throw aborted(signal)
+    if (denied) throw fromWire(denied)
+    const { contents, text, truncated, handle, flags } = await this.read(server!, uri!, options)
+    return finish(server!, contents.map((resource) => ({ type: 'resource', resource: { ...resource } })), {
+      text,
+      ...(truncated && { truncated }),
+      ...(handle && { handle }),
+      ...(flags && { flags }),
+    })
+  }
+
+  /** A server's result has named the resource, the server lists it, or it fits a template. */
+  async #isKnown(server: string, uri: string, options: types.ListOptions): Promise<boolean> {
+    if ((await this.#source.results()).hasNamed(server, uri)) return true
+    const one = { ...options, servers: [server] }
+    return (await this.list('resources', one)).some((r) => r.uri === uri) ||
+      (await this.list('resourceTemplates', one)).some((t) => fits(t.uriTemplate, uri))
+  }
+
+  async complete(request: types.CompletionRequest, options?: { signal?: AbortSignal }): Promise<types.Completion> {
+    checkFields('complete', options, 'signal')
+    checkFields('complete', request, 'server prompt template argument value context')
+    const { server, argument, value, context } = request
+    checkName(server)
+    checkText('argument', argument)
+    checkText('value', value)
+    const ref: CompleteParams['ref'] = 'prompt' in request
+      ? { type: 'ref/prompt', name: request.prompt }
+      : { type: 'ref/resource', uri: request.template }
+    checkText('prompt or template', 'name' in ref ? ref.name : ref.uri)
+    const params: CompleteParams = { ref, argument: { name: argument, value } }
+    if (context) params.context = { arguments: context }
+    const key = JSON.stringify([server, ref, argument])
+    this.#typing.get(key)?.abort()
+    const latest = new AbortController()
+    this.#typing.set(key, latest)
+    const signal = options?.signal ? AbortSignal.any([options.signal, latest.signal]) : latest.signal
+    try {
+      await pause(TYPING_MS, signal)
+      const answer = await this.#source.requests.ask<Called>({ method: 'complete', name: server, params }, { signal })
+      return this.#source.remote ? answer as unknown as types.Completion : completionOf(valueOf(answer)['completion'])
+    } catch (e) {
+      const { code, rpc } = e as RegistryError
+      if (code === 'unsupported' || rpc?.code === NO_METHOD) return { values: [] }
+      throw e
+    } finally {
+      if (this.#typing.get(key) === latest) this.#typing.delete(key)
+    }
+  }
+}
+
+/** A resource or a template as a line for models. */
+function lineOf(r: types.ResourceInfo | types.ResourceTemplateInfo): string {
+  const about = [r.title ?? r.name, r.mimeType, r.description].filter(Boolean).join(', ')
+  return `${r.server}: ${'uri' in r ? r.uri : `${r.uriTemplate} (template)`} ${about}`.replace(/\s+/g, ' ').slice(
+    0,
+    1000,
+  )
+}
+
+/** Whether a URI has the fixed parts of a template, in their order. */
+function fits(template: string, uri: string): boolean {
+  const [first = '', ...rest] = template.split(/\{[^{}]*\}/)
+  const last = rest.pop()
+  if (last === undefined || !first || !uri.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    at = uri.indexOf(part, at)
+    if (at < 0) return false
+    at += part.length
+  }
+  return uri.length >= at + last.length && uri.endsWith(last)
+}
+
+/** The JSON-RPC code of an unknown method. */
+const NO_METHOD = -32601
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(aborted(signal))
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', end)
+      resolve()
+    }, ms)
+    const end = () => {
+      clearTimeout(timer)
+      reject(aborted(signal))
+    }
+    signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+function checkText(what: string, value: unknown): void {
+  if (typeof value !== 'string') throw new RegistryError('invalid_option', `${what} is not a text`)
+}
+
+const arrayOf = (v: unknown): unknown[] => Array.isArray(v) ? v : []
+
+function valueOf(answer: Called): Record<string, unknown> {
+  try {
+    const { value } = opened(answer)
+    return isObject(value) ? value : {}
+  } catch (cause) {
+    throw new RegistryError('protocol', 'the response is not JSON', { server: answer.server, cause })
+  }
+}
+
+const isContents = (c: unknown): c is types.ResourceContents =>
+  isObject(c) && typeof c['uri'] === 'string' && (typeof c['text'] === 'string' || typeof c['blob'] === 'string')
+
+const isMessage = (m: unknown): m is types.PromptMessage =>
+  isObject(m) && (m['role'] === 'user' || m['role'] === 'assistant') && isObject(m['content']) &&
+  typeof m['content']['type'] === 'string'
+
+function completionOf(c: unknown): types.Completion {
+  if (!isObject(c)) return { values: [] }
+  const { values, total, hasMore } = c
+  return {
+    values: arrayOf(values).filter((v) => typeof v === 'string').slice(0, VALUES).map((v) => plain(v).text),
+    ...(typeof total === 'number' && { total }),
+    ...(typeof hasMore === 'boolean' && { hasMore }),
+  }
+}
+
+/** Undefined if the server's own name of it has hidden characters: the server would not know a cleaned one. */
+function infoOf(method: List, { server, name, definition }: OfferReply): Infos[List] | undefined {
+  const flags: types.Flag[] = []
+  const cleaned = cleanly(definition, flags)
+  const key = { resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name' }[method]
+  if (cleaned[key] !== definition[key]) return
+  const text = (field: string) => typeof cleaned[field] === 'string' && { [field]: cleaned[field] }
+  const object = (field: string) => isObject(cleaned[field]) && { [field]: cleaned[field] }
+  const icons = arrayOf(cleaned['icons']).filter(isIcon)
+  const common = {
+    server,
+    ...text('title'),
+    ...text('description'),
+    ...(icons.length && { icons }),
+    ...object('_meta'),
+    ...(flags.length && { flags }),
+  }
+  if (method === 'prompts') {
+    return {
+      ...common,
+      name: name!,
+      prompt: cleaned['name'] as string,
+      arguments: arrayOf(cleaned['arguments']).filter(isArgument).map(({ name, title, description, required }) => ({
+        name,
+        ...(typeof title === 'string' && { title }),
+        ...(typeof description === 'string' && { description }),
+        required: required === true,
+      })),
+    }
+  }
+  const of = { ...common, name: String(cleaned['name'] ?? ''), ...text('mimeType'), ...object('annotations') }
+  if (method === 'resourceTemplates') return { ...of, uriTemplate: cleaned['uriTemplate'] as string }
+  const { size } = cleaned
+  return { ...of, uri: cleaned['uri'] as string, ...(typeof size === 'number' && size >= 0 && { size }) }
+}
+
+type Argument = types.PromptInfo['arguments'][number]
+const isArgument = (a: unknown): a is Argument => isObject(a) && typeof a['name'] === 'string'
+
+type Icon = NonNullable<types.ResourceInfo['icons']>[number]
+const isIcon = (i: unknown): i is Icon =>
+  isObject(i) && typeof i['src'] === 'string' && /^(?:https:\/\/|data:image\/)/i.test(i['src'])
