@@ -1,4 +1,11 @@
-import type { ObserveOptions, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type {
+  ObserveOptions,
+  PromptInfo,
+  Registry,
+  ResourceInfo,
+  ResourceTemplateInfo,
+  Snapshot,
+} from '../../wasm/js/shared/types.ts'
 import { DialogPart } from '../ui/dialog.ts'
 import { Part, type Panel } from '../ui/part.ts'
 import type { SignIns } from './server/sign-ins.ts'
@@ -16,8 +23,8 @@ export interface PanelContext extends Panel<Key> {
   readonly flags: Flags
   readonly signIns: SignIns
   /** What the activity keeps beside calls and connections. */
-  readonly records: Required<ObserveOptions>
-  record(records: Required<ObserveOptions>): void
+  readonly records: Required<Omit<ObserveOptions, 'logs'>>
+  record(records: PanelContext['records']): void
   /** The level of the headings in the panel, below that of the page's heading before it. */
   readonly headingLevel: number
   /** Shows the field for a server's token in its card; undefined hides it. */
@@ -37,6 +44,8 @@ export type Dialog =
   | { kind: 'edit'; server: string; copy?: boolean }
   | { kind: 'tool'; name: string; tab?: 'about' | 'try' }
   | { kind: 'review'; server: string }
+  | { kind: 'resource'; resource: ResourceInfo | ResourceTemplateInfo }
+  | { kind: 'prompt'; prompt: PromptInfo }
   | { kind: 'export'; server?: string }
   | { kind: 'catalogue' }
 

@@ -43,7 +43,7 @@ type Order = typeof orders[number]
 /** With more servers than these, there are a search field and an order. */
 const FEW = 3
 
-const views: View[] = ['servers', 'tools', 'activity']
+const views: View[] = ['servers', 'tools', 'resources', 'prompts', 'log', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
 
 /** The settings panel; see types.ts. */
@@ -164,7 +164,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('registry')) this.listen()
-    if (changed.has('view') && this.view === 'activity') void this.run(() => import('./parts.ts'))
+    if (changed.has('view')) {
+      if (this.view === 'activity') void this.run(() => import('./parts.ts'))
+      if (['resources', 'prompts', 'log'].includes(this.view)) void this.run(() => import('./offers/index.ts'))
+    }
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated) {
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
     }
@@ -205,6 +208,12 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         : view === 'tools'
         ? html`<portolan-tools .panel=${this} .listed=${this.toolLists.servers} .servers=${this.snapshot.servers}
           .known=${this.tokenCounts.version + this.flags.version} .budget=${this.budget}></portolan-tools>`
+        : view === 'resources'
+        ? html`<portolan-resources .panel=${this} .servers=${this.snapshot.servers}></portolan-resources>`
+        : view === 'prompts'
+        ? html`<portolan-prompt-list .panel=${this} .servers=${this.snapshot.servers}></portolan-prompt-list>`
+        : view === 'log'
+        ? html`<portolan-log .panel=${this}></portolan-log>`
         : html`<portolan-activity .panel=${this} .log=${this.log} .records=${this.records}></portolan-activity>`
     }
         </div>
@@ -216,14 +225,14 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   private tabs(servers: number): TemplateResult {
     const { words: t } = this
-    const counts: Record<View, number> = { servers, tools: this.snapshot.tools.length, activity: 0 }
+    const counts: Partial<Record<View, number>> = { servers, tools: this.snapshot.tools.length }
     return tabStrip(this, {
       label: t('panel'),
       tabs: views,
       chosen: this.view,
       choose: (view) => this.go(view),
       face: (v) =>
-        html`${t(`view_${v}`)}${counts[v] ? html` <span class="count">${t.number(counts[v])}</span>` : nothing}`,
+        html`${t(`view_${v}`)}${counts[v] ? html` <span class="count">${t.number(counts[v]!)}</span>` : nothing}`,
       ids: ['tab', 'view'],
     })
   }
@@ -328,6 +337,10 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         return html`<portolan-review .panel=${this} .server=${dialog.server} .held=${
           snapshot.held.filter((t) => t.server === dialog.server)
         }></portolan-review>`
+      case 'resource':
+        return html`<portolan-resource .panel=${this} .resource=${dialog.resource}></portolan-resource>`
+      case 'prompt':
+        return html`<portolan-prompt .panel=${this} .prompt=${dialog.prompt}></portolan-prompt>`
       case 'export':
         return html`<portolan-export .panel=${this} .server=${dialog.server}></portolan-export>`
       case 'catalogue':
@@ -408,7 +421,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   readonly show = (dialog: Dialog | undefined): void => {
     void this.run(async () => {
-      if (dialog) await import('./parts.ts')
+      if (dialog) await (/^(?:resource|prompt)$/.test(dialog.kind) ? import('./offers/index.ts') : import('./parts.ts'))
       this.dialog = dialog
     })
   }

@@ -97,7 +97,8 @@ meter { inline-size: 100%; block-size: .8rem; }
 
 .cards { display: grid; gap: .7rem; grid-template-columns: minmax(0, 1fr); }
 portolan-card, portolan-tools, portolan-add, portolan-activity, portolan-headers { display: block; min-inline-size: 0; }
-portolan-tools, portolan-activity { display: grid; gap: .9rem; grid-template-columns: minmax(0, 1fr); }
+portolan-tools, portolan-activity, portolan-resources, portolan-prompt-list, portolan-log { display: grid; gap: .9rem;
+  min-inline-size: 0; grid-template-columns: minmax(0, 1fr); }
 .card { --_tone: var(--_dim); background: var(--_paper); border: 1px solid var(--_line);
   border-inline-start: 4px solid var(--_tone); border-radius: var(--_radius); padding: .7rem .9rem; display: grid;
   gap: .45rem; grid-template-columns: minmax(0, 1fr); }
@@ -208,6 +209,13 @@ dialog footer .apart { flex: 1; } dialog footer { display: flex; flex-wrap: wrap
 .content > [role=tabpanel], portolan-try, portolan-export, portolan-preview, portolan-catalogue { display: grid;
   gap: .9rem; grid-template-columns: minmax(0, 1fr); }
 .description { white-space: pre-line; overflow-wrap: anywhere; max-block-size: 16rem; overflow: auto; }
+portolan-combo { display: block; }
+.log { list-style: none; margin: 0; } .entry { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: baseline;
+  padding: .25rem .4rem; overflow-wrap: anywhere; } .entry .mono { flex: 1 1 16rem; white-space: pre-wrap; }
+[role=listbox] { margin: .2rem 0 0; padding: .2rem; list-style: none; max-block-size: 12rem; overflow: auto;
+  background: var(--_raised); border: 1px solid var(--_line); border-radius: 8px; }
+[role=option] { padding: .35rem .6rem; border-radius: 6px; cursor: pointer; overflow-wrap: anywhere; }
+[role=option]:is(:hover, [aria-selected=true]) { background: color-mix(in oklab, var(--_accent) 18%, transparent); }
 portolan-try > form { display: grid; gap: .8rem; grid-template-columns: minmax(0, 1fr); }
 button[aria-pressed=true] { background: color-mix(in oklab, var(--_accent) 16%, var(--_raised));
   border-color: var(--_accent); }

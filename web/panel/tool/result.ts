@@ -39,7 +39,8 @@ export function resultView(panel: PanelContext, result: ToolResult): TemplateRes
   </section>`
 }
 
-function blockView(panel: PanelContext, block: ContentBlock, structured: string | undefined): TemplateResult {
+/** A block of content. HTML is shown as text. */
+export function blockView(panel: PanelContext, block: ContentBlock, structured: string | undefined): TemplateResult {
   const { words: t } = panel
   switch (block?.type) {
     case 'text':

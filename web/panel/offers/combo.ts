@@ -1,0 +1,90 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import { line } from '../../ui/text.ts'
+import type { CompletionRequest } from '../../../wasm/js/shared/types.ts'
+
+/** A text field with values that the server suggests: a combobox of the ARIA practices. Its event is `typed`. */
+class Combo extends PanelPart {
+  static override properties = reactive('label', 'hint', 'required', 'wrong', 'value', 'ask', 'values', 'at')
+  static override initial = { values: [], at: -1, hint: '' }
+  declare label: string
+  declare hint: string
+  declare required: boolean
+  /** What is wrong with the value. */
+  declare wrong: string | undefined
+  declare value: string
+  /** Makes the request for completion of a text. */
+  declare ask: (value: string) => CompletionRequest
+  declare private values: string[]
+  /** The value that the arrow keys have chosen; -1: none. */
+  declare private at: number
+  private readonly id_ = freshId()
+
+  protected override render(): TemplateResult {
+    const { id_: id, values, at } = this
+    const open = values.length > 0
+    return html`<div class="field combo"><label for=${id}>${this.label}${
+      this.required ? html` <span class="dim">${this.t('required')}</span>` : nothing
+    }</label>
+      ${this.hint ? html`<p id="${id}-hint" class="dim"><bdi>${this.hint}</bdi></p>` : nothing}
+      <input id=${id} type="text" role="combobox" spellcheck="false" autocomplete="off" aria-autocomplete="list"
+        aria-expanded=${open} aria-controls="${id}-list" aria-invalid=${!!this
+      .wrong} aria-describedby="${id}-hint ${id}-wrong"
+        aria-activedescendant=${at < 0 ? nothing : `${id}-${at}`} .value=${this.value} @input=${(e: Event) =>
+      this.type(valueOf(e))} @focus=${() => this.look(this.value)} @blur=${this.hide} @keydown=${this.press}>
+      <ul id="${id}-list" role="listbox" aria-label=${this.label} ?hidden=${!open}>${
+      values.map((value, i) =>
+        html`<li id="${id}-${i}" role="option" aria-selected=${i === at} @pointerdown=${(e: Event) => {
+          e.preventDefault()
+          this.take(value)
+        }}><bdi>${line(value, 200)}</bdi></li>`
+      )
+    }</ul>
+      <p id="${id}-wrong" class="hint bad" ?hidden=${!this.wrong}>${this.wrong ?? nothing}</p></div>`
+  }
+
+  private type(value: string): void {
+    this.tell(value)
+    void this.look(value)
+  }
+
+  private tell(value: string): void {
+    this.value = value
+    this.dispatchEvent(new CustomEvent('typed', { detail: value }))
+  }
+
+  private async look(value: string): Promise<void> {
+    try {
+      const { values } = await this.panel.registry.complete(this.ask(value))
+      if (this.value !== value || !this.focused) return
+      this.values = values.filter((v) => v !== value).slice(0, 20)
+      this.at = -1
+    } catch { /* overtaken by further typing, or the field has no suggestions now */ }
+  }
+
+  private take(value: string): void {
+    this.hide()
+    this.tell(value)
+  }
+
+  private readonly hide = (): void => {
+    this.values = []
+    this.at = -1
+  }
+
+  private readonly press = (e: KeyboardEvent): void => {
+    const { values, at } = this
+    if (e.key === 'ArrowDown' && !values.length) return void this.look(this.value)
+    if (!values.length) return
+    if (e.key === 'ArrowDown') this.at = (at + 1) % values.length
+    else if (e.key === 'ArrowUp') this.at = at <= 0 ? values.length - 1 : at - 1
+    else if (e.key === 'Enter' && at >= 0) this.take(values[at]!)
+    else if (e.key === 'Escape') this.hide()
+    else return
+    e.preventDefault() // Escape would close the dialog, and Enter send the form
+    e.stopPropagation()
+  }
+}
+
+define('portolan-combo', Combo)

@@ -1,0 +1,4 @@
+// Resources, prompts and logs. They are loaded when one of them is first opened.
+import './log.ts'
+import './prompts.ts'
+import './resources.ts'

@@ -1,0 +1,103 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { PanelPart } from '../context.ts'
+import { freshId, reactive } from '../../ui/part.ts'
+import { searchField } from '../../ui/fields.ts'
+import { clean, line } from '../../ui/text.ts'
+import type { Snapshot } from '../../../wasm/js/shared/types.ts'
+
+/** Rows of a server that are shown. The search finds the rest. */
+const rows = 200
+
+/** What all rows have. */
+export interface Offer {
+  server: string
+  name: string
+  title?: string
+  description?: string
+}
+
+/** A list of what servers offer beside tools, by server. It asks the servers when it is first shown. */
+export abstract class OfferList<O extends Offer> extends PanelPart {
+  static override properties = reactive('servers', 'query', 'offers', 'loading', 'fault')
+  static override initial = { query: '' }
+  declare servers: Snapshot['servers']
+  declare private query: string
+  declare protected offers: O[] | undefined
+  declare private loading: boolean
+  declare private fault: string | undefined
+  private readonly searchId = freshId()
+  /** The state of the servers for which the lists were last asked for. */
+  private asked = ''
+
+  protected abstract load(): Promise<O[]>
+  /** The field in a server's health that is absent while its list is unknown. */
+  protected abstract readonly counts: readonly ('resourceCount' | 'templateCount' | 'promptCount')[]
+  protected abstract readonly words: {
+    search: 'search_resources' | 'search_prompts'
+    none: 'no_resources' | 'no_prompts'
+  }
+  protected abstract keyOf(offer: O): string
+  protected abstract row(offer: O): TemplateResult
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('servers')) void this.follow()
+  }
+
+  /** Asks again when a server has come, is back, or has changed its list. */
+  private async follow(): Promise<void> {
+    const unknown = Object.entries(this.servers).filter(([, s]) =>
+      s.status === 'connected' && this.counts.some((count) => s[count] === undefined)
+    )
+    const on = Object.entries(this.servers).filter(([, s]) => s.status !== 'disabled' && !s.suspended)
+    const now = JSON.stringify([on.map(([name]) => name), unknown.map(([name, s]) => [name, s.lastConnected])])
+    if (this.loading || (now === this.asked && this.offers)) return
+    this.asked = now
+    this.loading = true
+    try {
+      this.offers = await this.load()
+      this.fault = undefined
+    } catch (e) {
+      this.offers ??= []
+      this.fault = clean((e as Error).message, 500)
+    }
+    this.loading = false
+  }
+
+  protected override render(): TemplateResult {
+    const q = this.query.trim().toLowerCase()
+    const fits = (o: O) =>
+      !q || [o.server, o.name, o.title, o.description, this.keyOf(o)].some((text) => text?.toLowerCase().includes(q))
+    const found = (this.offers ?? []).filter((o) => this.servers[o.server] && fits(o))
+    const groups = [...new Set(found.map((o) => o.server))].map((server) => ({
+      server,
+      list: found.filter((o) => o.server === server),
+    }))
+    return html`
+      <div class="filters">${
+      searchField(this.searchId, this.t(this.words.search), this.query, (query) => (this.query = query))
+    }</div>
+      <p class="found" role="status">${
+      !this.offers ? this.t('loading') : q ? this.t('matches', { n: found.length }) : nothing
+    }</p>
+      ${this.fault ? html`<p class="hint bad" role="alert">${this.fault}</p>` : nothing}
+      ${
+      this.offers && !found.length && !this.fault
+        ? html`<p class="nothing">${this.t(this.offers.length ? 'no_match' : this.words.none)}</p>`
+        : nothing
+    }
+      ${repeat(groups, (g) => g.server, (g) => this.group(g.server, g.list))}`
+  }
+
+  private group(server: string, list: O[]): TemplateResult {
+    return html`<section class="group" part="offer-group">
+      <div class="group-head"><div role="heading" aria-level=${this.panel.headingLevel}><bdi>${
+      line(server, 80)
+    }</bdi></div><span class="dim">${this.panel.words.number(list.length)}</span></div>
+      <ul>${
+      repeat(list.slice(0, rows), (o) => this.keyOf(o), (o) => html`<li class="tool" part="offer">${this.row(o)}</li>`)
+    }</ul>
+      ${list.length > rows ? html`<p class="dim">${this.t('search_for_rest', { n: list.length - rows })}</p>` : nothing}
+    </section>`
+  }
+}

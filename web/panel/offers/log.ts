@@ -1,0 +1,112 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
+import { PanelPart } from '../context.ts'
+import { define, freshId, reactive } from '../../ui/part.ts'
+import { searchField, selectField } from '../../ui/fields.ts'
+import { copy } from '../../ui/save.ts'
+import { clean, line } from '../../ui/text.ts'
+import type { LogEntry, LogLevel } from '../../../wasm/js/shared/types.ts'
+import { logLevels } from '../../../wasm/js/shared/wire.gen.ts'
+
+/** Entries that are kept, and rows that are shown. */
+const most = 2000, rows = 300
+
+const levels = logLevels as readonly LogLevel[]
+
+/** The logs of all servers, the newest entry first. */
+class LogView extends PanelPart {
+  static override properties = reactive('entries', 'query', 'level', 'held')
+  static override initial = { query: '', level: 'debug' }
+  declare private entries: readonly LogEntry[] | undefined
+  declare private query: string
+  declare private level: LogLevel
+  /** The entries as they were when paused. */
+  declare private held: readonly LogEntry[] | undefined
+  private readonly ids = { search: freshId(), level: freshId() }
+  private stop: (() => void) | undefined
+  private arrived: LogEntry[] = []
+  private drawing = false
+
+  protected override firstUpdated(): void {
+    void this.panel.run(async () => {
+      const { registry } = this.panel
+      const hear = registry.observe(({ log }) => log && this.take(log), { logs: true })
+      if (!this.isConnected) return hear()
+      this.stop = hear
+      const before = await registry.logs()
+      const known = new Set(this.entries?.map((e) => JSON.stringify(e)))
+      this.entries = [...before.filter((e) => !known.has(JSON.stringify(e))), ...this.entries ?? []]
+    })
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.stop?.()
+  }
+
+  /** Adds an entry with the next frame. */
+  private take(entry: LogEntry): void {
+    this.arrived.push(entry)
+    if (this.drawing) return
+    this.drawing = true
+    requestAnimationFrame(() => {
+      this.drawing = false
+      this.entries = [...this.entries ?? [], ...this.arrived.splice(0)].slice(-most)
+    })
+  }
+
+  protected override render(): TemplateResult {
+    const q = this.query.trim().toLowerCase()
+    const least = levels.indexOf(this.level)
+    const found = (this.held ?? this.entries ?? []).filter((e) =>
+      levels.indexOf(e.level) >= least &&
+      (!q || [e.server, e.logger, e.text].some((text) => text?.toLowerCase().includes(q)))
+    ).reverse()
+    return html`
+      <div class="filters">
+        ${searchField(this.ids.search, this.t('search_log'), this.query, (query) => (this.query = query))}
+        ${
+      selectField(this.ids.level, this.t('log_level'), levels, this.level, (l) =>
+        this.t(`log_level_${l}`), (l) => (this.level = l))
+    }
+        <button type="button" aria-pressed=${!!this
+      .held} @click=${() => (this.held = this.held ? undefined : this.entries ?? [])}>${this.t('pause')}</button>
+        <button type="button" ?disabled=${!found.length} @click=${() =>
+      copy(this.panel, found.map((e) => this.textOf(e)).reverse().join('\n'))}>${this.t('copy')}</button>
+      </div>
+      ${
+      found.length
+        ? html`<ul class="group log" part="log" aria-label=${this.t('view_log')}>${
+          repeat(found.slice(0, rows), (e) => e, (e) => this.row(e))
+        }</ul>${
+          found.length > rows
+            ? html`<p class="dim">${this.t('search_for_rest', { n: found.length - rows })}</p>`
+            : nothing
+        }`
+        : html`<p class="nothing">${this.t(this.entries?.length ? 'no_match' : 'no_log')}</p>`
+    }`
+  }
+
+  private saying(e: LogEntry): string {
+    return e.dropped ? this.t('log_dropped', { n: e.dropped }) : e.text
+  }
+
+  private textOf(e: LogEntry): string {
+    return [new Date(e.at).toISOString(), e.level, e.server, e.logger, this.saying(e)].filter(Boolean).join(' ')
+  }
+
+  private row(e: LogEntry): TemplateResult {
+    const at = new Date(e.at)
+    const severe = levels.indexOf(e.level) >= levels.indexOf('warning')
+    return html`<li class="entry"><time class="dim" datetime=${at.toISOString()}>${
+      at.toLocaleTimeString(this.panel.words.locale)
+    }</time>
+      <span class="badge ${severe ? 'warn' : ''}">${this.t(`log_level_${e.level}`)}</span>
+      <span class="dim"><bdi>${line(e.server, 60)}</bdi>${
+      e.logger ? html` · <bdi>${line(e.logger, 60)}</bdi>` : nothing
+    }</span>
+      <span class="mono"><bdi>${clean(this.saying(e), 2000)}</bdi></span></li>`
+  }
+}
+
+define('portolan-log', LogView)

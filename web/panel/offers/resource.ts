@@ -1,0 +1,133 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import { PanelDialog } from '../context.ts'
+import { define, reactive } from '../../ui/part.ts'
+import { copy } from '../../ui/save.ts'
+import { clean, line } from '../../ui/text.ts'
+import { blockView } from '../tool/result.ts'
+import { flagList } from '../tools/flags-view.ts'
+import type {
+  RegistryError,
+  ResourceInfo,
+  ResourceResult,
+  ResourceTemplateInfo,
+} from '../../../wasm/js/shared/types.ts'
+import { expand, variablesOf } from './template.ts'
+import { watchesOf } from './watches.ts'
+import './combo.ts'
+
+/** A resource, or a template with a form for its variables. */
+class ResourceDialog extends PanelDialog {
+  static override properties = reactive('resource', 'values', 'result', 'reading', 'fault', 'watches')
+  static override initial = { values: {} }
+  declare resource: ResourceInfo | ResourceTemplateInfo
+  declare private values: Record<string, string>
+  declare private result: ResourceResult | undefined
+  declare private reading: boolean
+  declare private fault: RegistryError | undefined
+  protected override wide = true
+  private readonly ends = new AbortController()
+  private stop: (() => void) | undefined
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.stop?.()
+    this.ends.abort()
+  }
+
+  protected override firstUpdated(): void {
+    super.firstUpdated()
+    this.stop = watchesOf(this.panel).subscribe(() => this.requestUpdate())
+    if ('uri' in this.resource) void this.read()
+  }
+
+  private get uri(): string {
+    return 'uri' in this.resource ? this.resource.uri : expand(this.resource.uriTemplate, this.values)
+  }
+
+  protected heading(): TemplateResult {
+    return html`<bdi>${line(this.resource.title || this.resource.name, 128)}</bdi>`
+  }
+
+  protected body(): TemplateResult {
+    const { resource: r, result, uri } = this
+    const template = 'uri' in r ? undefined : r.uriTemplate
+    const watch = watchesOf(this.panel).of(r.server, result?.provenance.uri ?? uri)
+    return html`<form class="content" novalidate @submit=${this.send}>
+      <p class="dim"><bdi>${line(r.server, 80)}</bdi> · <bdi class="mono" dir="ltr">${
+      clean(template ?? uri, 500)
+    }</bdi>${r.mimeType ? html` · ${line(r.mimeType, 60)}` : nothing}</p>
+      ${flagList(this.panel.words, [...(r.flags ?? []), ...(result?.flags ?? [])])}
+      ${r.description ? html`<p class="description"><bdi>${clean(r.description, 4000)}</bdi></p>` : nothing}
+      ${
+      template
+        ? html`${variablesOf(template).map((name) => this.field(template, name))}
+        <p class="dim"><bdi class="mono" dir="ltr">${clean(uri, 500)}</bdi></p>`
+        : nothing
+    }
+      <p class="row"><button class=${template ? 'primary' : ''} ?disabled=${this.reading}>${
+      this.t(template ? 'read' : 'read_again')
+    }</button>
+        ${
+      result
+        ? html`<button type="button" @click=${() => copy(this.panel, result.text)}>${this.t('copy')}</button>
+        <button type="button" aria-pressed=${!!watch} @click=${() =>
+          watchesOf(this.panel).toggle(r.server, result.provenance.uri)}>${this.t('watch')}</button>`
+        : nothing
+    }
+        ${watch?.updated ? html`<span class="badge warn" role="status">${this.t('watch_updated')}</span>` : nothing}</p>
+      <div role="status">${this.reading ? this.t('loading') : nothing}</div>
+      ${
+      this.fault
+        ? html`<div class="hint bad" role="alert"><p>${clean(this.fault.message, 500)}</p>${
+          this.fault.hint ? html`<p>${clean(this.fault.hint, 500)}</p>` : nothing
+        }</div>`
+        : nothing
+    }
+      ${
+      result
+        ? html`<section class="result" aria-label=${this.t('result')}>${
+          result.contents.map((resource) =>
+            html`<div class="block">${
+              blockView(this.panel, { type: 'resource', resource: { ...resource } }, undefined)
+            }</div>`
+          )
+        }${result.contents.length ? nothing : html`<p class="nothing">${this.t('no_content')}</p>`}</section>`
+        : nothing
+    }
+    </form>`
+  }
+
+  private field(template: string, name: string): TemplateResult {
+    const { server } = this.resource
+    return html`<portolan-combo .panel=${this.panel} .label=${line(name, 80)} .value=${this.values[name] ?? ''} .ask=${(
+      value: string,
+    ) => ({
+      server,
+      template,
+      argument: name,
+      value,
+      context: this.values,
+    })} @typed=${(e: CustomEvent<string>) => (this.values = { ...this.values, [name]: e.detail })}></portolan-combo>`
+  }
+
+  private readonly send = (e: Event): void => {
+    e.preventDefault()
+    void this.read()
+  }
+
+  private async read(): Promise<void> {
+    const { uri } = this
+    this.reading = true
+    this.fault = undefined
+    try {
+      this.result = await this.panel.registry.readResource(this.resource.server, uri, { signal: this.ends.signal })
+      watchesOf(this.panel).seen(this.resource.server, uri)
+    } catch (e) {
+      this.result = undefined
+      this.fault = e as RegistryError
+    }
+    this.reading = false
+  }
+}
+
+define('portolan-resource', ResourceDialog)

@@ -1,0 +1,68 @@
+import type { PanelContext } from '../context.ts'
+
+/** A resource that the person watches. */
+interface Watch {
+  /** The server has reported an update that the person has not looked at. */
+  updated: boolean
+  stop(): void
+}
+
+/** The watched resources of a panel, over its views and dialogs. */
+class Watches {
+  readonly #panel: PanelContext
+  readonly #all = new Map<string, Watch>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(panel: PanelContext) {
+    this.#panel = panel
+  }
+
+  of(server: string, uri: string): Watch | undefined {
+    return this.#all.get(JSON.stringify([server, uri]))
+  }
+
+  /** Calls the listener after each change. The returned function ends that. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  async toggle(server: string, uri: string): Promise<void> {
+    const key = JSON.stringify([server, uri])
+    const watch = this.#all.get(key)
+    if (watch) {
+      this.#all.delete(key)
+      watch.stop()
+      return this.#changed()
+    }
+    await this.#panel.run(async () => {
+      const stop = await this.#panel.registry.subscribeResource(server, uri, () => this.#mark(key, true))
+      this.#all.set(key, { updated: false, stop })
+      this.#changed()
+    })
+  }
+
+  /** The person has looked at the resource. */
+  seen(server: string, uri: string): void {
+    this.#mark(JSON.stringify([server, uri]), false)
+  }
+
+  #mark(key: string, updated: boolean): void {
+    const watch = this.#all.get(key)
+    if (!watch || watch.updated === updated) return
+    watch.updated = updated
+    this.#changed()
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener()
+  }
+}
+
+const watches = new WeakMap<PanelContext['registry'], Watches>()
+
+export function watchesOf(panel: PanelContext): Watches {
+  let own = watches.get(panel.registry)
+  if (!own) watches.set(panel.registry, own = new Watches(panel))
+  return own
+}
