@@ -11,7 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 )
 
-// A callFailure is the output of call --json if there is no result, as "error".
+// A callFailure is the output with --json if there is no result, as "error".
 type callFailure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
@@ -51,14 +51,7 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer r.Close()
 	result, err := dispatch(ctx, r, rest[1], arguments, stderr)
 	if err != nil {
-		if *asJSON {
-			x := registry.Explain(err)
-			failure := callFailure{x.Code, err.Error(), x.Status, x.Hint, x.Retryable}
-			if err := printJSON(stdout, map[string]callFailure{"error": failure}); err != nil {
-				return err
-			}
-		}
-		return err
+		return failure(stdout, *asJSON, err)
 	}
 	if *asJSON {
 		text, err := result.Payload.JSON()

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +17,12 @@ import (
 // results.
 func demoServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "portolan-demo", Version: "1"}, &mcp.ServerOptions{
-		Instructions: "A server to try Portolan with. Nothing here has an effect.",
+		Instructions:       "A server to try Portolan with. Nothing here has an effect.",
+		CompletionHandler:  completeTide,
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
+	addOffers(s)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Returns the text that it is given."},
 		func(_ context.Context, _ *mcp.CallToolRequest, in struct {
 			Text string `json:"text" jsonschema:"what to return"`
@@ -56,6 +62,55 @@ func demoServer() *mcp.Server {
 			return result, nil, nil
 		})
 	return s
+}
+
+// addOffers adds a resource, a template with completion, and a prompt.
+func addOffers(s *mcp.Server) {
+	s.AddResource(&mcp.Resource{
+		URI: "demo://harbour", Name: "harbour", Title: "The harbour", Description: "A text about the harbour.", MIMEType: "text/markdown",
+	}, readDemo)
+	s.AddResourceTemplate(&mcp.ResourceTemplate{
+		URITemplate: "demo://tide/{day}", Name: "tide", Title: "The tide of a day", MIMEType: "text/plain",
+	}, readDemo)
+	s.AddPrompt(&mcp.Prompt{
+		Name: "greet", Title: "Greet somebody", Description: "Asks the model for a greeting.",
+		Arguments: []*mcp.PromptArgument{{Name: "who", Description: "Whom to greet.", Required: true}, {Name: "language"}},
+	}, func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		words := "Greet " + req.Params.Arguments["who"] + " in one sentence."
+		if language := req.Params.Arguments["language"]; language != "" {
+			words += " Write " + language + "."
+		}
+		message := &mcp.PromptMessage{Role: "user", Content: &mcp.TextContent{Text: words}}
+		return &mcp.GetPromptResult{Description: "A greeting.", Messages: []*mcp.PromptMessage{message}}, nil
+	})
+}
+
+// tides are the heights of the tide, in metres, by day.
+var tides = map[string]string{"monday": "1.2", "tuesday": "1.4", "wednesday": "1.5", "thursday": "1.3", "friday": "1.1"}
+
+func readDemo(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	contents := &mcp.ResourceContents{URI: uri, MIMEType: "text/markdown", Text: "# The harbour\n\nEight metres deep, and open all night.\n"}
+	if day, ok := strings.CutPrefix(uri, "demo://tide/"); ok {
+		height, known := tides[strings.ToLower(day)]
+		if !known {
+			return nil, mcp.ResourceNotFoundError(uri)
+		}
+		contents = &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: "High water on " + day + ": " + height + " m"}
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}}, nil
+}
+
+// completeTide completes the day of the tide and the language of the greeting.
+func completeTide(_ context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	known := map[string][]string{
+		"day":      slices.Sorted(maps.Keys(tides)),
+		"language": {"English", "French", "German", "Portuguese", "Spanish"},
+	}
+	values := slices.DeleteFunc(known[req.Params.Argument.Name], func(value string) bool {
+		return !strings.HasPrefix(strings.ToLower(value), strings.ToLower(req.Params.Argument.Value))
+	})
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: values, Total: len(values)}}, nil
 }
 
 type reversed struct {

@@ -1,9 +1,12 @@
-// Command portolan is Portolan's local binary: it lists and calls the tools of MCP
-// servers with the same registry as the browser, serves the demo page, runs the
+// Command portolan is Portolan's local binary: it lists and uses the tools,
+// resources and prompts of MCP servers with the same registry as the browser, serves the demo page, runs the
 // CORS proxy and the local bridge, and checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
 //	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+//	portolan resources|prompts URL… [--header 'K: V'] [--json]
+//	portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
+//	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
 //	portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
 //	portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
 //	portolan proxy ticket|seal --origin ORIGIN --host HOST …
@@ -36,6 +39,10 @@ import (
 const usage = `usage:
   portolan tools URL… [--header 'K: V'] [--format openai|anthropic|gemini|openai-responses] [--json]
   portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+  portolan resources URL… [--header 'K: V'] [--json]
+  portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
+  portolan prompts URL… [--header 'K: V'] [--json]
+  portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
   portolan up [--listen 127.0.0.1:8640] [--origin URL]... [--check]
   portolan proxy --listen ADDR --origin ORIGIN… [--host HOST…] [--key KEY] [--insecure-allow-private]
   portolan proxy ticket --origin ORIGIN --host HOST [--header NAME…] [--days 30]      (key: $TICKET_KEYS)
@@ -65,7 +72,8 @@ var errUsage = errors.New("wrong usage")
 type command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
 var commands = map[string]command{
-	"tools": tools, "call": call, "up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand,
+	"tools": tools, "call": call, "resources": resources, "read": read, "prompts": prompts, "prompt": prompt,
+	"up": up, "proxy": proxy, "doctor": doctor, "bridge": bridgeCommand,
 }
 
 // An exitCode is the exit code of a program that this one ran, and becomes its own.

@@ -136,7 +136,7 @@ func TestUsage(t *testing.T) {
 	for _, row := range []struct {
 		args  []string
 		lines int
-	}{{[]string{"help"}, 15}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 4}} {
+	}{{[]string{"help"}, 19}, {[]string{"help", "tools"}, 2}, {[]string{"tools", "--help"}, 2}, {[]string{"proxy", "-h"}, 4}} {
 		if code, out, _ := portolan(t, row.args...); code != 0 || strings.Count(out, "\n") != row.lines {
 			t.Errorf("%q: exit code %d, %s", row.args, code, out)
 		}
@@ -201,5 +201,51 @@ func TestSiteHeaders(t *testing.T) {
 	if preflight.Get("Access-Control-Allow-Origin") != "*" ||
 		!strings.Contains(preflight.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
 		t.Errorf("preflight: %v", preflight)
+	}
+}
+
+func TestOffers(t *testing.T) {
+	url := start(t) + "/mcp"
+	for command, want := range map[string]string{
+		"resources " + url: "demo://harbour                           A text about the harbour.\n" +
+			"demo://tide/{day}                        The tide of a day\n",
+		"read " + url + " demo://tide/monday":                  "High water on monday: 1.2 m\n",
+		"prompts " + url:                                       "greet                                    Asks the model for a greeting.\n",
+		"prompt " + url + " greet who=Ada language=Portuguese": "user: Greet Ada in one sentence. Write Portuguese.\n",
+	} {
+		if code, out, errs := portolan(t, strings.Fields(command)...); code != 0 || out != want {
+			t.Errorf("%s: exit code %d, %q, %s", command, code, out, errs)
+		}
+	}
+	for command, want := range map[string]string{
+		"resources " + url + " --json":                     `"uriTemplate": "demo://tide/{day}"`,
+		"read " + url + " demo://harbour --json":           `"mimeType": "text/markdown"`,
+		"prompts " + url + " --json":                       `"name": "localhost__greet"`,
+		"prompt " + url + " localhost__greet who=A --json": `"role": "user"`,
+	} {
+		if code, out, errs := portolan(t, strings.Fields(command)...); code != 0 || !strings.Contains(out, want) || !json.Valid([]byte(out)) {
+			t.Errorf("%s: exit code %d, %s, %s", command, code, out, errs)
+		}
+	}
+	for command, want := range map[string]string{
+		"read " + url + " demo://none --json": `"code": "unknown_resource"`,
+		"prompt " + url + " greet --json":     `"code": "invalid_arguments"`,
+		"prompt " + url + " none --json":      `"code": "unknown_prompt"`,
+	} {
+		if code, out, _ := portolan(t, strings.Fields(command)...); code != 1 || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d, %s", command, code, out)
+		}
+	}
+	for _, command := range []string{"resources", "read " + url, "prompts", "prompt " + url, "prompt " + url + " greet who"} {
+		if code, _, errs := portolan(t, strings.Fields(command)...); code != 2 {
+			t.Errorf("%s: exit code %d, %s", command, code, errs)
+		}
+	}
+	file := t.TempDir() + "/harbour.md"
+	if code, _, errs := portolan(t, "read", url, "demo://harbour", "--output", file); code != 0 {
+		t.Error(errs)
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "# The harbour") {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/resulttext"
+	"github.com/portolan-mcp/portolan/registry/text"
+)
+
+// An offerEntry is a resource, a template or a prompt in the output with --json.
+type offerEntry struct {
+	Server     string          `json:"server"`
+	Name       string          `json:"name,omitempty"` // of a prompt, in the registry
+	Definition json.RawMessage `json:"definition"`
+}
+
+// lister is a method of a registry that lists offers.
+type lister func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)
+
+// resources lists the resources and the resource templates of all named servers.
+func resources(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return list(ctx, "resources", args, stdout, map[string]lister{
+		"resources": (*registry.Registry).Resources, "resourceTemplates": (*registry.Registry).ResourceTemplates,
+	})
+}
+
+// prompts lists the prompts of all named servers.
+func prompts(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	return list(ctx, "prompts", args, stdout, map[string]lister{"prompts": (*registry.Registry).Prompts})
+}
+
+// list prints a line for each offer, or with --json all of them by kind. If one server
+// fails, what the others offer is printed all the same.
+func list(ctx context.Context, verb string, args []string, stdout io.Writer, kinds map[string]lister) error {
+	flags := newFlags(verb)
+	headers := headersFlag(flags)
+	asJSON := flags.Bool("json", false, "")
+	urls, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(urls) == 0:
+		return fmt.Errorf("%w: name at least one URL", errUsage)
+	}
+	r, _, err := newRegistry(ctx, urls, headers, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var failed error
+	all := make(map[string][]offerEntry)
+	for _, kind := range []string{"resources", "resourceTemplates", "prompts"} {
+		if kinds[kind] == nil {
+			continue
+		}
+		offers, err := kinds[kind](r, ctx)
+		failed = errors.Join(failed, err)
+		all[kind] = []offerEntry{}
+		for _, o := range offers {
+			all[kind] = append(all[kind], offerEntry{o.Server, o.Name, o.Def})
+			if *asJSON {
+				continue
+			}
+			var def struct{ Title, Name, Description string }
+			json.Unmarshal(o.Def, &def) // what is no text is not shown
+			line, _, _ := strings.Cut(strings.TrimSpace(def.Description), "\n")
+			if line == "" {
+				line = def.Title
+			}
+			if _, err := fmt.Fprintf(stdout, "%-40s %s\n", printable(o.Key), printable(line)); err != nil {
+				return err
+			}
+		}
+	}
+	if *asJSON {
+		if err := printJSON(stdout, all); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// read prints a resource: its text, or with --json the result as the server wrote it. Bytes
+// go to the file of --output.
+func read(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("read")
+	headers := headersFlag(flags)
+	asJSON := flags.Bool("json", false, "")
+	output := flags.String("output", "", "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 2:
+		return fmt.Errorf("%w: want URL and the URI of a resource", errUsage)
+	}
+	r, names, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	result, err := r.ReadResource(ctx, names[0], rest[1])
+	if err != nil {
+		return failure(stdout, *asJSON, err)
+	}
+	raw, err := result.Payload.JSON()
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return printJSON(stdout, json.RawMessage(raw))
+	}
+	var read struct {
+		Contents []struct{ URI, MimeType, Text, Blob string }
+	}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return registry.Because(registry.ErrProtocol, err.Error())
+	}
+	var whole []byte
+	for _, c := range read.Contents {
+		bytes, err := base64.StdEncoding.DecodeString(c.Blob)
+		switch {
+		case err != nil:
+			return registry.Because(registry.ErrProtocol, "the bytes of "+printable(c.URI)+" are not base64")
+		case *output != "":
+			whole = append(append(whole, c.Text...), bytes...)
+		case c.Blob != "":
+			fmt.Fprintf(stdout, "[%s, %s, %d bytes: --output FILE writes them]\n", printable(c.URI), printable(c.MimeType), len(bytes))
+		default:
+			fmt.Fprintln(stdout, clean(c.Text))
+		}
+	}
+	if *output != "" {
+		return os.WriteFile(*output, whole, 0o600)
+	}
+	return nil
+}
+
+// prompt prints the messages of a prompt. Arguments are written as name=value.
+func prompt(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := newFlags("prompt")
+	headers := headersFlag(flags)
+	asJSON := flags.Bool("json", false, "")
+	rest, err := parse(flags, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) < 2:
+		return fmt.Errorf("%w: want URL, NAME and arguments", errUsage)
+	}
+	given := make(map[string]string)
+	for _, word := range rest[2:] {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return fmt.Errorf("%w: an argument is name=value", errUsage)
+		}
+		given[key] = value
+	}
+	arguments, err := json.Marshal(given)
+	if err != nil {
+		return err
+	}
+	r, _, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	result, err := getPrompt(ctx, r, rest[1], arguments)
+	if err != nil {
+		return failure(stdout, *asJSON, err)
+	}
+	raw, err := result.Payload.JSON()
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return printJSON(stdout, json.RawMessage(raw))
+	}
+	var got struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return registry.Because(registry.ErrProtocol, err.Error())
+	}
+	for _, m := range got.Messages {
+		words, _, err := resulttext.Of(append(append([]byte(`{"content":[`), m.Content...), "]}"...), 0, nil)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%s: %s\n", printable(m.Role), printable(words))
+	}
+	return nil
+}
+
+// getPrompt looks a prompt up by either of its names.
+func getPrompt(ctx context.Context, r *registry.Registry, name string, arguments []byte) (*registry.Result, error) {
+	offers, err := r.Prompts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range offers {
+		if o.Key == name {
+			return r.GetPrompt(ctx, o.Name, arguments)
+		}
+	}
+	return r.GetPrompt(ctx, name, arguments)
+}
+
+// clean returns a server's text without what is hidden or controls a terminal.
+func clean(s string) string {
+	visible, _ := text.Clean(s)
+	return printable(visible)
+}
+
+// failure prints an error with --json, and returns it.
+func failure(stdout io.Writer, asJSON bool, err error) error {
+	if !asJSON {
+		return err
+	}
+	x := registry.Explain(err)
+	return errors.Join(printJSON(stdout, map[string]callFailure{"error": {x.Code, err.Error(), x.Status, x.Hint, x.Retryable}}), err)
+}
