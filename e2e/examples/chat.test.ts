@@ -77,7 +77,7 @@ async function openChat(
   await page.getByLabel('API key').fill(key)
   await page.getByLabel('Stream answers').setChecked(streaming)
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('6 tools, 1 of 1 servers connected').waitFor()
+  await page.getByText('7 tools, 1 of 1 servers connected').waitFor()
   return page
 }
 

@@ -93,7 +93,7 @@ test('Next: the server renders the words, the browser the rest', { timeout: 200_
   assert.match(html, /<h1>MCP servers<\/h1>[^]*Starting…[^]*<portolan-panel><\/portolan-panel>/)
   const page = await openPage(browser, url)
   await connected(page)
-  await page.getByText('6 tools for the model').waitFor()
+  await page.getByText('7 tools for the model').waitFor()
   await page.getByRole('button', { name: 'Add 40 and 2' }).click()
   await page.getByText('42', { exact: true }).waitFor()
   assert.deepEqual(page.faults, [])

@@ -36,7 +36,7 @@ test('from nothing to tools in one click', async () => {
   await p.panel.getByText('No servers yet').waitFor()
   await p.panel.getByRole('button', { name: 'Add the built-in demo' }).click()
   await cardOf(p, 'demo').getByText('Connected').waitFor()
-  await cardOf(p, 'demo').getByRole('button', { name: '6 of 6 tools' }).click()
+  await cardOf(p, 'demo').getByRole('button', { name: '7 of 7 tools' }).click()
   await p.panel.getByRole('button', { name: /^echo/ }).waitFor()
   await done(p)
 })

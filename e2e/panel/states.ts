@@ -210,6 +210,39 @@ export async function panelStates(
       await p.panel.locator('dialog[open] .address').waitFor()
       return p
     },
+    resources: async (context, query) => {
+      const p = await openPanel(browser, site, { context, servers: demo, query: { view: 'resources', ...query } })
+      await p.panel.locator('[part=offer]').nth(1).waitFor()
+      return p
+    },
+    template: async (context, query) => {
+      const p = await states.resources!(context, query)
+      await p.panel.locator('.about').nth(1).click()
+      await p.panel.locator('[role=combobox]').focus()
+      await p.panel.locator('[role=option]').first().waitFor()
+      await p.page.keyboard.press('ArrowDown')
+      return p
+    },
+    resource: async (context, query) => {
+      const p = await states.resources!(context, query)
+      await p.panel.locator('.about').first().click()
+      await p.panel.locator('dialog[open] .result').waitFor()
+      return p
+    },
+    prompt: async (context, query) => {
+      const p = await openPanel(browser, site, { context, servers: demo, query: { view: 'prompts', ...query } })
+      await p.panel.locator('.about').first().click()
+      await p.panel.locator('dialog[open] [role=combobox]').fill('Ada')
+      await p.panel.locator('dialog[open] button.primary').click()
+      await p.panel.locator('dialog[open] .result').waitFor()
+      return p
+    },
+    log: async (context, query) => {
+      const p = await openPanel(browser, site, { context, query: { view: 'log', ...query }, servers: { asks } })
+      await p.page.evaluate(() => window.registry.call('asks__ask', { log: 'The tide turns at noon.' }))
+      await p.panel.locator('.entry').waitFor()
+      return p
+    },
     approve: async (context, query) => {
       const p = await openPanel(browser, site, { context, query: { approve: '', ...query }, servers: demo })
       await p.page.evaluate(() => {

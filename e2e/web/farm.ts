@@ -24,6 +24,7 @@ interface Use {
   cancelMs?: number
   calls?: number
   validate?: boolean
+  asks?: 'resources' | 'resourceTemplates' | 'prompts' | 'readResource' | 'getPrompt' | 'complete' | 'subscribeResource'
 }
 
 export interface Farm {
@@ -170,6 +171,39 @@ export async function visit(
     if (t.lingerMs) await meanwhile(new Promise((resolve) => setTimeout(resolve, t.lingerMs)))
     for (let i = 0; i < (t.calls ?? 1) && o.tools.length; i++) {
       const signal = t.cancelMs ? AbortSignal.timeout(t.cancelMs) : undefined
+      if (t.asks) {
+        const patience = t.timeoutMs + 2000 // the module's own deadline is first
+        const end = { signal: AbortSignal.timeout(patience) }
+        const one = { servers: ['bad'], ...end }
+        const list = (all: { uri?: string; uriTemplate?: string; prompt?: string }[]) =>
+          `${all.length} ${all[0]?.uri ?? all[0]?.uriTemplate ?? all[0]?.prompt ?? ''}`
+        const asks = {
+          resources: () => r.resources(one).then(list),
+          resourceTemplates: () => r.resourceTemplates(one).then(list),
+          prompts: () => r.prompts(one).then(list),
+          readResource: () => r.readResource('bad', 'demo://a', end).then(({ text }) => text),
+          getPrompt: () => r.getPrompt('bad__p', {}, end).then((p) => String(p.messages[0]?.content['text'] ?? '')),
+          complete: () =>
+            r.complete({ server: 'bad', prompt: 'p', argument: 'a', value: '' }, end).then((c) => c.values[0] ?? ''),
+          subscribeResource: async () => {
+            const stop = await r.subscribeResource('bad', 'demo://a', () => {})
+            await new Promise((resolve) => setTimeout(resolve, t.lingerMs ?? 0))
+            stop()
+            return 'watching'
+          },
+        }
+        await meanwhile(
+          timed('ask', patience, asks[t.asks]()).then((text) => {
+            o.textBytes = Math.max(o.textBytes, new TextEncoder().encode(text).length)
+            o.calls.push(`text:${text.slice(0, 300)}`)
+          }, (e: { code: string; message: string; hint?: string }) => {
+            shown(e.message)
+            shown(e.hint)
+            o.calls.push(`code:${e.code ?? e.message}`)
+          }),
+        )
+        continue
+      }
       await meanwhile(
         timed(
           'call',

@@ -47,6 +47,7 @@ const tools = [
   'demo__picture',
   'demo__weather',
   'demo__fail',
+  'demo__ask',
   'steered__raw',
   'steered__wait',
   'steered__steps',

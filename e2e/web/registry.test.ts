@@ -126,7 +126,7 @@ test('the demo shows all that a tool can do', () =>
     assert.equal(snapshot, r.getSnapshot())
     assert.deepEqual(
       r.getTools().map((t) => t.function.name),
-      ['add', 'count', 'echo', 'fail', 'picture', 'weather'].map((n) => `demo__${n}`).sort((a, b) =>
+      ['add', 'ask', 'count', 'echo', 'fail', 'picture', 'weather'].map((n) => `demo__${n}`).sort((a, b) =>
         order(a) - order(b)
       ),
     )
@@ -385,6 +385,26 @@ test('the metadata of a result reaches the caller, and an error has the data of 
     })
   })
   await server.close()
+})
+
+test('calls beyond the concurrency wait for their turn, and their deadlines with them', async () => {
+  await using({ servers: { demo: { url: 'builtin:demo', concurrency: 2 } } }, async (r) => {
+    await r.discover()
+    assert.equal(r.getSnapshot().servers['demo']!.config.concurrency, 2)
+    // Each takes 0.4 s of its 1 s. The last begins after 1.2 s.
+    const began = performance.now()
+    const count = (signal?: AbortSignal) =>
+      r.dispatch('demo__count', { to: 2, delayMs: 200 }, { timeoutMs: 1000, ...(signal && { signal }) })
+    const calls = Array.from({ length: 8 }, () => count())
+    const stop = new AbortController()
+    const never = count(stop.signal)
+    stop.abort()
+    await assert.rejects(never, { code: 'aborted' })
+    assert.deepEqual(await Promise.all(calls), Array(8).fill('counted to 2'))
+    assert.ok(performance.now() - began > 1500, 'two at a time')
+    for (const concurrency of [0, 1.5, 2000, 'x' as never])
+      await assert.rejects(r.updateServer('demo', { concurrency }), { code: 'invalid_config' })
+  })
 })
 
 test('a question stops the deadlines of its call, and ends with it', async () => {

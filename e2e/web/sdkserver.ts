@@ -23,7 +23,9 @@ export async function sdkServer(
   const methods: string[] = []
 
   function program(): Server {
-    const server = new Server({ name: 'steered', version: '1' }, { capabilities: { tools: { listChanged: true } } })
+    const server = new Server({ name: 'steered', version: '1' }, {
+      capabilities: { tools: { listChanged: true }, logging: {} },
+    })
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [...['raw', 'wait', 'steps'].map((name) => ({ name, inputSchema: schema })), ...tools] as never,
     }))
@@ -35,6 +37,11 @@ export async function sdkServer(
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
         calls.push('cancelled')
         return text('too late')
+      }
+      if (params.arguments?.['log']) {
+        const data = params.arguments['log']
+        await sendNotification({ method: 'notifications/message', params: { level: 'warning', logger: 'tide', data } })
+        return text('logged')
       }
       if (params.name === 'ask' && params.arguments?.['question']) {
         const question = params.arguments['question'] as never // params of elicitation/create

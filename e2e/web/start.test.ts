@@ -250,7 +250,7 @@ test('in a page, preload starts a worker, rehearses in another and leaves nothin
     await r.close()
     return seen
   })()`)
-  assert.deepEqual(seen, { mode: 'worker', servers: ['demo'], tools: 6 })
+  assert.deepEqual(seen, { mode: 'worker', servers: ['demo'], tools: 7 })
   assert.equal(workers, 2)
   assert.deepEqual(requests.filter((r) => !r.startsWith(site.url)), [])
   // A registry that does not wait for the rehearsal ends it.

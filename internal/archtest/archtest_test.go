@@ -96,7 +96,7 @@ var rules = []rule{
 	{
 		room: "registry/client/nethttp",
 		may: []string{
-			"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/scan", "registry/text",
+			"registry", "registry/client", "registry/oauth", "registry/pin", "registry/rawjson", "registry/scan", "registry/text", "registry/wire",
 			"golang.org/x/time",
 		},
 		reason: "the native platform",
@@ -116,7 +116,7 @@ var rules = []rule{
 	},
 	{
 		room:   "registry/registrytest/farm",
-		may:    []string{"registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/validate"},
+		may:    []string{"registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/text", "registry/validate"},
 		reason: "servers that misbehave, on real sockets",
 	},
 	{
@@ -185,7 +185,7 @@ var rules = []rule{
 		room: "cmd/portolan",
 		may: []string{
 			"bridge", "registry", "registry/client", "registry/client/nethttp", "registry/convert", "registry/oauth",
-			"registry/rawjson", "registry/validate", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
+			"registry/rawjson", "registry/resulttext", "registry/text", "registry/validate", "proxy-worker/proxy", "github.com/modelcontextprotocol/go-sdk",
 		},
 		reason: "the one local binary",
 	},

@@ -24,6 +24,7 @@ const published = {
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/host/worker.ts`]: './worker.js',
   [`${js}/shared/scan.ts`]: './scan.js',
+  [`${js}/fetch/demo.ts`]: './demo.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
 }
@@ -86,9 +87,12 @@ async function buildPage() {
   })
   const { output } = await bundler.generate({
     chunkFileNames: ({ name }) => `${name.replace('wire.gen', 'tables')}.js`,
-    // One request for the lists of the last visit.
+    // One request for the lists of the last visit, and one for results.
     onlyExplicitManualChunks: true,
-    manualChunks: (id) => /\/(definitions|vault)\.ts$/.test(id) ? 'definitions' : undefined,
+    manualChunks: (id) =>
+      ({ definitions: 'definitions', vault: 'definitions', results: 'results', text: 'results' })[
+        /(\w+)\.ts$/.exec(id)?.[1]
+      ],
   })
   await bundler.close()
   await Promise.all(output.map(async ({ fileName, code }) => {
@@ -152,7 +156,8 @@ await Promise.all([
   buildPage(),
   buildPanel(),
   buildCallback(),
-  bundle(`${js}/host/worker.ts`, 'worker.js', { plugins: [external(`${js}/shared/scan.ts`)] }),
+  bundle(`${js}/host/worker.ts`, 'worker.js', { plugins: [external(`${js}/shared/scan.ts`, `${js}/fetch/demo.ts`)] }),
+  bundle(`${js}/fetch/demo.ts`, 'demo.js'),
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
   // Without splitting, an import() becomes a part of the file.
   bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),

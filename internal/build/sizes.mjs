@@ -24,12 +24,28 @@ function match(pattern) {
   return names.map((name) => join(dir, name)).filter((file) => file.startsWith(start) && file.endsWith(end)).sort()
 }
 
+/** The files, and all files that they import statically, without those of `known`. */
+function withImports(files, known = []) {
+  const all = new Set(files)
+  for (const file of all) {
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|import)"(\.[^"]+)"/g)) {
+      const imported = join(dirname(file), path)
+      if (existsSync(imported) && !known.includes(imported)) all.add(imported)
+    }
+  }
+  return [...all]
+}
+
 const writes = process.argv.includes('--docs')
 const wanted = process.argv.slice(2).filter((name) => name !== '--docs')
 const sizes = new Map()
+/** The files of each entry, and of those that are loaded before it. */
+const loaded = new Map()
 let over = 0
 for (
-  const { name, files, gzip: budget } of JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8'))
+  const { name, files, gzip: budget, imports, after } of JSON.parse(
+    readFileSync(new URL('budgets.json', import.meta.url), 'utf8'),
+  )
 ) {
   if (wanted.length && !wanted.includes(name)) continue
   const found = files.map(match)
@@ -38,7 +54,9 @@ for (
     over++
     continue
   }
-  const text = Buffer.concat(found.flat().map((file) => readFileSync(file)))
+  const measured = imports ? withImports(found.flat(), loaded.get(after)) : found.flat()
+  loaded.set(name, [...loaded.get(after) ?? [], ...measured])
+  const text = Buffer.concat(measured.map((file) => readFileSync(file)))
   const size = gzipSync(text, { level: 9 }).length
   sizes.set(name, size)
   console.log(

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { launchChromium, listen, type Listening } from '../web/harness.ts'
+import { openPanel, panelSite, type PanelPage } from './site.ts'
+
+let browser: Browser, site: Listening, hostile: Listening
+/** Updates of demo://page that the server reports on its stream. */
+let touch = () => {}
+let say = (_level: string, _data: string) => {}
+const streaming = Promise.withResolvers<void>()
+
+const contents: Record<string, object> = {
+  'demo://page': { mimeType: 'text/html', text: '<img src=x onerror="document.title=\'owned\'"><script>1</script>' },
+  'demo://json': { mimeType: 'application/json', text: '{"harbour":{"deep":true}}' },
+  'demo://picture': {
+    mimeType: 'image/png',
+    blob: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  },
+  'javascript:document.title="owned"': { mimeType: 'text/plain', text: 'only the server is asked' },
+  'demo://hidden': { mimeType: 'text/plain', text: 'see\u200bn' },
+}
+
+const results: Record<string, (params: { uri?: string; argument?: { name: string; value: string } }) => object> = {
+  initialize: () => ({
+    protocolVersion: '2025-11-25',
+    capabilities: {
+      tools: {},
+      resources: { subscribe: true, listChanged: true },
+      prompts: {},
+      completions: {},
+      logging: {},
+    },
+    serverInfo: { name: 'hostile', version: '1' },
+  }),
+  'tools/list': () => ({ tools: [] }),
+  'resources/list': () => ({
+    resources: [
+      ...Object.keys(contents).map((uri) => ({ uri, name: uri.split(':')[1], description: '<b>bold</b>' })),
+      { uri: 'demo://gone', name: 'gone', title: 'a\u202eb' },
+    ],
+  }),
+  'resources/templates/list': () => ({
+    resourceTemplates: [{ uriTemplate: 'demo://tide/{day}{?unit}', name: 'tide', title: 'The tide' }],
+  }),
+  'resources/subscribe': () => ({}),
+  'resources/unsubscribe': () => ({}),
+  'prompts/list': () => ({
+    prompts: [{ name: 'greet', title: 'Greet', arguments: [{ name: 'who', required: true, description: 'Whom' }] }],
+  }),
+  'prompts/get': () => ({
+    messages: [
+      { role: 'user', content: { type: 'text', text: 'Greet <i>Ada</i>\u200b.' } },
+      { role: 'assistant', content: { type: 'image', mimeType: 'image/svg+xml', data: 'PHN2Zy8+' } },
+    ],
+  }),
+  'completion/complete': ({ argument }) => ({
+    completion: {
+      values:
+        { day: ['monday', 'tuesday'], who: ['Ada', 'Alan'] }[argument!.name]?.filter((v) =>
+          v.startsWith(argument!.value)
+        ) ?? [],
+    },
+  }),
+}
+
+before(async () => {
+  browser = await launchChromium()
+  site = await panelSite()
+  hostile = await listen(async (req, res) => {
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (req.method === 'GET') {
+      res.writeHead(200, { 'content-type': 'text/event-stream', ...cors }).flushHeaders()
+      touch = () =>
+        res.write(
+          'data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://page"}}\n\n',
+        )
+      say = (level, data) =>
+        res.write(
+          `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data } })}\n\n`,
+        )
+      return streaming.resolve()
+    }
+    if (req.method !== 'POST') return void res.writeHead(204, cors).end()
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params: { uri?: string } }
+    const answer = (rest: object) =>
+      res.writeHead(200, { 'content-type': 'application/json', ...cors }).end(
+        JSON.stringify({ jsonrpc: '2.0', id, ...rest }),
+      )
+    if (id === undefined) return void res.writeHead(202, cors).end()
+    if (method === 'resources/read') {
+      const uri = params.uri!
+      if (uri.startsWith('demo://tide/')) return void answer({ result: { contents: [{ uri, text: `read ${uri}` }] } })
+      return void answer(
+        contents[uri]
+          ? { result: { contents: [{ uri, ...contents[uri] }] } }
+          : { error: { code: -32002, message: 'Resource not found' } },
+      )
+    }
+    answer(results[method] ? { result: results[method](params) } : { error: { code: -32601, message: 'no' } })
+  })
+})
+
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, hostile].map((s) => s?.close()))
+})
+
+const dialog = ({ panel }: PanelPage) => panel.locator('dialog[open]')
+const servers = () => ({ quay: { url: hostile.url, transport: 'streamable-http' as const } })
+
+test('resources are searched, read, copied and watched', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers() })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('tab', { name: 'Resources' }).click()
+  await p.panel.getByRole('button', { name: /^\/\/page/ }).waitFor()
+  assert.equal(await p.panel.getByRole('listitem').count(), 7)
+  await p.panel.getByLabel('Search resources').fill('page')
+  await p.panel.getByText('1 match').waitFor()
+
+  await p.panel.getByRole('button', { name: /^\/\/page/ }).click()
+  await dialog(p).getByText('<script>1</script>').waitFor() // as text
+  assert.equal(await dialog(p).locator('.result img, .result script').count(), 0)
+  await dialog(p).getByRole('button', { name: 'Watch' }).click()
+  await dialog(p).locator('[aria-pressed=true]').waitFor()
+  await streaming.promise
+  touch()
+  await dialog(p).getByText('updated').waitFor()
+  await dialog(p).getByRole('button', { name: 'Read again' }).click()
+  await dialog(p).getByText('updated').waitFor({ state: 'detached' })
+  await p.page.keyboard.press('Escape')
+  await p.panel.getByText('watched').waitFor()
+
+  await p.panel.getByLabel('Search resources').fill('')
+  for (
+    const [row, shown] of [
+      [/^\/\/json/, 'harbour'],
+      [/^document/, 'only the server is asked'],
+      [/^\/\/hidden/, 'seen'],
+    ] as const
+  ) {
+    await p.panel.getByRole('button', { name: row }).click()
+    await dialog(p).getByText(shown).first().waitFor()
+    if (shown === 'seen') await dialog(p).getByText('Text that people cannot see').waitFor()
+    await p.page.keyboard.press('Escape')
+  }
+  await p.panel.getByRole('button', { name: /^\/\/picture/ }).click()
+  await dialog(p).locator('canvas').waitFor()
+  await p.page.keyboard.press('Escape')
+  await p.panel.getByRole('button', { name: /^ab/ }).click() // its name without the hidden character
+  await dialog(p).getByRole('alert').getByText('Resource not found').waitFor()
+  assert.notEqual(await p.page.title(), 'owned')
+  assert.deepEqual(p.faults, [])
+})
+
+test('a template is filled in with suggestions, by keyboard', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'resources' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'The tide' }).click()
+  const day = dialog(p).getByRole('combobox', { name: 'day' })
+  await day.focus()
+  await dialog(p).getByRole('option', { name: 'tuesday' }).waitFor()
+  await day.press('ArrowDown')
+  await day.press('ArrowDown')
+  assert.equal(await dialog(p).getByRole('option', { selected: true }).textContent(), 'tuesday')
+  await day.press('Enter')
+  assert.equal(await day.inputValue(), 'tuesday')
+  await day.fill('m')
+  await dialog(p).getByRole('option', { name: 'monday' }).click()
+  await day.press('Escape') // closes the dialog only if no list is open
+  await p.panel.getByRole('button', { name: 'The tide' }).click()
+  await dialog(p).getByRole('combobox', { name: 'day' }).fill('friday')
+  await dialog(p).getByRole('combobox', { name: 'unit' }).fill('m s')
+  await dialog(p).getByRole('button', { name: 'Read', exact: true }).click()
+  await dialog(p).getByText('read demo://tide/friday?unit=m%20s').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('a prompt is filled in and shown', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'Greet' }).click()
+  await dialog(p).getByRole('button', { name: 'Make messages' }).click()
+  await dialog(p).getByText('This is required.').waitFor()
+  const who = dialog(p).getByRole('combobox', { name: 'who' })
+  await who.fill('A')
+  await dialog(p).getByRole('option', { name: 'Alan' }).waitFor()
+  await dialog(p).getByRole('option', { name: 'Ada' }).click()
+  await dialog(p).getByRole('button', { name: 'Make messages' }).click()
+  await dialog(p).getByText('Greet <i>Ada</i>.').waitFor()
+  await dialog(p).getByText('cannot be shown').waitFor()
+  await dialog(p).getByRole('heading', { name: 'Assistant' }).waitFor()
+  assert.equal(await dialog(p).locator('.result img, .result svg, .result i').count(), 0)
+  assert.deepEqual(p.faults, [])
+})
+
+test('the log is filtered, paused and copied', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'log' } })
+  t.after(() => p.page.close())
+  await p.panel.getByText('no log messages yet').waitFor()
+  say('error', '<b>deep</b> water\u200b')
+  await p.panel.getByText('<b>deep</b> water', { exact: true }).waitFor()
+  say('debug', 'a wave')
+  await p.panel.getByText('a wave').waitFor()
+  await p.panel.getByLabel('At least').selectOption({ label: 'warning' })
+  await p.panel.getByText('a wave').waitFor({ state: 'detached' })
+  await p.panel.getByRole('button', { name: 'Pause' }).click()
+  say('critical', 'later')
+  await p.page.evaluate(() =>
+    new Promise<void>((resolve) => {
+      const look = async () =>
+        (await window.registry.logs()).some((e) => e.text === 'later') ? resolve() : setTimeout(look, 20)
+      void look()
+    })
+  )
+  assert.equal(await p.panel.getByText('later').count(), 0)
+  await p.panel.getByRole('button', { name: 'Pause' }).click()
+  await p.panel.getByText('later').waitFor()
+  await p.panel.getByLabel('Search the log').fill('nothing such')
+  await p.panel.getByText('Nothing matches').waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('a list follows the servers', async (t) => {
+  const p = await openPanel(browser, site, { query: { view: 'resources' } })
+  t.after(() => p.page.close())
+  await p.panel.getByText('offer no resources').waitFor()
+  await p.page.evaluate((url) => window.registry.addServer('late', { url }), hostile.url)
+  await p.page.evaluate(() => window.registry.discover())
+  await p.panel.getByRole('button', { name: 'The tide' }).waitFor()
+  await p.page.evaluate(() => window.registry.removeServer('late'))
+  await p.panel.getByText('Nothing matches').or(p.panel.getByText('offer no resources')).waitFor()
+  assert.deepEqual(p.faults, [])
+})
