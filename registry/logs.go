@@ -49,7 +49,8 @@ func atLeast(level, least string) bool {
 }
 
 // SubscribeLogs calls fn with each further entry, one after the other for each server, with
-// no lock held. It must not block. Servers may then write at any time, not only during calls. The returned function ends that.
+// no lock held. It must not block. Servers may then write at any time, not only during
+// calls. The returned function ends that.
 func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,6 +75,9 @@ func (r *Registry) SubscribeLogs(fn func(LogEntry)) (cancel func()) {
 // logged keeps an entry and returns who hears of it. The caller holds r.mu.
 func (r *Registry) logged(s *server, e LogEntry) (tell func()) {
 	e.Server, e.At = s.name, r.opts.Clock()
+	if !slices.Contains(wire.LogLevels, e.Level) {
+		e.Level = "info"
+	}
 	e.Text, e.Logger = r.shown(s, e.Text), r.shown(s, e.Logger)
 	if last := len(s.logs) - 1; e.Dropped > 0 && last >= 0 && s.logs[last].Dropped > 0 {
 		e.Dropped += s.logs[last].Dropped

@@ -1,11 +1,8 @@
 package client
 
 import (
-	"slices"
-
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
-	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Deliver is the platform's callback. Responses and progress go by request id, because
@@ -137,9 +134,6 @@ func (s *Session) message(e *Event, mail *mailbox) {
 // logged passes a message of the server's log on. Data that is no text is its JSON text.
 func (s *Session) logged(params []byte) {
 	e := &registry.LogEntry{Level: getString(params, "level"), Logger: s.d.word(params, "logger", maxServerWord)}
-	if !slices.Contains(wire.LogLevels, e.Level) {
-		e.Level = "info"
-	}
 	data := get(params, "data")
 	words, ok := rawjson.String(data)
 	if !ok {

@@ -31,8 +31,8 @@ func testVersions(t *testing.T, dial Dial) {
 				Transport: "streamable-http", ProtocolVersion: row.version,
 				ServerName: "registrytest", ServerVersion: "1.2.3", Instructions: "Use echo.", ListChanged: true,
 			}, p.Info())
-			if n := len(p.list(nil).Tools); n != 9 {
-				t.Errorf("%d tools, want 9", n)
+			if n := len(p.list(nil).Tools); n != 10 {
+				t.Errorf("%d tools, want 10", n)
 			}
 			if got := p.text("echo", `{"text":"hé"}`); got != `{"text":"hé"}` {
 				t.Errorf("echo: %s", got)
@@ -56,8 +56,8 @@ func testPages(t *testing.T, dial Dial) {
 					break
 				}
 			}
-			if len(all) != 19 || pages != 5 {
-				t.Errorf("%d tools on %d pages, want 19 on 5: %v", len(all), pages, all)
+			if len(all) != 20 || pages != 5 {
+				t.Errorf("%d tools on %d pages, want 20 on 5: %v", len(all), pages, all)
 			}
 		})
 	}

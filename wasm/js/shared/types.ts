@@ -579,8 +579,8 @@ export interface GetToolsOptions {
   readResult?: boolean
   /**
    * Adds the tools `portolan_list_resources` and `portolan_read_resource`, with which a model lists and reads
-   * resources. `dispatch()` and `call()` answer them. A model reads what a server lists, what fits a template of it, and what a
-   * result of that server has named. A reading needs an approval as a call does. Default: false.
+   * resources. `dispatch()` and `call()` answer them. A model reads what a server lists, what fits a template of it,
+   * and what a result of that server has named. A reading needs an approval as a call does. Default: false.
    */
   resources?: boolean
 }
