@@ -205,7 +205,14 @@ func (r *Registry) TakePins(key, pins string) error {
 			return nil
 		}
 		for _, s := range r.servers {
-			if len(s.listed) == 0 || endpoint.Key(s.cfg.URL) != key {
+			if endpoint.Key(s.cfg.URL) != key {
+				continue
+			}
+			if s.info.Capabilities != nil {
+				r.reviewInstructions(s)
+				r.changed(Event{Server: s.name})
+			}
+			if len(s.listed) == 0 {
 				continue
 			}
 			r.review(s, s.listed)

@@ -23,15 +23,18 @@ type Pending struct {
 	idle       time.Duration
 
 	// Guarded by the registry's lock.
-	until, end time.Time   // the deadlines without progress and in all
-	sends      int         // how often a session got it
-	stop       func(error) // ends the work under way for it
-	inline     bool        // no goroutine goes on with it
-	over       bool
-	waits      bool      // for its turn
-	placed     bool      // counts as one that runs
-	questions  int       // open ones: the deadlines stand still
-	askedAt    time.Time // when the first of them was put
+	until, end  time.Time   // the deadlines without progress and in all
+	reconnected bool        // a session had expired
+	sends       int         // how often a session got it
+	tries       int         // attempts that failed and were made again
+	relisted    bool        // the tools were listed again for it
+	stop        func(error) // ends the work under way for it
+	inline      bool        // no goroutine goes on with it
+	over        bool
+	waits       bool      // for its turn
+	placed      bool      // counts as one that runs
+	questions   int       // open ones: the deadlines stand still
+	askedAt     time.Time // when the first of them was put
 }
 
 // Start begins a call as [Registry.Dispatch] does and returns at once. done gets the
@@ -294,7 +297,7 @@ func (p *Pending) connectAndSend(ctx context.Context) {
 	r, s := p.r, p.s
 	c, err := r.connected(ctx, s)
 	if err != nil {
-		p.finish(nil, &ServerError{s.name, "connect", err}, false)
+		p.fails(&ServerError{s.name, "connect", err})
 		return
 	}
 	r.mu.Lock()
@@ -318,7 +321,7 @@ func (p *Pending) take(c *conn) (n int) {
 // send hands the call to a session that take has counted. The caller holds no lock.
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
-	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, OnProgress: p.progress, OnAsk: p.asking}
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, OnProgress: p.progress, OnAsk: p.asking}
 	inline := false
 	stop, err := guarded(func() (stop func(error), err error) {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
@@ -365,7 +368,8 @@ func (p *Pending) answered(c *conn, output *ToolOutput, err error) {
 	r := p.r
 	r.mu.Lock()
 	expired := r.leave(p.s, c, err)
-	again := expired && !p.over && p.sends == 1
+	again := expired && !p.over && !p.reconnected
+	p.reconnected = p.reconnected || expired
 	p.stop = nil
 	r.mu.Unlock()
 	if again {
@@ -373,7 +377,11 @@ func (p *Pending) answered(c *conn, output *ToolOutput, err error) {
 		p.attempt()
 		return
 	}
-	p.finish(output, err, false)
+	if err != nil {
+		p.fails(err)
+		return
+	}
+	p.finish(output, nil, false)
 }
 
 // progress gives the call more time.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/portolan-mcp/portolan/registry/text"
 )
 
 // A conn is one session in use. The registry's lock guards its fields.
@@ -77,6 +75,9 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 	s.connecting = startFlight(r, func(ctx context.Context) (*conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
+		if err := r.loadPins(s); err != nil {
+			return nil, err
+		}
 		session, err := r.opts.Connect(ctx, s.name, cfg, func(n Notice) { r.notified(s, c, n) })
 		if err == nil && session == nil {
 			err = Because(ErrProtocol, "Connect returned no session")
@@ -94,10 +95,8 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		}
 		s.connecting = nil
 		if f.err == nil {
-			s.conn, s.info = c, c.session.Info()
-			for _, words := range []*string{&s.info.ServerName, &s.info.ServerVersion, &s.info.Instructions} {
-				*words = text.Visible(*words)
-			}
+			s.conn = c
+			r.informed(s)
 			s.lastConnected = r.opts.Clock()
 			if !r.follows(s).equal(Following{}) {
 				r.followLater(s)
@@ -200,6 +199,9 @@ func (r *Registry) notified(s *server, c *conn, n Notice) {
 			r.outdate(s, promptList)
 		} else if n.ResourcesChanged {
 			r.outdate(s, resourceList, templateList)
+		} else if n.Informed {
+			r.informed(s)
+			r.changed(Event{Server: s.name})
 		} else if n.Updated != "" {
 			r.updated(s, n.Updated)
 		} else if n.Log != nil {

@@ -20,6 +20,15 @@ type Call struct {
 	Arguments []byte
 	// Timeout bounds the whole call, and the time without progress; 0 means the registry's own.
 	Timeout time.Duration
+	// Meta, if not empty, is the JSON text of an object whose members go along in _meta, such
+	// as traceparent, tracestate and baggage (SEP-414). The protocol's own members replace them.
+	Meta []byte
+	// Attempts is how often the call is sent at most; 0 means the server's configuration.
+	// See [ServerConfig.Attempts].
+	Attempts int
+	// OnRetry, if not nil, is called before the call waits for another attempt, which is
+	// number attempt. err is what ended the last one. It must not block, nor use the registry.
+	OnRetry func(attempt int, wait time.Duration, err error)
 	// OnProgress, if not nil, gets the server's progress, in order, before Dispatch
 	// returns. It must not block.
 	OnProgress func(Progress)

@@ -85,10 +85,34 @@ func (r *Registry) Prompts(ctx context.Context, servers ...string) ([]Offer, err
 
 // allOffers lists in parallel. The order is that of the servers' names.
 func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]Offer, error) {
+	var mu sync.Mutex
+	lists := map[string]*offerList{}
+	names, problems, err := r.eachServer(names, func(name string) error {
+		l, err := r.offersOf(ctx, name, kind)
+		mu.Lock()
+		lists[name] = l
+		mu.Unlock()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []Offer
+	for _, name := range names {
+		if l := lists[name]; l != nil {
+			all = append(all, l.offers...)
+		}
+	}
+	return all, errors.Join(problems...)
+}
+
+// eachServer runs work for the named servers, or for all that are enabled, in parallel. It
+// returns their names in order and their errors.
+func (r *Registry) eachServer(names []string, work func(name string) error) ([]string, []error, error) {
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	if len(names) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(r.servers)) {
@@ -97,25 +121,19 @@ func (r *Registry) allOffers(ctx context.Context, kind int, names []string) ([]O
 			}
 		}
 	}
-	lists, problems := make([]*offerList, len(names)), make([]error, len(names))
+	problems := make([]error, len(names))
 	left := make(chan struct{}, len(names))
 	for i, name := range names {
 		r.goroutine(func() {
 			defer func() { left <- struct{}{} }()
-			lists[i], problems[i] = r.offersOf(ctx, name, kind)
+			problems[i] = work(name)
 		})
 	}
 	r.mu.Unlock()
 	for range names {
 		<-left
 	}
-	var all []Offer
-	for _, l := range lists {
-		if l != nil {
-			all = append(all, l.offers...)
-		}
-	}
-	return all, errors.Join(problems...)
+	return names, problems, nil
 }
 
 // offersOf returns a list of one server. All who ask at the same time share one attempt.

@@ -194,6 +194,9 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		s.cfg = cfg.clone()
 		if len(s.listed) > 0 && (old.Trust != cfg.Trust || old.HoldNewTools != cfg.HoldNewTools) {
 			r.review(s, s.listed)
+			if s.info.Capabilities != nil {
+				r.reviewInstructions(s)
+			}
 		}
 		if old.LogLevel != cfg.LogLevel {
 			r.setLogLevel(s)

@@ -26,15 +26,17 @@ type server struct {
 	breaker breaker
 
 	// era counts the endpoints that cfg has named: work for an older one is stale.
-	era        uint64
-	conn       *conn // nil: not connected
-	info       SessionInfo
-	dropCause  error // of the last drop
-	connecting *flight[*conn]
-	tries      []time.Time // to connect, of the last triesTime
-	refreshing *flight[struct{}]
-	running    int  // calls that have a place
-	again      bool // the list changed while refreshing
+	era  uint64
+	conn *conn // nil: not connected
+	info SessionInfo
+	// The instructions that are approved, and those that are held.
+	instructions, heldInstructions string
+	dropCause                      error // of the last drop
+	connecting                     *flight[*conn]
+	tries                          []time.Time // to connect, of the last triesTime
+	refreshing                     *flight[struct{}]
+	running                        int  // calls that have a place
+	again                          bool // the list changed while refreshing
 
 	listed      []Tool   // the last good list, unfiltered
 	print       string   // its fingerprint, or ""
@@ -123,6 +125,7 @@ func (r *Registry) drop(s *server, cause error) {
 func (r *Registry) forgetTools(s *server) {
 	r.offer(s, nil)
 	s.forgetOffers(nil)
+	s.info, s.instructions, s.heldInstructions = SessionInfo{}, "", ""
 	s.warnings = nil
 	s.staleAt, s.refreshedAt = time.Time{}, time.Time{}
 	for _, release := range s.release {

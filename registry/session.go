@@ -22,7 +22,8 @@ import (
 // all callers, and sends that call again. Every other error ends only the call
 // that got it, unless the session says by [Notice.Err] that it is over.
 type Session interface {
-	// Info tells what was negotiated. It does not change.
+	// Info tells what was negotiated. Where a hint spared the negotiation, Capabilities and
+	// the server's words may come later: see [Notice.Informed].
 	Info() SessionInfo
 
 	// ListTools fetches one page of tools. A nil cursor asks for the first page;
@@ -118,6 +119,12 @@ type Notify func(Notice)
 // [CallID] of the context is the call that the question belongs to, if the session knows it.
 type Elicit func(ctx context.Context, server string, params []byte) ([]byte, error)
 
+// A Root is a folder of the user that servers may work in (2025-11-25, client/roots).
+type Root struct {
+	URI  string // a file: URL
+	Name string // for people; may be ""
+}
+
 type callKey struct{}
 
 // WithCall returns a context of work for the call with that ID.
@@ -144,6 +151,8 @@ type Notice struct {
 	Log *LogEntry
 	// Dropped counts messages that were too many to be read (Limits.EventsPerSecond, PingsPerSecond).
 	Dropped int
+	// Informed says that Session.Info has its capabilities and the server's words now.
+	Informed bool
 	// Err, if not nil, says that the session is over and why.
 	Err error
 }
@@ -160,6 +169,8 @@ type SessionInfo struct {
 	Instructions  string
 	// ListChanged says that the server announced notifications/tools/list_changed.
 	ListChanged bool
+	// Capabilities are what the server announced; nil if a hint spared the question.
+	Capabilities Capabilities
 }
 
 // A Payload is one JSON value that travels through the pipeline unopened. In a
@@ -244,6 +255,8 @@ type ToolCall struct {
 	Def Payload
 	// Arguments is the JSON text of one object.
 	Arguments []byte
+	// Meta is the JSON text of an object whose members go along in _meta; may be empty.
+	Meta []byte
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.
 	OnProgress func(Progress)

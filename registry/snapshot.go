@@ -55,6 +55,10 @@ type ServerHealth struct {
 	ConsecutiveFailures int
 	RetryAt             time.Time     // zero unless suspended
 	Latency             time.Duration // of the last list or call; 0: unknown
+	// Instructions and Capabilities are what the server said of itself, once it was asked.
+	// HeldInstructions wait for [Registry.ApproveInstructions].
+	Instructions, HeldInstructions string
+	Capabilities                   Capabilities
 	// Resources, Templates and Prompts are the lengths of these lists; nil if a list was not
 	// asked for, or has changed since.
 	Resources, Templates, Prompts *int
@@ -124,6 +128,7 @@ func (r *Registry) health(s *server) ServerHealth {
 		LastError: s.lastError, ConsecutiveFailures: s.breaker.failures,
 		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warned(),
 	}
+	h.Instructions, h.HeldInstructions, h.Capabilities = s.instructions, s.heldInstructions, s.info.Capabilities
 	now := r.opts.Clock()
 	h.Resources, h.Templates, h.Prompts = s.count(resourceList, now), s.count(templateList, now), s.count(promptList, now)
 	if s.failure != nil {

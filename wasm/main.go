@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 
-	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client"
 	"github.com/portolan-mcp/portolan/registry/client/browser"
 	"github.com/portolan-mcp/portolan/registry/oauth"
@@ -15,15 +14,15 @@ import (
 )
 
 func main() {
-	bridge.Main(func(b *bridge.Bridge, start api.Start) (registry.Connect, registry.SignIns) {
+	bridge.Main(func(b *bridge.Bridge, start api.Start) bridge.Client {
 		memory := newMemory(start.Hints, b.Remember)
-		c := client.New(browser.New(b.Get("platform")), &client.Options{
+		return client.New(browser.New(b.Get("platform")), &client.Options{
 			Limits: start.Options.Limits, Proxy: start.Proxy,
 			Elicit: b.Elicit(start.Elicit), ElicitURL: b.Elicit(start.ElicitURL), ElicitTime: start.ElicitTime,
+			Sample: b.Elicit(start.Sample), SampleTools: start.SampleTools, Roots: start.Roots,
 			ClientName: "portolan", ClientVersion: api.Version,
 			Hints: client.NewHints(memory.known, memory.changed), OAuth: signIns(b, start.SignIn), Early: start.Early,
 		})
-		return c.Connect, c
 	})
 }
 

@@ -139,7 +139,7 @@ test('a server added in the panel is there for the model, and a call is cancelle
   await page.getByRole('button', { name: 'Add server' }).click()
   await page.getByRole('article', { name: 'steered' }).getByText('Connected').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByText('9 tools, 2 of 2 servers connected').waitFor()
+  await page.getByText('10 tools, 2 of 2 servers connected').waitFor()
   await ask(page, 'Wait.')
   await call(page, 'wait').getByText('Running').waitFor()
   await page.getByRole('button', { name: 'Stop' }).click()

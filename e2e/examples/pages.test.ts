@@ -42,7 +42,7 @@ test('an import map and ten lines', async (t) => {
   const dir = await makeApp('vanilla', 'web/examples/vanilla')
   const site = await serveFolder(dir)
   t.after(() => site.close())
-  assert.equal(await printed(`${site.url}/`), '6 42')
+  assert.equal(await printed(`${site.url}/`), '7 42')
   const firefox = await launchFirefox()
   t.after(() => firefox.close())
   const page = await firefox.open(`${site.url}/`)
@@ -60,7 +60,7 @@ test('the same ten lines at the end of a fresh Vite app', async (t) => {
   await runIn(`${dir}/app`, 'npm run build')
   const site = await serveFolder(`${dir}/app/dist`)
   t.after(() => site.close())
-  assert.equal(await printed(`${site.url}/`), '6 42')
+  assert.equal(await printed(`${site.url}/`), '7 42')
 })
 
 test('webpack: tools are listed and called beside the panel', async (t) => {

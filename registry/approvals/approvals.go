@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/names"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // A Hold says why a tool is not offered to models until the user approves it.
@@ -78,6 +79,9 @@ type Endpoint struct {
 	defs    map[string][]byte
 	defSize int
 	answers map[string]answer
+
+	instructions string // those of the server that are approved
+	instructed   bool   // they were reviewed
 }
 
 type answer struct{ digest, approval string }
@@ -270,7 +274,7 @@ func (e *Endpoint) dropDef(name string) {
 // as their pins are the same. It reports whether any pin differs.
 func (e *Endpoint) Inherit(old *Endpoint) (changed bool) {
 	e.defs, e.defSize = old.defs, old.defSize
-	changed = len(e.pins) != len(old.pins)
+	changed = len(e.pins) != len(old.pins) || e.instructions != old.instructions
 	for name, pin := range old.pins {
 		if e.pins[name] != pin {
 			e.dropDef(name)
@@ -308,8 +312,8 @@ func (e *Endpoint) ForgetAnswers() bool {
 }
 
 // Text returns the approvals as lines of fields with tabs between: a tool and its
-// pin; a tool, a digest and an answer; an empty name and the fingerprint; and [seenName]
-// with each hash of a name, a dot and a day. Names of tools hold no control characters.
+// pin; a tool, a digest and an answer; an empty name and the fingerprint; [InstructionsName]
+// and instructions; and [seenName] with each hash of a name, a dot and a day. Names of tools hold no control characters.
 func (e *Endpoint) Text() string {
 	var out []byte
 	line := func(fields ...string) {
@@ -323,6 +327,9 @@ func (e *Endpoint) Text() string {
 	}
 	if e.print != "" {
 		line("", e.print)
+	}
+	if e.instructed {
+		line(InstructionsName, string(rawjson.AppendString(nil, e.instructions)))
 	}
 	if len(e.seen) > 0 {
 		out = append(out, seenName...)
@@ -348,6 +355,17 @@ func (e *Endpoint) Text() string {
 // or forgotten. wasm/js/page/trust.ts merges those of several tabs.
 const seenName = "\x7f"
 
+// InstructionsName stands in place of a tool's name before the approved instructions of the
+// server, as JSON text.
+const InstructionsName = "\x01"
+
+// Instructions returns the approved instructions of the server, and whether there was a
+// review: "" may be approved.
+func (e *Endpoint) Instructions() (text string, reviewed bool) { return e.instructions, e.instructed }
+
+// ApproveInstructions approves instructions as they are.
+func (e *Endpoint) ApproveInstructions(text string) { e.instructions, e.instructed = text, true }
+
 // Parse reads a text of [Endpoint.Text]. After "" the next list counts as the first.
 func Parse(text string) *Endpoint {
 	e := &Endpoint{known: text != "", pins: make(map[string]string)}
@@ -359,6 +377,8 @@ func Parse(text string) *Endpoint {
 		switch {
 		case name == seenName:
 			e.parseSeen(rest)
+		case name == InstructionsName:
+			e.instructions, e.instructed = rawjson.String([]byte(rest))
 		case isAnswer && keepsAll:
 			e.rememberAnswer(name, answer{pin, approval})
 		case isAnswer:

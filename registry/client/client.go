@@ -21,6 +21,16 @@ type Options struct {
 	// announce the capability. The answer accept says that the address was opened. With the
 	// member awaitsEnd in the params it says that the user is done there.
 	ElicitURL registry.Elicit
+	// Sample has the host's model answer sampling/createMessage of a server, once its user
+	// allows it. params are those of the request with the member mode "sampling". The answer
+	// is a CreateMessageResult. nil does not announce the capability. Only servers of the
+	// versions until 2025-11-25 are told of it, 5 requests of one a minute are put.
+	Sample registry.Elicit
+	// SampleTools announces that Sample can offer the model tools of the request.
+	SampleTools bool
+	// Roots are the user's folders for servers of the versions until 2025-11-25. nil does
+	// not announce the capability. See [Client.SetRoots].
+	Roots []registry.Root
 	// ElicitTime bounds the time of a question; 10 minutes if 0. Then the server gets cancel.
 	ElicitTime time.Duration
 	// Validate checks the content of an answer against the schema of its question; nil
@@ -57,15 +67,16 @@ type Client struct {
 
 	mu      sync.Mutex
 	lastID  uint32
-	early   map[string]uint32   // ids of Options.Early that are not used yet
-	waiting map[uint32]*mailbox // for the events of exchanges, by id
-	// sessions counts those that are open by the origin that their requests go to.
-	sessions map[string]int
+	early   map[string]uint32      // ids of Options.Early that are not used yet
+	waiting map[uint32]*mailbox    // for the events of exchanges, by id
+	live    map[*Session]struct{}  // sessions that have not ended
+	roots   []byte                 // as the spec lists them; nil: not announced
+	samples map[string][]time.Time // of each server, the last ones
 }
 
 // New returns a connector over p, which nothing else uses.
 func New(p Platform, opts *Options) *Client {
-	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}, sessions: map[string]int{}}
+	c := &Client{platform: p, budget: newBudget(), waiting: map[uint32]*mailbox{}, live: map[*Session]struct{}{}}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -89,7 +100,7 @@ func New(p Platform, opts *Options) *Client {
 	}
 	p.Join(c.opts.Limits, c)
 	asks := []byte(capabilities(c.opts.Elicit != nil, c.opts.ElicitURL != nil))
-	c.capabilities = object(asks)
+	c.capabilities = object(joinMembers(asks, c.olderCapabilities()))
 	c.impl = object(member(member(nil, "name", c.opts.ClientName), "version", c.opts.ClientVersion))
 	c.meta = member(nil, metaVersion, modern)
 	c.meta = rawMember(c.meta, "io.modelcontextprotocol/clientInfo", c.impl)
@@ -109,6 +120,25 @@ func capabilities(form, url bool) string {
 		return `"elicitation":{"url":{}}`
 	}
 	return ""
+}
+
+// olderCapabilities are the members of ClientCapabilities that 2026-07-28 deprecates
+// (SEP-2577). Roots that are not valid are announced as an empty list.
+func (c *Client) olderCapabilities() (members []byte) {
+	if c.opts.Roots != nil {
+		var err error
+		if c.roots, err = rootList(c.opts.Roots); err != nil {
+			c.roots = []byte("[]")
+		}
+		members = rawMember(members, "roots", []byte(`{"listChanged":true}`))
+	}
+	switch {
+	case c.opts.Sample != nil && c.opts.SampleTools:
+		members = rawMember(members, "sampling", []byte(`{"tools":{}}`))
+	case c.opts.Sample != nil:
+		members = rawMember(members, "sampling", []byte(`{}`))
+	}
+	return members
 }
 
 const metaVersion = "io.modelcontextprotocol/protocolVersion"
@@ -213,9 +243,9 @@ func (s *Session) negotiated(version string, result, server []byte) {
 		info.Transport = "sse"
 	}
 	s.tasks = get(result, "capabilities", "tasks", "requests", "tools", "call") != nil
-	capabilities := capabilitiesOf(result)
-	info.ListChanged = capabilities.Has("tools", "listChanged")
+	info.Capabilities = capabilitiesOf(result)
+	info.ListChanged = info.Capabilities.Has("tools", "listChanged")
 	s.mu.Lock()
-	s.info, s.capabilities = info, capabilities
+	s.info = info
 	s.mu.Unlock()
 }

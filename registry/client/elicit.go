@@ -23,9 +23,9 @@ type question struct {
 	during *mailbox // whose exchange brought it; a call that ends takes its questions along
 }
 
-// ask answers elicitation/create (2025-06-18 to 2025-11-25): the user's answer
-// is posted back when it is there.
-func (s *Session) ask(id, params []byte, during *mailbox) {
+// ask answers elicitation/create (2025-06-18 to 2025-11-25) or sampling/createMessage: the
+// user's answer is posted back when it is there.
+func (s *Session) ask(id, params []byte, during *mailbox, answer func(context.Context, []byte, []*rpc) ([]byte, error)) {
 	key := string(id)
 	s.goroutine(func() {
 		ctx, cancel := context.WithCancel(s.ctx)
@@ -35,9 +35,12 @@ func (s *Session) ask(id, params []byte, during *mailbox) {
 			return
 		}
 		defer s.unask(key)
-		result, err := s.elicit(ctx, params, s.askers(during), false)
+		result, err := answer(ctx, params, s.askers(during))
+		refusal := (*registry.RPCError)(nil)
 		switch {
 		case ctx.Err() != nil:
+		case errors.As(err, &refusal) && refusal != errNoElicit:
+			s.post(replyError(id, refusal.Code, refusal.Message))
 		case err != nil:
 			s.post(replyError(id, codeInvalidParams, "the question could not be asked"))
 		default:
@@ -100,19 +103,15 @@ var errNoElicit = &registry.RPCError{Code: codeMissingCapability, Message: "the 
 // cancelled is the ElicitResult of a question that nobody has answered.
 const cancelled = `{"action":"cancel"}`
 
-// elicit puts a question to the host's user, and returns an ElicitResult. The clocks of
-// the calls that it may belong to stand still meanwhile. With awaitsEnd, the user is to be
-// done at the question's address.
-func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, awaitsEnd bool) ([]byte, error) {
-	put, shown, err := s.put(params)
-	if err != nil {
-		return nil, err
-	}
-	if !s.count(+1) || !isFlat(get(params, "requestedSchema")) {
-		s.count(-1)
-		return []byte(cancelled), nil
-	}
+var errTooMany = errors.New("too many questions wait for the user")
+
+// whileAsked runs work that waits for the host's user, for [Options.ElicitTime] at most.
+// The clocks of the calls that it may belong to stand still meanwhile.
+func (s *Session) whileAsked(ctx context.Context, calls []*rpc, work func(context.Context) ([]byte, error)) ([]byte, error) {
 	defer s.count(-1)
+	if !s.count(+1) {
+		return nil, errTooMany
+	}
 	for _, call := range calls {
 		if call.asking != nil {
 			call.asking(true)
@@ -122,24 +121,48 @@ func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, await
 	if len(calls) == 1 {
 		ctx = registry.WithCall(ctx, calls[0].call)
 	}
-	limited, cancel := context.WithTimeout(ctx, s.d.c.opts.ElicitTime)
+	ctx, cancel := context.WithTimeout(ctx, s.d.c.opts.ElicitTime)
 	defer cancel()
-	if id := getString(params, "elicitationId"); id != "" {
-		limited = s.visit(limited, id)
-		defer s.visited(id)
+	result, err := work(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return result, err
+}
+
+// question answers elicitation/create of a server.
+func (s *Session) question(ctx context.Context, params []byte, calls []*rpc) ([]byte, error) {
+	return s.elicit(ctx, params, calls, false)
+}
+
+// elicit puts a question to the host's user, and returns an ElicitResult. With awaitsEnd,
+// the user is to be done at the question's address.
+func (s *Session) elicit(ctx context.Context, params []byte, calls []*rpc, awaitsEnd bool) ([]byte, error) {
+	put, shown, err := s.put(params)
+	if err != nil {
+		return nil, err
+	}
+	if !isFlat(get(params, "requestedSchema")) {
+		return []byte(cancelled), nil
 	}
 	if awaitsEnd {
-		shown = object(rawMember(shown, "awaitsEnd", []byte("true")))
-	} else {
-		shown = object(shown)
+		shown = rawMember(shown, "awaitsEnd", []byte("true"))
 	}
-	result, err := put(limited, s.d.name, shown)
+	result, err := s.whileAsked(ctx, calls, func(ctx context.Context) ([]byte, error) {
+		if id := getString(params, "elicitationId"); id != "" {
+			ctx = s.visit(ctx, id)
+			defer s.visited(id)
+		}
+		result, err := put(ctx, s.d.name, object(shown))
+		if context.Cause(ctx) == errVisited {
+			return []byte(`{"action":"accept"}`), nil
+		}
+		return result, err
+	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(context.Cause(limited), errVisited):
-		return []byte(`{"action":"accept"}`), nil
-	case limited.Err() != nil:
+	case errors.Is(err, errTooMany), errors.Is(err, context.DeadlineExceeded):
 		return []byte(cancelled), nil
 	case err != nil:
 		return nil, err
@@ -165,7 +188,7 @@ func (s *Session) put(params []byte) (registry.Elicit, []byte, error) {
 		shown, err := s.address(params)
 		return s.d.c.opts.ElicitURL, shown, err
 	case (mode == "" || mode == "form") && s.d.c.opts.Elicit != nil:
-		shown, err := s.d.question(params)
+		shown, err := s.d.askedForm(params)
 		return s.d.c.opts.Elicit, shown, err
 	}
 	return nil, nil, errNoElicit
@@ -264,11 +287,11 @@ const (
 
 var errQuestion = registry.Because(registry.ErrProtocol, "the question is too long, or a value in it has hidden characters")
 
-// question makes the parameters of elicitation/create fit to be shown: texts are cleaned,
+// askedForm makes the parameters of elicitation/create fit to be shown: texts are cleaned,
 // and too long ones are cut. Values that may be sent back stay as they are. A question with
 // hidden characters in such a value is refused, and one that is too long. In a browser the
 // host takes hidden characters out of all of it.
-func (d *dial) question(params []byte) ([]byte, error) {
+func (d *dial) askedForm(params []byte) ([]byte, error) {
 	if len(params) > maxQuestion {
 		return nil, errQuestion
 	}

@@ -20,7 +20,7 @@ func TestQuestionsAreCleaned(t *testing.T) {
 		{`{"message":"?","requestedSchema":{"properties":{"n":{"enum":["a\u200b"]}}}}`, ""},
 		{`{"message":"` + strings.Repeat("x", 70<<10) + `"}`, ""},
 	} {
-		got, err := d.question([]byte(row.params))
+		got, err := d.askedForm([]byte(row.params))
 		if got = object(got); err != nil {
 			got = nil
 		}

@@ -17,6 +17,7 @@ const (
 	codeInvalidRequest     = -32600
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
+	codeInternal           = -32603
 	codeTaskEnded          = -32000 // a task without a result
 	codeURLElicitation     = -32042 // 2025-11-25: data.elicitations lists addresses
 	codeHeaderMismatch     = -32020 // 2026-07-28

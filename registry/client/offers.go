@@ -21,10 +21,7 @@ func capabilitiesOf(result []byte) registry.Capabilities {
 
 // Capabilities implements [registry.Offerer].
 func (s *Session) Capabilities(ctx context.Context) (registry.Capabilities, error) {
-	s.mu.Lock()
-	known := s.capabilities
-	s.mu.Unlock()
-	if known != nil {
+	if known := s.Info().Capabilities; known != nil {
 		return known, nil
 	}
 	e, err := s.send(ctx, &rpc{method: "server/discover"})
@@ -32,11 +29,10 @@ func (s *Session) Capabilities(ctx context.Context) (registry.Capabilities, erro
 		return nil, s.doubt(err, OpList)
 	}
 	s.settle()
-	known = capabilitiesOf(get([]byte(e.Text), "result"))
-	s.mu.Lock()
-	s.capabilities = known
-	s.mu.Unlock()
-	return known, nil
+	result := get([]byte(e.Text), "result")
+	s.negotiated(modern, result, get(result, "_meta", "io.modelcontextprotocol/serverInfo"))
+	s.d.notify(registry.Notice{Informed: true})
+	return s.Info().Capabilities, nil
 }
 
 // Ask implements [registry.Offerer].

@@ -125,7 +125,11 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	case method == "ping":
 		s.post(reply(id, []byte("{}")))
 	case method == "elicitation/create" && (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil):
-		s.ask(id, get(text, "params"), mail)
+		s.ask(id, get(text, "params"), mail, s.question)
+	case method == "sampling/createMessage" && s.d.c.opts.Sample != nil:
+		s.ask(id, get(text, "params"), mail, s.sample)
+	case method == "roots/list" && s.d.c.rootsNow() != nil:
+		s.post(reply(id, object(rawMember(nil, "roots", s.d.c.rootsNow()))))
 	default:
 		s.post(replyError(id, codeMethodNotFound, "method not found"))
 	}

@@ -15,6 +15,7 @@ type rpc struct {
 	call     int   // registry.Call.ID, or 0
 	method   string
 	params   []byte // members
+	meta     []byte // members of _meta that the caller gave
 	headers  []string
 	progress func(registry.Progress)
 	asking   func(open bool) // registry.ToolCall.OnAsk
@@ -57,9 +58,9 @@ func (w *wait) begin(ctx context.Context) error {
 		w.end()
 		return ended
 	}
-	var meta []byte
+	meta := r.meta[:len(r.meta):len(r.meta)]
 	if r.progress != nil {
-		meta = strconv.AppendInt(append(make([]byte, 0, 40), `"progressToken":`...), id, 10)
+		meta = rawMember(meta, "progressToken", strconv.AppendInt(nil, id, 10))
 	}
 	if s.modern {
 		meta = joinMembers(meta, s.d.c.meta)

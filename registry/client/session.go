@@ -21,8 +21,8 @@ type Session struct {
 	sse    bool          // HTTP+SSE: answers come on the one stream
 	works  chan struct{} // closed by the first response after connecting
 
-	// Written while connecting only; what callbacks of the platform may read
-	// meanwhile (info and sessionID, in exchange) under mu.
+	// Written while connecting only, and info when the server has told more. What others may
+	// read meanwhile (info and sessionID) under mu.
 	info        registry.SessionInfo
 	sessionID   string
 	initialized <-chan struct{} // closed when notifications/initialized was answered
@@ -34,39 +34,38 @@ type Session struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup // goroutines of this session
 
-	mu      sync.Mutex
-	asked   map[string]question  // elicitations of the server, by raw request id
-	open    int                  // questions that are put to the user now
-	visits  map[string]func()    // end the questions about addresses, by elicitationId
-	assumed bool                 // the era is a hint that no answer has confirmed
-	settled bool                 // an answer came; the optional stream may open
-	bound   map[string][]binding // of the listed tools that have some
-	// What the server announced. nil: a hint spared the question.
-	capabilities registry.Capabilities
-	follow       *follow            // what the optional stream reports
-	watching     bool               // the optional stream is open, or will be again
-	relisten     context.CancelFunc // ends the stream under way, to open it again
-	posts        int
-	places       int             // taken by exchanges of requests
-	line         []waiting       // requests that wait for a place
-	told         <-chan struct{} // closed when the server has taken the last notifications/cancelled
-	ended        error           // set when the session is over, by Close or by itself
-	closed       bool
-	expired      bool // the server has forgotten the session
+	mu       sync.Mutex
+	asked    map[string]question  // elicitations of the server, by raw request id
+	open     int                  // questions that are put to the user now
+	visits   map[string]func()    // end the questions about addresses, by elicitationId
+	assumed  bool                 // the era is a hint that no answer has confirmed
+	settled  bool                 // an answer came; the optional stream may open
+	bound    map[string][]binding // of the listed tools that have some
+	follow   *follow              // what the optional stream reports
+	watching bool                 // the optional stream is open, or will be again
+	relisten context.CancelFunc   // ends the stream under way, to open it again
+	posts    int
+	places   int             // taken by exchanges of requests
+	line     []waiting       // requests that wait for a place
+	told     <-chan struct{} // closed when the server has taken the last notifications/cancelled
+	ended    error           // set when the session is over, by Close or by itself
+	closed   bool
+	expired  bool // the server has forgotten the session
 }
 
 func (d *dial) session(info registry.SessionInfo) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	ready := make(chan struct{})
 	close(ready)
-	d.c.mu.Lock()
-	d.c.sessions[d.origin]++
-	d.c.mu.Unlock()
-	return &Session{
+	s := &Session{
 		d: d, origin: d.origin, group: d.c.groups.Add(1), modern: info.ProtocolVersion == modern, sse: info.Transport == "sse",
 		info: info, postURL: d.href, initialized: ready, listening: ready, works: make(chan struct{}),
 		ctx: ctx, cancel: cancel, asked: map[string]question{},
 	}
+	d.c.mu.Lock()
+	d.c.live[s] = struct{}{}
+	d.c.mu.Unlock()
+	return s
 }
 
 // maxPlaces bounds the requests of a session that are under way at once, if other sessions
@@ -76,19 +75,22 @@ const maxPlaces = 4
 
 // isShared reports whether several sessions take connections of the origin.
 func (c *Client) isShared(origin string) bool {
+	sessions := 0
 	c.mu.Lock()
-	shared := c.sessions[origin] > 1
+	for s := range c.live {
+		if s.origin == origin {
+			sessions++
+		}
+	}
 	c.mu.Unlock()
-	return shared && !c.platform.Multiplexed(origin)
+	return sessions > 1 && !c.platform.Multiplexed(origin)
 }
 
-// leave is called when a session with the origin ends.
-func (c *Client) leave(origin string) {
+// leave is called when a session ends.
+func (c *Client) leave(s *Session) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.sessions[origin]--; c.sessions[origin] == 0 {
-		delete(c.sessions, origin)
-	}
+	delete(c.live, s)
+	c.mu.Unlock()
 }
 
 // A waiting is a request in line.
@@ -141,8 +143,12 @@ func (s *Session) leave(mail *mailbox) {
 	s.begin(next.x, next.mail)
 }
 
-// Info tells what was negotiated, or, where a hint spared the negotiation, what is assumed.
-func (s *Session) Info() registry.SessionInfo { return s.info }
+// Info implements [registry.Session].
+func (s *Session) Info() registry.SessionInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info
+}
 
 // goroutine runs f until the session's end; Close waits for it.
 func (s *Session) goroutine(f func()) {
@@ -273,7 +279,7 @@ func (s *Session) shut() bool {
 	}
 	s.mu.Unlock()
 	s.cancel()
-	s.d.c.leave(s.origin)
+	s.d.c.leave(s)
 	for _, mail := range s.d.c.waitingOf(s, nil) {
 		mail.put(&Event{Kind: End, Last: true, Why: Gone})
 		mail.cancel()

@@ -15,9 +15,10 @@ const streamDelay = 250 * time.Millisecond
 const maxQuiet = 8
 
 // watchIfUseful opens the optional stream where the server announces list
-// changes, or may put a question to the user on it.
+// changes, or may ask the client something on it.
 func (s *Session) watchIfUseful() {
-	asks := (s.d.c.opts.Elicit != nil || s.d.c.opts.ElicitURL != nil) && !s.modern
+	o := &s.d.c.opts
+	asks := (o.Elicit != nil || o.ElicitURL != nil || o.Sample != nil || s.d.c.rootsNow() != nil) && !s.modern
 	if !s.info.ListChanged && !asks {
 		return
 	}

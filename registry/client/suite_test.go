@@ -10,6 +10,10 @@ import (
 
 func TestSession(t *testing.T) {
 	registrytest.RunSessionSuite(t, func(rt http.RoundTripper, opts registrytest.Options) registry.Connect {
-		return New(NewPlatform(t, rt), &Options{Limits: opts.Limits, Elicit: opts.Elicit}).Connect
+		options := &Options{Limits: opts.Limits, Elicit: opts.Elicit, Sample: opts.Sample}
+		for _, uri := range opts.Roots {
+			options.Roots = append(options.Roots, registry.Root{URI: uri})
+		}
+		return New(NewPlatform(t, rt), options).Connect
 	})
 }

@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"github.com/portolan-mcp/portolan/registry"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // A toolCall is one tools/call. As a rule its response ends it in the platform's
@@ -34,7 +36,7 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	if def, ok := call.Def.(*Value); ok && def.asTask && !s.modern {
 		op, params = OpOther, rawMember(params, "task", []byte("{}"))
 	}
-	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, progress: call.OnProgress, asking: call.OnAsk}}
+	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -54,6 +56,17 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 		t.end(nil, err)
 	}
 	return t.stop, true
+}
+
+// callersMeta returns the members of a caller's _meta, without those of the protocol.
+func callersMeta(object []byte) (members []byte) {
+	_ = rawjson.Members(object, func(key string, value []byte) error {
+		if key != "progressToken" && !strings.HasPrefix(key, "io.modelcontextprotocol/") {
+			members = rawMember(members, key, value)
+		}
+		return nil
+	})
+	return members
 }
 
 // CallTool runs one tool, asking the user on the server's behalf if need be.

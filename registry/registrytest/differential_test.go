@@ -97,6 +97,7 @@ func observe(t *testing.T, connect registry.Connect, url string) (s seen) {
 	}
 	defer session.Close(ctx)
 	s.Info = session.Info()
+	s.Info.Capabilities = nil // go-sdk reads them into a struct
 	defs := map[string]registry.Payload{}
 	var cursor *string
 	for {

@@ -1,5 +1,7 @@
 package registrytest
 
+//lint:file-ignore SA1019 logs, sampling and roots belong to the versions until 2025-11-25
+
 import (
 	"context"
 	"encoding/json"
@@ -25,7 +27,10 @@ func Oracle(rt http.RoundTripper, opts Options) registry.Connect {
 			notify = func(registry.Notice) {}
 		}
 		o := &oracle{sse: strings.Contains(cfg.URL, "/sse"), progress: make(map[int64]func(registry.Progress))}
-		client := mcp.NewClient(&mcp.Implementation{Name: "oracle", Version: "1"}, o.options(name, opts.Elicit, notify))
+		client := mcp.NewClient(&mcp.Implementation{Name: "oracle", Version: "1"}, o.options(name, opts, notify))
+		for _, uri := range opts.Roots {
+			client.AddRoots(&mcp.Root{URI: uri})
+		}
 		// The session outlives ctx, as that of the client under test does.
 		session, err := client.Connect(context.WithoutCancel(ctx), o.transport(rt, cfg), nil)
 		if err != nil {
@@ -47,7 +52,7 @@ type oracle struct {
 	progress map[int64]func(registry.Progress) // by token
 }
 
-func (o *oracle) options(name string, elicit registry.Elicit, notify registry.Notify) *mcp.ClientOptions {
+func (o *oracle) options(name string, opts Options, notify registry.Notify) *mcp.ClientOptions {
 	options := &mcp.ClientOptions{
 		Capabilities:           &mcp.ClientCapabilities{}, // nil would announce roots
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { notify(registry.Notice{ToolsChanged: true}) },
@@ -69,7 +74,24 @@ func (o *oracle) options(name string, elicit registry.Elicit, notify registry.No
 			}
 		},
 	}
-	if elicit != nil {
+	if opts.Roots != nil {
+		options.Capabilities.RootsV2 = &mcp.RootCapabilities{ListChanged: true}
+	}
+	if sample := opts.Sample; sample != nil {
+		options.CreateMessageHandler = func(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			params, err := json.Marshal(req.Params)
+			if err != nil {
+				return nil, err
+			}
+			answer, err := sample(ctx, name, params)
+			if err != nil {
+				return nil, err
+			}
+			result := new(mcp.CreateMessageResult)
+			return result, json.Unmarshal(answer, result)
+		}
+	}
+	if elicit := opts.Elicit; elicit != nil {
 		options.ElicitationHandler = func(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			params, err := json.Marshal(req.Params)
 			if err != nil {
@@ -119,6 +141,7 @@ func (o *oracle) Info() registry.SessionInfo {
 	if result.ServerInfo != nil {
 		info.ServerName, info.ServerVersion = result.ServerInfo.Name, result.ServerInfo.Version
 	}
+	info.Capabilities, _ = json.Marshal(result.Capabilities)
 	if c := result.Capabilities; c != nil && c.Tools != nil {
 		info.ListChanged = c.Tools.ListChanged
 	}

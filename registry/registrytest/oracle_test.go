@@ -11,5 +11,5 @@ import (
 // dropping single tools, digits of large integers, expiry and prompt closing. It hands
 // progress to a goroutine that a call does not wait for.
 func TestOracle(t *testing.T) {
-	registrytest.RunSessionSuite(t, registrytest.Oracle, "Versions", "Cancel", "Requests", "Offers", "Following")
+	registrytest.RunSessionSuite(t, registrytest.Oracle, "Versions", "Cancel", "Requests", "Offers", "Following", "Older")
 }

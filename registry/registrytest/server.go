@@ -1,5 +1,7 @@
 package registrytest
 
+//lint:file-ignore SA1019 logs, sampling and roots belong to the versions until 2025-11-25
+
 import (
 	"context"
 	"encoding/json"
@@ -18,6 +20,7 @@ type ServerOptions struct {
 	JSON     bool     // answer with application/json
 	PageSize int      // tools on a page; all if 0
 	Extra    int      // so many more tools, named extra_0000 and so on
+	Older    bool     // tools that use sampling and roots
 }
 
 // A Server is a real MCP server with a tool for each thing that a session must
@@ -44,6 +47,9 @@ func NewServer(opts *ServerOptions) *Server {
 	})
 	s.addTools()
 	s.addOffers()
+	if opts.Older {
+		s.addOlder()
+	}
 	for i := range opts.Extra {
 		s.MCP.AddTool(&mcp.Tool{Name: fmt.Sprintf("extra_%04d", i), InputSchema: anyObject}, textTool)
 	}

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	Limits registry.Limits
 	Elicit registry.Elicit
+	Sample registry.Elicit // answers sampling/createMessage
+	Roots  []string        // file: URLs; nil: not announced
 }
 
 // A Dial makes the implementation under test, with rt as its network.
@@ -53,6 +55,8 @@ func RunSessionSuite(t *testing.T, dial Dial, only ...string) {
 		"Following":     testFollowing,
 		"OfferFaults":   testOfferFaults,
 		"Logs":          testLogs,
+		"Older":         testOlder,
+		"Sampling":      testSamplingBounds,
 		"ListChanged":   testListChanged,
 		"ParamHeaders":  testParamHeaders,
 		"Headers":       testHeaders,

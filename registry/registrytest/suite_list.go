@@ -27,10 +27,15 @@ func testVersions(t *testing.T, dial Dial) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := connect(t, dial, NewServer(&row.opts), Options{})
+			info := p.Info()
+			if row.opts.Modern != (row.version == "2026-07-28") || !info.Capabilities.Has("tools") {
+				t.Errorf("capabilities %s", info.Capabilities)
+			}
+			info.Capabilities = nil
 			diff(t, "info", registry.SessionInfo{
 				Transport: "streamable-http", ProtocolVersion: row.version,
 				ServerName: "registrytest", ServerVersion: "1.2.3", Instructions: "Use echo.", ListChanged: true,
-			}, p.Info())
+			}, info)
 			if n := len(p.list(nil).Tools); n != 10 {
 				t.Errorf("%d tools, want 10", n)
 			}

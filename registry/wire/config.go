@@ -2,7 +2,7 @@ package wire
 
 // ConfigFields are the fields of a ServerConfig in JavaScript, in the order of
 // documents and error texts.
-var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
+var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "retry", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
 
 // Words of fields in a ServerConfig and in its auth.
 var (
@@ -36,10 +36,12 @@ var AuthFields = [...]AuthField{
 	{"signingAlgorithm", false},
 }
 
-// Bounds of a server's name, in characters, of its calls at the same time, and of its timeout.
+// Bounds of a server's name, in characters, of its calls at the same time, of the attempts
+// of a call, and of its timeout.
 const (
 	MaxServerName  = 64
 	MaxConcurrency = 1000
+	MaxAttempts    = 5
 	MaxTimeoutMs   = 24 * 3600 * 1000
 )
 

@@ -7,6 +7,7 @@ package api
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,8 @@ type Host interface {
 type API struct {
 	reg  *registry.Registry
 	host Host
+	// SetRoots replaces the roots; nil: there are none.
+	SetRoots func([]registry.Root) error
 
 	changes sync.Mutex // held while a configuration changes
 
@@ -100,14 +103,24 @@ func (a *API) run(id int, work func(context.Context) error) {
 	}()
 }
 
-// Dispatch calls a tool and answers under id. inline reports that no goroutine goes on
+// Dispatch calls a tool and answers under id. name may have a second line, the JSON text of
+// a CallOptions. inline reports that no goroutine goes on
 // with the call, as is the rule.
 func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, progress bool) (inline bool) {
 	defer a.recovered(id)
+	name, options, _ := strings.Cut(name, "\n")
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
+	if options != "" {
+		given, _ := rawjson.Pick([]byte(options), "attempts", "trace")
+		attempts, _ := rawjson.Int(given[0])
+		call.Attempts, call.Meta = int(attempts), given[1]
+	}
 	call.OnQueue = func(waits bool) { a.host.Queued(id, waits) }
 	if progress {
 		call.OnProgress = func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) }
+		call.OnRetry = func(attempt int, wait time.Duration, err error) {
+			a.host.Progress(id, encodeRetry(attempt, wait, err))
+		}
 	}
 	return a.reg.Start(call, func(result *registry.Result, err error) {
 		defer a.recovered(id)
@@ -234,6 +247,8 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		}
 		return null, a.reg.TakePins(key, pins)
 	},
+	"approveInstructions": named(func(_ context.Context, a *API, name string) error { return a.reg.ApproveInstructions(name) }),
+	"instructions":        instructions,
 	"retry": named(func(ctx context.Context, a *API, name string) error {
 		if err := a.reg.Retry(name); err != nil {
 			return err
@@ -298,6 +313,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"subscribeResource": subscribeResource,
 	"logs":              logs,
 	"followLogs":        followLogs,
+	"setRoots":          setRoots,
 	"wake":              func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
 	"close":             func(_ context.Context, a *API, _ []byte) ([]byte, error) { return null, a.reg.Close() },
 }

@@ -42,6 +42,9 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	if cfg.Concurrency > 0 {
 		o = o.num("concurrency", int64(cfg.Concurrency))
 	}
+	if cfg.Attempts > 0 {
+		o = o.raw("retry", object(nil).num("attempts", int64(cfg.Attempts)).end())
+	}
 	if auth := encodeAuth(cfg.Auth, redacts); auth != nil {
 		o = o.raw("auth", auth)
 	}
@@ -146,6 +149,13 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid("concurrency is not a whole number from 1 to 1000")
 			}
 			cfg.Concurrency = int(n)
+		case "retry":
+			attempts, _ := rawjson.Get(value, "attempts")
+			n, ok := rawjson.Int(attempts)
+			if !isNull && (!ok || n < 1 || n > wire.MaxAttempts) {
+				return invalid("retry is not an object with attempts, a whole number from 1 to 5")
+			}
+			cfg.Attempts = int(n)
 		case "timeoutMs":
 			v, ok := rawjson.Float(value)
 			if !isNull && (!ok || v <= 0 || v > wire.MaxTimeoutMs) {

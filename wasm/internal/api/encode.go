@@ -119,6 +119,10 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	if h.ServerName != "" {
 		o = o.raw("serverInfo", object(nil).str("name", h.ServerName).str("version", h.ServerVersion).end())
 	}
+	if h.Capabilities != nil {
+		o = o.raw("capabilities", h.Capabilities)
+	}
+	o = o.opt("instructions", h.Instructions).opt("heldInstructions", h.HeldInstructions)
 	return o.opt("signIn", h.SignIn).opt("signInHost", h.SignInHost).raw("config", encodeConfig(cfg, true)).end()
 }
 
@@ -128,6 +132,12 @@ func encodeProgress(p registry.Progress) []byte {
 		o = o.float("total", p.Total)
 	}
 	return o.opt("message", p.Message).end()
+}
+
+// encodeRetry writes a ToolProgress about another attempt.
+func encodeRetry(attempt int, wait time.Duration, err error) []byte {
+	retry := object(nil).num("attempt", int64(attempt)).num("waitMs", wait.Milliseconds()).str("code", registry.Explain(err).Code)
+	return object(nil).num("progress", 0).str("message", err.Error()).raw("retry", retry.end()).end()
 }
 
 // EncodeHold writes a Hold.

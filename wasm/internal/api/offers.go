@@ -42,12 +42,9 @@ var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, err
 // counts if there is nothing else.
 func offers(list func(*registry.Registry, context.Context, ...string) ([]registry.Offer, error)) func(context.Context, *API, []byte) ([]byte, error) {
 	return func(ctx context.Context, a *API, params []byte) ([]byte, error) {
-		var names []string
-		if raw, ok := rawjson.Get(params, "servers"); ok {
-			var err error
-			if names, err = stringList(raw, "servers"); err != nil || len(names) == 0 {
-				return []byte("[]"), err
-			}
+		names, none, err := serversOf(params)
+		if none || err != nil {
+			return []byte("[]"), err
 		}
 		all, err := list(a.reg, ctx, names...)
 		if err != nil && (len(all) == 0 || ctx.Err() != nil) {
@@ -55,6 +52,38 @@ func offers(list func(*registry.Registry, context.Context, ...string) ([]registr
 		}
 		return encodeOffers(all), nil
 	}
+}
+
+// instructions returns those that are approved: a list of ServerInstructions.
+func instructions(ctx context.Context, a *API, params []byte) ([]byte, error) {
+	names, none, err := serversOf(params)
+	if none || err != nil {
+		return []byte("[]"), err
+	}
+	all, err := a.reg.Instructions(ctx, names...)
+	if err != nil && (len(all) == 0 || ctx.Err() != nil) {
+		return nil, err
+	}
+	out := []byte{'['}
+	for _, i := range all {
+		if i.Text == "" {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, object(nil).str("server", i.Server).str("text", i.Text).end()...)
+	}
+	return append(out, ']'), nil
+}
+
+// serversOf reads the member servers. none says that it names no server.
+func serversOf(params []byte) (names []string, none bool, err error) {
+	raw, ok := rawjson.Get(params, "servers")
+	if ok {
+		names, err = stringList(raw, "servers")
+	}
+	return names, ok && len(names) == 0, err
 }
 
 // encodeOffers writes a list of OfferReplies.
@@ -97,12 +126,9 @@ func subscribeResource(ctx context.Context, a *API, params []byte) ([]byte, erro
 
 // logs returns the kept entries of servers' logs.
 func logs(_ context.Context, a *API, params []byte) ([]byte, error) {
-	var names []string
-	if raw, ok := rawjson.Get(params, "servers"); ok {
-		var err error
-		if names, err = stringList(raw, "servers"); err != nil || len(names) == 0 {
-			return []byte("[]"), err
-		}
+	names, none, err := serversOf(params)
+	if none || err != nil {
+		return []byte("[]"), err
 	}
 	level, _ := rawjson.Get(params, "level")
 	least, _ := rawjson.String(level)

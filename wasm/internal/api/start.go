@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -13,11 +14,14 @@ type Start struct {
 	Proxy   string           // template with {href}
 	// Elicit and ElicitURL say that the host puts forms, and addresses, to its user.
 	Elicit, ElicitURL bool
-	ElicitTime        time.Duration // client.Options.ElicitTime
-	Hints             string        // what an earlier run learned about endpoints
-	Pins              Pins
-	Early             []string // client.Options.Early
-	SignIn            SignIn
+	// Sample and SampleTools say that the host's model answers servers, also with tools.
+	Sample, SampleTools bool
+	Roots               []registry.Root // client.Options.Roots
+	ElicitTime          time.Duration   // client.Options.ElicitTime
+	Hints               string          // what an earlier run learned about endpoints
+	Pins                Pins
+	Early               []string // client.Options.Early
+	SignIn              SignIn
 }
 
 // SignIn is how people sign in; the zero value: nobody can.
@@ -68,6 +72,12 @@ func ParseStart(json []byte) (Start, error) {
 			s.Elicit, ok = rawjson.Bool(value)
 		case "elicitUrl":
 			s.ElicitURL, ok = rawjson.Bool(value)
+		case "sample":
+			s.Sample, ok = rawjson.Bool(value)
+		case "sampleTools":
+			s.SampleTools, ok = rawjson.Bool(value)
+		case "roots":
+			s.Roots = parseRoots(value)
 		case "elicitationTimeoutMs":
 			s.ElicitTime, ok = duration(value)
 		case "failureThreshold":
@@ -94,6 +104,26 @@ func ParseStart(json []byte) (Start, error) {
 	})
 	o.Limits = o.Limits.WithDefaults()
 	return s, err
+}
+
+func parseRoots(list []byte) []registry.Root {
+	roots := []registry.Root{}
+	_ = rawjson.Elements(list, func(root []byte) error {
+		values, _ := rawjson.Pick(root, "uri", "name")
+		uri, _ := rawjson.String(values[0])
+		name, _ := rawjson.String(values[1])
+		roots = append(roots, registry.Root{URI: uri, Name: name})
+		return nil
+	})
+	return roots
+}
+
+func setRoots(_ context.Context, a *API, params []byte) ([]byte, error) {
+	list, _ := rawjson.Get(params, "roots")
+	if a.SetRoots == nil {
+		return nil, registry.ErrUnsupported
+	}
+	return null, a.SetRoots(parseRoots(list))
 }
 
 func duration(value []byte) (time.Duration, bool) {

@@ -14,7 +14,8 @@ import (
 // serving is the module's one bridge: exports are functions of the module.
 var serving *Bridge
 
-// dispatch is called by host.ts; the name and the arguments are the two texts.
+// dispatch is called by host.ts; the name and the arguments are the two texts. The name's
+// second line, if there is one, has the call's other options (CallOptions of protocol.ts).
 // It returns 1 if no goroutine has to run now: see [membuf].
 //
 //go:wasmexport portolan_dispatch

@@ -3,13 +3,22 @@
 package bridge
 
 import (
+	"context"
+
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/wasm/internal/api"
 )
 
+// A Client opens sessions, signs people in, and tells servers the roots.
+type Client interface {
+	Connect(ctx context.Context, name string, cfg registry.ServerConfig, notify registry.Notify) (registry.Session, error)
+	registry.SignIns
+	SetRoots([]registry.Root) error
+}
+
 // Main is a module's main. Once the host has given its options, it serves a registry
 // whose sessions compose opens, until the host closes it.
-func Main(compose func(*Bridge, api.Start) (registry.Connect, registry.SignIns)) {
+func Main(compose func(*Bridge, api.Start) Client) {
 	b := &Bridge{finished: make(chan struct{})}
 	b.find()
 	b.serve(func(options []byte) {
@@ -18,8 +27,10 @@ func Main(compose func(*Bridge, api.Start) (registry.Connect, registry.SignIns))
 			b.refuse(err)
 			return
 		}
-		start.Options.Connect, start.Options.SignIns = compose(b, start)
+		c := compose(b, start)
+		start.Options.Connect, start.Options.SignIns = c.Connect, c
 		start.Options.Pins = start.Pins.Store(b)
 		b.api = api.New(registry.New(&start.Options), b)
+		b.api.SetRoots = c.SetRoots
 	})
 }

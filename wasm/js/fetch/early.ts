@@ -25,7 +25,7 @@ export class Early {
   readonly #urls: string[] = []
   readonly #sent = new Map<number, Sent>()
 
-  constructor({ elicit, elicitUrl, hints = '', remember }: StartOptions, { servers }: Begin) {
+  constructor({ elicit, elicitUrl, sample, roots, hints = '', remember }: StartOptions, { servers }: Begin) {
     // A line of wasm/memory.go: URL, transport, version, and two more words.
     const known = new Map(hints.split('\n').map((line) => [line.split('\t')[0], line.split('\t')]))
     for (const { url, enabled, transport, proxy, auth, headers } of Object.values(servers)) {
@@ -34,7 +34,9 @@ export class Early {
       if (this.#urls.length === MOST || this.#urls.includes(href)) continue
       const hint = known.get(href)
       // The module may have a token for a server that it knows, and needs no first request to a server of 2026-07-28.
-      if (hint && (remember || hint[1] !== 'streamable-http' || hint[2]! >= '2026' || hint[4])) continue
+      // initialize to it would lack capabilities of the older versions.
+      if (hint && (remember || sample || roots || hint[1] !== 'streamable-http' || hint[2]! >= '2026' || hint[4]))
+        continue
       const first = hint ? firstRequests.legacy : firstRequests.unknown
       const id = this.#urls.push(href) * ID_STEP
       const body = first.body.replace('{id}', `${id}`).replace('{version}', version)

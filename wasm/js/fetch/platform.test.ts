@@ -295,12 +295,14 @@ test('other messages cross as text, in order, up to the answer', async () => {
     method: 'notifications/progress',
     params: { progressToken: CALL, progress: 1, total: 2, message: 'm' },
   }
+  const log = { method: 'notifications/message' }
   const ping = { id: 'p', method: 'ping' }
   const input = { id: CALL, result: { resultType: 'input_required' } }
   handler = events(
     progress,
     { method: 'notifications/tools/list_changed' },
-    { method: 'notifications/message' },
+    log,
+    { method: 'notifications/unknown' },
     'nonsense',
     ping,
     { id: 99, error: { code: 1, message: 'x' } },
@@ -312,6 +314,7 @@ test('other messages cross as text, in order, up to the answer', async () => {
   assert.deepEqual(client.events, [
     { kind: Kind.Progress, flags: 0, numbers: [CALL, 1, 2], texts: ['m'] },
     { kind: Kind.Changed, flags: 0, numbers: [], texts: [] },
+    { kind: Kind.Message, flags: 0, numbers: [], texts: [JSON.stringify(log)] },
     { kind: Kind.Message, flags: 0, numbers: [], texts: [JSON.stringify(ping)] },
     {
       kind: Kind.Message,

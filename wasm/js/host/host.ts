@@ -221,10 +221,13 @@ export class Host {
     this.#busy++
     if (m.method === 'call') {
       this.#caller = Math.floor(id / CLIENT)
-      return this.#instance!.dispatch(id, m.name, m.args, m.timeoutMs ?? 0, m.progress)
+      const { attempts, trace } = m
+      const name = attempts || trace ? `${m.name}\n${JSON.stringify({ attempts, trace })}` : m.name
+      return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
     if (m.method === 'discover') this.#discovered = true
     if (m.method === 'online') this.#online = m.online
+    if (m.method === 'setRoots' && this.#options.roots) this.#options.roots = m.roots
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.#closing = id
     try {

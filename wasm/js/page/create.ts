@@ -33,6 +33,7 @@ class PageOwner implements Owner {
   readonly asks: boolean
   readonly onElicitation: types.RegistryOptions['onElicitation']
   readonly onElicitationUrl: types.RegistryOptions['onElicitationUrl']
+  readonly onSampling: types.RegistryOptions['onSampling']
   validate: Owner['validate']
   scanner: Owner['scanner']
 
@@ -79,6 +80,7 @@ class PageOwner implements Owner {
     this.asks = !!options.onApprove
     this.onElicitation = options.onElicitation
     this.onElicitationUrl = options.onElicitationUrl
+    this.onSampling = options.onSampling
     this.#options = options
     this.#given = options.servers ?? {}
     this.#isAlone = options.storage === 'memory' || !!options.host

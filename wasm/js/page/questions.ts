@@ -1,11 +1,18 @@
 import type { ElicitEvent } from '../shared/protocol.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { isObject } from '../shared/object.ts'
-import type { ElicitationAnswer, ElicitationRequest, ElicitationUrlRequest, RegistryOptions } from '../shared/types.ts'
+import type {
+  ElicitationAnswer,
+  ElicitationRequest,
+  ElicitationUrlRequest,
+  RegistryOptions,
+  SamplingRequest,
+  SamplingResult,
+} from '../shared/types.ts'
 import { invalidArgumentsError } from '../shared/wire.gen.ts'
 import { validateArguments } from './validate.ts'
 
-type Handlers = Pick<RegistryOptions, 'onElicitation' | 'onElicitationUrl'>
+type Handlers = Pick<RegistryOptions, 'onElicitation' | 'onElicitationUrl' | 'onSampling'>
 
 /** The questions of servers that wait for the app's answer. */
 export class Questions {
@@ -20,13 +27,17 @@ export class Questions {
   async put(
     { ask, request }: ElicitEvent,
     about: Pick<ElicitationRequest, 'tool' | 'callId'>,
-  ): Promise<ElicitationAnswer | undefined> {
+  ): Promise<ElicitationAnswer | SamplingResult | undefined> {
     if (!request) return void this.#open.get(ask)?.abort()
     const ends = new AbortController()
     this.#open.set(ask, ends)
     try {
+      const { onElicitation, onElicitationUrl, onSampling } = this.#handlers
+      if (request.mode === 'sampling') {
+        const { mode: _, ...message } = request
+        return await onSampling!({ ...message, ...about } as unknown as SamplingRequest, { signal: ends.signal })
+      }
       const question = { ...request, ...about, signal: ends.signal }
-      const { onElicitation, onElicitationUrl } = this.#handlers
       if (request.mode === 'url')
         return { action: await onElicitationUrl!(question as ElicitationUrlRequest) }
       const answer = await onElicitation!(question as ElicitationRequest)

@@ -42,6 +42,7 @@ export interface Owner extends Source {
   scanner?: Scanner | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
   onElicitationUrl?: types.RegistryOptions['onElicitationUrl']
+  onSampling?: types.RegistryOptions['onSampling']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
   /** The configurations with their secrets. Absent where the registry belongs to another realm. */
@@ -258,6 +259,20 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return this.#offer().then((o) => o.logs(options))
   }
 
+  instructions =
+    ((options?: Parameters<Offers['instructions']>[0]) =>
+      this.#offer().then((o) => o.instructions(options))) as types.Registry['instructions']
+
+  async approveInstructions(server: string): Promise<void> {
+    checkName(server)
+    await this.requests.ask({ method: 'approveInstructions', name: server })
+    await this.#owner.approvalsSaved?.()
+  }
+
+  async setRoots(roots: types.Root[]): Promise<void> {
+    await this.requests.ask({ method: 'setRoots', roots })
+  }
+
   async discover(names?: string[], options?: { signal?: AbortSignal }): Promise<types.Snapshot> {
     checkNames('names', names)
     checkFields('discover', options, 'signal')
@@ -308,8 +323,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     observedId?: number,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
-    checkFields('call', options, 'signal timeoutMs onProgress callId')
-    const { timeoutMs, onProgress, signal } = options
+    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace')
+    const { timeoutMs, onProgress, signal, attempts, trace } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function')
@@ -333,7 +348,15 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
       if (denied) throw fromWire(denied)
     }
     const answer = await this.requests.ask<Called>(
-      { method: 'call', name, args: sent, timeoutMs, progress: !!onProgress },
+      {
+        method: 'call',
+        name,
+        args: sent,
+        timeoutMs,
+        progress: !!onProgress,
+        ...(attempts && { attempts }),
+        ...(trace && { trace }),
+      },
       {
         signal,
         onProgress,

@@ -96,6 +96,8 @@ async function perform(
       return void await registry.discover(m.names, { signal })
     case 'approveTools':
       return registry.approveTools(m.name, m.tools)
+    case 'approveInstructions':
+      return registry.approveInstructions(m.name)
     case 'approvals':
       return registry.approvals()
     case 'forgetApprovals':
@@ -107,12 +109,15 @@ async function perform(
         signal,
         timeoutMs: m.timeoutMs,
         onProgress: m.progress ? onProgress : undefined,
+        ...(m.attempts && { attempts: m.attempts }),
+        ...(m.trace && { trace: m.trace }),
       })
       return { ...rest, value: { content, structuredContent, _meta } }
     }
     case 'resources':
     case 'resourceTemplates':
     case 'prompts':
+    case 'instructions':
       return registry[m.method]({ signal, ...(m.servers && { servers: m.servers }) })
     case 'readResource':
       return registry.readResource(m.name, m.uri, { signal })

@@ -3,6 +3,7 @@ import type { WireError } from './errors.ts'
 import type {
   AuthorizeRequest,
   Dialect,
+  DispatchOptions,
   Flag,
   HeldTool,
   HttpExchange,
@@ -11,6 +12,7 @@ import type {
   RedactedConfig,
   ServerConfig,
   ResultRange,
+  Root,
   ServerHealth,
   Snapshot,
   ToolDefinition,
@@ -49,8 +51,9 @@ export type Request =
     | { method: 'readResult'; handle: string; range: ResultRange }
     | { method: 'setEnabled'; name: string; enabled: boolean }
     | { method: 'discover'; names?: string[] }
-    | { method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean }
-    | { method: 'resources' | 'resourceTemplates' | 'prompts'; servers?: string[] }
+    | ({ method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean } & CallOptions)
+    | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'instructions'; servers?: string[] }
+    | { method: 'approveInstructions'; name: string }
     | { method: 'readResource'; name: string; uri: string }
     | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
     | { method: 'complete'; name: string; params: CompleteParams }
@@ -59,12 +62,16 @@ export type Request =
     | { method: 'logs'; servers?: string[]; level?: LogLevel }
     /** Each progress has an entry. The request lasts until it is cancelled. */
     | { method: 'followLogs' }
+    | { method: 'setRoots'; roots: Root[] }
     | { method: 'online'; online: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }
     | { method: 'wake' }
     | { method: 'close' }
   )
+
+/** Options of a call that most calls do not have. */
+export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'>
 
 /** The params of completion/complete. */
 export interface CompleteParams {
@@ -266,6 +273,9 @@ export interface StartOptions {
   limits?: Record<string, number>
   elicit?: boolean
   elicitUrl?: boolean
+  sample?: boolean
+  sampleTools?: boolean
+  roots?: Root[] | undefined
   elicitationTimeoutMs?: number
   /** The absolute URL of the redirect page. Without it there is no sign-in. */
   redirectUrl?: string | undefined

@@ -95,6 +95,22 @@ export interface RegistryOptions {
   onElicitationUrl?: (
     request: ElicitationUrlRequest,
   ) => Promise<ElicitationAnswer['action']> | ElicitationAnswer['action']
+  /**
+   * Answers a server's request for a message of your model (sampling), or throws. Show the user the messages before
+   * the model gets them, and the answer before you return it: `<portolan-panel>.sample()` does. Without it, servers
+   * do not see this capability. Only servers of 2025-11-25 and before do; each gets 5 messages a minute.
+   */
+  onSampling?: (
+    request: SamplingRequest,
+    context: { signal: AbortSignal },
+  ) => Promise<SamplingResult> | SamplingResult
+  /** Lets servers offer your model tools in {@link onSampling}. Default: false. */
+  samplingTools?: boolean
+  /**
+   * The user's folders, for servers of 2025-11-25 and before. Every server that is on may read the list. Without it,
+   * servers do not see this capability. Pass `[]` if they come later, by {@link Registry.setRoots}.
+   */
+  roots?: Root[]
   /** The longest time of a question, in ms. Then the server gets `cancel`. Default: 600,000. */
   elicitationTimeoutMs?: number
   /** How users sign in to servers; see {@link Registry.signIn}. */
@@ -189,6 +205,12 @@ export interface ServerConfig {
   timeoutMs?: number
   /** The most calls at the same time, 1 to 1,000; more wait for their turn. Default: `limits.callsPerServer`. */
   concurrency?: number
+  /**
+   * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again, up to so many
+   * `attempts` in all, 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with `trust: 'trust'`.
+   * Default: once.
+   */
+  retry?: { attempts: number }
   /** The least level of the log that the server is asked to send. Default: what the server chooses. */
   logLevel?: LogLevel
   /** Tools to offer or to withhold, by the server's names. */
@@ -351,6 +373,20 @@ export interface Registry extends AsyncDisposable {
    * some; many send them unasked. Servers of 2026-07-28 have no log.
    */
   logs(options?: { servers?: string[]; level?: LogLevel; signal?: AbortSignal }): Promise<LogEntry[]>
+  /**
+   * What servers say of themselves to models, as far as it is approved. With `format: 'text'` it is one text for a
+   * system prompt, with a fence around each server's words. It never enters a prompt by itself. A server whose
+   * instructions have changed gives the approved ones until {@link approveInstructions}.
+   */
+  instructions(options?: ListOptions): Promise<ServerInstructions[]>
+  instructions(options: ListOptions & { format: 'text' }): Promise<string>
+  /** Approves the instructions of a server that its health has as `heldInstructions`. */
+  approveInstructions(server: string): Promise<void>
+  /**
+   * Replaces {@link RegistryOptions.roots} and tells the servers. Rejects with `unsupported` if the registry was
+   * created without roots, because servers were not told that there are any.
+   */
+  setRoots(roots: Root[]): Promise<void>
   /** The health of each server, by name. */
   getHealth(): Record<string, ServerHealth>
   /** The current state. The object stays the same until the state changes. */
@@ -625,6 +661,10 @@ export interface DispatchOptions {
   timeoutMs?: number
   /** Receives the call's progress, if the server reports it. */
   onProgress?: (p: ToolProgress) => void
+  /** Replaces the server's {@link ServerConfig.retry} for this call. */
+  attempts?: number
+  /** The trace that the call belongs to (W3C Trace Context, Baggage). It goes to the server in `_meta`. */
+  trace?: { traceparent: string; tracestate?: string; baggage?: string }
   /** Your name of the call, for questions of the server during it: {@link ElicitationRequest.callId}. */
   callId?: string | number
 }
@@ -634,6 +674,8 @@ export interface ToolProgress {
   progress: number
   total?: number
   message?: string
+  /** The call got no answer for the reason `code`, and is sent again in `waitMs`. */
+  retry?: { attempt: number; waitMs: number; code: ErrorCode }
 }
 
 /** A content block of the MCP specification. Its type decides its fields. */
@@ -744,6 +786,14 @@ export interface ServerHealth {
   toolTotal: number
   /** Tools that wait for approval. Absent if there are none. */
   heldCount?: number
+  /**
+   * What the server says of itself to models, as you approved it, and a changed text that waits for
+   * {@link Registry.approveInstructions}. Untrusted, at most 16 KiB.
+   */
+  instructions?: string
+  heldInstructions?: string
+  /** The server's `ServerCapabilities`, as it wrote them. Absent until it was asked. */
+  capabilities?: Record<string, unknown>
   /** The lengths of the other lists. Absent until a list is asked for, and after the server has changed it. */
   resourceCount?: number
   templateCount?: number
@@ -917,6 +967,46 @@ export interface ElicitationUrlRequest extends ElicitationBase {
    * server says so first. Otherwise `accept` means that the user has opened the address.
    */
   awaitsEnd?: boolean
+}
+
+/** What a server says of itself to models. */
+export interface ServerInstructions {
+  server: string
+  text: string
+}
+
+/** A folder of the user (`roots/list`). */
+export interface Root {
+  /** A `file:` URL, percent-encoded. */
+  uri: string
+  name?: string
+}
+
+/** A server's request for a message of the app's model (`sampling/createMessage`). Its texts are untrusted. */
+export interface SamplingRequest {
+  server: string
+  /** The tool whose call it belongs to, if that is known. */
+  tool?: string
+  callId?: string | number
+  messages: { role: 'user' | 'assistant'; content: ContentBlock | ContentBlock[]; [key: string]: unknown }[]
+  systemPrompt?: string
+  maxTokens: number
+  temperature?: number
+  stopSequences?: string[]
+  modelPreferences?: Record<string, unknown>
+  /** With `samplingTools` only. */
+  tools?: ToolDefinition[]
+  [key: string]: unknown
+}
+
+/** The model's message, as the server gets it (`CreateMessageResult`). */
+export interface SamplingResult {
+  role: 'user' | 'assistant'
+  content: ContentBlock | ContentBlock[]
+  /** The model's name. */
+  model: string
+  /** Such as `endTurn`, `maxTokens`. */
+  stopReason?: string
 }
 
 /** The user's answer to a question. With `accept`, `content` fits the requested schema. */
