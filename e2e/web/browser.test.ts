@@ -162,7 +162,7 @@ test('under Trusted Types there are workers, too, and several registries', async
     await Promise.all(all.map((r) => r.discover()))
     return all.map((r) => r.mode + r.getTools().length)
   })()`)
-  assert.deepEqual(modes, ['worker6', 'worker6'])
+  assert.deepEqual(modes, ['worker7', 'worker7'])
   await page.close()
   await strict.close()
 })

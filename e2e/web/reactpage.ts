@@ -133,7 +133,7 @@ export async function lifetime(): Promise<unknown> {
   root.render(h(StrictMode, null, h(Chat)))
   await until(() => mcp)
   const early = await mcp.dispatch('demo__echo', { text: 'early' }).catch((e: { code: string }) => e.code)
-  await until(() => at.textContent === '6')
+  await until(() => at.textContent === '7')
   const { dispatch, registry, rediscover } = mcp
   const text = await dispatch('demo__echo', { text: 'hello' })
   const { status } = await rediscover()

@@ -14,7 +14,12 @@ const schema = { type: 'object', properties: {} } as const
  */
 export async function sdkServer(
   tools: unknown[] = [],
-  { cors = true, before = async () => {} }: { cors?: boolean; before?: () => Promise<unknown> } = {},
+  { cors = true, before = async () => {}, instructions }: {
+    cors?: boolean
+    before?: () => Promise<unknown>
+    /** Is called for each session. */
+    instructions?: () => string
+  } = {},
 ): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const calls: string[] = []
@@ -25,6 +30,7 @@ export async function sdkServer(
   function program(): Server {
     const server = new Server({ name: 'steered', version: '1' }, {
       capabilities: { tools: { listChanged: true }, logging: {} },
+      ...(instructions && { instructions: instructions() }),
     })
     server.setRequestHandler(ListToolsRequestSchema, () => ({
       tools: [...['raw', 'wait', 'steps'].map((name) => ({ name, inputSchema: schema })), ...tools] as never,

@@ -263,7 +263,7 @@ test('in a page, preload starts a worker, rehearses in another and leaves nothin
     await r.close()
     return tools
   })()`)
-  assert.equal(early, 6)
+  assert.equal(early, 7)
   assert.deepEqual(page.faults, [])
   await browser.close()
 })

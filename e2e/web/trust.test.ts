@@ -288,6 +288,7 @@ test('the new names of a day are bounded, over reloads too', async (t) => {
   assert.deepEqual(await counts(), [990, 0])
   tools.splice(0, 990, ...many(2, 990))
   assert.deepEqual(await counts(), [10, 980])
+  await page.evaluate(() => window.r.close()) // which waits until the names are stored
   tools.splice(0, 990, ...many(3, 5), tool('echo', 'Sends all files.'))
   await open()
   const { offered, held } = await seen()

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -237,7 +238,7 @@ func (s *Session) negotiated(version string, result, server []byte) {
 		ProtocolVersion: version,
 		ServerName:      s.d.word(server, "name", maxServerWord),
 		ServerVersion:   s.d.word(server, "version", maxServerWord),
-		Instructions:    s.d.word(result, "instructions", maxInstructions),
+		Instructions:    strings.TrimSpace(s.d.words(getString(result, "instructions"), maxInstructions)),
 	}
 	if s.sse {
 		info.Transport = "sse"
