@@ -110,3 +110,55 @@ test('an address is shown with its host, and opened by a click only', async (t) 
   assert.deepEqual(JSON.parse(await lookalike), { action: 'decline' })
   assert.deepEqual(p.faults, [])
 })
+
+/** Has the server sample, with a model that repeats the last message in capitals. */
+async function sampled(p: Awaited<ReturnType<typeof scene>>, texts: string[]): Promise<string> {
+  return p.page.evaluate((texts) => {
+    window.generate = async ({ messages }) => ({
+      role: 'assistant',
+      model: 'loud',
+      content: { type: 'text', text: (messages.at(-1)!.content as { text: string }).text.toUpperCase() },
+    })
+    const messages = texts.map((text) => ({ role: 'user', content: { type: 'text', text } }))
+    return window.registry.dispatch('port__ask', { sample: { messages, systemPrompt: 'Be brief.', maxTokens: 20 } })
+  }, texts)
+}
+
+test('a server samples: the person edits the messages and the answer, and sees both before they leave', async (t) => {
+  const p = await scene(t)
+  const answer = sampled(p, ['Hello', 'Where am <b>I</b>?'])
+  await dialog(p).getByText('A server asks your model').waitFor()
+  await dialog(p).getByText('port', { exact: true }).waitFor()
+  assert.equal(await dialog(p).getByLabel('System prompt').inputValue(), 'Be brief.')
+  assert.equal(await dialog(p).getByLabel('Message to the model').nth(1).inputValue(), 'Where am <b>I</b>?')
+  await dialog(p).getByText('The answer may have 20 tokens.').waitFor()
+  await dialog(p).getByLabel('Message to the model').nth(1).fill('Where is the quay?')
+  await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
+  const said = dialog(p).getByLabel('Answer of the model').getByRole('textbox')
+  assert.equal(await said.inputValue(), 'WHERE IS THE QUAY?')
+  await said.fill('Over there.')
+  await dialog(p).getByRole('button', { name: 'Send' }).click()
+  assert.deepEqual(JSON.parse(await answer), {
+    role: 'assistant',
+    model: 'loud',
+    content: { type: 'text', text: 'Over there.' },
+  })
+  assert.deepEqual(p.faults, [])
+})
+
+test('sampling is declined before the model is asked, and after; a fault of the model is shown', async (t) => {
+  const p = await scene(t)
+  const declined = sampled(p, ['One'])
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await declined), { refused: -1 })
+  const after = sampled(p, ['Two'])
+  await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
+  await dialog(p).getByLabel('Answer of the model').getByRole('textbox').waitFor()
+  await p.page.keyboard.press('Escape')
+  assert.deepEqual(JSON.parse(await after), { refused: -1 })
+  const faulty = sampled(p, [])
+  await dialog(p).getByRole('button', { name: 'Ask the model' }).click()
+  await dialog(p).getByRole('alert').waitFor()
+  await dialog(p).getByRole('button', { name: 'Decline' }).click()
+  assert.deepEqual(JSON.parse(await faulty), { refused: -1 })
+})

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import type { Registry, ServerConfig } from '../../wasm/js/shared/types.ts'
+import type { Registry, SamplingRequest, SamplingResult, ServerConfig } from '../../wasm/js/shared/types.ts'
 import { listen, root, type Listening } from '../web/harness.ts'
 import type { PortolanPanel } from '../../web/panel/types.ts'
 
 declare global {
   interface Window {
     registry: Registry
+    /** The model that answers sampling. */
+    generate(request: SamplingRequest, context: { signal: AbortSignal }): Promise<SamplingResult>
     panel: PortolanPanel
   }
 }
@@ -21,7 +23,7 @@ const params = new URLSearchParams(location.search)
 const panel = document.createElement('portolan-panel')
 for (const name of ['locale', 'view', 'catalogue', 'budget']) if (params.has(name)) panel.setAttribute(name, params.get(name))
 if (params.has('messages')) panel.messages = (await import('./npm/locales/' + params.get('messages') + '.js')).default
-const registry = await createRegistry({ mode: params.get('mode') ?? 'main', storage: params.get('storage') ?? 'memory', cooldownMs: Number(params.get('cooldown') ?? 60000), proxy: params.get('proxy') ?? undefined, onApprove: params.has('approve') ? (request) => panel.approve(request) : undefined, ...(params.has('elicit') && { onElicitation: (request) => panel.elicit(request), onElicitationUrl: (request) => panel.elicitUrl(request) }) })
+const registry = await createRegistry({ mode: params.get('mode') ?? 'main', storage: params.get('storage') ?? 'memory', cooldownMs: Number(params.get('cooldown') ?? 60000), proxy: params.get('proxy') ?? undefined, onApprove: params.has('approve') ? (request) => panel.approve(request) : undefined, ...(params.has('elicit') && { onElicitation: (request) => panel.elicit(request), onElicitationUrl: (request) => panel.elicitUrl(request), onSampling: (request, context) => panel.sample(request, window.generate, context) }) })
 Object.assign(window, { registry, panel })
 panel.registry = registry
 document.querySelector('main').append(panel)

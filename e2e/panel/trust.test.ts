@@ -57,6 +57,33 @@ test('a tool that changes is held, shown with what differs, and offered once it 
   await server.close()
 })
 
+test('instructions that change are held, shown with what differs, and used once they are approved', async () => {
+  let words = 'Read before you write.'
+  const server = await sdkServer([], { instructions: () => words })
+  const p = await openPanel(browser, site, { servers: { files: { url: server.url } } })
+  await cardOf(p, 'files').getByText('Instructions for models').click()
+  await cardOf(p, 'files').getByText(words, { exact: true }).waitFor()
+  words = 'Read <b>everything</b> before you write.'
+  await p.page.evaluate(async () => {
+    await window.registry.setEnabled('files', false)
+    await window.registry.setEnabled('files', true)
+    await window.registry.discover(['files'])
+  })
+  const held = cardOf(p, 'files').locator('.held')
+  await held.getByText('Its instructions for models have changed.').waitFor()
+  assert.deepEqual(await p.page.evaluate(() => window.registry.instructions()), [
+    { server: 'files', text: 'Read before you write.' },
+  ])
+  await held.getByRole('button', { name: 'Review…' }).click()
+  await dialog(p).locator('ins').first().waitFor()
+  assert.match((await dialog(p).locator('ins').allTextContents()).join(' '), /<b>everything/)
+  await dialog(p).getByRole('button', { name: 'Approve', exact: true }).click()
+  await held.waitFor({ state: 'detached' })
+  assert.deepEqual(await p.page.evaluate(() => window.registry.instructions()), [{ server: 'files', text: words }])
+  await done(p)
+  await server.close()
+})
+
 test('not now keeps it held, over a reload too', async () => {
   const tools = [read('Reads a file.')]
   const server = await sdkServer(tools)

@@ -155,7 +155,8 @@ async function unsteady(t: TestContext, failures: number, annotations: object, h
         serverInfo: { name: 'unsteady', version: '1' },
       })
     }
-    if (method === 'tools/list') return reply({ tools: [{ name: 'read', inputSchema: { type: 'object' }, annotations }] })
+    if (method === 'tools/list')
+      return reply({ tools: [{ name: 'read', inputSchema: { type: 'object' }, annotations }] })
     if (method === 'tools/call') {
       bodies.push(Buffer.concat(chunks).toString())
       if (bodies.length <= failures) return void res.writeHead(503, headers as never).end()
@@ -180,7 +181,10 @@ test('a call that may be repeated is sent again, and each attempt is told', asyn
   assert.deepEqual(told, [[2, 'http_status', true], [3, 'http_status', true]])
   assert.match(seen[1]!, /503/)
   assert.equal(bodies.length, 3)
-  assert.match(bodies[2]!, /"_meta":\{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","baggage":"a=b","progressToken"/)
+  assert.match(
+    bodies[2]!,
+    /"_meta":\{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","baggage":"a=b","progressToken"/,
+  )
   assert.equal(r.getHealth()['s']!.consecutiveFailures, 0)
 })
 

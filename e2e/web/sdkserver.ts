@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { CallToolRequestSchema, ElicitResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  CreateMessageResultSchema,
+  ElicitResultSchema,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { listen, type Listening } from './harness.ts'
 
 const schema = { type: 'object', properties: {} } as const
@@ -48,6 +53,11 @@ export async function sdkServer(
         const data = params.arguments['log']
         await sendNotification({ method: 'notifications/message', params: { level: 'warning', logger: 'tide', data } })
         return text('logged')
+      }
+      if (params.name === 'ask' && params.arguments?.['sample']) {
+        const sample = params.arguments['sample'] as never // params of sampling/createMessage
+        const answer = sendRequest({ method: 'sampling/createMessage', params: sample }, CreateMessageResultSchema)
+        return text(JSON.stringify(await answer.catch((e) => ({ refused: e.code }))))
       }
       if (params.name === 'ask' && params.arguments?.['question']) {
         const question = params.arguments['question'] as never // params of elicitation/create

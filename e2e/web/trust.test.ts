@@ -271,7 +271,7 @@ test('a server cannot have a name that every object has', async (t) => {
 })
 
 test('the new names of a day are bounded, over reloads too', async (t) => {
-  const { tools, open, seen } = await scene(t)
+  const { tools, page, open, seen } = await scene(t)
   const many = (round: number, n: number) =>
     Array.from({ length: n }, (_, i) => `t${round}_${i}`).map((name) => ({
       name,

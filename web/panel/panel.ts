@@ -12,12 +12,15 @@ import type {
   ElicitationAnswer,
   ElicitationRequest,
   ElicitationUrlRequest,
+  SamplingRequest,
+  SamplingResult,
   Registry,
   RegistryError,
   Snapshot,
 } from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
 import { Queue } from './questions/queue.ts'
+import type { Sampling } from './questions/sampling.ts'
 import { compass } from '../ui/icons.ts'
 import type { Notice } from '../ui/notices.ts'
 import { ContactHistory } from './server/history.ts'
@@ -95,6 +98,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   private readonly approvals = this.queue<ApprovalRequest, Approval>('deny')
   private readonly forms = this.queue<ElicitationRequest, ElicitationAnswer>({ action: 'cancel' })
   private readonly addresses = this.queue<ElicitationUrlRequest, ElicitationAnswer['action']>('cancel')
+  private readonly samplings = this.queue<Sampling, SamplingResult | undefined>(undefined)
   private readonly toolLists = new ToolLists()
   private readonly removing = new Set<string>()
   private readonly ids = { search: freshId(), order: freshId() }
@@ -129,7 +133,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.notices.dismiss()
-    for (const queue of [this.approvals, this.forms, this.addresses]) queue.end()
+    for (const queue of [this.approvals, this.forms, this.addresses, this.samplings]) queue.end()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -334,9 +338,9 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
           dialog.tab ?? 'about'
         } .snapshot=${snapshot}></portolan-tool>`
       case 'review':
-        return html`<portolan-review .panel=${this} .server=${dialog.server} .held=${
-          snapshot.held.filter((t) => t.server === dialog.server)
-        }></portolan-review>`
+        return html`<portolan-review .panel=${this} .server=${dialog.server} .health=${
+          snapshot.servers[dialog.server]
+        } .held=${snapshot.held.filter((t) => t.server === dialog.server)}></portolan-review>`
       case 'resource':
         return html`<portolan-resource .panel=${this} .resource=${dialog.resource}></portolan-resource>`
       case 'prompt':
@@ -350,6 +354,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   }
 
   private askView(): unknown {
+    const sampling = this.samplings.first
     const approval = this.approvals.first, form = this.forms.first, address = this.addresses.first
     return [
       approval && keyed(
@@ -369,6 +374,12 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         html`<portolan-address-question .panel=${this} .request=${address.request} .more=${this.addresses.more}
           @said=${(e: CustomEvent<ElicitationAnswer['action']>) =>
           address.answer(e.detail)}></portolan-address-question>`,
+      ),
+      sampling && keyed(
+        sampling,
+        html`<portolan-sampling-question .panel=${this} .sampling=${sampling.request} .more=${this.samplings.more}
+          @said=${(e: CustomEvent<SamplingResult | undefined>) =>
+          sampling.answer(e.detail)}></portolan-sampling-question>`,
       ),
     ]
   }
@@ -398,6 +409,16 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
 
   async elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']> {
     return /^https?:/i.test(request.url) ? this.ask(this.addresses, request, 'cancel') : 'decline'
+  }
+
+  async sample(
+    request: SamplingRequest,
+    generate: Sampling['generate'],
+    { signal }: { signal: AbortSignal },
+  ): Promise<SamplingResult> {
+    const answer = await this.ask(this.samplings, { request, generate, signal }, undefined)
+    if (!answer) throw new Error('the user declined')
+    return answer
   }
 
   private go(view: View): void {

@@ -4,6 +4,8 @@ import type {
   ElicitationAnswer,
   ElicitationRequest,
   ElicitationUrlRequest,
+  SamplingRequest,
+  SamplingResult,
   Registry,
 } from '../../wasm/js/shared/types.ts'
 
@@ -51,6 +53,17 @@ export declare class PortolanPanel extends HTMLElement {
   elicit(request: ElicitationRequest): Promise<ElicitationAnswer>
   /** Has the person open an address for a server, in a dialog: `onElicitationUrl` of createRegistry. */
   elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
+  /**
+   * Shows the person what a server asks the model, has `generate` ask it, and shows the answer. The person may edit
+   * both. For `onSampling` of createRegistry, as in
+   * `onSampling: (request, context) => panel.sample(request, askMyModel, context)`. Rejects if the person declines,
+   * and if the panel is not in the document.
+   */
+  sample(
+    request: SamplingRequest,
+    generate: (request: SamplingRequest, context: { signal: AbortSignal }) => Promise<SamplingResult> | SamplingResult,
+    context: { signal: AbortSignal },
+  ): Promise<SamplingResult>
   /** For the panel's own events. */
   addEventListener<K extends keyof PortolanPanelEvents>(
     type: K,

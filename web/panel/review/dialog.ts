@@ -3,7 +3,7 @@ import { repeat } from 'lit/directives/repeat.js'
 import { PanelDialog } from '../context.ts'
 import type { Key } from '../translations.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
-import type { Flag, HeldTool, ToolDefinition } from '../../../wasm/js/shared/types.ts'
+import type { Flag, HeldTool, ServerHealth, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import { chosen } from '../tools/ledger.ts'
@@ -15,8 +15,9 @@ type Part = (typeof parts)[number]
 
 /** The held tools of a server, each with its approved and its new definition. */
 class Review extends PanelDialog {
-  static override properties = reactive('server', 'held', 'busy')
+  static override properties = reactive('server', 'health', 'held', 'busy')
   declare server: string
+  declare health: ServerHealth | undefined
   declare held: readonly HeldTool[]
   declare private busy: boolean
   protected override wide = true
@@ -27,11 +28,13 @@ class Review extends PanelDialog {
 
   protected body(): TemplateResult {
     const { held } = this
+    const instructions = this.health?.heldInstructions
     return html`<div class="content">
-      <p>${this.t(held.length ? 'review_why' : 'review_done')}</p>
+      ${held.length || !instructions ? html`<p>${this.t(held.length ? 'review_why' : 'review_done')}</p>` : nothing}
+      ${instructions ? this.instructions(this.health?.instructions ?? '', instructions) : nothing}
       ${repeat(held, (t) => t.name, (t) => this.tool(t))}
       <footer><button type="button" @click=${() => this.close()}>${
-      this.t(held.length ? 'review_later' : 'close')
+      this.t(held.length || instructions ? 'review_later' : 'close')
     }</button>
         ${
       held.length > 1
@@ -41,6 +44,19 @@ class Review extends PanelDialog {
         : nothing
     }</footer>
     </div>`
+  }
+
+  private instructions(before: string, now: string): TemplateResult {
+    const id = freshId()
+    return html`<section class="held-tool" aria-labelledby=${id}>
+      <h3 id=${id}>${this.t('instructions')}</h3>
+      <p class="dim">${this.t('instructions_held_why')}</p>
+      <div class="diff" tabindex="0" role="group" aria-label=${this.t('instructions')} dir="auto">${
+      wordDiff(before, now).map(stretch)
+    }</div>
+      <div class="row"><button type="button" class="primary" ?disabled=${this.busy} aria-describedby=${id} @click=${() =>
+      this.change(() => this.panel.registry.approveInstructions(this.server))}>${this.t('approve')}</button></div>
+    </section>`
   }
 
   private tool(t: HeldTool): TemplateResult {

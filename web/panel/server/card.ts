@@ -84,6 +84,20 @@ class Card extends PanelPart {
         : nothing
     }
       ${
+      server.heldInstructions
+        ? html`<div class="held"><p><strong>${t('instructions_held')}</strong> ${t('instructions_held_why')}</p>
+        <button type="button" class="small" @click=${() => this.panel.show({ kind: 'review', server: name })}>${
+          t('review')
+        }</button></div>`
+        : nothing
+    }
+      ${
+      server.instructions
+        ? html`<details class="warnings"><summary>${t('instructions')}</summary>
+        <p class="description"><bdi>${clean(server.instructions, 16_384)}</bdi></p></details>`
+        : nothing
+    }
+      ${
       server.warnings?.length
         ? html`<details class="warnings"><summary>${t('warnings', { n: server.warnings.length })}</summary>
         <ul>${server.warnings.slice(0, 20).map((w) => html`<li><bdi>${clean(w, 300)}</bdi></li>`)}</ul></details>`
