@@ -2,10 +2,11 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/portolan-mcp/portolan/bridge/rawmsg"
 )
 
 //lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
@@ -21,8 +22,8 @@ const eventTimeout = 5 * time.Second
 func (l *link) forwardEvents(ctx context.Context) {
 	for {
 		select {
-		case data := <-l.events:
-			l.event(ctx, data)
+		case params := <-l.events:
+			l.event(ctx, params)
 		case <-l.gone:
 			return
 		case <-ctx.Done():
@@ -31,8 +32,25 @@ func (l *link) forwardEvents(ctx context.Context) {
 	}
 }
 
-// sendEvent sends an event of a profile to the clients of this profile.
-func (b *Bridge) sendEvent(ctx context.Context, from *link, data json.RawMessage) {
+// offersChanged tells the clients of a profile that resources and prompts may have changed.
+func (b *Bridge) offersChanged(from *link) {
+	for _, r := range b.relays() {
+		if l, err := b.choose(r.profile); err == nil && l == from {
+			rawmsg.OffersChanged(r.server)
+		}
+	}
+}
+
+// queueEvent keeps an event for the clients, unless too many wait.
+func (l *link) queueEvent(params *mcp.LoggingMessageParams) {
+	select {
+	case l.events <- params:
+	default:
+	}
+}
+
+// sendEvent sends an event, or a log message of a server, to the clients of its profile.
+func (b *Bridge) sendEvent(ctx context.Context, from *link, params *mcp.LoggingMessageParams) {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
 	for _, r := range b.relays() {
@@ -40,7 +58,7 @@ func (b *Bridge) sendEvent(ctx context.Context, from *link, data json.RawMessage
 			continue
 		}
 		for session := range r.server.Sessions() {
-			_ = session.Log(ctx, &mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: data})
+			_ = session.Log(ctx, params)
 		}
 	}
 }

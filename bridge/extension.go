@@ -1,14 +1,16 @@
 package bridge
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/bridge/handshake"
 	"github.com/portolan-mcp/portolan/bridge/socket"
@@ -162,7 +164,8 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	c.Widen(b.opts.Limits)
 	l := newLink(who, c, b.opts.Calls, b.opts.Logger)
 	l.changed = b.notify
-	l.event = func(ctx context.Context, data json.RawMessage) { b.sendEvent(ctx, l, data) }
+	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
+	l.offers = func() { b.offersChanged(l) }
 	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
 	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)

@@ -36,12 +36,13 @@ type link struct {
 	Pairing
 	conn   *socket.Conn
 	log    *slog.Logger
-	max    int                  // calls at once
-	gone   chan struct{}        // closed when the connection has ended
-	events chan json.RawMessage // events of the browser, to be sent to clients
+	max    int                            // calls at once
+	gone   chan struct{}                  // closed when the connection has ended
+	events chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
 
 	changed func() // called when the list of tools has arrived or changed
-	event   func(context.Context, json.RawMessage)
+	event   func(context.Context, *mcp.LoggingMessageParams)
+	offers  func()      // called when resources and prompts may have changed
 	allowed func() bool // reports whether the profile is still paired
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
@@ -59,8 +60,8 @@ type link struct {
 
 func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
-		events: make(chan json.RawMessage, eventQueue), event: func(context.Context, json.RawMessage) {},
-		changed: func() {}, allowed: func() bool { return true },
+		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
+		changed: func() {}, offers: func() {}, allowed: func() bool { return true },
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
 
@@ -166,7 +167,7 @@ func (l *link) begin(method string) (*pendingRequest, error) {
 	if l.ended {
 		return nil, errGone
 	}
-	if method == "tools/call" && len(l.pending) >= l.max {
+	if method != "ping" && method != "tools/list" && len(l.pending) >= l.max {
 		return nil, errBusy
 	}
 	l.next++

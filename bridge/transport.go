@@ -1,5 +1,7 @@
 package bridge
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 import (
 	"context"
 	"encoding/json"
@@ -72,6 +74,8 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/message":
 		if f := l.pendingRequest(callTag(m.Params)); f != nil {
 			f.event(func(ctx context.Context, to caller) { to.log(ctx, m.Params) })
+		} else if p := logParams(m.Params); p != nil {
+			l.queueEvent(p) // it belongs to no call
 		}
 	case "elicitation/create":
 		l.handleQuestion(m)
@@ -87,10 +91,9 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 	case "notifications/tools/list_changed":
 		l.refresh(context.Background())
 	case "notifications/portolan/event":
-		select {
-		case l.events <- m.Params:
-		default: // too many wait for the clients
-		}
+		l.queueEvent(&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params})
+	case "notifications/resources/list_changed", "notifications/prompts/list_changed":
+		l.offers()
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`
@@ -102,6 +105,20 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		return false
 	}
 	return true
+}
+
+// logParams reads a log message. It returns nil if it cannot be read.
+func logParams(raw json.RawMessage) *mcp.LoggingMessageParams {
+	var p mcp.LoggingMessageParams
+	var data struct {
+		Data json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(raw, &p) != nil || json.Unmarshal(raw, &data) != nil {
+		return nil
+	}
+	p.Data = data.Data // with its digits
+	delete(p.Meta, rawmsg.MetaCall)
+	return &p
 }
 
 // callTag returns the call that a message of the extension belongs to.

@@ -3,6 +3,8 @@
 // of a message's members and the digits of long numbers.
 package rawmsg
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 import (
 	"encoding/json"
 	"errors"
@@ -43,6 +45,28 @@ func Question(text json.RawMessage) (*mcp.ElicitParams, error) {
 		p.RequestedSchema = schema.RequestedSchema
 	}
 	return &p, nil
+}
+
+// Requests are the methods, beside those of tools, that the bridge and the extension's
+// server pass on: what the servers of the registry offer.
+var Requests = []string{
+	"resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get", "completion/complete",
+}
+
+// Capabilities returns those of a server that passes on the tools and Requests.
+func Capabilities() *mcp.ServerCapabilities {
+	return &mcp.ServerCapabilities{
+		Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{},
+		Resources: &mcp.ResourceCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{ListChanged: true},
+		Completions: &mcp.CompletionCapabilities{},
+	}
+}
+
+// OffersChanged sends notifications/resources/list_changed and
+// notifications/prompts/list_changed to the clients of s, as [ToolsChanged] does.
+func OffersChanged(s *mcp.Server) {
+	s.AddResource(&mcp.Resource{Name: "changed", URI: "portolan:changed"}, nil)
+	s.AddPrompt(&mcp.Prompt{Name: "changed"}, nil)
 }
 
 // ToolsChanged sends notifications/tools/list_changed to the clients of s. go-sdk only

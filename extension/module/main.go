@@ -78,6 +78,8 @@ func start() error {
 			return server.Offer(tools)
 		},
 		"serve":    func(args arguments) error { return serve(server, args[0]) },
+		"changed":  func(arguments) error { server.Changed(); return nil },
+		"log":      func(args arguments) error { return logTo(server, args) },
 		"settle":   b.settle,
 		"progress": b.progress,
 		"elicit":   b.elicit,
@@ -88,6 +90,19 @@ func start() error {
 	}
 	_, err = object.Call("ready", module)
 	return err
+}
+
+// logTo sends a message of a server's log, whose logger, level and text are the arguments.
+func logTo(server *toolserver.Server, args arguments) error {
+	var words [3]string
+	for i := range words {
+		var err error
+		if words[i], err = args[i].String(); err != nil {
+			return err
+		}
+	}
+	go server.Log(context.Background(), words[0], words[1], words[2])
+	return nil
 }
 
 // export makes f a method of module for JavaScript. The method returns the text of the
