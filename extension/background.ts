@@ -20,7 +20,7 @@ import { loadAll } from './stored.ts'
 import { bookmarkTools, onBookmarkEvent } from './tools/bookmarks.ts'
 import { PublishedRegistry } from './tools/registry.ts'
 import { tabTools } from './tools/tabs.ts'
-import type { Tool } from './tools/tool.ts'
+import type { Client, Tool, ToolCall } from './tools/tool.ts'
 
 const origin = browser.extensionUrl('').replace(/\/$/, '')
 const alarm = 'revive'
@@ -33,12 +33,28 @@ const toolsChanged = () => {
   offerSoon()
 }
 
-const settings = new Settings(toolsChanged)
+const settings = new Settings(() => {
+  toolsChanged()
+  void module?.then((running) => running.changed(), () => {})
+})
 const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
 const chats = new Chats(() => settings.options, changed)
-const registry = new PublishedRegistry(toolsChanged)
+const registry = new PublishedRegistry(
+  toolsChanged,
+  () => void module?.then((running) => running.changed(), () => {}),
+  ({ server, logger, level, text, dropped }) =>
+    void module?.then(
+      (running) =>
+        running.log(
+          logger ? `${server}/${logger}` : server,
+          level,
+          dropped ? `${dropped} messages were dropped` : text,
+        ),
+      () => {},
+    ),
+)
 
 // The tools.
 
@@ -78,16 +94,47 @@ async function runningModule(): Promise<ToolModule> {
   module ??= fetch(browser.extensionUrl('tools.wasm')).then((r) => WebAssembly.compileStreaming(r)).then((wasm) => {
     offered = ''
     return ToolModule.start(wasm, browser.extensionVersion(), async (call, signal, caller) => {
-      const output = await performer.perform(call.tool, call.arguments, clients.seen(call.client), signal, {
+      const client = clients.seen(call.client)
+      const reached: Pick<ToolCall, 'progress' | 'elicit'> = {
         progress: (progress, total, message) => caller.progress({ progress, total, message }),
         elicit: (params) => caller.elicit(params),
-      })
+      }
+      const output = call.method
+        ? await answer(call.method, call.arguments, client, signal, reached)
+        : await performer.perform(call.tool ?? '', call.arguments, client, signal, reached)
       return JSON.stringify(output)
     })
   })
   const running = await module
   offer(running)
   return running
+}
+
+/** What a client gets of the registry while the user does not offer it. */
+const nothing: Record<string, object> = {
+  'resources/list': { resources: [] },
+  'resources/templates/list': { resourceTemplates: [] },
+  'prompts/list': { prompts: [] },
+}
+
+/** Answers a request about resources, prompts or completion. */
+function answer(
+  method: string,
+  params: Record<string, unknown>,
+  client: Client,
+  signal: AbortSignal,
+  reached: Pick<ToolCall, 'progress' | 'elicit'>,
+): Promise<object> {
+  const empty = nothing[method]
+  if (!settings.options.publishRegistry || settings.stopped && empty) {
+    if (!empty) throw new Error('The person does not offer the servers of the registry.')
+    return Promise.resolve(empty)
+  }
+  const request = registry.request(method)
+  const isRead = /\/(?:read|get)$/.test(method)
+  if (isRead) return performer.carryOut(method, request, params, client, signal, reached)
+  // Lists and completion are not in the activity: clients ask for them all the time.
+  return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached })
 }
 
 function offer(running: ToolModule): void {
@@ -128,10 +175,14 @@ const link = new BridgeLink({
   async serve(connection) {
     notifyOrigins()
     ;(await runningModule()).serve(connection)
-    if (settings.options.publishRegistry) void registry.open()
+    void followRegistry()
   },
   watch: (on) => void (on ? browser.setAlarm(alarm, 0.5) : browser.clearAlarm(alarm)),
 })
+/** Passes the logs of servers on while the user offers them. */
+async function followRegistry(): Promise<void> {
+  await registry.follow(settings.options.publishRegistry).catch(() => {})
+}
 const pairer = new Pairer({
   ...linkHost,
   paired: (address, key) => link.paired(address, key),
@@ -178,6 +229,7 @@ const publisher = new StatePublisher({
   setOptions: async (patch) => {
     await readPermissions()
     settings.set(patch)
+    if (patch.publishRegistry !== undefined) void followRegistry()
   },
   approve: ({ id, answer }) => approvals.decide(id, answer),
   setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),

@@ -33,8 +33,19 @@ export class Performer {
     clientSignal: AbortSignal,
     caller: Pick<ToolCall, 'progress' | 'elicit'>,
   ): Promise<ToolOutput> {
-    const { activity, stopped, tool: find } = this.rooms
-    const tool = find(name)
+    return this.carryOut(name, this.rooms.tool(name), args, client, clientSignal, caller)
+  }
+
+  /** Carries out a call of a tool that may be no tool of the list. */
+  async carryOut(
+    name: string,
+    tool: Tool | undefined,
+    args: Record<string, unknown>,
+    client: Client,
+    clientSignal: AbortSignal,
+    caller: Pick<ToolCall, 'progress' | 'elicit'>,
+  ): Promise<ToolOutput> {
+    const { activity, stopped } = this.rooms
     const control = new AbortController()
     const signal = AbortSignal.any([clientSignal, control.signal])
     this.running.add(control)

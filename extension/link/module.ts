@@ -2,9 +2,10 @@ import { Abi } from '../../wasm/js/host/abi.ts'
 import { run } from '../../wasm/js/host/loader.ts'
 import type { Connection } from './connection.ts'
 
-/** A call that the module has checked. */
+/** A call that the module has checked, or another request, whose params are the arguments. */
 interface ModuleCall {
-  tool: string
+  tool?: string
+  method?: string
   arguments: Record<string, unknown>
   client?: { id?: string; name?: string; version?: string } | null
 }
@@ -16,7 +17,7 @@ interface Caller {
   elicit(params: object): Promise<unknown>
 }
 
-/** Carries out a call. Resolves to a CallToolResult as JSON text. The client gets a rejection's message. */
+/** Carries out a call or a request. Resolves to its result, or to a failed CallToolResult, as JSON text. The client gets a rejection's message. */
 export type CallHandler = (call: ModuleCall, signal: AbortSignal, caller: Caller) => Promise<string>
 
 /** A tool for the module's list. `check`: the module checks arguments against the schema. */
@@ -28,6 +29,8 @@ interface OfferedTool {
 /** Methods return the text of an error, or null. */
 interface Exports {
   offer(tools: string): string | null
+  changed(): string | null
+  log(logger: string, level: string, text: string): string | null
   settle(id: number, result: string, error: string | null): string | null
   progress(id: number, progress: string): string | null
   elicit(id: number, params: string, done: (answer: string | null, error: string | null) => void): string | null
@@ -71,6 +74,16 @@ export class ToolModule {
   offer(tools: OfferedTool[]): void {
     const problem = this.exports.offer(JSON.stringify(tools))
     if (problem) throw new Error(problem)
+  }
+
+  /** Tells the client that resources and prompts may have changed. */
+  changed(): void {
+    this.exports.changed()
+  }
+
+  /** Sends the client a message of a server's log. */
+  log(logger: string, level: string, text: string): void {
+    this.exports.log(logger, level, text)
   }
 
   /** Serves a proved connection, from its first message on. */

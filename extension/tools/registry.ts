@@ -4,8 +4,9 @@ import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
-import type { AuthorizeRequest, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import type { AuthorizeRequest, LogEntry, Snapshot, StorageAdapter } from '../../wasm/js/shared/types.ts'
 import * as browser from '../browser.ts'
+import { PublishedOffers } from './offers.ts'
 import { ToolFault, type Tool, type ToolCall } from './tool.ts'
 
 const storage: StorageAdapter = {
@@ -18,13 +19,51 @@ const storage: StorageAdapter = {
 export class PublishedRegistry {
   private registry: RegistryImage | undefined
   private starting: Promise<RegistryImage> | undefined
+  private readonly offers = new PublishedOffers()
+  private known = new Map<string, string[]>()
   /** Calls of desktop clients under way, by id. */
   private readonly calls = new Map<string, ToolCall>()
   private cached: { snapshot: unknown; tools: Tool[] } | undefined
   private readonly changed: () => void
+  private readonly offersChanged: () => void
+  private readonly logged: (entry: LogEntry) => void
+  private unfollow = () => {}
 
-  constructor(changed: () => void) {
+  /** `changed`: the tools may differ. `offersChanged`: resources and prompts may. `logged` gets messages of logs. */
+  constructor(changed: () => void, offersChanged: () => void, logged: (entry: LogEntry) => void) {
     this.changed = changed
+    this.offersChanged = offersChanged
+    this.logged = logged
+  }
+
+  /** Passes on what servers write to their logs, or no more. */
+  async follow(on: boolean): Promise<void> {
+    this.unfollow()
+    this.unfollow = () => {}
+    if (on) this.unfollow = (await this.open()).observe(({ log }) => log && this.logged(log), { logs: true })
+  }
+
+  /** A request of a desktop client as a tool, so that it is admitted, stopped and logged as calls are. */
+  request(method: string): Tool {
+    return {
+      name: method,
+      description: '',
+      inputSchema: {},
+      run: async (call) => {
+        const registry = await this.open()
+        this.calls.set(call.id, call)
+        try {
+          return await this.offers.answer(registry, method, call.args, {
+            signal: call.signal,
+            callId: call.id,
+          }) as never
+        } catch (e) {
+          throw faultOf(e)
+        } finally {
+          this.calls.delete(call.id)
+        }
+      },
+    }
   }
 
   /** Loads the stored servers, and connects to those that are on. */
@@ -53,7 +92,11 @@ export class PublishedRegistry {
     })
     this.registry = registry
     registry.subscribe(() => {
-      if (this.cached?.snapshot !== registry.getSnapshot().tools) this.changed()
+      const { tools, servers } = registry.getSnapshot()
+      if (this.cached?.snapshot !== tools) this.changed()
+      const known = knownLists(servers)
+      if (haveChanged(this.known, known)) this.offersChanged()
+      this.known = known
     })
     void registry.discover()
     return registry
@@ -106,15 +149,35 @@ export class PublishedRegistry {
         signal: call.signal,
         onProgress: (p) => call.progress(p.progress, p.total, p.message),
       })
+      this.offers.note(server, content)
       const meta = { ..._meta, 'portolan/server': server, 'portolan/untrusted': true }
       return { content, structuredContent, _meta: meta, isError }
     } catch (e) {
-      const { code, message, hint } = e as { code?: string; message: string; hint?: string }
-      throw new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)
+      throw faultOf(e)
     } finally {
       this.calls.delete(call.id)
     }
   }
+}
+
+/** The lists of each connected server whose length is known. */
+const knownLists = (servers: Snapshot['servers']) =>
+  new Map(
+    Object.entries(servers).filter(([, s]) => s.status === 'connected').map(([name, s]) => [
+      name,
+      (['promptCount', 'resourceCount', 'templateCount'] as const).filter((list) => s[list] !== undefined),
+    ]),
+  )
+
+/** Servers came or went, or a list is not known any more. A list that becomes known has not changed. */
+function haveChanged(before: Map<string, string[]>, now: Map<string, string[]>): boolean {
+  return before.size !== now.size ||
+    [...before].some(([name, lists]) => !lists.every((list) => now.get(name)?.includes(list)) || !now.has(name))
+}
+
+function faultOf(e: unknown): ToolFault {
+  const { code, message, hint } = e as { code?: string; message: string; hint?: string }
+  return new ToolFault(code ?? 'UNKNOWN', hint ? `${message}. ${hint}` : message)
 }
 
 /** How often the sign-in's tab is checked, in ms. */

@@ -225,8 +225,11 @@ func codeOf(code string) int64 {
 	return jsonrpc.CodeInternalError
 }
 
+// codeResourceNotFound is that of the versions until 2025-11-25, which the bridge speaks.
+const codeResourceNotFound = -32002
+
 var codes = map[string]int64{
-	"unknown_resource": mcp.CodeResourceNotFound, "unknown_prompt": jsonrpc.CodeInvalidParams,
+	"unknown_resource": codeResourceNotFound, "unknown_prompt": jsonrpc.CodeInvalidParams,
 	"invalid_arguments": jsonrpc.CodeInvalidParams, "unknown_server": jsonrpc.CodeInvalidParams,
 	"unsupported": jsonrpc.CodeMethodNotFound,
 }

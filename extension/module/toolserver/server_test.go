@@ -1,10 +1,13 @@
 package toolserver_test
 
+//lint:file-ignore SA1019 log messages belong to the versions that the bridge speaks
+
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -265,4 +268,81 @@ func TestAQuestionGoesToTheClientWithItsCall(t *testing.T) {
 	if !strings.Contains(got, `"Ada"`) || asked.Message != "who?" || asked.Meta["portolan/call"] != "tools/call#3" {
 		t.Errorf("answer %s, asked %+v", got, asked)
 	}
+}
+
+// Requests about resources and prompts pass with their params and their client, and
+// failures become errors of JSON-RPC.
+func TestRequestsPassOn(t *testing.T) {
+	s := toolserver.New("1", func(ctx context.Context, c toolserver.Call, to toolserver.Caller) (json.RawMessage, error) {
+		switch c.Method {
+		case "prompts/get":
+			if _, err := to.Elicit(ctx, json.RawMessage(`{"message":"Which?","requestedSchema":{"type":"object","properties":{}}}`)); err != nil {
+				return nil, err
+			}
+			return json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":` + string(mustQuote(c.Arguments)) + `}}]}`), nil
+		case "resources/read":
+			return json.RawMessage(`{"isError":true,"content":[{"type":"text","text":"none (unknown_resource)"}],"_meta":{"portolan/error":{"code":"unknown_resource"}}}`), nil
+		}
+		return nil, errors.New("a fault with " + c.Method)
+	})
+	asked := 0
+	session := connect(t, s, &mcp.ClientOptions{ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		asked++
+		return &mcp.ElicitResult{Action: "accept"}, nil
+	}})
+	prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "p", Arguments: map[string]string{"a": "1"}})
+	if err != nil || asked != 1 {
+		t.Fatalf("%v, asked %d times", err, asked)
+	}
+	if got := prompt.Messages[0].Content.(*mcp.TextContent).Text; got != `{"name":"p","arguments":{"a":"1"}}` && got != `{"arguments":{"a":"1"},"name":"p"}` {
+		t.Errorf("params %s", got)
+	}
+	var rpc *jsonrpc.Error
+	if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a:b"}); !errors.As(err, &rpc) || rpc.Code != -32002 {
+		t.Errorf("unknown resource: %v", err)
+	}
+	if _, err := session.ListPrompts(t.Context(), nil); !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInternalError || !strings.Contains(rpc.Message, "prompts/list") {
+		t.Errorf("a fault: %v", err)
+	}
+}
+
+func mustQuote(text json.RawMessage) []byte {
+	quoted, err := json.Marshal(string(text))
+	if err != nil {
+		panic(err)
+	}
+	return quoted
+}
+
+func TestChangesAndLogsAreTold(t *testing.T) {
+	s := toolserver.New("1", echo)
+	heard := make(chan string, 10)
+	session := connect(t, s, &mcp.ClientOptions{
+		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { heard <- "prompts" },
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { heard <- "resources" },
+		LoggingMessageHandler: func(_ context.Context, req *mcp.LoggingMessageRequest) {
+			heard <- fmt.Sprint(req.Params.Logger, " ", req.Params.Level, " ", req.Params.Data)
+		},
+	})
+	await := func(want ...string) {
+		t.Helper()
+		for len(want) > 0 {
+			select {
+			case got := <-heard:
+				want = slices.DeleteFunc(want, func(w string) bool { return w == got })
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%v did not come", want)
+			}
+		}
+	}
+	for range 2 {
+		s.Changed()
+		await("prompts", "resources")
+	}
+	if err := session.SetLoggingLevel(t.Context(), &mcp.SetLoggingLevelParams{Level: "warning"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Log(t.Context(), "files", "info", "calm")
+	s.Log(t.Context(), "files", "error", "storm")
+	await("files error storm")
 }

@@ -81,11 +81,15 @@ export class Offers {
     return format === 'text' ? list.map(fenced).join('\n\n') : list
   }
 
-  async read(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<types.ResourceResult> {
+  async read(server: string, uri: string, options: types.ReadOptions = {}): Promise<types.ResourceResult> {
     checkName(server)
     checkText('uri', uri)
-    checkFields('readResource', options, 'signal')
-    const answer = await this.#source.requests.ask<Called>({ method: 'readResource', name: server, uri }, options)
+    checkFields('readResource', options, 'signal callId')
+    const { signal, callId } = options
+    const answer = await this.#source.requests.ask<Called>(
+      { method: 'readResource', name: server, uri },
+      { signal, about: { callId } },
+    )
     if (this.#source.remote) return answer as unknown as types.ResourceResult
     const value = valueOf(answer)
     const contents = arrayOf(value['contents']).filter(isContents).map((c) => ({
@@ -174,15 +178,15 @@ export class Offers {
   async prompt(
     name: string,
     args: Record<string, string> = {},
-    options: { signal?: AbortSignal; format?: types.Dialect } = {},
+    options: types.ReadOptions & { format?: types.Dialect } = {},
   ): Promise<types.PromptResult<types.PromptMessage | types.ProviderMessage>> {
     checkText('name', name)
-    checkFields('getPrompt', options, 'signal format')
+    checkFields('getPrompt', options, 'signal callId format')
     if (!isObject(args)) throw new RegistryError('invalid_arguments', 'the arguments are not an object')
-    const { format, signal } = options
+    const { format, signal, callId } = options
     const answer = await this.#source.requests.ask<Called>(
       { method: 'getPrompt', name, args, ...(format && { format }) },
-      { signal },
+      { signal, about: { callId } },
     )
     if (this.#source.remote) return answer as unknown as types.PromptResult
     const { server, tool: prompt, durationMs } = answer
@@ -310,7 +314,7 @@ function lineOf(r: types.ResourceInfo | types.ResourceTemplateInfo): string {
 }
 
 /** Whether a URI has the fixed parts of a template, in their order. */
-function fits(template: string, uri: string): boolean {
+export function fits(template: string, uri: string): boolean {
   const [first = '', ...rest] = template.split(/\{[^{}]*\}/)
   const last = rest.pop()
   if (last === undefined || !first || !uri.startsWith(first)) return false

@@ -238,7 +238,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     return this.#offer().then((o) => o.list('prompts', options))
   }
 
-  readResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<types.ResourceResult> {
+  readResource(server: string, uri: string, options?: types.ReadOptions): Promise<types.ResourceResult> {
     return this.#offer().then((o) => o.read(server, uri, options))
   }
 

@@ -344,7 +344,7 @@ export interface Registry extends AsyncDisposable {
    * Reads a resource. The server fetches what the URI names; the registry never does. Rejects with `unknown_resource`
    * if the server does not know the URI.
    */
-  readResource(server: string, uri: string, options?: { signal?: AbortSignal }): Promise<ResourceResult>
+  readResource(server: string, uri: string, options?: ReadOptions): Promise<ResourceResult>
   /**
    * Calls the listener after each update of a resource, at most once a second, over reconnects too. Resolves to the
    * function that ends it, once the server has agreed. Rejects with `unsupported` if the server reports no updates.
@@ -356,12 +356,12 @@ export interface Registry extends AsyncDisposable {
    * Makes the messages of a prompt, by its name in `prompts()`. Rejects with `invalid_arguments` if a required argument
    * is missing, before anything is sent.
    */
-  getPrompt(name: string, args?: Record<string, string>, options?: { signal?: AbortSignal }): Promise<PromptResult>
+  getPrompt(name: string, args?: Record<string, string>, options?: ReadOptions): Promise<PromptResult>
   /** Makes the messages in a provider's form. */
   getPrompt(
     name: string,
     args: Record<string, string> | undefined,
-    options: { signal?: AbortSignal; format: Dialect },
+    options: ReadOptions & { format: Dialect },
   ): Promise<PromptResult<ProviderMessage>>
   /**
    * Asks a server for values of an argument. It waits 150 ms, so that it can follow typing: a later request for the
@@ -426,6 +426,13 @@ export interface ListOptions {
 }
 
 /** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
+/** Options of a request that a server may ask questions during. */
+export interface ReadOptions {
+  signal?: AbortSignal
+  /** Your name of the request, for questions of the server during it: {@link ElicitationRequest.callId}. */
+  callId?: string | number
+}
+
 interface Offered {
   server: string
   title?: string

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import {
+  ElicitRequestSchema,
+  ElicitResultSchema,
+  LoggingMessageNotificationSchema,
+  PromptListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { z } from 'zod'
+import { listen, type Listening } from '../web/harness.ts'
+import { hasTool, Rig } from './rig.ts'
+
+// What the servers of the registry offer beside tools reaches desktop clients through the real bridge and extension.
+
+interface Harbour extends Listening {
+  /** Takes the prompt `later` off the list, of every session. */
+  change(): void
+}
+
+/** A server with resources, prompts that complete and ask, and a log. */
+async function harbour(): Promise<Harbour> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const changes: (() => void)[] = []
+  const program = () => {
+    const server = new McpServer({ name: 'harbour', version: '1' }, { capabilities: { logging: {} } })
+    const read = (uri: URL) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: `of ${uri.pathname}` }] })
+    server.registerResource('chart', 'harbour://chart', { title: 'The chart' }, read)
+    const berths = new ResourceTemplate('harbour://berth/{n}', {
+      list: undefined,
+      complete: { n: (value) => ['1', '11', '2'].filter((n) => n.startsWith(value)) },
+    })
+    server.registerResource('berth', berths, {}, read)
+    server.registerPrompt(
+      'greet',
+      { argsSchema: { who: z.string() } },
+      async ({ who }, { sendRequest }) => {
+        const asked = await sendRequest({
+          method: 'elicitation/create',
+          params: {
+            message: 'Which tone?',
+            requestedSchema: { type: 'object', properties: { tone: { type: 'string' } } },
+          },
+        }, ElicitResultSchema)
+        return {
+          messages: [{ role: 'user', content: { type: 'text', text: `Greet ${who}: ${asked.content?.['tone']}` } }],
+        }
+      },
+    )
+    const later = server.registerPrompt('later', {}, () => ({ messages: [] }))
+    changes.push(() => later.remove())
+    server.registerTool('shout', { inputSchema: { text: z.string() } }, async ({ text }, { sendNotification }) => {
+      await sendNotification({
+        method: 'notifications/message',
+        params: { level: 'warning', logger: 'quay', data: text },
+      })
+      return { content: [{ type: 'resource_link', uri: 'harbour://hidden', name: 'hidden' }] }
+    })
+    server.registerResource('hidden', 'harbour://hidden', {}, read)
+    return server
+  }
+  const listening = await listen(async (req, res) => {
+    const id = req.headers['mcp-session-id'] as string | undefined
+    let transport = id === undefined ? undefined : sessions.get(id)
+    if (!transport) {
+      if (id !== undefined) return void res.writeHead(404).end()
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (s) => void sessions.set(s, transport!),
+      })
+      await program().connect(transport as never)
+    }
+    await transport.handleRequest(req, res)
+  })
+  return { ...listening, url: `${listening.url}/mcp`, change: () => changes.forEach((change) => change()) }
+}
+
+let rig: Rig, server: Harbour, desk: Client
+before(async () => {
+  server = await harbour()
+  rig = await Rig.create({ granted: true })
+  desk = await rig.bridge.stdioClient('desk')
+  await rig.panel.evaluate(
+    async (name, url) => {
+      const port = chrome.runtime.connect({ name: 'portolan-registry' })
+      const waiting = new Map<number, () => void>()
+      port.onMessage.addListener((m) => waiting.get(m.id)?.())
+      const ask = (id: number, m: object) =>
+        new Promise<void>((resolve) => {
+          waiting.set(id, resolve)
+          port.postMessage({ id, ...m })
+        })
+      await ask(1, { method: 'attach' })
+      for (const [id, server] of [[2, name], [3, 'twin']] as const)
+        await ask(id, { method: 'addServer', name: server, config: { url } })
+      await ask(4, { method: 'discover' })
+    },
+    'harbour',
+    server.url,
+  )
+  await hasTool(desk, 'twin__shout')
+})
+after(async () => {
+  await rig?.close()
+  await server?.close()
+})
+
+test('resources of all servers are listed and read, those of the same URI too', async () => {
+  const { resources } = await desk.listResources()
+  assert.deepEqual(resources.map((r) => [r.uri, r._meta?.['portolan/server']]), [
+    ['harbour://chart', 'harbour'],
+    ['harbour://hidden', 'harbour'],
+    ['portolan://twin/harbour%3A%2F%2Fchart', 'twin'],
+    ['portolan://twin/harbour%3A%2F%2Fhidden', 'twin'],
+  ])
+  assert.equal(resources[0]!.title, 'The chart')
+  for (
+    const [uri, of] of [['harbour://chart', 'harbour'], [resources[2]!.uri, 'twin'], ['harbour://berth/7', 'harbour']]
+  ) {
+    const { contents, _meta } = await desk.readResource({ uri: uri! })
+    assert.match((contents[0] as { text: string }).text, /^of /)
+    assert.deepEqual(_meta, { 'portolan/server': of, 'portolan/untrusted': true })
+  }
+  await assert.rejects(desk.readResource({ uri: 'other://x' }), { code: -32002 })
+  const { resourceTemplates } = await desk.listResourceTemplates()
+  assert.deepEqual(resourceTemplates.map((t) => t.uriTemplate), ['harbour://berth/{n}', 'harbour://berth/{n}'])
+})
+
+test('a prompt is completed and made, and its question goes to the client that asked for it', async () => {
+  const { prompts } = await desk.listPrompts()
+  assert.deepEqual(prompts.map((p) => p.name), ['harbour__greet', 'harbour__later', 'twin__greet', 'twin__later'])
+  const { completion } = await desk.complete({
+    ref: { type: 'ref/resource', uri: 'harbour://berth/{n}' },
+    argument: { name: 'n', value: '1' },
+  })
+  assert.deepEqual(completion.values, ['1', '11'])
+  const other = await rig.bridge.stdioClient('other')
+  for (const [client, tone] of [[desk, 'loud'], [other, 'soft']] as const)
+    client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { tone } }))
+  const texts = await Promise.all([desk, other].map(async (client) => {
+    const { messages } = await client.getPrompt({ name: 'twin__greet', arguments: { who: 'Ada' } })
+    return (messages[0]!.content as { text: string }).text
+  }))
+  assert.deepEqual(texts, ['Greet Ada: loud', 'Greet Ada: soft'])
+  await assert.rejects(desk.getPrompt({ name: 'harbour__none' }), { code: -32602 })
+  await assert.rejects(desk.getPrompt({ name: 'harbour__greet' }), { code: -32602 })
+})
+
+test('changes of lists and messages of logs reach a client', async () => {
+  const changed = new Promise<void>((resolve) =>
+    desk.setNotificationHandler(PromptListChangedNotificationSchema, () => resolve())
+  )
+  server.change()
+  await changed
+  for (let names = ['later']; names.some((n) => n.endsWith('later'));)
+    names = (await desk.listPrompts()).prompts.map((p) => p.name)
+
+  const heard = new Promise<unknown>((resolve) =>
+    desk.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => resolve(params))
+  )
+  await desk.setLoggingLevel('warning')
+  await desk.callTool({ name: 'harbour__shout', arguments: { text: 'ahoy' } })
+  assert.deepEqual(await heard, { level: 'warning', logger: 'harbour/quay', data: 'ahoy' })
+})
+
+test('a person who offers no servers offers nothing of them', async () => {
+  await rig.ask('setOptions', { publishRegistry: false })
+  assert.deepEqual((await desk.listResources()).resources, [])
+  await assert.rejects(desk.readResource({ uri: 'harbour://chart' }), /does not offer/)
+  await rig.ask('setOptions', { publishRegistry: true })
+})

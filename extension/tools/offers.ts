@@ -1,0 +1,132 @@
+import { fits } from '../../wasm/js/page/offers.ts'
+import type { RegistryImage } from '../../wasm/js/page/registry.ts'
+import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
+
+/** A page of a list has at most so many characters, far below the bridge's limit for a message. */
+const pageLength = 1 << 20
+
+/** The most resources whose server is known from a tool's result. */
+const mostNamed = 1000
+
+type Params = Record<string, unknown>
+type Asked = { signal: AbortSignal; callId: string }
+
+/** Resources, prompts and completion of the registry's servers, for desktop clients. */
+export class PublishedOffers {
+  /** The server that a tool's result has named a resource of, by URI. */
+  private readonly named = new Map<string, string>()
+
+  /** Answers a request of the spec. Rejects with a code, as the registry does. */
+  async answer(registry: RegistryImage, method: string, params: Params, asked: Asked): Promise<object> {
+    const { signal } = asked
+    switch (method) {
+      case 'resources/list': {
+        const seen = new Set<string>()
+        return paged(
+          'resources',
+          params,
+          (await registry.resources({ signal })).map(({ server, flags: _, ...r }) => {
+            const uri = seen.has(r.uri) ? ownUri(server, r.uri) : r.uri
+            seen.add(r.uri)
+            return { ...r, uri, _meta: marked(server, r._meta) }
+          }),
+        )
+      }
+      case 'resources/templates/list':
+        return paged(
+          'resourceTemplates',
+          params,
+          (await registry.resourceTemplates({ signal })).map(({ server, flags: _, ...t }) => (
+            { ...t, _meta: marked(server, t._meta) }
+          )),
+        )
+      case 'resources/read': {
+        const [server, uri] = await this.place(registry, String(params['uri']), signal)
+        const { contents, _meta } = await registry.readResource(server, uri, asked)
+        return { contents, _meta: marked(server, _meta) }
+      }
+      case 'prompts/list':
+        return paged(
+          'prompts',
+          params,
+          (await registry.prompts({ signal })).map(({ server, prompt: _, flags: __, ...p }) => (
+            { ...p, _meta: marked(server, p._meta) }
+          )),
+        )
+      case 'prompts/get': {
+        const args = params['arguments'] as Record<string, string> | undefined
+        const { description, messages, provenance, _meta } = await registry.getPrompt(
+          String(params['name']),
+          args,
+          asked,
+        )
+        return { description, messages, _meta: marked(provenance.server, _meta) }
+      }
+      case 'completion/complete':
+        return { completion: await this.complete(registry, params, signal) }
+    }
+    throw new RegistryError('unsupported', `there is no ${method}`)
+  }
+
+  /** Notes which resources a server's result names. */
+  note(server: string, content: unknown): void {
+    if (!Array.isArray(content)) return
+    for (const block of content as { uri?: unknown; resource?: { uri?: unknown } }[]) {
+      const uri = block?.uri ?? block?.resource?.uri
+      if (typeof uri === 'string' && uri.length < 8192) this.named.set(uri, server)
+    }
+    for (const uri of this.named.keys()) {
+      if (this.named.size <= mostNamed) break
+      this.named.delete(uri)
+    }
+  }
+
+  /** The server that a URI is read from, and its own URI. */
+  private async place(registry: RegistryImage, uri: string, signal: AbortSignal): Promise<[string, string]> {
+    const [, server, own] = /^portolan:\/\/([^/]+)\/(.+)$/.exec(uri) ?? []
+    if (server && own) return [decodeURIComponent(server), decodeURIComponent(own)]
+    const listed = (await registry.resources({ signal })).find((r) => r.uri === uri)
+    const of = listed?.server ?? this.named.get(uri) ??
+      (await registry.resourceTemplates({ signal })).find((t) => fits(t.uriTemplate, uri))?.server
+    if (of === undefined) throw new RegistryError('unknown_resource', `no server offers ${uri}`.slice(0, 500))
+    return [of, uri]
+  }
+
+  private async complete(registry: RegistryImage, params: Params, signal: AbortSignal): Promise<object> {
+    const { ref, argument, context } = params as {
+      ref: { name?: string; uri?: string }
+      argument: { name: string; value: string }
+      context?: { arguments?: Record<string, string> }
+    }
+    const request = {
+      argument: argument.name,
+      value: argument.value,
+      ...(context?.arguments && { context: context.arguments }),
+    }
+    const prompt = (await registry.prompts({ signal })).find((p) => p.name === ref.name)
+    if (prompt) return registry.complete({ ...request, server: prompt.server, prompt: prompt.prompt }, { signal })
+    const template = (await registry.resourceTemplates({ signal })).find((t) => t.uriTemplate === ref.uri)
+    if (template) return registry.complete({ ...request, server: template.server, template: ref.uri! }, { signal })
+    throw new RegistryError(ref.uri ? 'unknown_resource' : 'unknown_prompt', 'no server offers it')
+  }
+}
+
+/** The URI of a resource whose own URI another server has too. */
+const ownUri = (server: string, uri: string) => `portolan://${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
+
+const marked = (server: string, meta: Params | undefined) => (
+  { ...meta, 'portolan/server': server, 'portolan/untrusted': true }
+)
+
+/** A page of a list. Its cursor is the place of the next entry. */
+function paged(member: string, { cursor = '0' }: { cursor?: string }, all: object[]): object {
+  const from = Number(cursor)
+  if (!Number.isInteger(from) || from < 0 || from > all.length)
+    throw new RegistryError('invalid_arguments', 'the list has changed: list from the first page')
+  let at = from
+  for (let length = 0; at < all.length; at++) {
+    length += JSON.stringify(all[at]).length
+    if (length > pageLength && at > from) break
+  }
+  return { [member]: all.slice(from, at), ...(at < all.length && { nextCursor: String(at) }) }
+}
