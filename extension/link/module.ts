@@ -17,7 +17,10 @@ interface Caller {
   elicit(params: object): Promise<unknown>
 }
 
-/** Carries out a call or a request. Resolves to its result, or to a failed CallToolResult, as JSON text. The client gets a rejection's message. */
+/**
+ * Carries out a call or a request. Resolves to its result, or to a failed CallToolResult, as JSON text. The client gets
+ * a rejection's message.
+ */
 export type CallHandler = (call: ModuleCall, signal: AbortSignal, caller: Caller) => Promise<string>
 
 /** A tool for the module's list. `check`: the module checks arguments against the schema. */
