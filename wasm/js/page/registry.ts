@@ -33,6 +33,8 @@ export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof checkArguments | undefined
+  /** Checks structured content against the tool's schema. Absent: another realm has, or nobody does. */
+  validateResults?: 'flag' | 'error' | undefined
   onHints?(hints: string): void
   /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
   trust?(): Promise<Trust>
@@ -333,7 +335,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
     await this.confirm?.(this.#find(name), signal)
-    this.#owner.validate?.(this.#find(name), sent)
+    const tool = this.#find(name)
+    this.#owner.validate?.(tool, sent)
     const results = await this.#made()
     if (this.#owner.asks) {
       const denied = await (await this.#owner.trust!()).admit(
@@ -361,12 +364,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         signal,
         onProgress,
         giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
-        about: { tool: this.#find(name)?.tool, callId: options.callId ?? observedId },
+        about: { tool: tool?.tool, callId: options.callId ?? observedId },
       },
     )
     const { server } = answer
+    let result
     try {
-      return await results.take(
+      result = await results.take(
         answer,
         this.#resultBytes,
         originOf(this.#servers[server]?.config.url ?? ''),
@@ -375,6 +379,9 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
     }
+    const { validateResults } = this.#owner
+    if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
+    return (await part('validate', this.#owner.host)).checkResult(tool, result, validateResults === 'error')
   }
 
   getHealth(): Record<string, types.ServerHealth> {

@@ -82,6 +82,13 @@ export interface RegistryOptions {
   idleTimeoutMs?: number
   /** Checks arguments against the tool's inputSchema before a call. Default: false. */
   validate?: boolean
+  /**
+   * Checks `structuredContent` after a call of a tool with an outputSchema. A result that lacks it does not fit.
+   * - `flag`, the default: adds up to five flags with the rule `schema_mismatch` to {@link ToolResult.flags}
+   * - `error`: rejects with `invalid_result`. The tool has run, and its server stays healthy.
+   * - `off`: checks nothing
+   */
+  validateResults?: 'off' | 'flag' | 'error'
   limits?: Partial<Limits>
   /**
    * Answers questions of servers by a form (elicitation). Without it, servers do not see this capability. The call's
@@ -711,7 +718,7 @@ export interface ToolResult {
   truncated?: boolean
   /** With `truncated`: the handle for `readResult()`. */
   handle?: string
-  /** Suspicious parts of the result: hidden text, and more with the option `scan`. */
+  /** Suspicious parts of the result: hidden text, and more with the options `validateResults` and `scan`. */
   flags?: Flag[]
 }
 
@@ -739,7 +746,8 @@ export interface ResultPart {
 export interface Flag {
   /**
    * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
-   * `parameter`, `blob`, `data_url`, `lookalike`, …
+   * `parameter`, `blob`, `data_url`, `lookalike`, … `schema_mismatch`: a part of a result does not fit the tool's
+   * outputSchema, and `excerpt` says what is wanted there.
    */
   rule: string
   /** JSON pointer into the definition or the result. */
@@ -1079,6 +1087,7 @@ export type ErrorCode =
   | 'invalid_cassette'
   | 'invalid_config'
   | 'invalid_option'
+  | 'invalid_result'
   | 'load_failed'
   | 'network'
   | 'protocol'
