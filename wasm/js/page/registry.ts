@@ -69,7 +69,7 @@ const grace = 100
  * The registry of a page: an image of the host's state, and requests to the host. PageRegistry adds the tools for
  * models.
  */
-export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
+export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFor'>, HostListener {
   readonly requests: Requests
   version = ''
   rememberSecrets = false
@@ -332,6 +332,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (onProgress && typeof onProgress !== 'function')
       throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
+    if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
     await this.confirm?.(this.#find(name), signal)
@@ -383,6 +384,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
     return (await part('validate', this.#owner.host)).checkResult(tool, result, validateResults === 'error')
   }
+
+  toMessage =
+    (async (...message: [types.ToolResult, types.MessageOptions]) =>
+      (await part('tomessage', this.#owner.host)).messageFor(this.getSnapshot(), ...message)) as types.Registry[
+        'toMessage'
+      ]
 
   getHealth(): Record<string, types.ServerHealth> {
     return Object.fromEntries(Object.entries(this.#servers).map(([name, { config: _, ...health }]) => [name, health]))
