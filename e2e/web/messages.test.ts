@@ -394,6 +394,35 @@ test('structured content that does not fit is flagged, or refused, and is no fau
   await assert.rejects(createRegistry({ validateResults: true as never }), { code: 'invalid_option' })
 })
 
+test('a page loads the checks of results with the first that needs them', async () => {
+  const page = await openPage(browser, site.url, /ERR_FAILED/)
+  const loaded: string[] = []
+  await page.route('**/validate.js', (route) => {
+    loaded.push(route.request().url())
+    return route.abort()
+  })
+  const callAll = async ([url, validateResults]: [string, 'flag' | 'error']) => {
+    const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')
+    const servers = { demo: { url: 'builtin:demo' }, s: { url } }
+    const r = await createRegistry({ storage: 'memory', servers, validateResults })
+    await r.discover()
+    const outcome = (name: string) =>
+      r.call(name, {}).then(({ text, flags }) => text + (flags?.length ?? ''), (e) => e.code as string)
+    const outcomes = [await outcome('demo__weather'), await outcome('s__fails')]
+    const before = performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/validate.js')).length
+    outcomes.push(await outcome('s__misfits'))
+    await r.close()
+    return { before, outcomes }
+  }
+  const weather = '{"city":"nowhere","celsius":21.5,"sky":"clear"}'
+  const flagged = await page.evaluate(callAll, [server.url, 'flag'] as [string, 'flag'])
+  assert.deepEqual(flagged, { before: 0, outcomes: [weather, 'Error: no sum', '7'] }, 'a result outlives its check')
+  assert.equal(loaded.length, 1)
+  const { outcomes } = await page.evaluate(callAll, [server.url, 'error'] as [string, 'error'])
+  assert.equal(outcomes[2], 'load_failed')
+  await page.close()
+})
+
 /** Has a browser make messages of large images. */
 async function shrink({ gif }: { gif: string }) {
   const { createRegistry } = await import('/index.js' as string) as typeof import('../../dist/npm/index.js')

@@ -382,7 +382,10 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     }
     const { validateResults } = this.#owner
     if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
-    return (await part('validate', this.#owner.host)).checkResult(tool, result, validateResults === 'error')
+    const throws = validateResults === 'error'
+    const loading = part('validate', this.#owner.host)
+    // The tool has run. Its result is worth more than the flags.
+    return (await (throws ? loading : loading.catch(ignore)))?.checkResult(tool, result, throws) ?? result
   }
 
   toMessage =
