@@ -62,7 +62,7 @@ up)
 	case " $* " in *' --check '*) setup chromium ;; esac
 	exec dist/bin/portolan up --root dist/demo "$@" ;;
 test | soak)
-	setup tools servers worker bundlers chromium firefox
+	setup tools servers providers worker bundlers chromium firefox
 	[ "$verb" = test ] || setup conformance docs
 	everything
 	exec node $build/tests.mjs "$verb" "$@" ;;
@@ -87,7 +87,7 @@ farm) exec "$0" bench farm "$@" ;;
 bundlers) setup bundlers chromium firefox; package; exec node e2e/bundlers/run.ts "$@" ;;
 conformance) setup conformance chromium; package; programs; exec sh e2e/conformance/run.sh "$@" ;;
 size) package; worker; extension; exec node $build/sizes.mjs ;;
-check) setup tools; exec node $build/check.mjs ;;
+check) setup tools providers; exec node $build/check.mjs ;;
 docs) setup docs; package; exec node docs/tools/node_modules/typedoc/bin/typedoc --options docs/tools/typedoc.json --logLevel Warn ;;
 audit) exec node $build/audit.mjs ;;
 reproduce) setup tools; exec node $build/reproduce.mjs ;;

@@ -19,11 +19,13 @@ const schema = { type: 'object', properties: {} } as const
  */
 export async function sdkServer(
   tools: unknown[] = [],
-  { cors = true, before = async () => {}, instructions }: {
+  { cors = true, before = async () => {}, instructions, results = {} }: {
     cors?: boolean
     before?: () => Promise<unknown>
     /** Is called for each session. */
     instructions?: () => string
+    /** The results of tools, by name. */
+    results?: Record<string, { content: object[]; structuredContent?: object; isError?: boolean }>
   } = {},
 ): Promise<Listening & { calls: string[]; methods: string[]; headers: Record<string, string | undefined>[] }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
@@ -43,6 +45,7 @@ export async function sdkServer(
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification, sendRequest }) => {
       const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
       calls.push(params.name)
+      if (results[params.name]) return results[params.name]! as never
       if (params.name === 'raw') return text(bodies.at(-1)!)
       if (params.name === 'wait') {
         await new Promise((resolve) => signal.addEventListener('abort', resolve))

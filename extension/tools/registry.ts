@@ -82,6 +82,7 @@ export class PublishedRegistry {
       host: Host,
       storage,
       rememberSecrets: true,
+      validateResults: 'off', // desktop clients check results themselves
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
       onElicitation: async ({ callId, message, requestedSchema }) => {
         const call = this.calls.get(String(callId))

@@ -90,7 +90,7 @@ async function buildPage() {
     // One request for the lists of the last visit, and one for results.
     onlyExplicitManualChunks: true,
     manualChunks: (id) =>
-      ({ definitions: 'definitions', vault: 'definitions', results: 'results', text: 'results' })[
+      ({ definitions: 'definitions', vault: 'definitions', results: 'results', text: 'results', plaintext: 'results' })[
         /(\w+)\.ts$/.exec(id)?.[1]
       ],
   })

@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const folders = {
   tools: '.',
   servers: 'e2e/servers',
+  providers: 'e2e/providers',
   worker: 'proxy-worker',
   bundlers: 'e2e/bundlers',
   conformance: 'e2e/conformance',

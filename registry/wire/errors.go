@@ -25,6 +25,7 @@ var (
 	Closed           = Error{"closed", "The registry was closed; create a new one.", false}
 	InvalidConfig    = Error{"invalid_config", "Correct the server's name or configuration.", false}
 	InvalidArguments = Error{"invalid_arguments", "Pass one JSON object that fits the tool's inputSchema.", false}
+	InvalidResult    = Error{"invalid_result", "Tell the server's maker; validateResults: 'flag' gives such results with flags.", false}
 	SessionExpired   = Error{"session_expired", "The server keeps forgetting the session; try again.", true}
 	Redirect         = Error{"redirect", "Redirects are refused: what is sent would go along. If you trust where this one leads, make that address the server's url.", false}
 	TooLarge         = Error{"too_large", "Raise the limit in the registry's limits, or ask the tool for less.", false}

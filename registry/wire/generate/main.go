@@ -82,6 +82,7 @@ var errors = []struct {
 	{"goneError", wire.Gone},
 	{"invalidArgumentsError", wire.InvalidArguments},
 	{"invalidConfigError", wire.InvalidConfig},
+	{"invalidResultError", wire.InvalidResult},
 	{"unknownServerError", wire.UnknownServer},
 	{"unknownToolError", wire.UnknownTool},
 }

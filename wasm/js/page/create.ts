@@ -34,6 +34,7 @@ class PageOwner implements Owner {
   readonly onElicitation: types.RegistryOptions['onElicitation']
   readonly onElicitationUrl: types.RegistryOptions['onElicitationUrl']
   readonly onSampling: types.RegistryOptions['onSampling']
+  readonly validateResults: Owner['validateResults']
   validate: Owner['validate']
   scanner: Owner['scanner']
 
@@ -78,6 +79,8 @@ class PageOwner implements Owner {
     this.mode = intended(options)
     this.host = options.host
     this.asks = !!options.onApprove
+    const { validateResults = 'flag' } = options
+    if (validateResults !== 'off') this.validateResults = validateResults
     this.onElicitation = options.onElicitation
     this.onElicitationUrl = options.onElicitationUrl
     this.onSampling = options.onSampling

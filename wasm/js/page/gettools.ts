@@ -4,7 +4,21 @@ import { checkNames } from './checkrequest.ts'
 import { toolFor } from './convert.ts'
 import { readTool, resourceTools } from './own-tools.ts'
 import { RegistryImage } from './registry.ts'
-import type { Dialect, GetToolsOptions, Registry, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
+import type {
+  AISDKSchema,
+  AISDKTool,
+  Dialect,
+  GetToolsOptions,
+  JSONSchema,
+  MediaOptions,
+  OpenAITool,
+  Registry,
+  RunnableAISDKTool,
+  Tool,
+  ToolDefinition,
+  ToolFilter,
+  ToolInfo,
+} from '../shared/types.ts'
 
 const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
 
@@ -49,7 +63,53 @@ const resourceReader: ToolDefinition = {
 
 /** A registry with the tools in the form for models. */
 export class PageRegistry extends RegistryImage implements Registry {
-  getTools = ((options?: GetToolsOptions) => convertTools(this.getSnapshot().tools, options)) as Registry['getTools']
+  getTools = ((options?: GetToolsOptions) => {
+    const { tools } = this.getSnapshot()
+    if ((options?.format as string) !== sdk) return convertTools(tools, options)
+    const chosen = convertTools(tools, { ...options, format: 'openai' }) as OpenAITool[]
+    return Object.fromEntries(
+      chosen.map(({ function: f }): [string, AISDKTool] => [
+        f.name,
+        { description: f.description, inputSchema: schemaFor(f.parameters) },
+      ]),
+    )
+  }) as Registry['getTools']
+
+  toolsFor(
+    format: 'ai-sdk',
+    { modalities, maxImageBytes, ...filter }: ToolFilter & MediaOptions = {},
+  ): Record<string, RunnableAISDKTool> {
+    if (format !== sdk)
+      throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
+        hint: `Known is ${sdk}.`,
+      })
+    const tools = this.getTools({ ...filter, format })
+    return Object.fromEntries(
+      Object.entries(tools).map(([name, tool]): [string, RunnableAISDKTool] => [name, {
+        ...tool,
+        execute: (args, { abortSignal: signal, toolCallId: callId }) => this.call(name, args, { signal, callId }),
+        toModelOutput: ({ output }) => this.toMessage(output, { format, modalities, maxImageBytes }),
+      }]),
+    )
+  }
+}
+
+const sdk = 'ai-sdk'
+
+/** A schema as `jsonSchema()` of the AI SDK makes it. Its types know a Standard JSON Schema only. */
+function schemaFor(jsonSchema: JSONSchema): AISDKSchema {
+  const schema = () => jsonSchema
+  return {
+    [Symbol.for('vercel.ai.schema')]: true,
+    validate: undefined,
+    jsonSchema,
+    '~standard': {
+      version: 1,
+      vendor: 'portolan',
+      validate: (value) => ({ value: value as Record<string, unknown> }),
+      jsonSchema: { input: schema, output: schema },
+    },
+  } as AISDKSchema
 }
 
 /** The tools that pass the filter, converted to the dialect. */
@@ -62,7 +122,7 @@ function convertTools(tools: readonly ToolInfo[], options: GetToolsOptions = {})
   const cache = converted.get(format)
   if (!cache) {
     throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
-      hint: `Known are ${dialects.join(', ')}.`,
+      hint: `Known are ${dialects.join(', ')}, ${sdk}.`,
     })
   }
   const out: Tool[] = []

@@ -43,6 +43,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   callTimeoutMs: duration,
   idleTimeoutMs: duration,
   validate: boolean,
+  validateResults: [(v) => ['off', 'flag', 'error'].includes(v as string), "'off', 'flag' or 'error'"],
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,

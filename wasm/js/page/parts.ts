@@ -15,6 +15,7 @@ export const parts = {
   offers: () => import('./offers.ts'),
   questions: () => import('./questions.ts'),
   results: () => import('./results.ts'),
+  tomessage: () => import('./tomessage.ts'),
   trust: () => import('./trust.ts'),
   scan: () => import('../shared/scan.ts'),
   signin: () => import('./signin.ts'),

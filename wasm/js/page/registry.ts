@@ -33,6 +33,8 @@ export interface Owner extends Source {
   host?: types.RegistryOptions['host']
   /** Checks arguments against the tool's schema before they are sent. */
   validate?: typeof checkArguments | undefined
+  /** Checks structured content against the tool's schema. Absent: another realm has, or nobody does. */
+  validateResults?: 'flag' | 'error' | undefined
   onHints?(hints: string): void
   /** Stores approvals. Absent where the registry belongs to another realm (connectRegistry). */
   trust?(): Promise<Trust>
@@ -67,7 +69,7 @@ const grace = 100
  * The registry of a page: an image of the host's state, and requests to the host. PageRegistry adds the tools for
  * models.
  */
-export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostListener {
+export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFor'>, HostListener {
   readonly requests: Requests
   version = ''
   rememberSecrets = false
@@ -330,10 +332,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     if (onProgress && typeof onProgress !== 'function')
       throw new RegistryError('invalid_option', 'onProgress is not a function')
     const sent = argumentText(args)
+    if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
     await this.confirm?.(this.#find(name), signal)
-    this.#owner.validate?.(this.#find(name), sent)
+    const tool = this.#find(name)
+    this.#owner.validate?.(tool, sent)
     const results = await this.#made()
     if (this.#owner.asks) {
       const denied = await (await this.#owner.trust!()).admit(
@@ -361,12 +365,13 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
         signal,
         onProgress,
         giveUpMs: (timeoutMs ?? this.#callTimeoutMs) + grace,
-        about: { tool: this.#find(name)?.tool, callId: options.callId ?? observedId },
+        about: { tool: tool?.tool, callId: options.callId ?? observedId },
       },
     )
     const { server } = answer
+    let result
     try {
-      return await results.take(
+      result = await results.take(
         answer,
         this.#resultBytes,
         originOf(this.#servers[server]?.config.url ?? ''),
@@ -375,7 +380,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools'>, HostList
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
     }
+    const { validateResults } = this.#owner
+    if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
+    const throws = validateResults === 'error'
+    const loading = part('validate', this.#owner.host)
+    // The tool has run. Its result is worth more than the flags.
+    return (await (throws ? loading : loading.catch(ignore)))?.checkResult(tool, result, throws) ?? result
   }
+
+  toMessage =
+    (async (...message: [types.ToolResult, types.MessageOptions]) =>
+      (await part('tomessage', this.#owner.host)).messageFor(this.getSnapshot(), ...message)) as types.Registry[
+        'toMessage'
+      ]
 
   getHealth(): Record<string, types.ServerHealth> {
     return Object.fromEntries(Object.entries(this.#servers).map(([name, { config: _, ...health }]) => [name, health]))

@@ -6,6 +6,7 @@ import { RegistryError } from '../shared/registry-error.ts'
 import { goneError } from '../shared/wire.gen.ts'
 import type { Scanner } from '../shared/scan.ts'
 import { finish, inTurns, type Steps } from '../shared/yield.ts'
+import { readTool } from './own-tools.ts'
 import { cut, textOf } from './text.ts'
 import type { ContentBlock, Flag, Provenance, Registry, ResultPart, ResultRange, ToolResult } from '../shared/types.ts'
 
@@ -121,6 +122,22 @@ export class Results {
 function whole(text: string, at: number): number {
   const i = Math.min(Math.max(Math.floor(at) || 0, 0), text.length)
   return text.charCodeAt(i) >> 10 === 0x37 && text.charCodeAt(i - 1) >> 10 === 0x36 ? i + 1 : i
+}
+
+/** Answers a call of the tool that reads on in a result. */
+export async function readCall(registry: Pick<Registry, 'readResult'>, args: string): Promise<ToolResult> {
+  const began = performance.now()
+  const text = await readPart(registry, args)
+  const server = 'portolan', tool = readTool
+  return {
+    text,
+    content: [{ type: 'text', text }],
+    isError: false,
+    server,
+    tool,
+    durationMs: performance.now() - began,
+    provenance: { server, tool, origin: '', untrusted: true },
+  }
 }
 
 /** Reads a part as a model asks for it, and returns it as a text for models. */

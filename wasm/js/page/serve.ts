@@ -5,8 +5,8 @@ import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/pr
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type * as types from '../shared/types.ts'
 
-/** A registry without getTools: the other end offers its tools to models. */
-type Registry = Omit<types.Registry, 'getTools'>
+/** A registry without getTools and toolsFor: the other end offers its tools to models. */
+type Registry = Omit<types.Registry, 'getTools' | 'toolsFor'>
 
 /**
  * The other end of connectRegistry, for any registry. An options page or a side panel uses the registry of a

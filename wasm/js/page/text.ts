@@ -3,7 +3,8 @@
 
 import { memberText } from '../shared/json.ts'
 
-interface Block {
+/** A content block of any shape. */
+export interface Block {
   type?: unknown
   text?: unknown
   data?: unknown
@@ -28,14 +29,18 @@ export function textOf(result: unknown, source?: { readonly raw?: string | undef
   }
   let text = parts.join('\n')
   if (!hasText && (r.structuredContent ?? null) !== null) text = compact(r.structuredContent, source?.raw)
-  text = text.replace(/\p{Surrogate}/gu, '\ufffd') || '(no output)'
+  text = sound(text) || '(no output)'
   return r.isError === true && !/^error/i.test(text) ? 'Error: ' + text : text
 }
+
+/** The text with replacement characters for halves of characters. */
+export const sound = (text: string) => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 const read = (v: unknown): Block => (typeof v === 'object' && v !== null ? v : {})
 const str = (v: unknown) => (typeof v === 'string' ? v : '')
 
-function blockText(b: Block): [text: string, isText: boolean] {
+/** The text of a block, or the marker for what is no text. */
+export function blockText(b: Block): [text: string, isText: boolean] {
   const type = str(b.type)
   if (isForUser(b)) return ['', false]
   switch (type) {
@@ -59,7 +64,7 @@ function blockText(b: Block): [text: string, isText: boolean] {
 }
 
 /** The block is for the user alone. */
-function isForUser({ annotations }: Block): boolean {
+export function isForUser({ annotations }: Block): boolean {
   const audience: unknown = (read(annotations) as { audience?: unknown }).audience
   return Array.isArray(audience) && audience.length > 0 && audience.every((role) => role === 'user')
 }

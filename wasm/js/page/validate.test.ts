@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { validateArguments } from './validate.ts'
+import type { ToolResult } from '../shared/types.ts'
+import { checkResult, validateArguments } from './validate.ts'
 
 interface Group {
   description: string
@@ -243,4 +244,48 @@ test('values stay out of the problems', () => {
   const problems = validateArguments(schema, { token: 'hunter2', key: 'hunter2', pin: 'hunter2', id: 'hunter2' })!
   assert.equal(problems.split('; ').length, 4)
   assert.ok(!problems.includes('hunter2'), problems)
+})
+
+test('misfits of a result are flags at JSON pointers, at most five, or an error', () => {
+  const outputSchema = object({ a: { type: 'string' } }, {
+    required: ['b', 'c', 'd', 'e', 'f'],
+    additionalProperties: false,
+  })
+  const tool = { name: 's__t', server: 's', tool: 't', definition: { name: 't', inputSchema: {}, outputSchema } }
+  const first = { rule: 'blob', where: '/content/0', excerpt: 'x' }
+  const made = (structuredContent: unknown): ToolResult => ({
+    text: '',
+    content: [],
+    structuredContent,
+    isError: false,
+    server: 's',
+    tool: 't',
+    durationMs: 0,
+    provenance: { server: 's', tool: 't', origin: '', untrusted: true },
+    flags: [first],
+  })
+  const fits = made({ a: '', b: 1, c: 1, d: 1, e: 1, f: 1 })
+  const loose = { ...tool, definition: { ...tool.definition, outputSchema: object({}, { required: ['b'] }) } }
+  assert.equal(checkResult(loose, fits, true), fits)
+  const { flags } = checkResult(tool, made({}), false)
+  assert.deepEqual(flags, [
+    first,
+    ...['b', 'c', 'd', 'e', 'f'].map((name) => ({
+      rule: 'schema_mismatch',
+      where: `/structuredContent/${name}`,
+      excerpt: 'is required',
+    })),
+  ])
+  assert.equal(
+    checkResult(tool, made({ 'x\u200by': 1, b: 1, c: 1, d: 1, e: 1, f: 1 }), false).flags![1]!.where,
+    '/structuredContent/xy',
+  )
+  assert.equal(checkResult(tool, made(undefined), false).flags![1]!.where, '/structuredContent')
+  assert.equal(checkResult(tool, made(null), false).flags![1]!.excerpt, 'want an object, not null')
+  assert.throws(() => checkResult(tool, made([]), true), {
+    code: 'invalid_result',
+    message: 'invalid result: /structuredContent: want an object, not an array',
+    server: 's',
+    retryable: false,
+  })
 })

@@ -1,11 +1,12 @@
-// Arguments against a tool's inputSchema. registry/validate says the rules
+// Arguments against a tool's inputSchema, and results against its outputSchema. registry/validate says the rules
 // and the bounds; validate.test.ts holds both to the same verdicts.
 
 import { clip, distinct, get, isObject, isSchema, json } from './schemashape.ts'
 import { lookup, typesOf } from './schemaview.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { ToolInfo } from '../shared/types.ts'
-import { invalidArgumentsError, typeNames } from '../shared/wire.gen.ts'
+import { excerptAt, plain } from '../shared/plaintext.ts'
+import type { Flag, ToolInfo, ToolResult } from '../shared/types.ts'
+import { invalidArgumentsError, invalidResultError, typeNames } from '../shared/wire.gen.ts'
 
 const maxDepth = 64
 const maxSteps = 20_000
@@ -32,19 +33,55 @@ export function checkArguments(tool: ToolInfo | undefined, args: string): void {
 }
 
 /**
+ * Checks the structured content of a result against the tool's outputSchema. Returns the result, with a flag for each
+ * place that does not fit. With `throws`, throws instead.
+ */
+export function checkResult(tool: ToolInfo, result: ToolResult, throws: boolean): ToolResult {
+  const { structuredContent } = result
+  const found = structuredContent === undefined
+    ? [{ path: '', want: 'is required' }]
+    : misfits(tool.definition.outputSchema, structuredContent)
+  if (!found.length) return result
+  const flags = found.map(({ path, want }): Flag => ({
+    rule: 'schema_mismatch',
+    where: '/structuredContent' + plain(path).text,
+    excerpt: excerptAt(want, 0),
+  }))
+  if (!throws) return { ...result, flags: [...result.flags ?? [], ...flags] }
+  const list = flags.map(({ where, excerpt }) => `${where}: ${excerpt}`).join('; ')
+  throw new RegistryError(invalidResultError.code, `invalid result: ${list}`, {
+    ...invalidResultError,
+    server: result.server,
+  })
+}
+
+/**
  * Says what of the arguments does not fit the schema: up to five places, each by
  * its JSON pointer, and what is wanted there; undefined when nothing is known to
- * be wrong. Values are never quoted: they may be secret. What the schema says in
- * keywords that are not read here, pattern and format among them, counts as kept.
+ * be wrong.
  */
 export function validateArguments(schema: unknown, args: unknown): string | undefined {
-  let problems: string[] = []
+  return misfits(schema, args).map(({ path, want }) => `${path || 'the arguments'}: ${want}`).join('; ') || undefined
+}
+
+/** A place that does not fit, as a JSON pointer, and what is wanted there. Both are clipped. */
+interface Misfit {
+  path: string
+  want: string
+}
+
+/**
+ * The places of a value that do not fit the schema, up to five. Values are never quoted: they may be secret. What the
+ * schema says in keywords that are not read here, pattern and format among them, counts as kept.
+ */
+function misfits(schema: unknown, root: unknown): Misfit[] {
+  let problems: Misfit[] = []
   let steps = 0
   // Set at a keyword that may make a misfit valid. Then only certain misfits are reported.
   let unsure = false
 
   const fail = (path: string, want: string) => {
-    if (problems.length < maxProblems) problems.push(clip(path || 'the arguments') + ': ' + clip(want))
+    if (problems.length < maxProblems) problems.push({ path: clip(path), want: clip(want) })
   }
 
   function check(s: unknown, value: unknown, path: string, depth: number): void {
@@ -206,8 +243,8 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
       names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]))
   }
 
-  check(schema, args, '', 0)
-  return problems.join('; ') || undefined
+  check(schema, root, '', 0)
+  return problems
 }
 
 type Schema = Record<string, unknown>

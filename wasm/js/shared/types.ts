@@ -82,6 +82,13 @@ export interface RegistryOptions {
   idleTimeoutMs?: number
   /** Checks arguments against the tool's inputSchema before a call. Default: false. */
   validate?: boolean
+  /**
+   * Checks `structuredContent` after a call of a tool with an outputSchema. A result that lacks it does not fit.
+   * - `flag`, the default: adds up to five flags with the rule `schema_mismatch` to {@link ToolResult.flags}
+   * - `error`: rejects with `invalid_result`. The tool has run, and its server stays healthy.
+   * - `off`: checks nothing
+   */
+  validateResults?: 'off' | 'flag' | 'error'
   limits?: Partial<Limits>
   /**
    * Answers questions of servers by a form (elicitation). Without it, servers do not see this capability. The call's
@@ -314,14 +321,29 @@ export interface Registry extends AsyncDisposable {
   getTools(options: GetToolsOptions & { format: 'anthropic' }): AnthropicTool[]
   /** As function declarations for Gemini. */
   getTools(options: GetToolsOptions & { format: 'gemini' }): GeminiTool[]
+  /** For the AI SDK, by name. The tools have no `execute`: see {@link toolsFor}. */
+  getTools(options: ToolFilter & { format: 'ai-sdk' }): Record<string, AISDKTool>
   /** For a format that is chosen at run time. */
   getTools(options?: GetToolsOptions): Tool[]
+  /**
+   * The tools for `generateText` and `streamText` of the AI SDK 7, by name. `execute` calls the tool and gives the
+   * whole result. `toModelOutput` makes the model's form of it, with {@link toMessage}.
+   */
+  toolsFor(format: 'ai-sdk', options?: ToolFilter & MediaOptions): Record<string, RunnableAISDKTool>
   /** Whether a model may call a tool with this name now. */
   has(name: string): boolean
   /** Calls a tool and returns the text for the model. A result with `isError` resolves to its text. */
   dispatch(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<string>
   /** Calls a tool and returns the whole result. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
+  /**
+   * Makes the provider's answer to a tool call of a result, with its images, audio and documents where the format and
+   * `modalities` take them. In place of others stand markers, as in `result.text`. A result with `isError`, and every
+   * answer for Chat Completions, is text only. What is for the user alone is left out.
+   *
+   * A text is as long as `result.text`, and a cut one keeps its handle. At most 20 blocks are not text.
+   */
+  toMessage<F extends MessageFormat>(result: ToolResult, options: MessageOptions<F>): Promise<ToolMessages[F]>
   /**
    * Approves held tools in their current version, by the server's names. Default: all. Resolves once the approval is
    * stored.
@@ -606,9 +628,13 @@ export interface Activity {
   log?: LogEntry
 }
 
-/** Selects tools and their format. A tool must satisfy every condition. */
-export interface GetToolsOptions {
+/** Selects tools and their format. */
+export interface GetToolsOptions extends ToolFilter {
   format?: Dialect
+}
+
+/** Selects tools. A tool must satisfy every condition. */
+export interface ToolFilter {
   /** Only tools of these servers. */
   servers?: string[]
   /** Only tools with these names. A trailing `*` matches any rest. */
@@ -616,8 +642,8 @@ export interface GetToolsOptions {
   /** No tools with these names. */
   exclude?: string[]
   /**
-   * Adds the tool `portolan_read_result`, with which a model reads the rest of a cut result. `dispatch()` answers it.
-   * Default: false.
+   * Adds the tool `portolan_read_result`, with which a model reads the rest of a cut result. `dispatch()` and `call()`
+   * answer it. Default: false.
    */
   readResult?: boolean
   /**
@@ -659,6 +685,111 @@ export interface GeminiTool {
 }
 /** A tool in one of the formats. */
 export type Tool = OpenAITool | OpenAIResponsesTool | AnthropicTool | GeminiTool
+
+/** A tool for the AI SDK 7. */
+export interface AISDKTool {
+  description: string
+  inputSchema: AISDKSchema
+}
+
+/** A tool for the AI SDK 7 that it can run. */
+export interface RunnableAISDKTool extends AISDKTool {
+  execute: (
+    args: Record<string, unknown>,
+    options: { abortSignal?: AbortSignal; toolCallId?: string },
+  ) => Promise<ToolResult>
+  toModelOutput: (options: { output: ToolResult }) => Promise<ToolMessages['ai-sdk']>
+}
+
+/** What `jsonSchema()` of the AI SDK makes. It is a Standard JSON Schema too. It accepts every value. */
+export interface AISDKSchema {
+  readonly jsonSchema: JSONSchema
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'portolan'
+    readonly types?: { readonly input: Record<string, unknown>; readonly output: Record<string, unknown> }
+    readonly validate: (value: unknown) => { readonly value: Record<string, unknown> }
+    readonly jsonSchema: { readonly input: () => JSONSchema; readonly output: () => JSONSchema }
+  }
+}
+
+/** Which parts of results a model gets as they are. */
+export interface MediaOptions {
+  /** What the model takes. Default: images and documents (PDF and plain text), but no audio. */
+  modalities?: { image?: boolean; audio?: boolean; document?: boolean }
+  /**
+   * The most bytes of an image. Default: 5 MiB. A browser makes a larger one smaller, with 2,048 pixels or less on its
+   * longest side, unless it is a GIF or has over 67 megapixels. Node has no such function. A marker stands there then.
+   */
+  maxImageBytes?: number
+}
+
+/** The form of a provider, or of the AI SDK. */
+export type MessageFormat = Dialect | 'ai-sdk'
+
+/** Options of {@link Registry.toMessage}. `callId` is the provider's id of the call. */
+export type MessageOptions<F extends MessageFormat = MessageFormat> =
+  & MediaOptions
+  & { format: F }
+  & (F extends 'gemini' | 'ai-sdk' ? { callId?: string } : { callId: string })
+
+/** The answers to tool calls, by format. */
+export interface ToolMessages {
+  /** A message. */
+  openai: { role: 'tool'; tool_call_id: string; content: string }
+  /** An item of `input`. */
+  'openai-responses': {
+    type: 'function_call_output'
+    call_id: string
+    output:
+      | string
+      | (
+        | { type: 'input_text'; text: string }
+        | { type: 'input_image'; image_url: string; detail: 'auto' }
+        | { type: 'input_file'; filename: string; file_data: string }
+      )[]
+  }
+  /** A block of a user's message. */
+  anthropic: {
+    type: 'tool_result'
+    tool_use_id: string
+    is_error?: true
+    content:
+      | string
+      | (
+        | { type: 'text'; text: string }
+        | {
+          type: 'image'
+          source: { type: 'base64'; media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string }
+        }
+        | {
+          type: 'document'
+          source:
+            | { type: 'base64'; media_type: 'application/pdf'; data: string }
+            | { type: 'text'; media_type: 'text/plain'; data: string }
+        }
+      )[]
+  }
+  /** A part of a user's content. `name` is the tool's in the registry. */
+  gemini: {
+    functionResponse: {
+      id?: string
+      name: string
+      response: { output: string } | { error: string }
+      parts?: { inlineData: { mimeType: string; data: string } }[]
+    }
+  }
+  /** The `output` of a tool-result part. */
+  'ai-sdk':
+    | { type: 'text' | 'error-text'; value: string }
+    | {
+      type: 'content'
+      value: (
+        | { type: 'text'; text: string }
+        | { type: 'file'; mediaType: string; data: { type: 'data'; data: string } }
+      )[]
+    }
+}
 
 /** Options of one call. */
 export interface DispatchOptions {
@@ -718,7 +849,7 @@ export interface ToolResult {
   truncated?: boolean
   /** With `truncated`: the handle for `readResult()`. */
   handle?: string
-  /** Suspicious parts of the result: hidden text, and more with the option `scan`. */
+  /** Suspicious parts of the result: hidden text, and more with the options `validateResults` and `scan`. */
   flags?: Flag[]
 }
 
@@ -746,7 +877,8 @@ export interface ResultPart {
 export interface Flag {
   /**
    * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
-   * `parameter`, `blob`, `data_url`, `lookalike`, …
+   * `parameter`, `blob`, `data_url`, `lookalike`, … `schema_mismatch`: a part of a result does not fit the tool's
+   * outputSchema, and `excerpt` says what is wanted there.
    */
   rule: string
   /** JSON pointer into the definition or the result. */
@@ -1086,6 +1218,7 @@ export type ErrorCode =
   | 'invalid_cassette'
   | 'invalid_config'
   | 'invalid_option'
+  | 'invalid_result'
   | 'load_failed'
   | 'network'
   | 'protocol'

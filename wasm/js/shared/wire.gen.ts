@@ -318,6 +318,13 @@ export const invalidConfigError = {
 } as const
 
 /** The class of an error of this code. */
+export const invalidResultError = {
+  code: 'invalid_result',
+  hint: "Tell the server's maker; validateResults: 'flag' gives such results with flags.",
+  retryable: false,
+} as const
+
+/** The class of an error of this code. */
 export const unknownServerError = {
   code: 'unknown_server',
   hint: 'Add the server first, or check its name.',

@@ -1,0 +1,7 @@
+// The client libraries of model providers. Their packages are in this folder.
+
+export { default as OpenAI } from 'openai'
+export { default as Anthropic } from '@anthropic-ai/sdk'
+export { GoogleGenAI, type Part } from '@google/genai'
+export { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+export { asSchema, generateText, isStepCount, jsonSchema, type ToolResultPart, type ToolSet } from 'ai'
