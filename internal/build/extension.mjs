@@ -23,8 +23,7 @@ const minified = {
  * leaves messages for models, and checks of calls, to the side panel. An import() of one fails, as any
  * in a service worker.
  */
-const unused =
-  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|tomessage|limits|integrity|worker)\.ts$/
+const unused = /\/(shared|worker-fallbacks|storage-lock|definitions|validate|tomessage|limits|integrity|worker)\.ts$/
 const withoutUnused = {
   name: 'parts that the background never uses',
   setup(build) {
