@@ -321,7 +321,7 @@ func (p *Pending) take(c *conn) (n int) {
 // send hands the call to a session that take has counted. The caller holds no lock.
 func (p *Pending) send(c *conn, n int) {
 	r := p.r
-	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, OnProgress: p.progress, OnAsk: p.asking}
+	out := ToolCall{ID: p.call.ID, Tool: p.tool.RawName, Def: p.tool.Def, Arguments: p.call.Arguments, Meta: p.call.Meta, Detach: p.call.Detach, OnProgress: p.progress, OnAsk: p.asking}
 	inline := false
 	stop, err := guarded(func() (stop func(error), err error) {
 		stop, inline = r.startTool(c.session, out, func(o *ToolOutput, err error) { p.answered(c, o, err) })
@@ -478,7 +478,7 @@ func (p *Pending) finish(output *ToolOutput, err error, byCaller bool) {
 		p.done(nil, p.named(err))
 		return
 	}
-	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result, Origin: origin, r: r}, nil)
+	p.done(&Result{Server: s.name, Tool: p.tool.RawName, IsError: output.IsError, Duration: took, Payload: output.Result, Task: output.Task, Origin: origin, r: r}, nil)
 }
 
 // longestWait bounds the time between two checks of the deadlines of calls, so that

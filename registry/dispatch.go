@@ -20,6 +20,9 @@ type Call struct {
 	Arguments []byte
 	// Timeout bounds the whole call, and the time without progress; 0 means the registry's own.
 	Timeout time.Duration
+	// Detach has the server run the call as a task, if it can. The result is then a Task
+	// that [Registry.WaitTask] follows.
+	Detach bool
 	// Meta, if not empty, is the JSON text of an object whose members go along in _meta, such
 	// as traceparent, tracestate and baggage (SEP-414). The protocol's own members replace them.
 	Meta []byte
@@ -45,6 +48,7 @@ type Result struct {
 	IsError  bool   // the tool says that it failed; its content says why
 	Duration time.Duration
 	Payload  Payload // the CallToolResult object of the spec
+	Task     []byte  // the JSON text of a Task object of the spec, in place of Payload, or nil
 	Origin   string  // of the server's URL; the answer is that server's and untrusted
 
 	r *Registry

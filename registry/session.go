@@ -70,6 +70,18 @@ type Offerer interface {
 	Follow(context.Context, Following) error
 }
 
+// A Tasker is a session whose calls may become tasks of the server.
+type Tasker interface {
+	Session
+
+	// FollowTask waits for the result of a task that an earlier call became. Ending ctx ends
+	// the wait, not the task. The error is [ErrGone] if the server does not know the task.
+	FollowTask(ctx context.Context, taskID string, call ToolCall) (*ToolOutput, error)
+
+	// CancelTask ends a task.
+	CancelTask(ctx context.Context, taskID string) error
+}
+
 // Capabilities is the JSON text of a ServerCapabilities object of the spec, or nil.
 type Capabilities []byte
 
@@ -257,6 +269,8 @@ type ToolCall struct {
 	Arguments []byte
 	// Meta is the JSON text of an object whose members go along in _meta; may be empty.
 	Meta []byte
+	// Detach says that the output may be a task, which the caller follows.
+	Detach bool
 	// OnProgress, if not nil, asks for progress and is called for each
 	// notification, in order, until CallTool returns.
 	OnProgress func(Progress)
@@ -274,6 +288,8 @@ type Progress struct {
 
 // A ToolOutput is a server's answer to tools/call.
 type ToolOutput struct {
+	// Task is the JSON text of a Task object of the spec, in place of a Result, if the call was detached.
+	Task []byte
 	// Result is the whole CallToolResult object of the spec.
 	Result  Payload
 	IsError bool

@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/portolan-mcp/portolan/registry"
@@ -22,14 +24,68 @@ type task struct {
 	answered map[string]bool
 }
 
-// The bounds of a task: its id in bytes, the time between two polls, and polls without an
+// The bounds of a task: its id and its first state in bytes, the time between two polls, and polls without an
 // answer in a row.
 const (
 	maxTaskID      = 1 << 10
+	maxTaskState   = 16 << 10
 	minPoll        = 500 * time.Millisecond
 	maxPoll        = time.Minute
 	maxPollFailure = 5
 )
+
+// begunTask returns a task as the output of a detached call.
+func (s *Session) begunTask(state []byte) (*registry.ToolOutput, error) {
+	if id := getString(state, "taskId"); id == "" || len(id) > maxTaskID || len(state) > maxTaskState {
+		return nil, registry.Because(registry.ErrProtocol, "the task has no id")
+	}
+	return &registry.ToolOutput{Task: slices.Clone(state)}, nil
+}
+
+// FollowTask implements [registry.Tasker].
+func (s *Session) FollowTask(ctx context.Context, taskID string, call registry.ToolCall) (*registry.ToolOutput, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	r := &rpc{op: OpCall, call: call.ID, method: "tasks/get", progress: call.OnProgress, asking: call.OnAsk}
+	t := task{s: s, r: r, id: taskID, answered: map[string]bool{}}
+	for {
+		e, err := t.poll(ctx)
+		switch {
+		case err != nil:
+			return nil, forgotten(err)
+		case e == nil:
+			if !pause(ctx, minPoll) {
+				return nil, context.Cause(ctx)
+			}
+		case e.Kind == Output:
+			return s.output(e), nil
+		default:
+			output, err := t.follow(ctx, get([]byte(e.Text), "result"))
+			return output, forgotten(err)
+		}
+	}
+}
+
+// CancelTask implements [registry.Tasker].
+func (s *Session) CancelTask(ctx context.Context, taskID string) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	t := task{s: s, r: &rpc{}, id: taskID}
+	_, err := t.send(ctx, OpOther, "tasks/cancel", nil)
+	return forgotten(err)
+}
+
+// forgotten reads the error of a request about a task: invalid params means that the server
+// does not know the task (2025-11-25, basic/utilities/tasks, protocol errors).
+func forgotten(err error) error {
+	var rpc *registry.RPCError
+	if errors.As(err, &rpc) && rpc.Code == codeInvalidParams {
+		return registry.Because(registry.ErrGone, "the server does not know the task: "+rpc.Message)
+	}
+	return err
+}
 
 // followTask waits for the result of a task whose first state is given.
 func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*registry.ToolOutput, error) {

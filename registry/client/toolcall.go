@@ -16,6 +16,8 @@ type toolCall struct {
 	r    rpc
 	w    wait
 	done func(*registry.ToolOutput, error)
+	// A task is the output, and is not followed.
+	detached bool
 
 	progress sync.Mutex // held while progress is reported, which may come on any stream
 
@@ -33,10 +35,10 @@ func (s *Session) StartTool(call registry.ToolCall, done func(*registry.ToolOutp
 	params := make([]byte, 0, len(call.Tool)+len(arguments)+32)
 	params = rawMember(member(params, "name", call.Tool), "arguments", arguments)
 	op := OpCall
-	if def, ok := call.Def.(*Value); ok && def.asTask && !s.modern {
+	if def, ok := call.Def.(*Value); ok && !s.modern && (def.asTask || call.Detach && s.tasks && def.mayBeTask()) {
 		op, params = OpOther, rawMember(params, "task", []byte("{}"))
 	}
-	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}}
+	t := &toolCall{s: s, done: done, r: rpc{op: op, call: call.ID, method: "tools/call", params: params, meta: callersMeta(call.Meta), progress: call.OnProgress, asking: call.OnAsk}, detached: call.Detach}
 	if s.modern {
 		t.r.headers = append([]string{"Mcp-Name", headerValue(call.Tool)}, s.callHeaders(call)...)
 	}
@@ -142,6 +144,9 @@ func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Eve
 	state := get([]byte(e.Text), "result")
 	if t.r.op == OpOther {
 		state = get(state, "task")
+	}
+	if t.detached {
+		return t.s.begunTask(state)
 	}
 	return t.s.followTask(ctx, &t.r, state)
 }

@@ -38,3 +38,10 @@ func (v *Value) Release() { v.p.Free(v.table) }
 
 // JSON asks the platform for the text: the slow path.
 func (v *Value) JSON() ([]byte, error) { return v.p.Text(v.table, v.index) }
+
+// mayBeTask reports whether a tool's definition says that it may run as a task (2025-11-25).
+func (v *Value) mayBeTask() bool {
+	def, err := v.JSON()
+	support := getString(def, "execution", "taskSupport")
+	return err == nil && (support == "optional" || support == "required")
+}

@@ -73,6 +73,49 @@ func testTasks(t *testing.T, dial Dial) {
 			t.Errorf("the call was %s", call.Params)
 		}
 	})
+	each(t, "detached, and followed by another session", func(t *testing.T, modern bool) {
+		s := taskServer(modern, `"status":"working","statusMessage":"half"`, `"status":"completed","result":`+done)
+		s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+done+`}`))
+		p := connect(t, dial, s, Options{})
+		begun, err := p.CallTool(p.ctx, registry.ToolCall{Tool: "slow", Def: p.list(nil).Tools[0].Def, Detach: true})
+		if err != nil || begun.Result != nil || !strings.Contains(string(begun.Task), `"taskId":"t 1"`) {
+			t.Fatalf("%v, %v", begun, err)
+		}
+		if n := len(s.Received("tasks/get")); n != 0 {
+			t.Errorf("%d polls of a detached task", n)
+		}
+		later := connect(t, dial, s, Options{})
+		var told []string
+		out, err := later.Session.(registry.Tasker).FollowTask(later.ctx, "t 1", registry.ToolCall{
+			OnProgress: func(x registry.Progress) { told = append(told, x.Message) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := out.Result.JSON(); string(got) != done || !strings.Contains(strings.Join(told, ","), "half") {
+			t.Errorf("result %s, progress %q", got, told)
+		}
+	})
+	each(t, "cancelled, or not known", func(t *testing.T, modern bool) {
+		s := taskServer(modern, "")
+		p := connect(t, dial, s, Options{})
+		tasks := p.Session.(registry.Tasker)
+		if err := tasks.CancelTask(p.ctx, "t 1"); err != nil || len(s.Received("tasks/cancel")) != 1 {
+			t.Errorf("cancel: %v", err)
+		}
+		gone := func(w http.ResponseWriter, req *http.Request, m Message) { ReplyError(w, m, 200, -32602, "no such task") }
+		s.On("tasks/cancel", gone)
+		s.On("tasks/get", gone)
+		if err := tasks.CancelTask(p.ctx, "t 2"); !errors.Is(err, registry.ErrGone) {
+			t.Errorf("cancel an unknown task: %v", err)
+		}
+		if _, err := tasks.FollowTask(p.ctx, "t 2", registry.ToolCall{}); !errors.Is(err, registry.ErrGone) {
+			t.Errorf("follow an unknown task: %v", err)
+		}
+		if n := len(s.Received("tasks/cancel")); n != 2 {
+			t.Errorf("%d cancels", n)
+		}
+	})
 	each(t, "it asks", func(t *testing.T, modern bool) {
 		const question = `{"method":"elicitation/create","params":{"message":"Which colour?","requestedSchema":{"type":"object","properties":{}}}}`
 		s := taskServer(modern, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"input_required","inputRequests":{"q":`+question+`}`, `"status":"completed","result":`+done)

@@ -111,8 +111,9 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 	name, options, _ := strings.Cut(name, "\n")
 	call := registry.Call{ID: id, Name: name, Arguments: args, Timeout: timeout}
 	if options != "" {
-		given, _ := rawjson.Pick([]byte(options), "attempts", "trace")
+		given, _ := rawjson.Pick([]byte(options), "attempts", "trace", "detach")
 		attempts, _ := rawjson.Int(given[0])
+		call.Detach, _ = rawjson.Bool(given[2])
 		call.Attempts, call.Meta = int(attempts), given[1]
 	}
 	call.OnQueue = func(waits bool) { a.host.Queued(id, waits) }
@@ -124,12 +125,15 @@ func (a *API) Dispatch(id int, name string, args []byte, timeout time.Duration, 
 	}
 	return a.reg.Start(call, func(result *registry.Result, err error) {
 		defer a.recovered(id)
-		if err != nil {
+		switch {
+		case err != nil:
 			a.events.flush()
 			a.fail(id, err)
-			return
+		case result.Task != nil:
+			a.host.Reply(id, object(nil).str("server", result.Server).str("tool", result.Tool).raw("task", result.Task).end())
+		default:
+			a.host.Called(id, result)
 		}
-		a.host.Called(id, result)
 	}).Inline()
 }
 
@@ -314,6 +318,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"logs":              logs,
 	"followLogs":        followLogs,
 	"setRoots":          setRoots,
+	"cancelTask":        cancelTask,
 	"wake":              func(_ context.Context, a *API, _ []byte) ([]byte, error) { a.reg.Wake(); return null, nil },
 	"close":             func(_ context.Context, a *API, _ []byte) ([]byte, error) { return null, a.reg.Close() },
 }

@@ -28,6 +28,7 @@ var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, err
 		args, _ := rawjson.Get(params, "args")
 		return a.reg.GetPrompt(ctx, name, args)
 	},
+	"waitTask": waitTask,
 	"complete": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
 		name, err := stringField(params, "name")
 		if err != nil {
@@ -36,6 +37,36 @@ var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, err
 		about, _ := rawjson.Get(params, "params")
 		return a.reg.Complete(ctx, name, about)
 	},
+}
+
+// waitTask answers with the result of a task. It needs the API for its progress.
+func waitTask(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
+	name, err := stringField(params, "name")
+	if err != nil {
+		return nil, err
+	}
+	tool, err := stringField(params, "tool")
+	if err != nil {
+		return nil, err
+	}
+	task, err := stringField(params, "taskId")
+	if err != nil {
+		return nil, err
+	}
+	id := registry.CallID(ctx)
+	return a.reg.WaitTask(ctx, name, tool, task, func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) })
+}
+
+func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
+	name, err := stringField(params, "name")
+	if err != nil {
+		return nil, err
+	}
+	task, err := stringField(params, "taskId")
+	if err != nil {
+		return nil, err
+	}
+	return null, a.reg.CancelTask(ctx, name, task)
 }
 
 // offers is the method that lists what some function of the registry lists. The error

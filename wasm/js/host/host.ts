@@ -221,8 +221,8 @@ export class Host {
     this.#busy++
     if (m.method === 'call') {
       this.#caller = Math.floor(id / CLIENT)
-      const { attempts, trace } = m
-      const name = attempts || trace ? `${m.name}\n${JSON.stringify({ attempts, trace })}` : m.name
+      const { attempts, trace, detach } = m
+      const name = attempts || trace || detach ? `${m.name}\n${JSON.stringify({ attempts, trace, detach })}` : m.name
       return this.#instance!.dispatch(id, name, m.args, m.timeoutMs ?? 0, m.progress)
     }
     if (m.method === 'discover') this.#discovered = true

@@ -15,7 +15,7 @@ import type { Owner, RegistryImage } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
-import { ConfigStore, pinsShape, storageFor } from './storage.ts'
+import { ConfigStore, pinsShape, tasksShape, storageFor } from './storage.ts'
 import type { Trust } from './trust.ts'
 
 /** The `cassette` option, which starts a host in place of launch. */
@@ -258,6 +258,16 @@ class PageOwner implements Owner {
         tools: () => this.#registry.getSnapshot().tools,
       })
     )
+  }
+
+  tasks(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]> {
+    const read = async () => await this.#store.read<types.TaskInfo[]>(tasksShape) ?? []
+    if (!change) return read()
+    return this.#locked(async () => {
+      const now = change(await read())
+      await this.#store.storage.set(tasksShape.key, JSON.stringify(now))
+      return now
+    })
   }
 
   /** Settles once the storage has all approvals so far. */

@@ -20,6 +20,7 @@ export const parts = {
   scan: () => import('../shared/scan.ts'),
   signin: () => import('./signin.ts'),
   serve: () => import('./serve.ts'),
+  tasks: () => import('./tasks.ts'),
 }
 
 type Loaders = typeof parts

@@ -21,6 +21,7 @@ import { aborted, Requests, shielded, type Event, type HostListener, type Source
 import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
 import type { Results } from './results.ts'
+import type { Tasks } from './tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
 import type { ToolLists, Trust } from './trust.ts'
 import type { SignInWindow } from './signin.ts'
@@ -47,6 +48,8 @@ export interface Owner extends Source {
   onSampling?: types.RegistryOptions['onSampling']
   /** If all servers of those names, by default all, are off, shows that without the module and returns true. */
   discoverOff?(names: string[] | undefined): boolean
+  /** The stored tasks, after a change. Absent where the registry belongs to another realm. */
+  tasks?(change?: (tasks: types.TaskInfo[]) => types.TaskInfo[]): Promise<types.TaskInfo[]>
   /** The configurations with their secrets. Absent where the registry belongs to another realm. */
   configs?(): Iterable<types.ServerConfig>
   /** Damage that was found in the storage. */
@@ -61,6 +64,9 @@ export interface Owner extends Source {
   signInWindow?(): Promise<SignInWindow>
   onClose?(): void | Promise<unknown>
 }
+
+type CallOptions = types.DispatchOptions & { detach?: boolean }
+type DetachOptions = types.DispatchOptions & { detach: true }
 
 /** The time between the module's deadline of a call and the page's, in ms. */
 const grace = 100
@@ -105,6 +111,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   #activities: Promise<Activities> | undefined
   #questions: Promise<Questions> | undefined
   #offering: Offers | undefined
+  #tasking: Promise<Tasks> | undefined
   /** Ends the messages of logs, while an observer wants them. */
   #logging: AbortController | undefined
 
@@ -304,13 +311,20 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
       : (await this.call(name, args, options)).text
   }
 
+  call(name: string, args: Record<string, unknown> | string, options: DetachOptions): Promise<types.TaskHandle>
   call(
     name: string,
     args: Record<string, unknown> | string,
-    options: types.DispatchOptions = {},
-  ): Promise<types.ToolResult> {
-    const run = (o: types.DispatchOptions, callId?: number) => this.#run(name, args, o, callId)
-    return this.#activities
+    options?: types.DispatchOptions,
+  ): Promise<types.ToolResult>
+  call(
+    name: string,
+    args: Record<string, unknown> | string,
+    options: CallOptions = {},
+  ): Promise<types.ToolResult | types.TaskHandle> {
+    const run = (o: CallOptions, callId?: number) => this.#run(name, args, o, callId)
+    // The end of a detached call is not its answer.
+    return this.#activities && !options.detach
       ? this.#activities.then(
         (a) => a.call(this.#find(name)?.server ?? '', String(name), args, options, run),
         () => run(options),
@@ -321,12 +335,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   async #run(
     name: string,
     args: Record<string, unknown> | string,
-    options: types.DispatchOptions,
+    options: CallOptions,
     observedId?: number,
   ): Promise<types.ToolResult> {
     if (typeof name !== 'string') throw new RegistryError('invalid_arguments', "the tool's name is not a string")
-    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace')
-    const { timeoutMs, onProgress, signal, attempts, trace } = options
+    checkFields('call', options, 'signal timeoutMs onProgress callId attempts trace detach')
+    const { timeoutMs, onProgress, signal, attempts, trace, detach } = options
     if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0))
       throw new RegistryError('invalid_option', 'timeoutMs is not a positive number')
     if (onProgress && typeof onProgress !== 'function')
@@ -360,6 +374,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
         progress: !!onProgress,
         ...(attempts && { attempts }),
         ...(trace && { trace }),
+        ...(detach && { detach }),
       },
       {
         signal,
@@ -368,10 +383,17 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
         about: { tool: tool?.tool, callId: options.callId ?? observedId },
       },
     )
+    return detach
+      ? await (await this.#task()).begun(answer, (a) => this.#take(a, tool)) as unknown as types.ToolResult
+      : this.#take(answer, tool)
+  }
+
+  /** The result of an answer to a call. */
+  async #take(answer: Called, tool = this.#toolOf(answer)): Promise<types.ToolResult> {
     const { server } = answer
     let result
     try {
-      result = await results.take(
+      result = await (await this.#made()).take(
         answer,
         this.#resultBytes,
         originOf(this.#servers[server]?.config.url ?? ''),
@@ -386,6 +408,26 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     const loading = part('validate', this.#owner.host)
     // The tool has run. Its result is worth more than the flags.
     return (await (throws ? loading : loading.catch(ignore)))?.checkResult(tool, result, throws) ?? result
+  }
+
+  /** The tool of an answer, by the server's own name. */
+  #toolOf({ server, tool }: Called): types.ToolInfo | undefined {
+    return this.getSnapshot().tools.find((t) => t.server === server && t.tool === tool)
+  }
+
+  #task(): Promise<Tasks> {
+    return this.#tasking ??= part('tasks', this.#owner.host).then(({ Tasks }) =>
+      new Tasks({
+        requests: this.requests,
+        take: (answer) => this.#take(answer),
+        stored: this.#owner.tasks?.bind(this.#owner),
+        servers: () => this.#servers,
+      })
+    )
+  }
+
+  tasks(): Promise<types.TaskHandle[]> {
+    return this.#task().then((t) => t.list())
   }
 
   toMessage =

@@ -1,7 +1,7 @@
 import { aborted } from './requests.ts'
 import { toWire } from '../shared/errors.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import type { Attached, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
+import type { Attached, Begun, ListedTool, Request, ToHost, ToPage } from '../shared/protocol.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import type * as types from '../shared/types.ts'
 
@@ -105,15 +105,33 @@ async function perform(
     case 'readResult':
       return registry.readResult(m.handle, m.range)
     case 'call': {
-      const { content, structuredContent, _meta, provenance: _, ...rest } = await registry.call(m.name, m.args, {
+      const options = {
         signal,
         timeoutMs: m.timeoutMs,
         onProgress: m.progress ? onProgress : undefined,
         ...(m.attempts && { attempts: m.attempts }),
         ...(m.trace && { trace: m.trace }),
+      }
+      if (!m.detach) return bare(await registry.call(m.name, m.args, options))
+      const { server, tool, taskId, status, startedAt, expiresAt, wait } = await registry.call(m.name, m.args, {
+        ...options,
+        detach: true,
       })
-      return { ...rest, value: { content, structuredContent, _meta } }
+      if (!taskId) return bare(await wait())
+      return {
+        server,
+        tool,
+        task: { taskId, status, ...(expiresAt && { ttl: expiresAt - startedAt }) },
+      } satisfies Begun
     }
+    case 'tasks':
+      return (await registry.tasks()).map(({ wait: _, cancel: __, ...info }) => info)
+    case 'waitTask': {
+      const { provenance: _, ...rest } = await (await taskOf(registry, m)).wait({ signal, onProgress })
+      return bare(rest)
+    }
+    case 'cancelTask':
+      return (await taskOf(registry, m)).cancel()
     case 'resources':
     case 'resourceTemplates':
     case 'prompts':
@@ -148,6 +166,21 @@ async function perform(
     default:
       throw new RegistryError('forbidden', `${m.method} is for the registry's owner`)
   }
+}
+
+/** A result as the reply to a call. */
+function bare({ content, structuredContent, _meta, ...rest }: Omit<types.ToolResult, 'provenance'>): object {
+  const { provenance: _, ...bare } = rest as Partial<types.ToolResult>
+  return { ...bare, value: { content, structuredContent, _meta } }
+}
+
+async function taskOf(
+  registry: Registry,
+  { name, taskId }: { name: string; taskId: string },
+): Promise<types.TaskHandle> {
+  const task = (await registry.tasks()).find((t) => t.server === name && t.taskId === taskId)
+  if (!task) throw new RegistryError('gone', 'the task is not known', { server: name })
+  return task
 }
 
 /** Rejects when the request is aborted, and calls `stop` then. */

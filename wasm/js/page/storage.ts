@@ -44,6 +44,12 @@ const serversShape: Shape = {
     isObject(entry) && isText(entry['url']) && isObject(entry['auth'] ?? {}) && Array.isArray(entry['headers'] ?? []),
 }
 
+export const tasksShape: Shape = {
+  key: 'portolan.tasks',
+  isList: true,
+  isSound: (t) => isObject(t) && isText(t['server']) && isText(t['tool']) && isText(t['taskId']),
+}
+
 export const pinsShape: Shape = { key: 'portolan.pins', isSound: isText }
 
 const MOST_WARNINGS = 20

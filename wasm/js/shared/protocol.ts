@@ -15,6 +15,7 @@ import type {
   Root,
   ServerHealth,
   Snapshot,
+  TaskInfo,
   ToolDefinition,
   ToolProgress,
   ElicitationRequest,
@@ -63,6 +64,10 @@ export type Request =
     /** Each progress has an entry. The request lasts until it is cancelled. */
     | { method: 'followLogs' }
     | { method: 'setRoots'; roots: Root[] }
+    | { method: 'waitTask'; name: string; tool: string; taskId: string }
+    | { method: 'cancelTask'; name: string; taskId: string }
+    /** It goes to the realm that owns a served registry. */
+    | { method: 'tasks' }
     | { method: 'online'; online: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }
@@ -71,7 +76,15 @@ export type Request =
   )
 
 /** Options of a call that most calls do not have. */
-export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'>
+export type CallOptions = Pick<DispatchOptions, 'attempts' | 'trace'> & { detach?: boolean }
+
+/** Result of a `call` with `detach` that the server has made a task of. */
+export interface Begun {
+  server: string
+  tool: string
+  /** A Task of the spec. */
+  task: { taskId: string; status: TaskInfo['status']; ttl?: number | null; ttlMs?: number | null }
+}
 
 /** The params of completion/complete. */
 export interface CompleteParams {

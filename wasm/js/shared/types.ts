@@ -337,6 +337,17 @@ export interface Registry extends AsyncDisposable {
   /** Calls a tool and returns the whole result. */
   call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
   /**
+   * Has the server run the call as a task, if it can, and resolves at once to its handle. The handle is stored, without
+   * secrets, so that a later visit or another tab can wait on; see {@link tasks}.
+   */
+  call(
+    name: string,
+    args: Record<string, unknown> | string,
+    options: DispatchOptions & { detach: true },
+  ): Promise<TaskHandle>
+  /** The tasks of detached calls that are not over, of earlier visits and other tabs too. At most 100 are kept. */
+  tasks(): Promise<TaskHandle[]>
+  /**
    * Makes the provider's answer to a tool call of a result, with its images, audio and documents where the format and
    * `modalities` take them. In place of others stand markers, as in `result.text`. A result with `isError`, and every
    * answer for Chat Completions, is text only. What is for the user alone is left out.
@@ -1106,6 +1117,38 @@ export interface ElicitationUrlRequest extends ElicitationBase {
    * server says so first. Otherwise `accept` means that the user has opened the address.
    */
   awaitsEnd?: boolean
+}
+
+/** A call that a server runs as a task. */
+export interface TaskInfo {
+  server: string
+  /** The server's own name of the tool. */
+  tool: string
+  /** The server's. Empty if the server has answered at once. */
+  taskId: string
+  /** As the server said when the handle was made. */
+  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+  /** Times are in ms since the epoch. */
+  startedAt: number
+  /** When the server may forget the task. */
+  expiresAt?: number
+}
+
+/** Options of {@link TaskHandle.wait}. */
+export interface WaitOptions extends ReadOptions {
+  /** Receives each state of the task, with the server's message. */
+  onProgress?: (p: ToolProgress) => void
+}
+
+/** A task to wait for, or to cancel. */
+export interface TaskHandle extends TaskInfo {
+  /**
+   * Waits for the result. Rejects with `gone` if the server does not know the task any more, and with `server_error` if
+   * it failed. `signal` ends the wait, not the task.
+   */
+  wait(options?: WaitOptions): Promise<ToolResult>
+  /** Ends the task on the server. */
+  cancel(): Promise<void>
 }
 
 /** What a server says of itself to models. */

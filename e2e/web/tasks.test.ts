@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
+import { launchChromium, listen, openPage, servePackage, type Listening } from './harness.ts'
+import { startServers } from './servers.ts'
+
+// Detached calls, of server-everything and of a server whose tasks outlive a session.
+
+let everything: string
+let stop: () => Promise<void>
+let site: Listening
+let browser: Browser
+
+before(async () => {
+  const started = await startServers()
+  stop = started.stop
+  everything = started.servers.find((s) => s.name === 'everything')!.url
+  site = await servePackage()
+  browser = await launchChromium()
+})
+
+after(async () => {
+  await browser?.close()
+  await site?.close()
+  await stop?.()
+})
+
+const research = 's__simulate-research-query'
+
+/** A server of 2025-11-25 without sessions, whose tasks are done after three looks at them. */
+async function harbour(): Promise<Listening & { methods: string[] }> {
+  const tasks = new Map<string, { topic: string; looks: number; status: string }>()
+  const methods: string[] = []
+  const listening = await listen(async (req, res) => {
+    res.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*')
+    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
+    const chunks: Buffer[] = []
+    for await (const c of req) chunks.push(c as Buffer)
+    const { id, method = '', params } = JSON.parse(Buffer.concat(chunks).toString() || '{}')
+    methods.push(method)
+    const say = (body: object) =>
+      void res.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...body }))
+    const reply = (result: object) => say({ result })
+    const stateOf = (taskId: string) => ({ taskId, status: tasks.get(taskId)!.status, ttl: 60_000, pollInterval: 500 })
+    if (method === 'initialize') {
+      return reply({
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {}, tasks: { cancel: {}, list: {}, requests: { tools: { call: {} } } } },
+        serverInfo: { name: 'harbour', version: '1' },
+      })
+    }
+    if (method === 'tools/list') {
+      return reply({
+        tools: ['optional', 'forbidden'].map((taskSupport) => (
+          { name: `research_${taskSupport}`, inputSchema: { type: 'object' }, execution: { taskSupport } }
+        )),
+      })
+    }
+    if (method === 'tools/call') {
+      const topic = params.arguments.topic as string
+      if (!params.task) return reply({ content: [{ type: 'text', text: `at once: ${topic}` }] })
+      const taskId = randomUUID()
+      tasks.set(taskId, { topic, looks: 0, status: 'working' })
+      return reply({ task: stateOf(taskId) })
+    }
+    if (method.startsWith('tasks/')) {
+      const task = tasks.get(params.taskId)
+      if (!task) return say({ error: { code: -32602, message: 'no such task' } })
+      if (method === 'tasks/cancel') task.status = 'cancelled'
+      else if (method === 'tasks/result') return reply({ content: [{ type: 'text', text: `about ${task.topic}` }] })
+      else if (++task.looks === 3 && task.status === 'working') task.status = 'completed'
+      return reply(stateOf(params.taskId))
+    }
+    res.writeHead(method.startsWith('notifications/') ? 202 : 404).end()
+  })
+  return { ...listening, url: `${listening.url}/mcp`, methods }
+}
+
+test('a detached call is waited for, in another registry too, or cancelled', async (t) => {
+  const server = await harbour()
+  t.after(() => server.close())
+  const stored = new Map<string, string>()
+  const storage = {
+    get: (key: string) => stored.get(key),
+    set: (key: string, value: string) => void stored.set(key, value),
+    remove: (key: string) => void stored.delete(key),
+  }
+  const open = async () => {
+    const r = await createRegistry({ storage, servers: { s: { url: server.url } } })
+    t.after(() => r.close())
+    await r.discover()
+    return r
+  }
+  const r = await open()
+  const tool = 's__research_optional'
+  const task = await r.call(tool, { topic: 'tides' }, { detach: true })
+  assert.deepEqual([task.server, task.tool, task.status], ['s', 'research_optional', 'working'])
+  assert.equal(task.expiresAt! - task.startedAt, 60_000)
+  const other = await r.call(tool, { topic: 'winds' }, { detach: true })
+  assert.deepEqual((await r.tasks()).map((t) => t.taskId), [task.taskId, other.taskId])
+  assert.ok(!server.methods.includes('tasks/get'))
+
+  const later = await open()
+  const { port1, port2 } = new MessageChannel()
+  t.after(serveRegistry(later, portChannel(port1)))
+  const remote = await connectRegistry(portChannel(port2))
+  t.after(() => remote.close())
+  const [first, second] = await remote.tasks()
+  assert.equal(first!.taskId, task.taskId)
+  const told: number[] = []
+  const result = await first!.wait({ onProgress: (p) => told.push(p.progress) })
+  assert.deepEqual([result.text, result.tool, result.server], ['about tides', 'research_optional', 's'])
+  assert.ok(told.length > 1)
+  await second!.cancel()
+  assert.deepEqual(await r.tasks(), [])
+  await assert.rejects(other.wait(), { code: 'server_error' })
+
+  const ends = new AbortController()
+  const third = await remote.call(tool, { topic: 'fog' }, { detach: true })
+  const waiting = third.wait({ signal: ends.signal })
+  ends.abort()
+  await assert.rejects(waiting, { code: 'aborted' })
+  assert.deepEqual((await r.tasks()).map((t) => t.taskId), [third.taskId]) // the task goes on
+  await third.cancel()
+  assert.equal(await r.dispatch(tool, { topic: 'rain' }), 'at once: rain') // nobody asked for a task
+  const handle = await remote.call('s__research_forbidden', { topic: 'snow' }, { detach: true })
+  assert.equal((await handle.wait()).text, 'at once: snow')
+})
+
+test("server-everything's task is waited for, and gone with its session", async (t) => {
+  const open = async () => {
+    const r = await createRegistry({ storage: 'memory', servers: { s: { url: everything } } })
+    t.after(() => r.close())
+    await r.discover()
+    return r
+  }
+  const r = await open()
+  const task = await r.call(research, { topic: 'tides' }, { detach: true })
+  assert.match((await task.wait()).text, /tides/i)
+  const next = await r.call(research, { topic: 'winds' }, { detach: true })
+  await r.setEnabled('s', false) // which ends the session
+  await assert.rejects(next.wait(), { code: 'disabled' })
+  await r.setEnabled('s', true)
+  await assert.rejects(next.wait(), { code: 'gone' })
+  assert.deepEqual(await r.tasks(), [])
+})
+
+test('a tool that is no task answers at once', async (t) => {
+  const r = await createRegistry({ storage: 'memory', servers: { s: { url: everything } } })
+  t.after(() => r.close())
+  await r.discover()
+  const handle = await r.call('s__echo', { message: 'ahoy' }, { detach: true })
+  assert.deepEqual([handle.taskId, handle.status], ['', 'completed'])
+  assert.match((await handle.wait()).text, /ahoy/)
+  assert.deepEqual(await r.tasks(), [])
+})
+
+test('a page that is reloaded waits on', async (t) => {
+  const server = await harbour()
+  t.after(() => server.close())
+  const page = await openPage(browser, site.url)
+  const options = JSON.stringify({ servers: { s: { url: server.url } } })
+  const begun = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    const r = await createRegistry(${options})
+    await r.discover()
+    return (await r.call('s__research_optional', { topic: 'tides' }, { detach: true })).taskId
+  })()`)
+  await page.reload()
+  const { id, text, left } = await page.evaluate(`(async () => {
+    const { createRegistry } = await import('/index.js')
+    const r = await createRegistry(${options})
+    await r.discover()
+    const [task] = await r.tasks()
+    const { text } = await task.wait()
+    const left = (await r.tasks()).length
+    await r.close()
+    return { id: task.taskId, text, left }
+  })()`) as { id: string; text: string; left: number }
+  assert.equal(id, begun)
+  assert.equal(text, 'about tides')
+  assert.equal(left, 0)
+  await page.context().close()
+})
