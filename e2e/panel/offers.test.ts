@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, listen, type Listening } from '../web/harness.ts'
+import { taskServer } from '../web/taskserver.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, hostile: Listening
@@ -232,5 +233,28 @@ test('a list follows the servers', async (t) => {
   await p.panel.getByRole('button', { name: 'The tide' }).waitFor()
   await p.page.evaluate(() => window.registry.removeServer('late'))
   await p.panel.getByText('Nothing matches').or(p.panel.getByText('offer no resources')).waitFor()
+  assert.deepEqual(p.faults, [])
+})
+
+test('tasks are waited for, cancelled, and shown with their results', async (t) => {
+  const server = await taskServer()
+  t.after(() => server.close())
+  const p = await openPanel(browser, site, { servers: { s: { url: server.url } }, query: { view: 'tasks' } })
+  t.after(() => p.page.close())
+  await p.panel.getByText('No call runs as a task.').waitFor()
+  await p.page.evaluate(async () => {
+    for (const topic of ['<b>tides</b>', 'winds']) {
+      await window.registry.call('s__research_optional', { topic }, { detach: true })
+    }
+  })
+  const tasks = p.panel.getByRole('list', { name: 'Tasks' }).getByRole('listitem')
+  await tasks.nth(1).waitFor() // the newest is the first
+  await tasks.first().getByRole('button', { name: 'Cancel the task' }).click()
+  await tasks.nth(1).waitFor({ state: 'detached' })
+  await tasks.first().getByRole('button', { name: 'Wait for the result' }).click()
+  await tasks.first().getByText('about <b>tides</b>').waitFor()
+  await tasks.first().getByRole('button', { name: 'Close' }).click()
+  await p.panel.getByText('No call runs as a task.').waitFor()
+  assert.deepEqual(await p.page.evaluate(async () => (await window.registry.tasks()).length), 0)
   assert.deepEqual(p.faults, [])
 })

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { launchChromium, listen, root, type Listening } from '../web/harness.ts'
 import { oauthServer } from '../web/oauthserver.ts'
 import { sdkServer } from '../web/sdkserver.ts'
+import { taskServer } from '../web/taskserver.ts'
 import { harbour, listing, someTools } from './servers.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
@@ -41,6 +42,7 @@ export async function panelStates(
   const asking = await sdkServer([{ name: 'ask', inputSchema: { type: 'object' } }])
   const asks = { url: asking.url }
   const words = { now: '' }
+  const tasking = await taskServer()
   const told = await sdkServer([], { instructions: () => words.now })
   const page = await readFile(`${root}testdata/catalogue/page-1.json`, 'utf8')
   const catalogue = await listen((_, res) =>
@@ -243,6 +245,21 @@ export async function panelStates(
       await p.panel.locator('dialog[open] .address').waitFor()
       return p
     },
+    tasks: async (context, query) => {
+      const p = await openPanel(browser, site, {
+        context,
+        query: { view: 'tasks', ...query },
+        servers: { library: { url: tasking.url } },
+      })
+      await p.page.evaluate(async () => {
+        for (const topic of ['tides', 'winds'])
+          await window.registry.call('library__research_optional', { topic }, { detach: true })
+      })
+      await p.panel.locator('.task').nth(1).waitFor()
+      await p.panel.locator('.task button').first().click()
+      await p.panel.locator('.task .result').waitFor()
+      return p
+    },
     resources: async (context, query) => {
       const p = await openPanel(browser, site, { context, servers: demo, query: { view: 'resources', ...query } })
       await p.panel.locator('[part=offer]').nth(1).waitFor()
@@ -300,7 +317,7 @@ export async function panelStates(
     states,
     site,
     close: async () => {
-      for (const s of [site, port, large, catalogue, files, guarded, asking, told]) await s.close()
+      for (const s of [site, port, large, catalogue, files, guarded, asking, told, tasking]) await s.close()
     },
   }
 }

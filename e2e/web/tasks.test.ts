@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import { launchChromium, listen, openPage, servePackage, type Listening } from './harness.ts'
+import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
 import { startServers } from './servers.ts'
+import { taskServer } from './taskserver.ts'
 
 // Detached calls, of server-everything and of a server whose tasks outlive a session.
 
@@ -29,57 +29,8 @@ after(async () => {
 
 const research = 's__simulate-research-query'
 
-/** A server of 2025-11-25 without sessions, whose tasks are done after three looks at them. */
-async function harbour(): Promise<Listening & { methods: string[] }> {
-  const tasks = new Map<string, { topic: string; looks: number; status: string }>()
-  const methods: string[] = []
-  const listening = await listen(async (req, res) => {
-    res.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*')
-    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const { id, method = '', params } = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-    methods.push(method)
-    const say = (body: object) =>
-      void res.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, ...body }))
-    const reply = (result: object) => say({ result })
-    const stateOf = (taskId: string) => ({ taskId, status: tasks.get(taskId)!.status, ttl: 60_000, pollInterval: 500 })
-    if (method === 'initialize') {
-      return reply({
-        protocolVersion: '2025-11-25',
-        capabilities: { tools: {}, tasks: { cancel: {}, list: {}, requests: { tools: { call: {} } } } },
-        serverInfo: { name: 'harbour', version: '1' },
-      })
-    }
-    if (method === 'tools/list') {
-      return reply({
-        tools: ['optional', 'forbidden'].map((taskSupport) => (
-          { name: `research_${taskSupport}`, inputSchema: { type: 'object' }, execution: { taskSupport } }
-        )),
-      })
-    }
-    if (method === 'tools/call') {
-      const topic = params.arguments.topic as string
-      if (!params.task) return reply({ content: [{ type: 'text', text: `at once: ${topic}` }] })
-      const taskId = randomUUID()
-      tasks.set(taskId, { topic, looks: 0, status: 'working' })
-      return reply({ task: stateOf(taskId) })
-    }
-    if (method.startsWith('tasks/')) {
-      const task = tasks.get(params.taskId)
-      if (!task) return say({ error: { code: -32602, message: 'no such task' } })
-      if (method === 'tasks/cancel') task.status = 'cancelled'
-      else if (method === 'tasks/result') return reply({ content: [{ type: 'text', text: `about ${task.topic}` }] })
-      else if (++task.looks === 3 && task.status === 'working') task.status = 'completed'
-      return reply(stateOf(params.taskId))
-    }
-    res.writeHead(method.startsWith('notifications/') ? 202 : 404).end()
-  })
-  return { ...listening, url: `${listening.url}/mcp`, methods }
-}
-
 test('a detached call is waited for, in another registry too, or cancelled', async (t) => {
-  const server = await harbour()
+  const server = await taskServer()
   t.after(() => server.close())
   const stored = new Map<string, string>()
   const storage = {
@@ -158,7 +109,7 @@ test('a tool that is no task answers at once', async (t) => {
 })
 
 test('a page that is reloaded waits on', async (t) => {
-  const server = await harbour()
+  const server = await taskServer()
   t.after(() => server.close())
   const page = await openPage(browser, site.url)
   const options = JSON.stringify({ servers: { s: { url: server.url } } })

@@ -46,7 +46,7 @@ type Order = typeof orders[number]
 /** With more servers than these, there are a search field and an order. */
 const FEW = 3
 
-const views: View[] = ['servers', 'tools', 'resources', 'prompts', 'log', 'activity']
+const views: View[] = ['servers', 'tools', 'resources', 'prompts', 'tasks', 'log', 'activity']
 const empty: Snapshot = { status: 'idle', version: 0, servers: {}, tools: [], withheld: [], held: [] }
 
 /** The settings panel; see types.ts. */
@@ -170,7 +170,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     if (changed.has('registry')) this.listen()
     if (changed.has('view')) {
       if (this.view === 'activity') void this.run(() => import('./parts.ts'))
-      if (['resources', 'prompts', 'log'].includes(this.view)) void this.run(() => import('./offers/index.ts'))
+      if (['resources', 'prompts', 'tasks', 'log'].includes(this.view)) void this.run(() => import('./offers/index.ts'))
     }
     if (changed.has('locale') || changed.has('messages') || !this.hasUpdated) {
       this.words = wordsOf(this.locale || this.closest('[lang]')?.getAttribute('lang') || 'en', this.messages)
@@ -216,6 +216,8 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
         ? html`<portolan-resources .panel=${this} .servers=${this.snapshot.servers}></portolan-resources>`
         : view === 'prompts'
         ? html`<portolan-prompt-list .panel=${this} .servers=${this.snapshot.servers}></portolan-prompt-list>`
+        : view === 'tasks'
+        ? html`<portolan-tasks .panel=${this}></portolan-tasks>`
         : view === 'log'
         ? html`<portolan-log .panel=${this}></portolan-log>`
         : html`<portolan-activity .panel=${this} .log=${this.log} .records=${this.records}></portolan-activity>`

@@ -1,4 +1,5 @@
-// Resources, prompts and logs. They are loaded when one of them is first opened.
+// Resources, prompts, tasks and logs. They are loaded when one of them is first opened.
 import './log.ts'
 import './prompts.ts'
 import './resources.ts'
+import './tasks.ts'
