@@ -64,6 +64,8 @@ export const en = {
   watched: 'watched',
   watch_updated: 'updated',
   make_messages: 'Make messages',
+  use_prompt: 'Use prompt',
+  prompts_found: { one: '{n} prompt. Enter takes it.', other: '{n} prompts. Choose with the arrow keys and Enter.' },
   search_log: 'Search the log',
   log_level: 'At least',
   no_log: 'Servers have sent no log messages yet.',

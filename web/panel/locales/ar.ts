@@ -55,6 +55,13 @@ const ar: Record<Key, Message> = {
   watched: 'متابَع',
   watch_updated: 'تم تحديثه',
   make_messages: 'إنشاء الرسائل',
+  use_prompt: 'استخدام المطالبة',
+  prompts_found: {
+    one: 'مطالبة واحدة. اضغط Enter لاختيارها.',
+    two: 'مطالبتان. اختر بالأسهم ثم Enter.',
+    few: '{n} مطالبات. اختر بالأسهم ثم Enter.',
+    other: '{n} مطالبة. اختر بالأسهم ثم Enter.',
+  },
   search_log: 'البحث في السجل',
   log_level: 'على الأقل',
   no_log: 'لم ترسل الخوادم أي رسائل سجل بعد.',
