@@ -302,10 +302,12 @@ test('a hostile server: HTML is text, a thousand prompts are bounded, faults are
   assert.doesNotMatch(await p.options.first().innerText(), /\u202e/)
   await p.page.keyboard.press('ArrowUp')
   assert.equal(await active(p.page), 'Buoy 196')
-  assert.ok(await p.options.nth(199).evaluate((o) => {
-    const at = o.getBoundingClientRect(), list = o.closest('.portolan-menu')!.getBoundingClientRect()
-    return at.top >= list.top && at.bottom <= list.bottom
-  }))
+  assert.ok(
+    await p.options.nth(199).evaluate((o) => {
+      const at = o.getBoundingClientRect(), list = o.closest('.portolan-menu')!.getBoundingClientRect()
+      return at.top >= list.top && at.bottom <= list.bottom
+    }),
+  )
   await p.page.keyboard.press('Home')
   await p.page.keyboard.press('End')
   assert.equal(await active(p.page), 'Buoy 196')

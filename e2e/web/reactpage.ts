@@ -218,7 +218,12 @@ export async function chat(own = false): Promise<void> {
         { id: 'own', onClick: () => answer({ action: 'accept', content: { berth: 3 } }) },
         String(request.url ?? request.message),
       )
-    return h('p', { id: 'chat' }, status, (status === 'ready' || questions.current) && h(Elicitation, { questions, ...(own && { children }) }))
+    return h(
+      'p',
+      { id: 'chat' },
+      status,
+      (status === 'ready' || questions.current) && h(Elicitation, { questions, ...(own && { children }) }),
+    )
   }
   const { root, at } = mount()
   root.render(h(StrictMode, null, h(Chat)))

@@ -170,7 +170,7 @@ export class PortolanPrompts extends Shell implements types.PortolanPrompts, For
           <bdi class="title">${line(p.title || p.prompt, 128)}</bdi>
           <bdi class="server">${line(p.server, 80)}</bdi>
           ${p.description ? html`<bdi class="about">${line(p.description, 160)}</bdi>` : nothing}
-          ${p.flags?.length ? html`<span class="flag">${t('flags_title')}</span>` : nothing}
+          ${p.flags?.length ? html`<span class="flag">${t('flag_suspicious')}</span>` : nothing}
         </div>`
       )
     }</div>

@@ -12,7 +12,7 @@ portolan-prompts > .portolan-menu {
   box-shadow: 0 8px 30px #0003;
 }
 portolan-prompts > .portolan-menu [role=option] {
-  display: grid; grid-template-columns: auto minmax(0, 1fr) auto; gap: 0 10px; align-items: baseline;
+  display: grid; grid-template-columns: minmax(0, 1fr) fit-content(40%); gap: 0 10px; align-items: baseline;
   padding: 6px 10px; border-radius: 8px; cursor: pointer;
 }
 portolan-prompts > .portolan-menu [role=option]:hover {
@@ -21,13 +21,14 @@ portolan-prompts > .portolan-menu [role=option]:hover {
 portolan-prompts > .portolan-menu [aria-selected=true] {
   background: color-mix(in oklab, var(--portolan-accent, light-dark(#0d5265, #86ccd9)) 18%, transparent);
 }
-portolan-prompts > .portolan-menu .title { font-weight: 600; overflow-wrap: anywhere; max-inline-size: 60cqi; }
+portolan-prompts > .portolan-menu .title { font-weight: 600; overflow-wrap: anywhere; justify-self: start; }
 portolan-prompts > .portolan-menu .server,
 portolan-prompts > .portolan-menu .about,
 portolan-prompts > .portolan-menu .note { font-size: 13px; color: light-dark(#4c5f66, #a3b5ba); }
-portolan-prompts > .portolan-menu .server { text-align: end; overflow-wrap: anywhere; grid-column: 2 / 4; }
+portolan-prompts > .portolan-menu .server { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 portolan-prompts > .portolan-menu .about {
-  grid-column: 1 / -1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  grid-column: 1 / -1; justify-self: start; max-inline-size: 100%; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap;
 }
 portolan-prompts > .portolan-menu .flag { grid-column: 1 / -1; color: light-dark(#7d5700, #ebc76f); font-size: 13px; }
 portolan-prompts > .portolan-menu .note { padding: 6px 10px; overflow-wrap: anywhere; }

@@ -65,9 +65,9 @@ export class Questions {
       ),
       form && keyed(
         form,
-        html`<portolan-form-question .panel=${element} .request=${form.request} .more=${
-          forms.more + behind
-        } @said=${(e: CustomEvent<ElicitationAnswer>) => form.answer(e.detail)}></portolan-form-question>`,
+        html`<portolan-form-question .panel=${element} .request=${form.request} .more=${forms.more + behind} @said=${(
+          e: CustomEvent<ElicitationAnswer>,
+        ) => form.answer(e.detail)}></portolan-form-question>`,
       ),
       address && keyed(
         address,
