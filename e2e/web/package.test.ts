@@ -64,6 +64,7 @@ test('the types compile in an app that checks libraries too', async () => {
     'portolan',
     'portolan/react',
     'portolan/panel',
+    'portolan/prompts',
     'portolan/cassette',
     'portolan/config',
     'portolan/worker',

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createRegistry } from '../../dist/npm/index.js'
-import { PortolanPanel, useMCP, useRegistry } from '../../dist/npm/react.js'
+import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
 import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
 
 // The bindings of the built package, with React and with Preact in its place.
@@ -19,17 +19,20 @@ test('on a server they render and do nothing', async () => {
   const globals = Object.getOwnPropertyNames(globalThis).length
   const App = () => {
     const { status, tools, registry } = useMCP({ servers: { s: { url: 'https://s.example/mcp' } } })
+    const questions = useQuestions()
     const names = useRegistry(r, (s) => Object.keys(s.servers))
     return h(
       'main',
       null,
       `${status} ${tools.length} ${registry} ${names.join()} ${useRegistry(undefined).status}`,
       h(PortolanPanel, { registry: r, id: 'panel', view: 'tools' }),
+      h(Elicitation, { questions }),
+      h(Elicitation, { questions, children: () => 'never' }),
     )
   }
   assert.equal(
     renderToString(h(App)),
-    '<main>starting 0 undefined demo idle<portolan-panel id="panel"></portolan-panel></main>',
+    '<main>starting 0 undefined demo idle<portolan-panel id="panel"></portolan-panel><portolan-questions></portolan-questions></main>',
   )
   assert.equal(Object.getOwnPropertyNames(globalThis).length, globals)
   await r.close()
@@ -40,7 +43,7 @@ const beside: Plugin = {
   name: 'beside',
   setup: (b) =>
     b.onResolve(
-      { filter: /(^|\/)(index|panel)\.js$/ },
+      { filter: /(^|\/)(index|panel|elicitation)\.js$/ },
       ({ path }) => ({ path: `/${path.split('/').pop()}`, external: true }),
     ),
 }
@@ -122,6 +125,57 @@ for (const [library, alias] of Object.entries(libraries))
         tools: [],
         refused: 'invalid_option',
       }))
+
+    test('a question is a form, then an address, and unmounting cancels, also in StrictMode', async (t) => {
+      t.after(() => page.evaluate('unmountChat()'))
+      await run('chat')
+      const dialog = page.locator('portolan-questions dialog[open]')
+      const answer = page.evaluate('registry.dispatch("demo__ask", {})')
+      await dialog.getByText('What is your name?').waitFor()
+      const url = page.evaluate('address()')
+      await dialog.getByText('1 more question waits.').waitFor()
+      assert.equal(await dialog.count(), 1)
+      await dialog.getByLabel('name').fill('Ada')
+      await dialog.getByRole('button', { name: 'Check answer' }).click()
+      await dialog.getByRole('button', { name: 'Send' }).click()
+      assert.equal(await answer, 'Hello, Ada.')
+      await dialog.getByText('pay.example', { exact: true }).waitFor()
+      await dialog.getByRole('button', { name: 'Decline' }).click()
+      assert.equal(await url, 'decline')
+      assert.equal(await page.evaluate('address("javascript:1")'), 'decline')
+
+      const open = page.evaluate('Promise.all([address(), question()])')
+      await dialog.getByText('pay.example', { exact: true }).waitFor()
+      await page.evaluate('unmountChat()')
+      assert.deepEqual(await open, ['cancel', { action: 'cancel' }])
+      assert.deepEqual(await page.evaluate('question()'), { action: 'cancel' })
+      assert.equal(await dialog.count(), 0)
+      assert.deepEqual(page.faults, [])
+    })
+
+    test('a question that the server withdraws closes its dialog, and the next one is shown', async (t) => {
+      t.after(() => page.evaluate('unmountChat()'))
+      await run('chat')
+      const dialog = page.locator('portolan-questions dialog[open]')
+      const [first, second] = [page.evaluate('withdrawn()'), page.evaluate('address()')]
+      await dialog.getByText('Which berth?').waitFor()
+      await page.evaluate('withdraw()')
+      assert.deepEqual(await first, { action: 'cancel' })
+      await dialog.getByText('pay.example', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      assert.equal(await second, 'cancel')
+    })
+
+    test('a function renders the questions of a page with its own looks', async (t) => {
+      t.after(() => page.evaluate('unmountChat()'))
+      await page.evaluate('chat(true)')
+      const both = page.evaluate('Promise.all([question(), address()])')
+      await page.locator('#own').getByText('Which berth?').click()
+      await page.locator('#own').getByText('https://pay.example/1').click()
+      assert.deepEqual(await both, [{ action: 'accept', content: { berth: 3 } }, 'accept'])
+      await page.locator('#own').waitFor({ state: 'detached' })
+      assert.equal(await page.locator('portolan-questions').count(), 0)
+    })
 
     test('the panel takes props and tells events', async () => {
       assert.deepEqual(await run('panel'), {

@@ -3,9 +3,9 @@
 import { createElement as h, startTransition, StrictMode, useState } from 'react'
 import { createRoot, type Root } from 'react-dom/client'
 import { createRegistry } from '../../dist/npm/index.js'
-import { PortolanPanel, useMCP, useRegistry } from '../../dist/npm/react.js'
-import type { Registry, Snapshot } from '../../wasm/js/shared/types.ts'
-import type { UseMCP } from '../../web/react/types.ts'
+import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
+import type { ElicitationAnswer, ElicitationUrlRequest, Registry, Snapshot } from '../../wasm/js/shared/types.ts'
+import type { Questions, UseMCP } from '../../web/react/types.ts'
 
 const made: Worker[] = []
 const OwnWorker = Worker
@@ -198,4 +198,49 @@ export async function panel(): Promise<unknown> {
   return { props, later, views: heard }
 }
 
-Object.assign(window, { renders, tearing, lifetime, failing, panel })
+/** A chat without a panel, whose servers may ask. With `own`, it renders the questions itself. */
+export async function chat(own = false): Promise<void> {
+  let questions!: Questions
+  const Chat = () => {
+    questions = useQuestions()
+    const { onElicitation, onElicitationUrl } = questions
+    const { registry, status } = useMCP({
+      mode: 'main',
+      storage: 'memory',
+      servers: { demo: { url: 'builtin:demo' } },
+      onElicitation,
+      onElicitationUrl,
+    })
+    Object.assign(window, { registry })
+    const children = (request: { message: string; url?: unknown }, answer: (a: ElicitationAnswer) => void) =>
+      h(
+        'button',
+        { id: 'own', onClick: () => answer({ action: 'accept', content: { berth: 3 } }) },
+        String(request.url ?? request.message),
+      )
+    return h(
+      'p',
+      { id: 'chat' },
+      status,
+      (status === 'ready' || questions.current) && h(Elicitation, { questions, ...(own && { children }) }),
+    )
+  }
+  const { root, at } = mount()
+  root.render(h(StrictMode, null, h(Chat)))
+  await until(() => at.textContent === 'ready')
+  const { onElicitation, onElicitationUrl } = questions
+  const request = { server: 's', signal: new AbortController().signal }
+  const asked = { ...request, message: 'Which berth?', requestedSchema: { type: 'object', properties: {} } }
+  const stop = new AbortController()
+  const url = (url = 'https://pay.example/1') =>
+    ({ ...request, mode: 'url', message: 'Pay', url, elicitationId: '1' }) as ElicitationUrlRequest
+  Object.assign(window, {
+    address: (to?: string) => onElicitationUrl(url(to)),
+    question: () => onElicitation(asked),
+    withdrawn: () => onElicitation({ ...asked, signal: stop.signal }),
+    withdraw: () => stop.abort(),
+    unmountChat: () => root.unmount(),
+  })
+}
+
+Object.assign(window, { renders, tearing, lifetime, failing, panel, chat })

@@ -110,7 +110,7 @@ const given: Record<string, { code: string; types: string }> = {
 const imports: Record<string, string> = {
   portolan: '/node_modules/portolan/index.js',
   ...Object.fromEntries(
-    ['panel', 'react', 'cassette', 'config', 'worker', 'locales/ar'].map((
+    ['panel', 'prompts', 'react', 'cassette', 'config', 'worker', 'locales/ar'].map((
       part,
     ) => [`portolan/${part}`, `/node_modules/portolan/${part === 'worker' ? 'service' : part}.js`]),
   ),

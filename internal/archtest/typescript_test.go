@@ -65,7 +65,15 @@ var scriptRules = []scriptRule{
 		reason: "marks suspicious definitions of registries that do not scan",
 	},
 	{
-		room: "web/react", may: []string{published, entry, "web/panel/index.ts", "web/panel/types.ts"},
+		room: "web/prompts", may: []string{"web/ui", "web/panel", published},
+		reason: "a menu for the fields of pages, made of parts of the panel",
+	},
+	{
+		room: "web/react",
+		may: []string{
+			published, entry, "web/panel/index.ts", "web/panel/types.ts", "web/panel/questions/element.ts",
+			"web/panel/questions/queue.ts",
+		},
 		reason: "uses the package as an app does",
 	},
 	{room: "web/demo", reason: "uses the built package"},

@@ -27,6 +27,8 @@ const published = {
   [`${js}/fetch/demo.ts`]: './demo.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
+  'web/panel/questions/element.ts': './elicitation.js',
+  'web/prompts/types.ts': './prompts.js',
 }
 
 /** An esbuild plugin: imports of these source files stay imports, of the files that the package has for them. */
@@ -100,13 +102,20 @@ async function buildPage() {
   }))
 }
 
-/** The settings panel. What it loads at first use is in panel/, under names that change with the content. */
+/**
+ * The settings panel and the other elements. What they share, and what they load at first use, is in panel/, under
+ * names that change with the content.
+ */
 async function buildPanel() {
   await build({
     ...minified,
     bundle: true,
     splitting: true,
-    entryPoints: { panel: 'web/panel/index.ts' },
+    entryPoints: {
+      panel: 'web/panel/index.ts',
+      prompts: 'web/prompts/index.ts',
+      elicitation: 'web/panel/questions/element.ts',
+    },
     outdir: out,
     chunkNames: 'panel/[name]-[hash]',
     inject: ['web/nodom.ts'],
@@ -167,7 +176,7 @@ await Promise.all([
   bundle('web/config/index.ts', 'config.js'),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
-    plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts')],
+    plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts', 'web/panel/questions/element.ts')],
   }),
   declare(`${js}/shared/types.ts`, 'index.d.ts'),
   declare(`${js}/host/worker-types.ts`, 'worker.d.ts'),
@@ -175,6 +184,7 @@ await Promise.all([
   declare('web/react/types.ts', 'react.d.ts'),
   declare('web/config/types.ts', 'config.d.ts'),
   declare('web/panel/types.ts', 'panel.d.ts'),
+  declare('web/prompts/types.ts', 'prompts.d.ts'),
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),
   cp('LICENSE', `${out}/LICENSE`),

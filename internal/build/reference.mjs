@@ -10,6 +10,7 @@ import { root } from './modules.mjs'
 const sources = {
   'portolan': 'wasm/js/shared/types.ts',
   'portolan/panel': 'web/panel/types.ts',
+  'portolan/prompts': 'web/prompts/types.ts',
   'portolan/react': 'web/react/types.ts',
   'portolan/config': 'web/config/types.ts',
   'portolan/cassette': 'wasm/js/cassette/types.ts',

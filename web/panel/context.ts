@@ -14,9 +14,16 @@ import type { Flags } from './tools/flags.ts'
 import type { TokenCounts } from './tools/tokens.ts'
 import type { Key } from './translations.ts'
 
-/** What the settings panel gives its parts: the registry, its state, and what only the whole panel can do. */
-export interface PanelContext extends Panel<Key> {
+/** What parts need that other elements show too. */
+export type WordsContext = Panel<Key>
+
+/** What parts need that ask the registry. */
+export interface RegistryContext extends WordsContext {
   readonly registry: Registry
+}
+
+/** What the settings panel gives its parts: the registry, its state, and what only the whole panel can do. */
+export interface PanelContext extends RegistryContext {
   readonly snapshot: Snapshot
   readonly history: ContactHistory
   readonly tokenCounts: TokenCounts

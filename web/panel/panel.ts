@@ -1,5 +1,4 @@
 import { html, nothing, type LitElement, type PropertyValues, type TemplateResult } from 'lit'
-import { keyed } from 'lit/directives/keyed.js'
 import { repeat } from 'lit/directives/repeat.js'
 import type { Dialog, PanelContext } from './context.ts'
 import { wordsOf, type Messages, type Words } from './translations.ts'
@@ -12,15 +11,13 @@ import type {
   ElicitationAnswer,
   ElicitationRequest,
   ElicitationUrlRequest,
-  SamplingRequest,
   SamplingResult,
   Registry,
   RegistryError,
   Snapshot,
 } from '../../wasm/js/shared/types.ts'
 import { ActivityLog } from './activity/log.ts'
-import { Queue } from './questions/queue.ts'
-import type { Sampling } from './questions/sampling.ts'
+import { Questions } from './questions/questions.ts'
 import { compass } from '../ui/icons.ts'
 import type { Notice } from '../ui/notices.ts'
 import { ContactHistory } from './server/history.ts'
@@ -95,10 +92,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   records = { contents: true, exchanges: false }
   private unobserve: (() => void) | undefined
   readonly signIns = new SignIns(() => this.requestUpdate())
-  private readonly approvals = this.queue<ApprovalRequest, Approval>('deny')
-  private readonly forms = this.queue<ElicitationRequest, ElicitationAnswer>({ action: 'cancel' })
-  private readonly addresses = this.queue<ElicitationUrlRequest, ElicitationAnswer['action']>('cancel')
-  private readonly samplings = this.queue<Sampling, SamplingResult | undefined>(undefined)
+  private readonly questions = new Questions(this)
   private readonly toolLists = new ToolLists()
   private readonly removing = new Set<string>()
   private readonly ids = { search: freshId(), order: freshId() }
@@ -133,7 +127,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
   override disconnectedCallback(): void {
     super.disconnectedCallback()
     this.notices.dismiss()
-    for (const queue of [this.approvals, this.forms, this.addresses, this.samplings]) queue.end()
+    this.questions.end()
     this.ends?.abort()
     this.ends = undefined
     clearInterval(this.clock)
@@ -224,7 +218,7 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     }
         </div>
         ${this.dialogView()}
-        ${this.askView()}
+        ${this.questions.view()}
         ${this.notices.view(t)}
       </div>`
   }
@@ -355,72 +349,20 @@ export class PortolanPanel extends Shell implements types.PortolanPanel, PanelCo
     return nothing
   }
 
-  private askView(): unknown {
-    const sampling = this.samplings.first
-    const approval = this.approvals.first, form = this.forms.first, address = this.addresses.first
-    return [
-      approval && keyed(
-        approval,
-        html`<portolan-approve .panel=${this} .request=${approval.request} .more=${this.approvals.more} @said=${(
-          e: CustomEvent<Approval>,
-        ) => approval.answer(e.detail)}></portolan-approve>`,
-      ),
-      form && keyed(
-        form,
-        html`<portolan-form-question .panel=${this} .request=${form.request} .more=${this.forms.more} @said=${(
-          e: CustomEvent<ElicitationAnswer>,
-        ) => form.answer(e.detail)}></portolan-form-question>`,
-      ),
-      address && keyed(
-        address,
-        html`<portolan-address-question .panel=${this} .request=${address.request} .more=${this.addresses.more}
-          @said=${(e: CustomEvent<ElicitationAnswer['action']>) =>
-          address.answer(e.detail)}></portolan-address-question>`,
-      ),
-      sampling && keyed(
-        sampling,
-        html`<portolan-sampling-question .panel=${this} .sampling=${sampling.request} .more=${this.samplings.more}
-          @said=${(e: CustomEvent<SamplingResult | undefined>) =>
-          sampling.answer(e.detail)}></portolan-sampling-question>`,
-      ),
-    ]
-  }
-
-  private queue<Request extends { signal: AbortSignal }, Answer>(none: Answer): Queue<Request, Answer> {
-    return new Queue(none, () => this.requestUpdate())
-  }
-
-  /** Has the person answer a question. `none` is the answer where nobody can be asked. */
-  private async ask<Request extends { signal: AbortSignal }, Answer>(
-    queue: Queue<Request, Answer>,
-    request: Request,
-    none: Answer,
-  ): Promise<Answer> {
-    if (!this.isConnected) return none
-    await import('./parts.ts')
-    return queue.add(request)
-  }
-
   approve(request: ApprovalRequest): Promise<Approval> {
-    return this.ask(this.approvals, request, 'deny')
+    return this.questions.approve(request)
   }
 
   elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {
-    return this.ask(this.forms, request, { action: 'cancel' })
+    return this.questions.elicit(request)
   }
 
-  async elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']> {
-    return /^https?:/i.test(request.url) ? this.ask(this.addresses, request, 'cancel') : 'decline'
+  elicitUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']> {
+    return this.questions.elicitUrl(request)
   }
 
-  async sample(
-    request: SamplingRequest,
-    generate: Sampling['generate'],
-    { signal }: { signal: AbortSignal },
-  ): Promise<SamplingResult> {
-    const answer = await this.ask(this.samplings, { request, generate, signal }, undefined)
-    if (!answer) throw new Error('the user declined')
-    return answer
+  sample(...args: Parameters<types.PortolanPanel['sample']>): Promise<SamplingResult> {
+    return this.questions.sample(...args)
   }
 
   private go(view: View): void {

@@ -1,12 +1,8 @@
 // Everything that the lists of servers and tools do not need. It is loaded at first use.
 import './activity/view.ts'
 import './add/preview.ts'
-import './approve/dialog.ts'
 import './catalogue/view.ts'
 import './export/dialog.ts'
-import './questions/address.ts'
-import './questions/form.ts'
-import './questions/sampling.ts'
 import './review/dialog.ts'
 import './server/credentials.ts'
 import './server/edit.ts'

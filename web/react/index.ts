@@ -1,3 +1,4 @@
+export { Elicitation, useQuestions } from './elicitation.ts'
 export { PortolanPanel } from './panel.ts'
 export { useMCP } from './mcp.ts'
 export { useRegistry } from './registry.ts'

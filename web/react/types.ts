@@ -1,7 +1,10 @@
-import type { HTMLAttributes, ReactElement, Ref } from 'react'
+import type { HTMLAttributes, ReactElement, ReactNode, Ref } from 'react'
 import type { PanelMessages, PanelView, PortolanPanel as PanelElement } from '../panel/types.ts'
 import type {
   DispatchOptions,
+  ElicitationAnswer,
+  ElicitationRequest,
+  ElicitationUrlRequest,
   Registry,
   RegistryError,
   RegistryOptions,
@@ -65,4 +68,48 @@ export interface PortolanPanelProps extends Omit<HTMLAttributes<PanelElement>, '
   /** A fault that the panel has shown, or why it could not be loaded. */
   onError?: (error: Error) => void
   ref?: Ref<PanelElement>
+}
+
+/**
+ * Questions of servers for a component's users. Give `onElicitation` and `onElicitationUrl` to `useMCP` or
+ * `createRegistry`: they stay the same. The questions wait for {@link Elicitation}, oldest first. When the component is
+ * unmounted, all are cancelled, and later ones too.
+ */
+export declare function useQuestions(): Questions
+
+/** What {@link useQuestions} returns. */
+export interface Questions {
+  onElicitation(request: ElicitationRequest): Promise<ElicitationAnswer>
+  onElicitationUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
+  /** The oldest question. */
+  current: Question | undefined
+  /** How many wait behind it. */
+  more: number
+  /** Cancels all. */
+  cancel(): void
+}
+
+/** A question that waits for its answer. */
+export interface Question {
+  request: ElicitationRequest | ElicitationUrlRequest
+  /** Only the first answer counts. For an address, its `action` is the answer. */
+  answer(answer: ElicitationAnswer): void
+}
+
+/**
+ * Puts the questions of {@link useQuestions} to the user, in the dialogs of the panel. With a function as its child,
+ * that renders them. When it is unmounted, all that wait are cancelled.
+ */
+export declare function Elicitation(props: ElicitationProps): ReactElement | null
+
+/** Props of {@link Elicitation}. */
+export interface ElicitationProps {
+  questions: Questions
+  /** Renders the oldest question. All its texts are the server's: show who asks. */
+  children?: (request: Question['request'], answer: Question['answer']) => ReactNode
+  /** As those of the panel. */
+  locale?: string
+  messages?: PanelMessages
+  /** Why the dialogs could not be loaded. The questions are cancelled then. */
+  onError?: (error: Error) => void
 }

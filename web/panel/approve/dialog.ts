@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelDialog } from '../context.ts'
+import type { WordsContext } from '../context.ts'
+import { DialogPart } from '../../ui/dialog.ts'
 import type { Key } from '../translations.ts'
 import { define, reactive } from '../../ui/part.ts'
 import type { Approval, ApprovalRequest } from '../../../wasm/js/shared/types.ts'
@@ -8,7 +9,7 @@ import { flagList } from '../tools/flags-view.ts'
 import '../tool/json.ts'
 
 /** Asks the person to approve a call. */
-class Approve extends PanelDialog {
+class Approve extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more')
   declare request: ApprovalRequest
   /** How many wait behind it. */

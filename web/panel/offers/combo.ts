@@ -1,11 +1,11 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelPart } from '../context.ts'
-import { define, freshId, reactive, valueOf } from '../../ui/part.ts'
+import type { RegistryContext } from '../context.ts'
+import { define, freshId, Part, reactive, valueOf } from '../../ui/part.ts'
 import { line } from '../../ui/text.ts'
 import type { CompletionRequest } from '../../../wasm/js/shared/types.ts'
 
 /** A text field with values that the server suggests: a combobox of the ARIA practices. Its event is `typed`. */
-class Combo extends PanelPart {
+class Combo extends Part<RegistryContext> {
   static override properties = reactive('label', 'hint', 'required', 'wrong', 'value', 'ask', 'values', 'at')
   static override initial = { values: [], at: -1, hint: '' }
   declare label: string

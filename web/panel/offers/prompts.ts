@@ -1,14 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelDialog } from '../context.ts'
+import type { PanelContext } from '../context.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { flag as flagIcon } from '../../ui/icons.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
 import { blockView } from '../tool/result.ts'
-import { flagList } from '../tools/flags-view.ts'
-import type { PromptInfo, PromptResult, RegistryError } from '../../../wasm/js/shared/types.ts'
+import type { Flag, PromptInfo, PromptResult } from '../../../wasm/js/shared/types.ts'
 import { OfferList } from './list.ts'
-import './combo.ts'
+import { PromptForm } from './prompt-form.ts'
 
 /** Prompts by server. */
 class PromptsView extends OfferList<PromptInfo> {
@@ -37,100 +36,43 @@ class PromptsView extends OfferList<PromptInfo> {
 }
 
 /** A prompt: a form for its arguments, and its messages. */
-class PromptDialog extends PanelDialog {
-  static override properties = reactive('prompt', 'values', 'result', 'checked', 'making', 'fault')
-  static override initial = { values: {} }
-  declare prompt: PromptInfo
-  declare private values: Record<string, string>
+class PromptDialog extends PromptForm<PanelContext> {
+  static override properties = reactive('result')
   declare private result: PromptResult | undefined
-  /** What is missing is shown after the first attempt. */
-  declare private checked: boolean
-  declare private making: boolean
-  declare private fault: RegistryError | undefined
   protected override wide = true
-  private readonly ends = new AbortController()
 
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    this.ends.abort()
+  protected get submitWord(): string {
+    return this.t('make_messages')
   }
 
-  protected heading(): TemplateResult {
-    return html`<bdi>${line(this.prompt.title || this.prompt.prompt, 128)}</bdi>`
+  protected override get flags(): readonly Flag[] {
+    return [...super.flags, ...(this.result?.flags ?? [])]
   }
 
-  protected body(): TemplateResult {
-    const { prompt: p, result } = this
-    return html`<form class="content" novalidate @submit=${this.send}>
-      <p class="dim"><bdi>${line(p.server, 80)}</bdi> · <bdi class="mono">${line(p.prompt, 128)}</bdi></p>
-      ${flagList(this.panel.words, [...(p.flags ?? []), ...(result?.flags ?? [])])}
-      ${p.description ? html`<p class="description"><bdi>${clean(p.description, 4000)}</bdi></p>` : nothing}
-      ${p.arguments.map((argument) => this.field(argument))}
-      <p class="row"><button class="primary" ?disabled=${this.making}>${this.t('make_messages')}</button>
-        ${
-      result
-        ? html`<button type="button" @click=${() => copy(this.panel, textOf(result))}>${this.t('copy')}</button>`
-        : nothing
-    }</p>
-      <div role="status">${this.making ? this.t('loading') : nothing}</div>
-      ${
-      this.fault
-        ? html`<div class="hint bad" role="alert"><p>${clean(this.fault.message, 500)}</p>${
-          this.fault.hint ? html`<p>${clean(this.fault.hint, 500)}</p>` : nothing
-        }</div>`
-        : nothing
-    }
-      ${
-      result
-        ? html`<section class="result" aria-label=${this.t('result')}>${
-          result.messages.map(({ role, content }) =>
-            html`<div class="block"><h3>${this.t(`role_${role}`)}</h3>${
-              blockView(this.panel, content, undefined)
-            }</div>`
-          )
-        }</section>`
-        : nothing
-    }
-    </form>`
+  protected override actions(): unknown {
+    const { result } = this
+    return result
+      ? html`<button type="button" @click=${() => copy(this.panel, textOf(result))}>${this.t('copy')}</button>`
+      : nothing
   }
 
-  private field({ name, title, description, required }: PromptInfo['arguments'][number]): TemplateResult {
-    const { server, prompt } = this.prompt
-    return html`<portolan-combo .panel=${this.panel} .label=${line(title || name, 80)} .hint=${
-      clean(description ?? '', 500)
-    } .required=${required} .wrong=${
-      this.checked && required && !this.values[name] ? this.t('argument_missing') : undefined
-    }
-      .value=${this.values[name] ?? ''} .ask=${(value: string) => ({
-      server,
-      prompt,
-      argument: name,
-      value,
-      context: this.values,
-    })} @typed=${(e: CustomEvent<string>) => (this.values = { ...this.values, [name]: e.detail })}></portolan-combo>`
+  protected override outcome(): unknown {
+    return this.result
+      ? html`<section class="result" aria-label=${this.t('result')}>${
+        this.result.messages.map(({ role, content }) =>
+          html`<div class="block"><h3>${this.t(`role_${role}`)}</h3>${blockView(this.panel, content, undefined)}</div>`
+        )
+      }</section>`
+      : nothing
   }
 
-  private readonly send = (e: Event): void => {
-    e.preventDefault()
-    this.checked = true
-    if (this.prompt.arguments.some((a) => a.required && !this.values[a.name])) {
-      void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
-      return
-    }
-    void this.make()
+  protected async submit(args: Record<string, string>, signal: AbortSignal): Promise<void> {
+    this.result = undefined
+    this.result = await this.panel.registry.getPrompt(this.prompt.name, args, { signal })
   }
 
-  private async make(): Promise<void> {
-    this.making = true
-    this.fault = undefined
-    try {
-      const filled = Object.fromEntries(Object.entries(this.values).filter(([, value]) => value))
-      this.result = await this.panel.registry.getPrompt(this.prompt.name, filled, { signal: this.ends.signal })
-    } catch (e) {
-      this.result = undefined
-      this.fault = e as RegistryError
-    }
-    this.making = false
+  protected override closed(): void {
+    this.panel.show(undefined)
   }
 }
 

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelDialog } from '../context.ts'
+import type { WordsContext } from '../context.ts'
+import { DialogPart } from '../../ui/dialog.ts'
 import { define, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 import type { ElicitationAnswer, ElicitationUrlRequest } from '../../../wasm/js/shared/types.ts'
@@ -8,7 +9,7 @@ import { originView } from './origin.ts'
 type Action = ElicitationAnswer['action']
 
 /** Asks the person to open an address for a server. Only the person's click opens it. */
-class AddressQuestion extends PanelDialog {
+class AddressQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more', 'opened')
   declare request: ElicitationUrlRequest
   /** How many wait behind it. */

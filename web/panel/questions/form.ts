@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelDialog } from '../context.ts'
+import type { WordsContext } from '../context.ts'
+import { DialogPart } from '../../ui/dialog.ts'
 import { toJSON, type Field, type ObjectField, type State } from '../form/field.ts'
 import { formOf } from '../form/form.ts'
 import { problems } from '../form/problems.ts'
@@ -21,7 +22,7 @@ const asksForSecrets = ({ fields }: ObjectField) =>
 const empty: ObjectField = { kind: 'object', required: true, nullable: false, fields: [] }
 
 /** Puts a server's question to the person, by a form. The values are shown before they are sent. */
-class FormQuestion extends PanelDialog {
+class FormQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('request', 'more', 'state', 'checked', 'reviewed')
   declare request: ElicitationRequest
   /** How many wait behind it. */

@@ -6,10 +6,10 @@ interface Ask<Request, Answer> {
 /** Questions that wait for the person, oldest first. */
 export class Queue<Request extends { signal: AbortSignal }, Answer> {
   private waiting: readonly Ask<Request, Answer>[] = []
-  private readonly none: Answer
+  /** The answer to a question that nobody answers. */
+  readonly none: Answer
   private readonly changed: () => void
 
-  /** `none` is the answer to a question that nobody answers. */
   constructor(none: Answer, changed: () => void) {
     this.none = none
     this.changed = changed

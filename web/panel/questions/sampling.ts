@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelDialog } from '../context.ts'
+import type { WordsContext } from '../context.ts'
+import { DialogPart } from '../../ui/dialog.ts'
 import { blockView } from '../tool/result.ts'
 import { define, freshId, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
@@ -17,7 +18,7 @@ const isText = (b: ContentBlock): b is Extract<ContentBlock, { type: 'text' }> =
 const listOf = (content: unknown) => (Array.isArray(content) ? content : [content]) as ContentBlock[]
 
 /** Shows what a server asks the model, has the model answer, and shows the answer. The person may edit both. */
-class SamplingQuestion extends PanelDialog {
+class SamplingQuestion extends DialogPart<WordsContext> {
   static override properties = reactive('sampling', 'more', 'request', 'answer', 'fault', 'asking')
   declare sampling: Sampling
   /** How many wait behind it. */

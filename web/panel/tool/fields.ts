@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { PanelContext } from '../context.ts'
+import type { WordsContext } from '../context.ts'
 import { valueOf } from '../../ui/part.ts'
 import { cross } from '../../ui/icons.ts'
 import type { ArrayField, Chosen, Field, State } from '../form/field.ts'
@@ -9,7 +9,7 @@ import { clean, line } from '../../ui/text.ts'
 
 /** What all inputs of a form share. Names of members are foreign, so that ids are made for their paths. */
 export interface Form {
-  panel: PanelContext
+  panel: WordsContext
   idOf(path: string): string
   problems: ReadonlyMap<string, FieldProblem>
 }

@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelPart } from '../context.ts'
-import { define, reactive } from '../../ui/part.ts'
+import type { WordsContext } from '../context.ts'
+import { define, Part, reactive } from '../../ui/part.ts'
 import { clean } from '../../ui/text.ts'
 
 /** Members made at once. */
 const step = 100
 
 /** A JSON value as a tree whose branches are made when they are opened. */
-class JSONTree extends PanelPart {
+class JSONTree extends Part<WordsContext> {
   static override properties = reactive('label', 'value', 'levels', 'open', 'shown')
   static override initial = { levels: 0, shown: step }
   declare label: string

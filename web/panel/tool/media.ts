@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import { PanelPart } from '../context.ts'
-import { define, reactive } from '../../ui/part.ts'
+import type { WordsContext } from '../context.ts'
+import { define, Part, reactive } from '../../ui/part.ts'
 import { download } from '../../ui/save.ts'
 import { clean } from '../../ui/text.ts'
 
@@ -9,7 +9,7 @@ import { clean } from '../../ui/text.ts'
  * sounds played through Web Audio, which needs no source in the page's policy
  * and runs no script that a picture brings.
  */
-class Media extends PanelPart {
+class Media extends Part<WordsContext> {
   static override properties = reactive('kind', 'data', 'mimeType', 'fault', 'size', 'playing')
   declare kind: 'image' | 'audio' | 'file'
   /** Base64. */

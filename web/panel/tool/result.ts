@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit'
-import type { PanelContext } from '../context.ts'
+import type { WordsContext } from '../context.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
@@ -10,7 +10,7 @@ import './media.ts'
 const longest = 100_000
 
 /** A tool's whole answer. */
-export function resultView(panel: PanelContext, result: ToolResult): TemplateResult {
+export function resultView(panel: WordsContext, result: ToolResult): TemplateResult {
   const { words: t } = panel
   // Servers say structured content as text as well, for older clients: one tree is enough.
   const structured = result.structuredContent === undefined ? undefined : JSON.stringify(result.structuredContent)
@@ -40,7 +40,7 @@ export function resultView(panel: PanelContext, result: ToolResult): TemplateRes
 }
 
 /** A block of content. HTML is shown as text. */
-export function blockView(panel: PanelContext, block: ContentBlock, structured: string | undefined): TemplateResult {
+export function blockView(panel: WordsContext, block: ContentBlock, structured: string | undefined): TemplateResult {
   const { words: t } = panel
   switch (block?.type) {
     case 'text':
@@ -81,7 +81,7 @@ function link(uri: string): TemplateResult {
     : shown
 }
 
-function textView(panel: PanelContext, text: string, structured?: string): TemplateResult {
+function textView(panel: WordsContext, text: string, structured?: string): TemplateResult {
   const json = parsed(text)
   return html`${
     json === undefined || JSON.stringify(json) === structured

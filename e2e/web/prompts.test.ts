@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { violations } from '../panel/axe.ts'
+import { policy } from '../panel/site.ts'
+import type { PickedPrompt, PortolanPrompts } from '../../web/prompts/types.ts'
+import { launchChromium, listen, root, type Listening } from './harness.ts'
+
+// The slash menu of the built package, in a page like a chat, under a strict policy.
+
+declare global {
+  interface Window {
+    menu: PortolanPrompts
+    picked: PickedPrompt[]
+    sent: string[]
+    typed: string[]
+  }
+}
+
+const script = `import { createRegistry } from './npm/index.js'
+import './npm/prompts.js'
+const params = new URLSearchParams(location.search)
+document.documentElement.dir = params.get('dir') ?? 'ltr'
+const tag = params.get('field') ?? 'textarea'
+const field = document.querySelector('main').appendChild(document.createElement(tag))
+Object.assign(field, { id: 'chat' })
+field.setAttribute('aria-label', 'Message')
+field.setAttribute('aria-controls', 'main')
+const menu = document.createElement('portolan-prompts')
+menu.setAttribute('for', 'chat')
+if (params.has('locale')) Object.assign(menu, { locale: params.get('locale'), messages: (await import('./npm/locales/' + params.get('locale') + '.js')).default })
+if (params.has('format')) menu.format = params.get('format')
+const servers = params.has('url') ? { quay: { url: params.get('url'), transport: 'streamable-http' } } : { demo: { url: 'builtin:demo' } }
+menu.registry = await createRegistry({ mode: 'main', storage: 'memory', servers })
+Object.assign(window, { menu, picked: [], sent: [], typed: [] })
+document.addEventListener('prompt', (e) => picked.push(e.detail))
+field.addEventListener('input', () => typed.push(field.value))
+field.addEventListener('keydown', (e) => { if (e.key === 'Enter') { e.preventDefault(); sent.push(field.value) } })
+document.querySelector('main').append(menu)
+await menu.registry.discover()
+document.documentElement.dataset.ready = ''
+`
+const page = `<!doctype html><html lang="en"><title>Chat</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="page.css"><script type="module" src="page.js"></script>
+<main id="main"><h1>Chat</h1></main>`
+const style = `:root { color-scheme: light dark } body { font-family: system-ui, sans-serif; margin: 0 }
+main { min-block-size: 100vh; box-sizing: border-box; padding: 1rem; display: flex; flex-direction: column }
+h1 { flex: 1 } #chat { font: inherit; inline-size: 100%; box-sizing: border-box; padding: .5rem }`
+
+let browser: Browser, site: Listening, quay: Listening
+/** What the hostile server has been asked, by method. */
+const asked: string[] = []
+/** Tells the registry that the list of prompts has changed. */
+let change = () => {}
+let extra = 0
+
+/** The registry keeps 1,000 of a server. */
+const many = Array.from({ length: 1000 }, (_, i) => ({ name: `p${i}`, title: `Buoy ${i}` }))
+const results: Record<string, () => object> = {
+  initialize: () => ({
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {}, prompts: { listChanged: true }, completions: {} },
+    serverInfo: { name: 'quay', version: '1' },
+  }),
+  'tools/list': () => ({ tools: [] }),
+  'prompts/list': () => ({
+    prompts: [
+      { name: 'bold', title: '<img src=x onerror="document.title=\'owned\'">', description: '<b>bold</b>\n a\u202eb' },
+      { name: 'broken', title: 'Broken' },
+      { name: 'route', arguments: [{ name: 'via' }, { name: 'from', required: true, description: '<i>Port</i>' }] },
+      ...Array.from({ length: extra }, (_, i) => ({ name: `late${i}` })),
+      ...many,
+    ],
+  }),
+  'prompts/get': () => ({ messages: [{ role: 'user', content: { type: 'text', text: 'Sail <i>on</i>.' } }] }),
+  'completion/complete': () => ({ completion: { values: ['Oslo', '<b>Bergen</b>'] } }),
+}
+
+before(async () => {
+  browser = await launchChromium()
+  const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', css: 'text/css' }
+  site = await listen(async (req, res) => {
+    const path = new URL(req.url!, 'http://x').pathname
+    if (path === '/')
+      return void res.writeHead(200, {
+        'content-type': 'text/html',
+        'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
+      }).end(page)
+    const text = { '/page.js': script, '/page.css': style }[path] ??
+      (path.startsWith('/npm/') && !path.includes('..')
+        ? await readFile(`${root}dist${path}`).catch(() => undefined)
+        : undefined)
+    res.writeHead(text ? 200 : 404, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(text)
+  })
+  quay = await listen(async (req, res) => {
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (req.method === 'GET') {
+      res.writeHead(200, { 'content-type': 'text/event-stream', ...cors }).flushHeaders()
+      change = () => res.write('data: {"jsonrpc":"2.0","method":"notifications/prompts/list_changed"}\n\n')
+      return
+    }
+    if (req.method !== 'POST') return void res.writeHead(204, cors).end()
+    let body = ''
+    for await (const chunk of req) body += chunk
+    const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params?: { name?: string } }
+    if (id === undefined) return void res.writeHead(202, cors).end()
+    asked.push(method)
+    const answer = !results[method] || params?.name === 'broken'
+      ? { error: { code: -32603, message: 'The <b>mast</b> is broken' } }
+      : { result: results[method]() }
+    res.writeHead(200, { 'content-type': 'application/json', ...cors }).end(
+      JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
+    )
+  })
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, quay].map((s) => s?.close()))
+})
+
+async function chat(t: TestContext, query: Record<string, string> = {}, context: BrowserContextOptions = {}) {
+  const p = await browser.newPage({ viewport: { width: 900, height: 700 }, ...context })
+  t.after(() => p.close())
+  const faults: string[] = []
+  p.on('pageerror', (e) => faults.push(e.stack ?? e.message))
+  await p.goto(`${site.url}/?${new URLSearchParams(query)}`)
+  await p.locator('html[data-ready]').waitFor()
+  return {
+    page: p,
+    faults,
+    field: p.locator('#chat'),
+    list: p.getByRole('listbox', { name: query.locale === 'ar' ? 'المطالبات' : 'Prompts' }),
+    options: p.locator('.portolan-menu [role=option]'),
+    dialog: p.locator('portolan-prompts dialog[open]'),
+    picked: () => p.evaluate(() => window.picked),
+  }
+}
+
+const active = (p: Page) =>
+  p.evaluate(() => {
+    const id = document.querySelector('#chat')!.getAttribute('aria-activedescendant')
+    return id && document.getElementById(id)?.querySelector('.title')?.textContent
+  })
+
+test('by keyboard only: typed, filtered, filled in with completion, used', async (t) => {
+  const p = await chat(t, { format: 'openai' })
+  await p.field.focus()
+  await p.page.keyboard.type('Hello /gr')
+  await p.options.getByText('Greet somebody').waitFor()
+  assert.equal(await active(p.page), 'Greet somebody')
+  await p.page.keyboard.press('Enter')
+  const who = p.dialog.getByRole('combobox', { name: 'who' })
+  await who.waitFor()
+  await p.page.keyboard.press('Tab')
+  await p.page.keyboard.press('Tab')
+  assert.ok(await who.evaluate((e) => e === (e.getRootNode() as ShadowRoot).activeElement))
+  await p.page.keyboard.press('Enter') // nothing is filled in
+  await p.dialog.getByText('This is required.').waitFor()
+  await p.page.keyboard.type('mon')
+  await p.dialog.getByRole('option', { name: 'monday' }).waitFor()
+  await p.page.keyboard.press('ArrowDown')
+  await p.page.keyboard.press('Enter')
+  assert.equal(await who.inputValue(), 'monday')
+  await p.page.keyboard.press('Enter')
+  await p.page.waitForFunction(() => window.picked.length)
+  const [{ name, server, args, messages, result }] = await p.picked() as [PickedPrompt]
+  assert.deepEqual({ name, server, args, messages }, {
+    name: 'demo__greet',
+    server: 'demo',
+    args: { who: 'monday' },
+    messages: [{ role: 'user', content: 'Greet monday in one sentence.' }],
+  })
+  assert.deepEqual(result.messages, messages)
+  await p.dialog.waitFor({ state: 'detached' })
+  assert.equal(await p.field.inputValue(), 'Hello ')
+  assert.equal(await p.page.evaluate(() => window.typed.at(-1)), 'Hello ') // the page's framework hears of it
+  assert.ok(await p.field.evaluate((e) => e === document.activeElement))
+  assert.deepEqual(await p.page.evaluate(() => window.sent), [])
+  await p.page.keyboard.press('Enter')
+  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Hello '])
+  assert.deepEqual(p.faults, [])
+})
+
+test('the menu opens for a slash at the start or after white space at the end, and Escape closes it', async (t) => {
+  const p = await chat(t)
+  const expanded = async (text: string) => {
+    await p.field.fill('')
+    await p.field.pressSequentially(text)
+    // The menu has followed what was typed when the registry has answered.
+    await p.page.evaluate(async () => {
+      await window.menu.registry!.prompts()
+      await new Promise(requestAnimationFrame)
+      await (window.menu as unknown as { updateComplete: Promise<unknown> }).updateComplete
+    })
+    return p.list.isVisible()
+  }
+  assert.equal(await expanded('/'), true)
+  for (const text of ['and/or', 'https://', 'a/', '/usr/bin', '/ ']) assert.equal(await expanded(text), false, text)
+  assert.equal(await expanded('Say /'), true)
+  await p.page.keyboard.press('Escape')
+  await p.list.waitFor({ state: 'hidden' })
+  await p.page.keyboard.type('gr')
+  assert.equal(await p.list.isVisible(), false)
+  await p.page.keyboard.press('Enter')
+  assert.deepEqual(await p.page.evaluate(() => window.sent), ['Say /gr'])
+  assert.equal(await expanded('/gr'), true)
+  await p.page.keyboard.press('Home') // an end of the list, not of the text
+  assert.equal(await p.list.isVisible(), true)
+  await p.page.locator('h1').click()
+  await p.list.waitFor({ state: 'hidden' })
+  assert.deepEqual(p.faults, [])
+})
+
+test('the field has the roles of ARIA and gets its own back', async (t) => {
+  for (const field of ['textarea', 'input']) {
+    const p = await chat(t, { field })
+    const attributes = () =>
+      p.field.evaluate((e) =>
+        Object.fromEntries([...e.attributes].filter((a) => /^(role|aria)/.test(a.name)).map((a) => [a.name, a.value]))
+      )
+    await p.field.pressSequentially('/')
+    await p.options.first().waitFor()
+    const { 'aria-controls': list, 'aria-activedescendant': option, ...rest } = await attributes()
+    assert.equal(await p.page.locator(`#${list}`).getAttribute('role'), 'listbox')
+    assert.equal(await p.page.locator(`#${option}`).getAttribute('aria-selected'), 'true')
+    assert.deepEqual(rest, {
+      'aria-label': 'Message',
+      'aria-haspopup': 'listbox',
+      'aria-autocomplete': 'list',
+      ...(field === 'input' && { role: 'combobox', 'aria-expanded': 'true' }), // a textarea may have no role
+    })
+    assert.match(await p.page.locator('portolan-prompts .spoken').textContent() ?? '', /1 prompt\./)
+    await p.page.evaluate(() => window.menu.remove())
+    assert.deepEqual(await attributes(), { 'aria-label': 'Message', 'aria-controls': 'main' })
+    await p.field.pressSequentially('/')
+    assert.equal(await p.options.count(), 0)
+    await p.page.evaluate(() => document.querySelector('main')!.append(window.menu))
+    await p.field.fill('/')
+    await p.options.first().waitFor()
+    assert.deepEqual(p.faults, [])
+  }
+})
+
+test('axe finds nothing, in the menu and in the form', async (t) => {
+  for (const field of ['textarea', 'input']) {
+    const p = await chat(t, { field }, { reducedMotion: 'reduce' })
+    const looks = async (state: string) => {
+      for (
+        const media of [
+          { colorScheme: 'light' },
+          { colorScheme: 'dark' },
+          { colorScheme: 'light', forcedColors: 'active' },
+        ] as const
+      ) {
+        await p.page.emulateMedia({ forcedColors: 'none', ...media })
+        assert.deepEqual(await violations(p.page, { whole: true }), [], `${field} ${state} ${JSON.stringify(media)}`)
+      }
+    }
+    await looks('closed')
+    await p.field.pressSequentially('/')
+    await p.options.first().waitFor()
+    await looks('open')
+    await p.options.first().click()
+    await p.dialog.getByRole('combobox').waitFor()
+    await looks('form')
+  }
+})
+
+test('from right to left, and on a narrow screen, the menu stays beside its field', async (t) => {
+  const p = await chat(t, { dir: 'rtl', locale: 'ar', field: 'input' })
+  await p.field.pressSequentially('/')
+  await p.options.first().waitFor()
+  const boxes = async () => [(await p.page.locator('.portolan-menu').boundingBox())!, (await p.field.boundingBox())!]
+  let [menu, field] = await boxes() as [Box, Box]
+  assert.equal(await p.page.locator('.portolan-menu').getAttribute('dir'), 'rtl')
+  assert.ok(Math.abs(menu.x + menu.width - field.x - field.width) < 1, JSON.stringify([menu, field]))
+  assert.ok(menu.y + menu.height <= field.y && menu.y >= 0, 'above a field at the end of the window')
+  await p.page.setViewportSize({ width: 320, height: 300 })
+  await p.page.waitForFunction(() => document.querySelector('.portolan-menu')!.getBoundingClientRect().right <= 320)
+  ;[menu, field] = await boxes() as [Box, Box]
+  assert.ok(menu.x >= 0 && menu.y >= 0 && menu.y + menu.height <= 300, JSON.stringify(menu))
+  assert.deepEqual(p.faults, [])
+})
+interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+test('a hostile server: HTML is text, a thousand prompts are bounded, faults are shown in place', async (t) => {
+  asked.length = 0
+  const p = await chat(t, { url: quay.url })
+  assert.ok(!asked.includes('prompts/list'))
+  await p.field.pressSequentially('/')
+  await p.options.nth(199).waitFor()
+  assert.equal(await p.options.count(), 200)
+  await p.page.getByText('800 more').waitFor()
+  await p.page.getByText('<img src=x onerror=').waitFor()
+  assert.equal(await p.page.locator('.portolan-menu img, .portolan-menu b').count(), 0)
+  assert.doesNotMatch(await p.options.first().innerText(), /\u202e/)
+  await p.page.keyboard.press('ArrowUp')
+  assert.equal(await active(p.page), 'Buoy 196')
+  assert.ok(
+    await p.options.nth(199).evaluate((o) => {
+      const at = o.getBoundingClientRect(), list = o.closest('.portolan-menu')!.getBoundingClientRect()
+      return at.top >= list.top && at.bottom <= list.bottom
+    }),
+  )
+  await p.page.keyboard.press('Home')
+  await p.page.keyboard.press('End')
+  assert.equal(await active(p.page), 'Buoy 196')
+  await p.page.keyboard.type('p996')
+  await p.options.getByText('Buoy 996').waitFor()
+  await p.page.keyboard.press('Tab')
+  await p.page.waitForFunction(() => window.picked.length)
+  assert.deepEqual((await p.picked())[0]!.messages, [{
+    role: 'user',
+    content: { type: 'text', text: 'Sail <i>on</i>.' },
+  }])
+  assert.equal(await p.field.inputValue(), '')
+
+  await p.field.pressSequentially('/broken')
+  await p.options.getByText('Broken').click()
+  await p.dialog.getByRole('alert').getByText('The <b>mast</b> is broken').waitFor()
+  assert.match(await p.dialog.getByRole('alert').innerText(), /rpc|protocol|server|tool/)
+  await p.page.keyboard.press('Escape')
+  await p.dialog.waitFor({ state: 'detached' })
+  assert.equal(await p.field.inputValue(), '/broken')
+
+  await p.field.fill('')
+  await p.field.pressSequentially('/route')
+  await p.options.getByText('route').click()
+  const names = p.dialog.getByRole('combobox')
+  await names.nth(1).waitFor()
+  assert.deepEqual(await p.dialog.locator('label').allInnerTexts(), ['from required', 'via']) // required ones first
+  await names.first().fill('O')
+  await p.dialog.getByRole('option', { name: '<b>Bergen</b>' }).waitFor()
+  assert.equal(await p.dialog.locator('i, b').count(), 0)
+  await p.page.keyboard.press('Escape')
+  assert.equal(asked.filter((m) => m === 'prompts/list').length, 1)
+  assert.notEqual(await p.page.title(), 'owned')
+  assert.deepEqual(p.faults, [])
+})
+
+test('a list that has changed is asked for again', async (t) => {
+  asked.length = 0
+  const p = await chat(t, { url: quay.url })
+  await p.field.pressSequentially('/broken')
+  await p.options.first().waitFor()
+  await p.page.keyboard.press('Escape')
+  extra = 1
+  t.after(() => (extra = 0))
+  await p.page.waitForFunction(() => window.menu.registry!.getSnapshot().servers.quay!.promptCount === 1000)
+  change()
+  await p.page.waitForFunction(() => window.menu.registry!.getSnapshot().servers.quay!.promptCount === undefined)
+  await p.field.fill('')
+  await p.field.pressSequentially('/late')
+  await p.options.getByText('late0').waitFor()
+  assert.equal(asked.filter((m) => m === 'prompts/list').length, 2)
+})

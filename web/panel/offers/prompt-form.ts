@@ -1,0 +1,111 @@
+import { html, nothing, type TemplateResult } from 'lit'
+import type { RegistryContext } from '../context.ts'
+import { DialogPart } from '../../ui/dialog.ts'
+import { reactive } from '../../ui/part.ts'
+import { clean, line } from '../../ui/text.ts'
+import { flagList } from '../tools/flags-view.ts'
+import type { Flag, PromptInfo, RegistryError } from '../../../wasm/js/shared/types.ts'
+import './combo.ts'
+
+/** Arguments that are shown. */
+const most = 100
+
+/** A dialog with a form for a prompt's arguments, required ones first. */
+export abstract class PromptForm<Context extends RegistryContext = RegistryContext> extends DialogPart<Context> {
+  static override properties = reactive('prompt', 'values', 'checked', 'making', 'fault')
+  static override initial = { values: {} }
+  declare prompt: PromptInfo
+  /** Why the last attempt failed. */
+  declare fault: RegistryError | undefined
+  declare private values: Record<string, string>
+  /** What is missing is shown after the first attempt. */
+  declare private checked: boolean
+  declare private making: boolean
+  private readonly ends = new AbortController()
+
+  protected abstract get submitWord(): string
+  /** Uses the prompt with the arguments that are filled in. A rejection is shown. */
+  protected abstract submit(args: Record<string, string>, signal: AbortSignal): Promise<void>
+
+  /** Buttons beside the one that submits. */
+  protected actions(): unknown {
+    return nothing
+  }
+
+  /** What is below the form. */
+  protected outcome(): unknown {
+    return nothing
+  }
+
+  protected get flags(): readonly Flag[] {
+    return this.prompt.flags ?? []
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.ends.abort()
+  }
+
+  protected heading(): TemplateResult {
+    return html`<bdi>${line(this.prompt.title || this.prompt.prompt, 128)}</bdi>`
+  }
+
+  protected body(): TemplateResult {
+    const { prompt: p } = this
+    const sorted = [...p.arguments].sort((a, b) => Number(b.required) - Number(a.required)).slice(0, most)
+    return html`<form class="content" novalidate @submit=${this.send}>
+      <p class="dim"><bdi>${line(p.server, 80)}</bdi> · <bdi class="mono">${line(p.prompt, 128)}</bdi></p>
+      ${flagList(this.panel.words, this.flags)}
+      ${p.description ? html`<p class="description"><bdi>${clean(p.description, 4000)}</bdi></p>` : nothing}
+      ${sorted.map((argument) => this.field(argument))}
+      <p class="row"><button class="primary" ?disabled=${this.making}>${this.submitWord}</button>${this.actions()}</p>
+      <div role="status">${this.making ? this.panel.words('loading') : nothing}</div>
+      ${
+      this.fault
+        ? html`<div class="hint bad" role="alert"><p>${clean(this.fault.message, 500)}${
+          this.fault.code ? html` <span class="mono dim">${clean(this.fault.code, 60)}</span>` : nothing
+        }</p>${this.fault.hint ? html`<p>${clean(this.fault.hint, 500)}</p>` : nothing}</div>`
+        : nothing
+    }
+      ${this.outcome()}
+    </form>`
+  }
+
+  private field({ name, title, description, required }: PromptInfo['arguments'][number]): TemplateResult {
+    const { server, prompt } = this.prompt
+    return html`<portolan-combo .panel=${this.panel} .label=${line(title || name, 80)} .hint=${
+      clean(description ?? '', 500)
+    } .required=${required} .wrong=${
+      this.checked && required && !this.values[name] ? this.panel.words('argument_missing') : undefined
+    }
+      .value=${this.values[name] ?? ''} .ask=${(value: string) => ({
+      server,
+      prompt,
+      argument: name,
+      value,
+      context: this.values,
+    })} @typed=${(e: CustomEvent<string>) => (this.values = { ...this.values, [name]: e.detail })}></portolan-combo>`
+  }
+
+  private readonly send = (e: Event): void => {
+    e.preventDefault()
+    this.checked = true
+    if (this.prompt.arguments.some((a) => a.required && !this.values[a.name])) {
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus())
+      return
+    }
+    void this.make()
+  }
+
+  private async make(): Promise<void> {
+    this.making = true
+    this.fault = undefined
+    try {
+      const filled = Object.fromEntries(Object.entries(this.values).filter(([, value]) => value))
+      await this.submit(filled, this.ends.signal)
+    } catch (e) {
+      this.fault = e as RegistryError
+    }
+    this.making = false
+  }
+}

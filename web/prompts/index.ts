@@ -1,0 +1,1 @@
+export { PortolanPrompts } from './element.ts'
