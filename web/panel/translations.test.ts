@@ -26,7 +26,7 @@ test('each locale has every message, and no place that English lacks', () => {
 })
 
 test('every message is said somewhere, and every code has its words', () => {
-  const sources = ['.', '../ui'].map((folder) => `${import.meta.dirname}/${folder}`).flatMap((folder) =>
+  const sources = ['.', '../ui', '../prompts'].map((folder) => `${import.meta.dirname}/${folder}`).flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((f) => f.endsWith('.ts') && !f.includes('.test.') && !/^locales|translations\.ts$/.test(f))
       .map((f) => readFileSync(`${folder}/${f}`, 'utf8'))
