@@ -7,6 +7,7 @@ import { ActivityLog } from './calls/activity.ts'
 import { Approvals } from './calls/approvals.ts'
 import { Clients } from './calls/clients.ts'
 import { Performer } from './calls/perform.ts'
+import { Questions } from './calls/questions.ts'
 import { Chats } from './chats/chats.ts'
 import { chatTools } from './chats/tools.ts'
 import { BridgeLink, type LinkRecord } from './link/bridgelink.ts'
@@ -41,7 +42,9 @@ const clients = new Clients(changed)
 const approvals = new Approvals(changed)
 const activity = new ActivityLog(changed)
 const chats = new Chats(() => settings.options, changed)
+const questions = new Questions(changed, () => publisher.isSeen)
 const registry = new PublishedRegistry(
+  (question, signal) => questions.ask(question, signal),
   toolsChanged,
   () => void module?.then((running) => running.changed(), () => {}),
   ({ server, logger, level, text, dropped }) =>
@@ -205,6 +208,7 @@ function state(): State {
     permissions,
     clients: clients.list,
     approvals: approvals.list,
+    questions: questions.list,
     origins: settings.origins,
     activity: activity.value,
     tools: [...offeredTools().values()].map(({ tool: { name, title, annotations }, source }) => (
@@ -213,53 +217,58 @@ function state(): State {
   }
 }
 
-const publisher = new StatePublisher({
-  pair: ({ address }) => void pairer.pair(address),
-  digits: ({ digits }) => pairer.digits(digits),
-  cancelPairing: () => pairer.cancel(),
-  unpair: () => link.unpair(),
-  reconnect: () => void link.reconnect(),
-  useToken: ({ address, token }) => link.useToken(address, token),
-  setLabel: ({ label }) => settings.setLabel(label),
-  setChat: async ({ site, patch }) => {
-    await readPermissions()
-    chats.set(site, patch)
-    toolsChanged()
+const publisher = new StatePublisher(
+  {
+    pair: ({ address }) => void pairer.pair(address),
+    digits: ({ digits }) => pairer.digits(digits),
+    cancelPairing: () => pairer.cancel(),
+    unpair: () => link.unpair(),
+    reconnect: () => void link.reconnect(),
+    useToken: ({ address, token }) => link.useToken(address, token),
+    setLabel: ({ label }) => settings.setLabel(label),
+    setChat: async ({ site, patch }) => {
+      await readPermissions()
+      chats.set(site, patch)
+      toolsChanged()
+    },
+    setOptions: async (patch) => {
+      await readPermissions()
+      settings.set(patch)
+      if (patch.publishRegistry !== undefined) void followRegistry()
+    },
+    approve: ({ id, answer }) => approvals.decide(id, answer),
+    answerQuestion: ({ id, answer }) => questions.answer(id, answer),
+    setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
+    forgetClient: ({ client }) => clients.forget(client),
+    approveOrigin: ({ origin, approved }) => {
+      settings.approve(origin, approved)
+      notifyOrigins()
+    },
+    stop() {
+      settings.setStopped(true)
+      performer.stop()
+      chats.stop()
+      pairer.cancel()
+      link.stop(true)
+      activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
+    },
+    go() {
+      settings.setStopped(false)
+      link.stop(false)
+      activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
+    },
+    clearActivity: () => activity.clear(),
+    cancelRun: ({ id }) => chats.cancel(id),
+    resumeRun: ({ id }) => chats.resume(id),
+    handOver: ({ id }) => chats.handOver(id),
+    showRun: ({ id }) => chats.show(id),
+    debugBundle: () => debugBundle(state(), chats.history.failures),
+    exportHistory: () => chats.history.lines(),
+    clearHistory: () => chats.history.clear(),
   },
-  setOptions: async (patch) => {
-    await readPermissions()
-    settings.set(patch)
-    if (patch.publishRegistry !== undefined) void followRegistry()
-  },
-  approve: ({ id, answer }) => approvals.decide(id, answer),
-  setGrant: ({ client, tool, grant }) => clients.setGrant(client, tool, grant),
-  forgetClient: ({ client }) => clients.forget(client),
-  approveOrigin: ({ origin, approved }) => {
-    settings.approve(origin, approved)
-    notifyOrigins()
-  },
-  stop() {
-    settings.setStopped(true)
-    performer.stop()
-    chats.stop()
-    pairer.cancel()
-    link.stop(true)
-    activity.add({ kind: 'stop', outcome: 'ok', text: 'Everything was stopped' })
-  },
-  go() {
-    settings.setStopped(false)
-    link.stop(false)
-    activity.add({ kind: 'stop', outcome: 'ok', text: 'Allowed to go on' })
-  },
-  clearActivity: () => activity.clear(),
-  cancelRun: ({ id }) => chats.cancel(id),
-  resumeRun: ({ id }) => chats.resume(id),
-  handOver: ({ id }) => chats.handOver(id),
-  showRun: ({ id }) => chats.show(id),
-  debugBundle: () => debugBundle(state(), chats.history.failures),
-  exportHistory: () => chats.history.lines(),
-  clearHistory: () => chats.history.clear(),
-}, state)
+  state,
+  () => questions.cancel(),
+)
 
 /** Watches bookmarks once their permission is granted. */
 function watchBookmarks(): void {

@@ -2,7 +2,8 @@
  * The messages between the extension's pages and the background, over a `chrome.runtime` port named {@link panelPort}.
  * The background sends its whole {@link State} when a page connects and after each change. It answers requests by id.
  */
-import type { Flag } from '../wasm/js/shared/types.ts'
+import type { ElicitationAnswer, Flag } from '../wasm/js/shared/types.ts'
+import type { ServerQuestion } from './tools/tool.ts'
 import type { FailureCode, Mode, Phase, Site } from './chats/drivermessages.ts'
 
 export const panelPort = 'portolan-panel'
@@ -28,6 +29,8 @@ export interface Requests {
   setOptions(p: Partial<Options>): void
   /** Decides about a call in `state.approvals`. `always` and `never` hold for that client and tool. */
   approve(p: { id: string; answer: 'once' | 'always' | 'deny' | 'never' }): void
+  /** Answers a question of a server in `state.questions`. */
+  answerQuestion(p: { id: string; answer: ElicitationAnswer }): void
   /** Without a grant the tool's own default holds again. */
   setGrant(p: { client: string; tool: string; grant?: Grant }): void
   forgetClient(p: { client: string }): void
@@ -71,6 +74,7 @@ export interface State {
   permissions: { bookmarks: boolean; debugger: boolean; origins: string[] }
   clients: ClientView[]
   approvals: Approval[]
+  questions: Question[]
   /** Approved origins of pages. */
   origins: string[]
   /** Newest last, at most 500. */
@@ -159,6 +163,11 @@ export interface ClientView {
   version?: string
   lastSeen: number
   grants: Record<string, Grant>
+}
+
+/** A question that waits in the side panel. */
+export interface Question extends ServerQuestion {
+  id: string
 }
 
 export interface Approval {

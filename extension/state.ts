@@ -13,17 +13,28 @@ export class StatePublisher {
   private readonly ports = new Set<Port>()
   private readonly handlers: Handlers
   private readonly state: () => State
+  private readonly unseen: () => void
   private timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(handlers: Handlers, state: () => State) {
+  /** `unseen`: the last page has closed. */
+  constructor(handlers: Handlers, state: () => State, unseen: () => void) {
+    this.unseen = unseen
     this.handlers = handlers
     this.state = state
+  }
+
+  /** Whether a page is open. */
+  get isSeen(): boolean {
+    return this.ports.size > 0
   }
 
   /** Serves a page. `ready` resolves when the state has been read. */
   open(port: Port, ready: Promise<void>): void {
     const post = (m: FromBackground) => port.post(m)
-    port.onclose = () => this.ports.delete(port)
+    port.onclose = () => {
+      this.ports.delete(port)
+      if (!this.isSeen) this.unseen()
+    }
     port.onmessage = async (raw) => {
       const m = raw as ToBackground
       if (typeof m?.id !== 'number') return
@@ -69,9 +80,9 @@ function updateBadge(state: State): void {
 }
 
 /** Returns text, color and title for the most urgent part of the state. */
-function badgeOf({ stopped, approvals, runs, chats, link }: State): [string, string, string] {
+function badgeOf({ stopped, approvals, questions, runs, chats, link }: State): [string, string, string] {
   if (stopped) return ['■', '#6b7280', 'stopped']
-  const n = approvals.length
+  const n = approvals.length + questions.length
   if (n) return ['?', '#b45309', n === 1 ? 'a question waits for you' : `${n} questions wait for you`]
   const driven = runs.filter((run) => run.phase !== 'queued')
   const labels = driven.map((run) => chats[run.site].label).join(', ')

@@ -87,8 +87,16 @@ export class TestBridge {
   }
 
   /** Returns a desktop MCP client that starts the bridge itself. */
-  async stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
-    const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } })
+  stdioClient(name = 'desk', ...args: string[]): Promise<Client> {
+    return this.attached(new Client({ name, version: '1' }, { capabilities: { elicitation: {} } }), args)
+  }
+
+  /** Returns a client over stdio that cannot ask its user. */
+  mutedClient(name: string): Promise<Client> {
+    return this.attached(new Client({ name, version: '1' }), [])
+  }
+
+  private async attached(client: Client, args: string[]): Promise<Client> {
     await client.connect(
       new StdioClientTransport({
         command: binary,

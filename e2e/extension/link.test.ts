@@ -242,7 +242,7 @@ test("the registry's servers are the desktop clients' too, with progress, questi
   assert.deepEqual(progress.slice(0, 2), [1, 2])
   assert.equal((await call(desk, 'harbour__ask')).text, 'who? Ada')
 
-  // Each question goes to the client of its call. The side panel's page has nobody to ask.
+  // Each question goes to the client of its call, and those of the side panel's calls to the side panel.
   const other = await rig.bridge.stdioClient('other')
   const both = Promise.withResolvers<void>()
   let asked = 0
@@ -264,7 +264,7 @@ test("the registry's servers are the desktop clients' too, with progress, questi
   })
   const waits = call(desk, 'harbour__ask', {})
   await held.promise
-  const said = await rig.panel.evaluate(async () => {
+  const saying = rig.panel.evaluate(async () => {
     const port = chrome.runtime.connect({ name: 'portolan-registry' })
     port.postMessage({ id: 1, method: 'attach' })
     port.postMessage({ id: 2, method: 'call', name: 'harbour__ask', args: '{}' })
@@ -272,7 +272,16 @@ test("the registry's servers are the desktop clients' too, with progress, questi
       port.onMessage.addListener((m) => m.id === 2 && resolve(m.result?.text ?? JSON.stringify(m.error)))
     )
   })
-  assert.equal(said, 'undefined') // declined
+  const { questions } = await rig.until('the question', (s) => s.questions.length > 0)
+  assert.deepEqual(questions.map(({ server, tool, message }) => [server, tool, message]), [['harbour', 'ask', 'who?']])
+  await rig.panel.until(
+    (find) => !!(0, eval)(find),
+    [`(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches('dialog[open]')&&e.textContent.includes('who?'))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`],
+    'the dialog',
+  )
+  await rig.ask('answerQuestion', { id: questions[0]!.id, answer: { action: 'accept', content: { name: 'Eve' } } })
+  assert.equal(await saying, 'Eve')
+  await rig.until('the dialog has gone', (s) => s.questions.length === 0)
   over.resolve()
   assert.equal((await waits).text, 'Ada')
 

@@ -149,6 +149,16 @@ test('a prompt is completed and made, and its question goes to the client that a
   await assert.rejects(desk.getPrompt({ name: 'harbour__greet' }), { code: -32602 })
 })
 
+test('a question for a client that cannot ask goes to the side panel', async () => {
+  const muted = await rig.bridge.mutedClient('muted')
+  const prompt = muted.getPrompt({ name: 'harbour__greet', arguments: { who: 'Ada' } })
+  const { questions } = await rig.until('the question', (s) => s.questions.length > 0)
+  assert.deepEqual([questions[0]!.server, questions[0]!.message], ['harbour', 'Which tone?'])
+  await rig.ask('answerQuestion', { id: questions[0]!.id, answer: { action: 'accept', content: { tone: 'calm' } } })
+  const { messages } = await prompt
+  assert.equal((messages[0]!.content as { text: string }).text, 'Greet Ada: calm')
+})
+
 test('changes of lists and messages of logs reach a client', async () => {
   const changed = new Promise<void>((resolve) =>
     desk.setNotificationHandler(PromptListChangedNotificationSchema, () => resolve())

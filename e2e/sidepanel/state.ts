@@ -48,6 +48,7 @@ export function fresh(): State {
     },
     clients: [],
     approvals: [],
+    questions: [],
     origins: [],
     activity: [],
     tools: [],

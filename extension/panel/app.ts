@@ -30,6 +30,8 @@ export class PortolanExtension extends Shell implements AppContext {
   words: Words = wordsOf('en')
   private readonly store = new Store(connectPort)
   private seen: State | undefined
+  /** A server has asked something: the dialogs are there from then on. */
+  private asked = false
   private clock: ReturnType<typeof setInterval> | undefined
   private unsubscribe: (() => void) | undefined
 
@@ -56,6 +58,9 @@ export class PortolanExtension extends Shell implements AppContext {
   private see(): void {
     const before = this.seen
     const now = this.seen = this.store.state
+    if (now?.questions.length && !this.asked)
+      void this.run(() => import('./questions.ts')).then(() => this.requestUpdate())
+    this.asked ||= !!now?.questions.length
     this.now = Date.now()
     if (before?.pairing?.step === 'terminal' && now && !now.pairing && now.link.status !== 'unpaired')
       this.tell(this.words('paired'))
@@ -103,6 +108,11 @@ export class PortolanExtension extends Shell implements AppContext {
       state
         ? html`
         <portolan-approvals .panel=${this} .state=${state} .now=${now}></portolan-approvals>
+        ${
+          state.questions.length || this.asked
+            ? html`<portolan-server-questions .panel=${this} .state=${state} .now=${now}></portolan-server-questions>`
+            : nothing
+        }
         <main><div class="main" role="tabpanel" id="place-${place}" aria-labelledby="tab-${place}" tabindex="-1">${
           this.view(state)
         }</div></main>

@@ -4,10 +4,16 @@ import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
-import type { AuthorizeRequest, LogEntry, Snapshot, StorageAdapter } from '../../wasm/js/shared/types.ts'
+import type {
+  AuthorizeRequest,
+  ElicitationAnswer,
+  LogEntry,
+  Snapshot,
+  StorageAdapter,
+} from '../../wasm/js/shared/types.ts'
 import * as browser from '../browser.ts'
 import { PublishedOffers } from './offers.ts'
-import { ToolFault, type Tool, type ToolCall } from './tool.ts'
+import { ToolFault, type AskUser, type ServerQuestion, type Tool, type ToolCall } from './tool.ts'
 
 const storage: StorageAdapter = {
   get: (key) => browser.readStored<string>('local', `registry:${key}`),
@@ -24,16 +30,40 @@ export class PublishedRegistry {
   /** Calls of desktop clients under way, by id. */
   private readonly calls = new Map<string, ToolCall>()
   private cached: { snapshot: unknown; tools: Tool[] } | undefined
+  private readonly askUser: AskUser
   private readonly changed: () => void
   private readonly offersChanged: () => void
   private readonly logged: (entry: LogEntry) => void
   private unfollow = () => {}
 
   /** `changed`: the tools may differ. `offersChanged`: resources and prompts may. `logged` gets messages of logs. */
-  constructor(changed: () => void, offersChanged: () => void, logged: (entry: LogEntry) => void) {
+  constructor(
+    askUser: AskUser,
+    changed: () => void,
+    offersChanged: () => void,
+    logged: (entry: LogEntry) => void,
+  ) {
+    this.askUser = askUser
     this.changed = changed
     this.offersChanged = offersChanged
     this.logged = logged
+  }
+
+  /**
+   * Puts a question to the client of its call. The side panel asks during its own calls, and if the client cannot ask.
+   * A question that may belong to several calls is asked there, too.
+   */
+  private async ask(callId: unknown, question: ServerQuestion, signal: AbortSignal): Promise<ElicitationAnswer> {
+    const { server: _, tool: __, awaitsEnd: ___, ...params } = question
+    const call = this.calls.get(String(callId))
+    if (call) {
+      try {
+        return await call.elicit(params) as ElicitationAnswer
+      } catch {
+        if (call.signal.aborted || signal.aborted) return { action: 'cancel' }
+      }
+    }
+    return this.askUser(question, signal)
   }
 
   /** Passes on what servers write to their logs, or no more. */
@@ -84,12 +114,10 @@ export class PublishedRegistry {
       rememberSecrets: true,
       validateResults: 'off', // desktop clients check results themselves
       signIn: { redirectUrl: browser.extensionUrl('callback.html'), onAuthorize: authorize, clientName: 'Portolan' },
-      onElicitation: async ({ callId, message, requestedSchema }) => {
-        const call = this.calls.get(String(callId))
-        // A call of the side panel, or a question that may belong to several calls.
-        if (!call) return { action: 'decline' }
-        return await call.elicit({ message, requestedSchema }) as { action: 'decline' }
-      },
+      onElicitation: ({ callId, signal, server, tool, message, requestedSchema }) =>
+        this.ask(callId, { mode: 'form', server, tool, message, requestedSchema }, signal),
+      onElicitationUrl: async ({ callId, signal, server, tool, message, url, elicitationId, awaitsEnd }) =>
+        (await this.ask(callId, { mode: 'url', server, tool, message, url, elicitationId, awaitsEnd }, signal)).action,
     })
     this.registry = registry
     registry.subscribe(() => {

@@ -1,4 +1,4 @@
-import type { Flag } from '../../wasm/js/shared/types.ts'
+import type { ElicitationAnswer, Flag } from '../../wasm/js/shared/types.ts'
 
 /** A tool for desktop MCP clients. */
 export interface Tool {
@@ -66,3 +66,18 @@ export class ToolFault extends Error {
     this.details = details
   }
 }
+
+/** A server's question to the user, by a form or by an address. */
+export interface ServerQuestion {
+  server: string
+  tool?: string | undefined
+  message: string
+  mode: 'form' | 'url'
+  requestedSchema?: object | undefined
+  url?: string
+  elicitationId?: string
+  awaitsEnd?: boolean | undefined
+}
+
+/** Asks the user in the side panel. */
+export type AskUser = (question: ServerQuestion, signal: AbortSignal) => Promise<ElicitationAnswer>
