@@ -24,6 +24,7 @@ export const codes: ErrorCode[] = [
   'closed',
   'invalid_config',
   'invalid_arguments',
+  'invalid_result',
   'session_expired',
   'redirect',
   'too_large',

@@ -352,7 +352,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     await this.confirm?.(this.#find(name), signal)
     const tool = this.#find(name)
     this.#owner.validate?.(tool, sent)
-    const results = await this.#made()
+    this.#made().catch(ignore) // the call will need it
     if (this.#owner.asks) {
       const denied = await (await this.#owner.trust!()).admit(
         () => this.#find(name),
