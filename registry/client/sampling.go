@@ -54,7 +54,8 @@ func (s *Session) sample(ctx context.Context, params []byte, calls []*rpc) ([]by
 // In a browser the host takes hidden characters out.
 func (s *Session) sampled(params []byte) ([]byte, error) {
 	invalid := func(why string) error { return &registry.RPCError{Code: codeInvalidParams, Message: why} }
-	if len(params) > maxSample || rawjson.Kind(get(params, "messages")) != 'a' || rawjson.Valid(params, s.d.c.opts.Limits.Depth) != nil {
+	messages := rawjson.Kind(get(params, "messages"))
+	if len(params) > maxSample || messages != 'a' && messages != '0' || rawjson.Valid(params, s.d.c.opts.Limits.Depth) != nil {
 		return nil, invalid("the params are not those of a message, or too long")
 	}
 	if (get(params, "tools") != nil || get(params, "toolChoice") != nil) && !s.d.c.opts.SampleTools {
@@ -69,7 +70,15 @@ func (s *Session) sampled(params []byte) ([]byte, error) {
 			return nil, invalid("a name in the params has hidden characters")
 		}
 	}
-	return object(joinMembers([]byte(`"mode":"sampling"`), membersOf(params))), nil
+	shown := []byte(`"mode":"sampling"`)
+	_ = rawjson.Members(params, func(key string, value []byte) error {
+		if key == "messages" && messages == '0' {
+			value = []byte("[]") // go-sdk writes an empty list as null
+		}
+		shown = rawMember(shown, key, value)
+		return nil
+	})
+	return object(shown), nil
 }
 
 // isMessage reports whether a result has what CreateMessageResult needs.

@@ -103,7 +103,9 @@ func testTasks(t *testing.T, dial Dial) {
 		if err := tasks.CancelTask(p.ctx, "t 1"); err != nil || len(s.Received("tasks/cancel")) != 1 {
 			t.Errorf("cancel: %v", err)
 		}
-		gone := func(w http.ResponseWriter, req *http.Request, m Message) { ReplyError(w, m, 200, -32602, "no such task") }
+		gone := func(w http.ResponseWriter, req *http.Request, m Message) {
+			ReplyError(w, m, 200, -32602, "no such task")
+		}
 		s.On("tasks/cancel", gone)
 		s.On("tasks/get", gone)
 		if err := tasks.CancelTask(p.ctx, "t 2"); !errors.Is(err, registry.ErrGone) {
