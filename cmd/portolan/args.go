@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,6 +33,24 @@ func headersFlag(flags *flag.FlagSet) map[string]string {
 		return nil
 	})
 	return headers
+}
+
+// rootsFlag defines --root FOLDER, which may be given several times. A folder is a path or a
+// file: URL.
+func rootsFlag(flags *flag.FlagSet) *[]registry.Root {
+	roots := new([]registry.Root)
+	flags.Func("root", "", func(folder string) error {
+		if !strings.HasPrefix(folder, "file://") {
+			path, err := filepath.Abs(folder)
+			if err != nil {
+				return err
+			}
+			folder = (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+		}
+		*roots = append(*roots, registry.Root{URI: folder, Name: path.Base(folder)})
+		return nil
+	})
+	return roots
 }
 
 // listFlag defines a flag that may be given several times. Its values go behind list.
@@ -75,13 +95,15 @@ func parseAll(flags *flag.FlagSet, args []string) error {
 
 // newRegistry returns a registry with one server for each URL, and their names in
 // the order of the URLs. The demo server ends with ctx. Questions of servers go to ask; nil:
-// nobody can be asked.
-func newRegistry(ctx context.Context, urls []string, headers map[string]string, ask *person) (*registry.Registry, []string, error) {
+// nobody can be asked. Servers of 2025-11-25 and before may read the roots.
+func newRegistry(ctx context.Context, urls []string, headers map[string]string, ask *person, roots ...registry.Root) (*registry.Registry, []string, error) {
 	options := client.Options{
 		ClientName: "portolan-cli", OAuth: oauth.New(oauth.Options{Crypto: nethttp.Crypto(), ClientName: "portolan-cli"}),
+		Roots: roots,
 	}
 	if ask != nil {
 		options.Elicit, options.ElicitURL, options.Validate = ask.form, ask.address, validate.Schema
+		options.Sample = ask.message
 	}
 	c := client.New(nethttp.New(nil), &options)
 	r := registry.New(&registry.Options{Connect: c.Connect})

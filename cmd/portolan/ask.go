@@ -150,6 +150,46 @@ func (t *person) form(ctx context.Context, server string, params []byte) ([]byte
 	return json.Marshal(elicitResult{action, content})
 }
 
+// message answers sampling/createMessage: the person writes the message in place of a model.
+// An empty line declines.
+func (t *person) message(ctx context.Context, server string, params []byte) ([]byte, error) {
+	type words struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	var request struct {
+		SystemPrompt string
+		Messages     []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(params, &request); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintf(t.out, "\nThe server %s asks a model. You can write the answer.\n", printable(server))
+	if request.SystemPrompt != "" {
+		fmt.Fprintf(t.out, "  system: %s\n", printable(request.SystemPrompt))
+	}
+	for _, m := range request.Messages {
+		var w words
+		if json.Unmarshal(m.Content, &w) != nil || w.Type != "text" {
+			w.Text = string(m.Content[:min(len(m.Content), 200)])
+		}
+		fmt.Fprintf(t.out, "  %s: %s\n", printable(m.Role), printable(w.Text))
+	}
+	line, err := t.line(ctx, "Your answer, or nothing to decline: ")
+	if err != nil {
+		return nil, err
+	}
+	if line == "" {
+		return nil, errors.New("the person declined")
+	}
+	return json.Marshal(map[string]any{"role": "assistant", "model": "a person", "content": words{"text", line}})
+}
+
 // field asks for a value until it is one. Without a value it returns nil.
 func (t *person) field(ctx context.Context, name string, f formField, required bool) (any, error) {
 	label := name

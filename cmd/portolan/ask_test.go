@@ -47,6 +47,21 @@ func TestAddressInTheTerminal(t *testing.T) {
 	}
 }
 
+func TestMessageInTheTerminal(t *testing.T) {
+	const request = `{"mode":"sampling","systemPrompt":"Be \u001b[31mbrief.","messages":[{"role":"user","content":{"type":"text","text":"Where?"}},{"role":"user","content":{"type":"image","data":"AAAA"}}]}`
+	var out bytes.Buffer
+	got, err := personTyping(strings.NewReader("Over there.\n"), &out).message(t.Context(), "harbour", []byte(request))
+	if err != nil || string(got) != `{"content":{"type":"text","text":"Over there."},"model":"a person","role":"assistant"}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	if said := out.String(); strings.Contains(said, "\x1b") || !strings.Contains(said, "user: Where?") || !strings.Contains(said, "AAAA") {
+		t.Errorf("the terminal says %q", said)
+	}
+	if _, err := personTyping(strings.NewReader("\n"), io.Discard).message(t.Context(), "harbour", []byte(request)); err == nil {
+		t.Error("an empty line is an answer")
+	}
+}
+
 func TestNobodyAtTheTerminal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, typed := io.Pipe()

@@ -28,6 +28,7 @@ var errTool = errors.New("the tool answered with an error")
 func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("call")
 	headers := headersFlag(flags)
+	roots := rootsFlag(flags)
 	asJSON := flags.Bool("json", false, "")
 	rest, err := parse(flags, args)
 	switch {
@@ -44,7 +45,7 @@ func call(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return fmt.Errorf("%w: the arguments are not a JSON object", errUsage)
 		}
 	}
-	r, _, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr))
+	r, _, err := newRegistry(ctx, rest[:1], headers, personAt(os.Stdin, stderr), *roots...)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@
 // CORS proxy and the local bridge, and checks proxies and servers.
 //
 //	portolan tools URL… [--header 'K: V'] [--format DIALECT] [--json]
-//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+//	portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
 //	portolan resources|prompts URL… [--header 'K: V'] [--json]
 //	portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
 //	portolan prompt URL NAME [name=value…] [--header 'K: V'] [--json]
@@ -38,7 +38,7 @@ import (
 
 const usage = `usage:
   portolan tools URL… [--header 'K: V'] [--format openai|anthropic|gemini|openai-responses] [--json]
-  portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--json]
+  portolan call URL TOOL '{"json":"arguments"}' [--header 'K: V'] [--root FOLDER] [--json]
   portolan resources URL… [--header 'K: V'] [--json]
   portolan read URL URI [--header 'K: V'] [--output FILE] [--json]
   portolan prompts URL… [--header 'K: V'] [--json]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
@@ -224,4 +224,6 @@ test('the command line lists, reads and makes what they offer', async () => {
     JSON.stringify(await portolan('prompt', urls.official, 'greet', 'name=Ada')),
     /Say hi to Ada/,
   )
+  const { stdout } = await run(join(root, 'dist/bin/portolan'), ['call', urls.official, 'roots', '--root', dir])
+  assert.equal(stdout.trim(), `${basename(dir)}:file://${dir}`)
 })

@@ -24,6 +24,7 @@ func TestDemo(t *testing.T) {
 		}
 		want := registry.SessionInfo{
 			Transport: "streamable-http", ProtocolVersion: "2026-07-28", ServerName: "portolan-demo", ServerVersion: "1",
+			Capabilities: registry.Capabilities(`{"tools":{},"resources":{},"prompts":{},"completions":{}}`),
 		}
 		if d := cmp.Diff(want, s.Info()); d != "" {
 			t.Errorf("info (-want +got):\n%s", d)
