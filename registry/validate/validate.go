@@ -4,7 +4,8 @@
 // strings, arrays and objects, required, properties, additionalProperties, items,
 // prefixItems, allOf, anyOf, oneOf, not, and references within the schema. It
 // ignores all other keywords, pattern and format among them. It
-// fetches nothing, and a broken schema accepts every value.
+// fetches nothing, and a broken schema accepts every value. A schema of an older dialect
+// than draft 6 is an error that names it. A reference to another document is not followed.
 //
 // Servers choose the schemas. Depth and steps are bounded; past a bound a value is
 // accepted, because the server has the last word. An error names places and never
@@ -29,6 +30,7 @@ import (
 
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
+	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
 // Bounds of one validation. Past them a value counts as valid.
@@ -70,12 +72,27 @@ func Schema(schema, args []byte) error {
 	if err != nil {
 		return invalid(err.Error())
 	}
+	if uri, ok := textAt(s, "$schema"); ok && !isKnownDialect(uri) {
+		return invalid("the schema is in the dialect " + text.Clip(uri) + ", which is not supported")
+	}
 	v := &validator{root: s}
 	v.check(s, value, "", 0)
 	if len(v.problems) == 0 {
 		return nil
 	}
 	return invalid(strings.Join(v.problems, "; "))
+}
+
+// isKnownDialect reports whether the keywords that are read mean the same in a dialect.
+func isKnownDialect(uri string) bool {
+	return slices.Contains(wire.Dialects, strings.TrimSuffix(uri, "#"))
+}
+
+func textAt(s *rawjson.Node, key string) (string, bool) {
+	if s.Kind != 'o' || s.Get(key) == nil {
+		return "", false
+	}
+	return s.Get(key).Text()
 }
 
 // A validator refuses only wrong values. unsure means that the schema holds

@@ -120,6 +120,19 @@ func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
 	}
 }
 
+func TestOtherDialectsAreNamed(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"$schema":"http://json-schema.org/draft-04/schema#"}`:      "draft-04",
+		`{"$schema":"http://json-schema.org/draft-07/schema#"}`:      "",
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema"}`: "",
+	} {
+		err := Schema([]byte(schema), []byte(`{"a":1}`))
+		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrArguments) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
 func TestArguments(t *testing.T) {
 	for _, row := range []struct{ raw, want string }{
 		{`{}`, ""}, {` {"a":12345678901234567890} `, ""},

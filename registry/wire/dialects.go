@@ -35,6 +35,14 @@ var Shapes = [...]Shape{
 // SameValue are the keywords whose schemas apply to the value of the schema around them.
 var SameValue = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"}
 
+// Dialects are the values of $schema, without an empty fragment, whose keywords are
+// validated alike.
+var Dialects = []string{
+	"https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
+	"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema",
+	"http://json-schema.org/draft-06/schema", "https://json-schema.org/draft-06/schema", "http://json-schema.org/schema",
+}
+
 // TypeNames are the types of JSON Schema.
 var TypeNames = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 

@@ -113,6 +113,7 @@ func dialects(b *bytes.Buffer) {
 		shapes += "  " + name + quote(shape.Keywords) + ",\n"
 	}
 	declare(b, "keywordShapes", "The forms of keywords; see Shapes in registry/wire.", shapes+"}")
+	declare(b, "schemaDialects", "The values of $schema that are validated.", list(wire.Dialects))
 	declare(b, "typeNames", "The types of JSON Schema.", list(wire.TypeNames))
 	declare(b, "sameValue", "Keywords whose schemas apply to the value of the schema around them.", list(wire.SameValue))
 	types := "[\n"

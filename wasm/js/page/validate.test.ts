@@ -117,6 +117,10 @@ const hostile: Case[] = [
   object({ a: { type: 'string' } }, { propertyNames: { maxLength: 0 } }),
   { properties: { a: { type: [] } } },
   { oneOf: [{ pattern: 'x' }, {}, true] },
+  { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' },
+  { $schema: 'http://json-schema.org/draft-07/schema#', required: ['b'] },
+  { $schema: `https://evil.example/${'x'.repeat(1000)}` },
+  { $schema: 7 },
 ].flatMap((schema) =>
   [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args }))
 )

@@ -6,7 +6,7 @@ import { lookup, typesOf } from './schemaview.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { excerptAt, plain } from '../shared/plaintext.ts'
 import type { Flag, ToolInfo, ToolResult } from '../shared/types.ts'
-import { invalidArgumentsError, invalidResultError, typeNames } from '../shared/wire.gen.ts'
+import { invalidArgumentsError, invalidResultError, schemaDialects, typeNames } from '../shared/wire.gen.ts'
 
 const maxDepth = 64
 const maxSteps = 20_000
@@ -61,8 +61,14 @@ export function checkResult(tool: ToolInfo, result: ToolResult, throws: boolean)
  * be wrong.
  */
 export function validateArguments(schema: unknown, args: unknown): string | undefined {
+  const dialect = get(schema, '$schema')
+  if (typeof dialect === 'string' && !isKnown(dialect))
+    return `the schema is in the dialect ${clip(dialect)}, which is not supported`
   return misfits(schema, args).map(({ path, want }) => `${path || 'the arguments'}: ${want}`).join('; ') || undefined
 }
+
+/** Whether the keywords that are read mean the same in a dialect. */
+const isKnown = (dialect: string) => schemaDialects.includes(dialect.replace(/#$/, ''))
 
 /** A place that does not fit, as a JSON pointer, and what is wanted there. Both are clipped. */
 interface Misfit {

@@ -80,7 +80,11 @@ export interface RegistryOptions {
   callTimeoutMs?: number
   /** Longest time without progress in a call, in ms. Default: 30,000. */
   idleTimeoutMs?: number
-  /** Checks arguments against the tool's inputSchema before a call. Default: false. */
+  /**
+   * Checks arguments against the tool's inputSchema before a call. JSON Schema 2020-12, 2019-09, draft 7 and draft 6
+   * are read. Another `$schema` fails the call and is named. References to other documents are never fetched.
+   * Default: false.
+   */
   validate?: boolean
   /**
    * Checks `structuredContent` after a call of a tool with an outputSchema. A result that lacks it does not fit.
