@@ -74,8 +74,8 @@ func (s *Session) asking(key string, q question) bool {
 	return true
 }
 
-// unask withdraws a question, by the raw id of its request.
-func (s *Session) unask(key string) {
+// unask withdraws a question, by the raw id of its request. It is false if there was none.
+func (s *Session) unask(key string) bool {
 	s.mu.Lock()
 	q, ok := s.asked[key]
 	delete(s.asked, key)
@@ -83,6 +83,7 @@ func (s *Session) unask(key string) {
 	if ok {
 		q.cancel()
 	}
+	return ok
 }
 
 // unaskDuring withdraws the questions that a call brought up.

@@ -110,11 +110,16 @@ func TestQuestionsAreBounded(t *testing.T) {
 	s := (&registrytest.Script{Session: "s"}).On("tools/call", func(w http.ResponseWriter, req *http.Request, m registrytest.Message) {
 		registrytest.Body("text/event-stream", stream)(w, req, m)
 		<-more
-		registrytest.Body("", `data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n\n")(w, req, m)
+		registrytest.Body("", `data: {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the tide"}}`+"\n\n")(w, req, m)
 		<-req.Context().Done()
 	})
 	b := newBench(t, s, Options{Elicit: elicit})
-	session := b.connect(registry.ServerConfig{}, nil)
+	logged := make(chan string, 100)
+	session := b.connect(registry.ServerConfig{}, func(n registry.Notice) {
+		if n.Log != nil {
+			logged <- n.Log.Text
+		}
+	})
 	ctx, cancel := context.WithCancel(b.ctx)
 	go session.CallTool(ctx, registry.ToolCall{ID: 7, Tool: "t"})
 	for range maxQuestions {
@@ -130,6 +135,9 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 	close(more)
 	<-withdrawn
+	if words := <-logged; words != "The server withdrew its question: the tide" {
+		t.Errorf("logged %q", words)
+	}
 	cancel() // the call takes the others along
 	for range maxQuestions - 1 {
 		<-withdrawn

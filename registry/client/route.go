@@ -104,7 +104,10 @@ func (s *Session) message(e *Event, mail *mailbox) {
 	case id == nil:
 		switch method {
 		case "notifications/cancelled":
-			s.unask(string(get(text, "params", "requestId")))
+			reason := s.d.word(get(text, "params"), "reason", maxServerWord)
+			if s.unask(string(get(text, "params", "requestId"))) && reason != "" {
+				s.d.notify(registry.Notice{Log: &registry.LogEntry{Level: "info", Text: "The server withdrew its question: " + reason}})
+			}
 		case "notifications/message":
 			s.logged(get(text, "params"))
 		case "notifications/elicitation/complete":

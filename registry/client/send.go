@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -88,15 +89,15 @@ func (w *wait) finish(ctx context.Context) (*Event, error) {
 	defer w.end()
 	e, err := w.answer(ctx)
 	if err != nil && ctx.Err() != nil {
-		w.giveUp()
+		w.giveUp(context.Cause(ctx))
 	}
 	return e, err
 }
 
-// giveUp tells the server, and the platform, that nobody waits any more.
-func (w *wait) giveUp() {
+// giveUp tells the server, and the platform, that nobody waits any more, and why.
+func (w *wait) giveUp(cause error) {
 	if !w.r.quiet {
-		w.s.cancelled(w.mail.id)
+		w.s.cancelled(w.mail.id, cause)
 	}
 	w.mail.cancel()
 }
@@ -239,12 +240,16 @@ func (s *Session) exchange(mail *mailbox, method, href string, body []byte) *Exc
 
 // cancelled tells the server that nobody waits for a request. From 2026-07-28
 // on the end of the exchange itself says so.
-func (s *Session) cancelled(id uint32) {
+func (s *Session) cancelled(id uint32, cause error) {
 	if s.modern {
 		return
 	}
+	reason := "the caller gave up"
+	if errors.Is(cause, context.DeadlineExceeded) {
+		reason = "no answer came in time"
+	}
 	params := rawMember(nil, "requestId", strconv.AppendInt(nil, int64(id), 10))
-	told := s.post(notificationMessage("notifications/cancelled", member(params, "reason", "the caller gave up"), nil))
+	told := s.post(notificationMessage("notifications/cancelled", member(params, "reason", reason), nil))
 	s.mu.Lock()
 	s.told = told
 	s.mu.Unlock()

@@ -165,7 +165,7 @@ func (t *toolCall) stop(cause error) {
 		return
 	}
 	if t.claim() {
-		t.w.giveUp()
+		t.w.giveUp(cause)
 		t.w.end()
 		t.done(nil, cause)
 	}

@@ -168,8 +168,8 @@ func testDeadlines(t *testing.T, dial Dial) {
 				_, err := p.ListTools(ctx, nil)
 				return err
 			})
-			if _, ok := s.Await("notifications/cancelled", p.ctx.Done()); !ok {
-				t.Error("the server was not told")
+			if m, ok := s.Await("notifications/cancelled", p.ctx.Done()); !ok || !strings.Contains(string(m.Params), `"reason":"`) {
+				t.Errorf("the server was told %s", m.Params)
 			}
 		})
 	}
