@@ -67,9 +67,12 @@ func (r *Registry) ApproveInstructions(name string) error {
 // approveInstructions has the store keep the present instructions. The caller holds r.mu.
 func (r *Registry) approveInstructions(s *server) {
 	a := r.approvedFor(s)
+	first := !a.Known() // the first list, which follows, saves them
 	a.ApproveInstructions(s.info.Instructions)
 	s.instructions, s.heldInstructions = s.info.Instructions, ""
-	r.savePins(s, a, FreshPins{Tools: []string{approvals.InstructionsName}, ByUser: true})
+	if !first {
+		r.savePins(s, a, FreshPins{Tools: []string{approvals.InstructionsName}, ByUser: true})
+	}
 }
 
 // informed takes what the session knows of its server. The caller holds r.mu.

@@ -368,12 +368,13 @@ func (e *Endpoint) ApproveInstructions(text string) { e.instructions, e.instruct
 
 // Parse reads a text of [Endpoint.Text]. After "" the next list counts as the first.
 func Parse(text string) *Endpoint {
-	e := &Endpoint{known: text != "", pins: make(map[string]string)}
+	e := &Endpoint{pins: make(map[string]string)}
 	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, rest, _ := strings.Cut(line, "\t")
 		pin, approval, isAnswer := strings.Cut(rest, "\t")
+		e.known = e.known || name != InstructionsName // which come before the first list
 		switch {
 		case name == seenName:
 			e.parseSeen(rest)

@@ -139,3 +139,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Instructions are approved before the first list, which counts as the first after them.
+func TestInstructionsComeBeforeTheFirstList(t *testing.T) {
+	e := Parse("")
+	e.ApproveInstructions("Read first.\n\tThen write.")
+	e = Parse(e.Text())
+	if text, reviewed := e.Instructions(); text != "Read first.\n\tThen write." || !reviewed || e.Known() {
+		t.Errorf("%q, %v, known %v", text, reviewed, e.Known())
+	}
+	tools := list("a:b")
+	if e.Review(tools, Policy{HoldNew: true}, "print"); tools[0].Hold != nil {
+		t.Errorf("held: %v", holds(tools))
+	}
+	e = Parse(e.Text())
+	if text, _ := e.Instructions(); text == "" || !e.Known() || e.Pin("a") == "" {
+		t.Errorf("%q", e.Text())
+	}
+}
