@@ -24,7 +24,15 @@ interface Use {
   cancelMs?: number
   calls?: number
   validate?: boolean
-  asks?: 'resources' | 'resourceTemplates' | 'prompts' | 'readResource' | 'getPrompt' | 'complete' | 'subscribeResource'
+  asks?:
+    | 'resources'
+    | 'resourceTemplates'
+    | 'prompts'
+    | 'readResource'
+    | 'getPrompt'
+    | 'complete'
+    | 'subscribeResource'
+    | 'instructions'
 }
 
 export interface Farm {
@@ -185,6 +193,7 @@ export async function visit(
           getPrompt: () => r.getPrompt('bad__p', {}, end).then((p) => String(p.messages[0]?.content['text'] ?? '')),
           complete: () =>
             r.complete({ server: 'bad', prompt: 'p', argument: 'a', value: '' }, end).then((c) => c.values[0] ?? ''),
+          instructions: () => r.instructions(one).then((all) => all[0]?.text ?? ''),
           subscribeResource: async () => {
             const stop = await r.subscribeResource('bad', 'demo://a', () => {})
             await new Promise((resolve) => setTimeout(resolve, t.lingerMs ?? 0))

@@ -229,6 +229,13 @@ func ask(ctx context.Context, r *registry.Registry, t Task) (string, error) {
 		completed, err := r.Complete(ctx, "bad", []byte(`{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}`))
 		return result("completion", completed, err)
 	}
+	if t.Asks == "instructions" {
+		all, err := r.Instructions(ctx, "bad")
+		if len(all) == 0 {
+			return "", err
+		}
+		return all[0].Text, err
+	}
 	cancel, err := r.SubscribeResource(ctx, "bad", "demo://a", func() {})
 	if err != nil {
 		return "", err
