@@ -33,6 +33,9 @@ type ServerConfig struct {
 	// Concurrency bounds the calls of the server at the same time, at most 1,000; 0 means
 	// Limits.CallsPerServer. More calls wait for their turn.
 	Concurrency int
+	// Ping is how long a session of the versions until 2025-11-25 is idle before it is
+	// pinged; 0: never. A session that does not answer is replaced by the next call.
+	Ping time.Duration
 	// Attempts is how often a call is sent at most, from 1 to 5; 0 means once. Only calls of
 	// tools that claim to be idempotent or to read only are sent again, only on a server with
 	// [TrustAll], and only if no answer came or the server answered 429 or 503.

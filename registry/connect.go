@@ -13,6 +13,7 @@ type conn struct {
 	session Session
 	calls   int  // under way
 	retired bool // closes when calls is 0
+	pings   *time.Timer
 }
 
 // connected returns the server's live session, or connects: one attempt at a
@@ -97,6 +98,7 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 		if f.err == nil {
 			s.conn = c
 			r.informed(s)
+			r.pingLater(s, c)
 			s.lastConnected = r.opts.Clock()
 			if !r.follows(s).equal(Following{}) {
 				r.followLater(s)
@@ -142,6 +144,7 @@ func (r *Registry) hangUp(c *conn) {
 		return
 	}
 	delete(r.conns, c)
+	c.stopPings()
 	r.goroutine(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()

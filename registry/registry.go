@@ -198,6 +198,10 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 				r.reviewInstructions(s)
 			}
 		}
+		if c := s.conn; c != nil && old.Ping != cfg.Ping {
+			c.stopPings()
+			r.pingLater(s, c)
+		}
 		if old.LogLevel != cfg.LogLevel {
 			r.setLogLevel(s)
 		}

@@ -2,7 +2,7 @@ package wire
 
 // ConfigFields are the fields of a ServerConfig in JavaScript, in the order of
 // documents and error texts.
-var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "retry", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
+var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "pingMs", "retry", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
 
 // Words of fields in a ServerConfig and in its auth.
 var (
@@ -37,12 +37,13 @@ var AuthFields = [...]AuthField{
 }
 
 // Bounds of a server's name, in characters, of its calls at the same time, of the attempts
-// of a call, and of its timeout.
+// of a call, of its timeout, and of the time between pings.
 const (
 	MaxServerName  = 64
 	MaxConcurrency = 1000
 	MaxAttempts    = 5
 	MaxTimeoutMs   = 24 * 3600 * 1000
+	MinPingMs      = 1000
 )
 
 // ForbiddenHeaders cannot be configured. The protocol sets them, or browsers refuse

@@ -42,6 +42,9 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 	if cfg.Concurrency > 0 {
 		o = o.num("concurrency", int64(cfg.Concurrency))
 	}
+	if cfg.Ping > 0 {
+		o = o.num("pingMs", cfg.Ping.Milliseconds())
+	}
 	if cfg.Attempts > 0 {
 		o = o.raw("retry", object(nil).num("attempts", int64(cfg.Attempts)).end())
 	}
@@ -149,6 +152,12 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 				return invalid("concurrency is not a whole number from 1 to 1000")
 			}
 			cfg.Concurrency = int(n)
+		case "pingMs":
+			v, ok := rawjson.Float(value)
+			if !isNull && (!ok || v < wire.MinPingMs || v > wire.MaxTimeoutMs) {
+				return invalid("pingMs is not a number of milliseconds from 1000 to a day")
+			}
+			cfg.Ping = time.Duration(v * float64(time.Millisecond))
 		case "retry":
 			attempts, _ := rawjson.Get(value, "attempts")
 			n, ok := rawjson.Int(attempts)

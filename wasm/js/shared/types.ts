@@ -217,6 +217,11 @@ export interface ServerConfig {
   /** The most calls at the same time, 1 to 1,000; more wait for their turn. Default: `limits.callsPerServer`. */
   concurrency?: number
   /**
+   * How long a session of 2025-11-25 or before is idle before it is pinged, in ms, from 1,000. A session that does not
+   * answer is replaced by the next call. Default: never.
+   */
+  pingMs?: number
+  /**
    * A call that got no answer, or 429 or 503 with a `Retry-After` of at most 30 s, is sent again, up to so many
    * `attempts` in all, 1 to 5. Only tools with `readOnlyHint` or `idempotentHint`, and only with `trust: 'trust'`.
    * Default: once.

@@ -60,6 +60,7 @@ export const configFields = [
   'transport',
   'timeoutMs',
   'concurrency',
+  'pingMs',
   'retry',
   'tools',
   'auth',

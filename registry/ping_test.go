@@ -1,0 +1,58 @@
+package registry_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/portolan-mcp/portolan/registry"
+)
+
+func TestIdleSessionsArePinged(t *testing.T) {
+	dead := false
+	l := &library{harbour: &harbour{}, has: everything}
+	l.answer = func(context.Context, registry.Request) (string, error) {
+		if dead {
+			return "", registry.ErrNetwork
+		}
+		return "{}", nil
+	}
+	shelves(t, map[string]*library{"a": l}, registry.Limits{}, func(t *testing.T, r *registry.Registry) {
+		if err := r.Discover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := l.count("ping"); n != 0 {
+			t.Errorf("%d pings without the option", n)
+		}
+		cfg, _ := r.Config("a")
+		cfg.Ping = time.Minute
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5*time.Minute + time.Second)
+		if n := l.count("ping"); n != 5 {
+			t.Errorf("%d pings in five minutes", n)
+		}
+		dead = true
+		time.Sleep(10 * time.Minute)
+		if n, seen := l.count("ping"), l.seen(); n != 6 || seen.connects != 1 {
+			t.Errorf("%d pings, %d sessions after the server died", n, seen.connects)
+		}
+		dead = false
+		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"}); err != nil {
+			t.Error(err)
+		}
+		if seen := l.seen(); seen.connects != 2 {
+			t.Errorf("%d sessions", seen.connects)
+		}
+		cfg.Ping = 0
+		if err := r.Update("a", cfg); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if n := l.count("ping"); n != 6 {
+			t.Errorf("%d pings after they were switched off", n)
+		}
+	})
+}
