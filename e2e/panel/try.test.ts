@@ -230,3 +230,30 @@ test('a changed tool and a copied one are flagged', async (t) => {
   await p.panel.getByText('Its description changed since the panel was opened.').waitFor()
   await p.page.close()
 })
+
+test('a result that does not fit the tool’s own schema is marked', async (t) => {
+  const loose = await faultServer({
+    on: {
+      'tools/list': (a) =>
+        result(a, {
+          tools: [{
+            name: 'tide',
+            inputSchema: { type: 'object' },
+            outputSchema: { type: 'object', required: ['metres'], properties: { metres: { type: 'number' } } },
+          }],
+        }),
+      'tools/call': (a) =>
+        result(a, { content: [{ type: 'text', text: 'high' }], structuredContent: { metres: 'many' } }),
+    },
+  })
+  t.after(() => loose.close())
+  const p = await openPanel(browser, site, { servers: { port: { url: loose.url } } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('tab', { name: /Tools/ }).click()
+  await p.panel.getByRole('button', { name: 'tide', exact: true }).click()
+  await p.panel.getByRole('tab', { name: 'Try' }).click()
+  await p.panel.getByRole('button', { name: 'Call tool' }).click()
+  await p.panel.locator('.result').getByText('Does not fit what the tool says that it returns:').waitFor()
+  await p.panel.locator('.result').getByText('/structuredContent/metres').waitFor()
+  assert.deepEqual(p.faults, [])
+})

@@ -418,6 +418,7 @@ export const en = {
   flag_suspicious_parameter: 'A parameter that asks for more than the tool needs:',
   flag_suspicious_shadowing: 'Interferes with another server’s tool:',
   flag_suspicious_blob: 'Text that only machines can read:',
+  flag_suspicious_schema_mismatch: 'Does not fit what the tool says that it returns:',
   flag_suspicious_else: 'Looks like an attack on the model:',
   flag_changed_name: 'Its title changed since the panel was opened.',
   flag_changed_description: 'Its description changed since the panel was opened.',

@@ -436,6 +436,7 @@ const ar: Record<Key, Message> = {
   flag_suspicious_parameter: 'معامل يطلب أكثر مما ينبغي:',
   flag_suspicious_shadowing: 'يتدخل في أداة لخادم آخر:',
   flag_suspicious_blob: 'نص لا يقرؤه إلا الآلات:',
+  flag_suspicious_schema_mismatch: 'لا يطابق ما تقول الأداة إنها تُرجعه:',
   flag_suspicious_else: 'يشبه السم:',
   flag_changed_name: 'تغيّر عنوانها منذ فتح اللوحة.',
   flag_changed_description: 'تغيّر وصفها منذ فتح اللوحة.',

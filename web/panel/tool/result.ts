@@ -3,6 +3,7 @@ import type { WordsContext } from '../context.ts'
 import { download } from '../../ui/save.ts'
 import type { ContentBlock, ToolResult } from '../../../wasm/js/shared/types.ts'
 import { clean } from '../../ui/text.ts'
+import { flagList } from '../tools/flags-view.ts'
 import './json.ts'
 import './media.ts'
 
@@ -19,6 +20,7 @@ export function resultView(panel: WordsContext, result: ToolResult): TemplateRes
       <span class="dim">${panel.words.duration(result.durationMs)} · <bdi>${clean(result.server, 60)}</bdi>${
     result.truncated ? ` · ${t('truncated')}` : nothing
   }</span></p>
+    ${flagList(t, result.flags)}
     ${
     result.content.length || result.structuredContent !== undefined
       ? nothing

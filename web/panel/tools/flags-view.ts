@@ -1,10 +1,10 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { PanelContext } from '../context.ts'
 import type { Key, Words } from '../translations.ts'
+import { wordsOfRule } from './flag-words.ts'
 import type { Flag, ToolInfo } from '../../../wasm/js/shared/types.ts'
 import { flag as icon } from '../../ui/icons.ts'
 import { clean } from '../../ui/text.ts'
-import { wordsOfRule } from './flags.ts'
 
 /** The flags of one tool, in words. */
 export function flagsView(panel: PanelContext, tool: ToolInfo): TemplateResult | typeof nothing {

@@ -3,6 +3,7 @@ import type { ToolInfo, ToolDefinition } from '../../../wasm/js/shared/types.ts'
 import { sortedJSON } from '../../ui/sorted-json.ts'
 import { line } from '../../ui/text.ts'
 import type { Listed } from './ledger.ts'
+import { wordsOfRule } from './flag-words.ts'
 
 /** A hint about a tool, not a verdict. */
 export interface Flag {
@@ -20,13 +21,6 @@ export interface Flag {
   /** The model name of the other tool. */
   other?: string
 }
-
-const worded = new Set(
-  ('hidden_text lookalike concealment override pseudo_tag sensitive_path exfiltration data_url shadowing parameter ' +
-    'blob').split(' '),
-)
-/** The end of the message key for a rule of the registry's scanner. */
-export const wordsOfRule = (rule: string): string => (worded.has(rule) ? rule : 'else')
 
 const maxFlags = 8
 /** Shorter descriptions are alike by chance. */
