@@ -79,7 +79,9 @@ export declare function useQuestions(): Questions
 
 /** What {@link useQuestions} returns. */
 export interface Questions {
+  /** For the option of `createRegistry` of that name. */
   onElicitation(request: ElicitationRequest): Promise<ElicitationAnswer>
+  /** For the option of `createRegistry` of that name. */
   onElicitationUrl(request: ElicitationUrlRequest): Promise<ElicitationAnswer['action']>
   /** The oldest question. */
   current: Question | undefined

@@ -421,6 +421,7 @@ export interface Registry extends AsyncDisposable {
    * instructions have changed gives the approved ones until {@link approveInstructions}.
    */
   instructions(options?: ListOptions): Promise<ServerInstructions[]>
+  /** The instructions as one text for a system prompt. */
   instructions(options: ListOptions & { format: 'text' }): Promise<string>
   /** Approves the instructions of a server that its health has as `heldInstructions`. */
   approveInstructions(server: string): Promise<void>
@@ -467,7 +468,6 @@ export interface ListOptions {
   signal?: AbortSignal
 }
 
-/** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
 /** Options of a request that a server may ask questions during. */
 export interface ReadOptions {
   signal?: AbortSignal
@@ -475,6 +475,7 @@ export interface ReadOptions {
   callId?: string | number
 }
 
+/** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
 interface Offered {
   server: string
   title?: string
@@ -714,10 +715,12 @@ export interface AISDKTool {
 
 /** A tool for the AI SDK 7 that it can run. */
 export interface RunnableAISDKTool extends AISDKTool {
+  /** Calls the tool. */
   execute: (
     args: Record<string, unknown>,
     options: { abortSignal?: AbortSignal; toolCallId?: string },
   ) => Promise<ToolResult>
+  /** Makes the model's form of a result. */
   toModelOutput: (options: { output: ToolResult }) => Promise<ToolMessages['ai-sdk']>
 }
 
@@ -728,8 +731,14 @@ export interface AISDKSchema {
     readonly version: 1
     readonly vendor: 'portolan'
     readonly types?: { readonly input: Record<string, unknown>; readonly output: Record<string, unknown> }
+    /** Accepts every value: the registry and the server check arguments. */
     readonly validate: (value: unknown) => { readonly value: Record<string, unknown> }
-    readonly jsonSchema: { readonly input: () => JSONSchema; readonly output: () => JSONSchema }
+    readonly jsonSchema: {
+      /** The schema of what the model writes. */
+      readonly input: () => JSONSchema
+      /** The schema of the arguments of the call, which is the same. */
+      readonly output: () => JSONSchema
+    }
   }
 }
 
