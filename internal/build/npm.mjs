@@ -91,6 +91,8 @@ async function buildPage() {
     chunkFileNames: ({ name }) => `${name.replace('wire.gen', 'tables')}.js`,
     // One request for the lists of the last visit, and one for results.
     onlyExplicitManualChunks: true,
+    // Bundlers of apps warn of imports that only load a file earlier.
+    hoistTransitiveImports: false,
     manualChunks: (id) =>
       ({ definitions: 'definitions', vault: 'definitions', results: 'results', text: 'results', plaintext: 'results' })[
         /(\w+)\.ts$/.exec(id)?.[1]
