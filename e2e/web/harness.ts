@@ -7,6 +7,7 @@ import { extname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { chromiumFlags } from './flags.ts'
+import type { StorageAdapter } from '../../wasm/js/shared/types.ts'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -197,4 +198,14 @@ export async function startProxy(
     ...hosts,
   ], /proxy is at (http:\S+)/)
   return { ...running, url: running.ready[1]!, template: `${running.ready[1]}?url={href}` }
+}
+
+/** A storage for options of createRegistry that several registries of a test share. */
+export function mapStorage(): StorageAdapter {
+  const stored = new Map<string, string>()
+  return {
+    get: (key) => stored.get(key),
+    set: (key, value) => void stored.set(key, value),
+    remove: (key) => void stored.delete(key),
+  }
 }

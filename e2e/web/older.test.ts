@@ -3,7 +3,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { Registry, SamplingRequest } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, openPage, servePackage, startProxy, type Listening } from './harness.ts'
+import { launchChromium, listen, openPage, servePackage, startProxy, type Listening, mapStorage } from './harness.ts'
 import { sdkServer } from './sdkserver.ts'
 import { startServers } from './servers.ts'
 
@@ -94,7 +94,12 @@ for (const mode of ['worker', 'main']) {
   })
 }
 
-test('without handlers servers are told of nothing, and roots cannot come later', async (t) => {
+test('roots that are no file: URLs are refused at once', async () => {
+  const roots = [{ uri: 'https://a.example' }]
+  await assert.rejects(createRegistry({ storage: 'memory', roots }), { code: 'invalid_option' })
+})
+
+test('a server does not learn of sampling and roots without handlers, and roots cannot come later', async (t) => {
   const { r } = await registryWith(t, everything)
   assert.ok(!r.has('s__trigger-sampling-request') && !r.has('s__get-roots-list'))
   await assert.rejects(r.setRoots([]), { code: 'unsupported' })
@@ -143,12 +148,7 @@ test('approved instructions outlive the registry', async (t) => {
   let words = 'Call "raw" first.'
   const server = await sdkServer([], { instructions: () => words })
   t.after(() => server.close())
-  const stored = new Map<string, string>()
-  const storage = {
-    get: (key: string) => stored.get(key),
-    set: (key: string, value: string) => void stored.set(key, value),
-    remove: (key: string) => void stored.delete(key),
-  }
+  const storage = mapStorage()
   const visit = async () => {
     const r = await createRegistry({ storage, servers: { s: { url: server.url } } })
     await r.discover()
@@ -192,7 +192,7 @@ async function unsteady(t: TestContext, failures: number, annotations: object, h
   return { url: `${listening.url}/mcp`, bodies }
 }
 
-test('a call that may be repeated is sent again, and each attempt is told', async (t) => {
+test('a call that may be repeated is sent again, and the app learns of each attempt', async (t) => {
   const { url, bodies } = await unsteady(t, 2, { readOnlyHint: true })
   const { r } = await registryWith(t, url, { trust: 'trust', retry: { attempts: 3 } })
   const told: unknown[] = [], seen: (string | undefined)[] = []

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
-import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
+import { launchChromium, openPage, servePackage, type Listening, mapStorage } from './harness.ts'
 import { startServers } from './servers.ts'
 import { taskServer } from './taskserver.ts'
 
@@ -32,12 +32,7 @@ const research = 's__simulate-research-query'
 test('a detached call is waited for, in another registry too, or cancelled', async (t) => {
   const server = await taskServer()
   t.after(() => server.close())
-  const stored = new Map<string, string>()
-  const storage = {
-    get: (key: string) => stored.get(key),
-    set: (key: string, value: string) => void stored.set(key, value),
-    remove: (key: string) => void stored.delete(key),
-  }
+  const storage = mapStorage()
   const open = async () => {
     const r = await createRegistry({ storage, servers: { s: { url: server.url } } })
     t.after(() => r.close())

@@ -24,8 +24,8 @@ type Options struct {
 	ElicitURL registry.Elicit
 	// Sample has the host's model answer sampling/createMessage of a server, once its user
 	// allows it. params are those of the request with the member mode "sampling". The answer
-	// is a CreateMessageResult. nil does not announce the capability. Only servers of the
-	// versions until 2025-11-25 are told of it, 5 requests of one a minute are put.
+	// is a CreateMessageResult. nil does not announce the capability. Servers from 2026-07-28
+	// on never learn of it. A server may send 5 requests in a minute.
 	Sample registry.Elicit
 	// SampleTools announces that Sample can offer the model tools of the request.
 	SampleTools bool

@@ -344,6 +344,18 @@ func stringField(params []byte, key string) (string, error) {
 	return s, nil
 }
 
+// stringFields reads several of them, in order.
+func stringFields(params []byte, keys ...string) ([]string, error) {
+	values := make([]string, len(keys))
+	for i, key := range keys {
+		var err error
+		if values[i], err = stringField(params, key); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
 func stringList(raw []byte, key string) ([]string, error) {
 	list := []string{}
 	err := rawjson.Elements(raw, func(value []byte) error {

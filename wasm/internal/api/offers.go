@@ -10,15 +10,11 @@ import (
 // asks are the methods that answer with the result of a server: a CalledReply.
 var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, error){
 	"readResource": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-		name, err := stringField(params, "name")
+		text, err := stringFields(params, "name", "uri")
 		if err != nil {
 			return nil, err
 		}
-		uri, err := stringField(params, "uri")
-		if err != nil {
-			return nil, err
-		}
-		return a.reg.ReadResource(ctx, name, uri)
+		return a.reg.ReadResource(ctx, text[0], text[1])
 	},
 	"getPrompt": func(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
 		name, err := stringField(params, "name")
@@ -41,32 +37,20 @@ var asks = map[string]func(context.Context, *API, []byte) (*registry.Result, err
 
 // waitTask answers with the result of a task. It needs the API for its progress.
 func waitTask(ctx context.Context, a *API, params []byte) (*registry.Result, error) {
-	name, err := stringField(params, "name")
-	if err != nil {
-		return nil, err
-	}
-	tool, err := stringField(params, "tool")
-	if err != nil {
-		return nil, err
-	}
-	task, err := stringField(params, "taskId")
+	text, err := stringFields(params, "name", "tool", "taskId")
 	if err != nil {
 		return nil, err
 	}
 	id := registry.CallID(ctx)
-	return a.reg.WaitTask(ctx, name, tool, task, func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) })
+	return a.reg.WaitTask(ctx, text[0], text[1], text[2], func(p registry.Progress) { a.host.Progress(id, encodeProgress(p)) })
 }
 
 func cancelTask(ctx context.Context, a *API, params []byte) ([]byte, error) {
-	name, err := stringField(params, "name")
+	text, err := stringFields(params, "name", "taskId")
 	if err != nil {
 		return nil, err
 	}
-	task, err := stringField(params, "taskId")
-	if err != nil {
-		return nil, err
-	}
-	return null, a.reg.CancelTask(ctx, name, task)
+	return null, a.reg.CancelTask(ctx, text[0], text[1])
 }
 
 // offers is the method that lists what some function of the registry lists. The error
@@ -136,16 +120,12 @@ func encodeOffers(all []registry.Offer) []byte {
 // subscribeResource reports updates as progress until the request is cancelled. The first
 // report says that the server has agreed.
 func subscribeResource(ctx context.Context, a *API, params []byte) ([]byte, error) {
-	name, err := stringField(params, "name")
-	if err != nil {
-		return nil, err
-	}
-	uri, err := stringField(params, "uri")
+	text, err := stringFields(params, "name", "uri")
 	if err != nil {
 		return nil, err
 	}
 	tell := func() { a.host.Progress(registry.CallID(ctx), []byte(`{"progress":1}`)) }
-	cancel, err := a.reg.SubscribeResource(ctx, name, uri, tell)
+	cancel, err := a.reg.SubscribeResource(ctx, text[0], text[1], tell)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import { givePins } from '../shared/pinned.ts'
 import type { Early } from '../fetch/early.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
-import type { Channel, ServerConfig } from '../shared/types.ts'
+import type { Channel, Root, ServerConfig } from '../shared/types.ts'
 import { version } from '../shared/version.ts'
 import { configFields, callTimeoutMs as defaultCallTimeoutMs, limitDefaults } from '../shared/wire.gen.ts'
 
@@ -81,6 +81,8 @@ export class Host {
   /** The host's own requests. */
   readonly #own = new Map<number, (reply: Reply) => void>()
   #lastOwn = 0
+  /** Roots that the module has not accepted yet, by request. */
+  readonly #newRoots = new Map<number, Root[]>()
   /** The number of requests that have no reply yet. */
   #busy = 0
   #closing = 0
@@ -227,7 +229,7 @@ export class Host {
     }
     if (m.method === 'discover') this.#discovered = true
     if (m.method === 'online') this.#online = m.online
-    if (m.method === 'setRoots' && this.#options.roots) this.#options.roots = m.roots
+    if (m.method === 'setRoots') this.#newRoots.set(id, m.roots)
     if (m.method === 'takePins') (this.#options.pins ??= {})[m.key] = m.pins
     if (m.method === 'close') this.#closing = id
     try {
@@ -296,6 +298,9 @@ export class Host {
   #settle(of: Instance | undefined, id: number, reply: Reply): void {
     if (of === this.#instance) this.#busy--
     if (id === this.#closing) return queueMicrotask(() => of?.exit()) // its end is the reply
+    const roots = this.#newRoots.get(id)
+    if (roots && 'result' in reply) this.#options.roots = roots // a later module begins with them
+    this.#newRoots.delete(id)
     this.#own.get(id)?.(reply)
     this.#own.delete(id)
     this.#clients.get(Math.floor(id / CLIENT))?.channel.post({ id: id % CLIENT, ...reply } satisfies ToPage)
@@ -418,6 +423,7 @@ export class Host {
     this.#instance = undefined
     this.#ready = this.#listing = false
     this.#asks.clear()
+    this.#newRoots.clear()
     if (this.#closed) {
       // The page ends this worker then. Chromium leaks two workers that end at the same time, one of the other.
       return void Promise.resolve(alone).then(() => this.#fail(new RegistryError('closed', 'the registry is closed')))

@@ -50,7 +50,10 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   onElicitationUrl: aFunction,
   onSampling: aFunction,
   samplingTools: boolean,
-  roots: [(v) => Array.isArray(v), 'an array of roots'],
+  roots: [
+    (v) => Array.isArray(v) && v.every((root) => isObject(root) && /^file:\/\//.test(String(root['uri']))),
+    'an array of { uri, name } with file: URLs',
+  ],
   elicitationTimeoutMs: duration,
   onApprove: aFunction,
   approveAll: boolean,
