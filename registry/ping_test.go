@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,10 +10,10 @@ import (
 )
 
 func TestIdleSessionsArePinged(t *testing.T) {
-	dead := false
+	var dead atomic.Bool
 	l := &library{harbour: &harbour{}, has: everything}
 	l.answer = func(context.Context, registry.Request) (string, error) {
-		if dead {
+		if dead.Load() {
 			return "", registry.ErrNetwork
 		}
 		return "{}", nil
@@ -34,12 +35,12 @@ func TestIdleSessionsArePinged(t *testing.T) {
 		if n := l.count("ping"); n != 5 {
 			t.Errorf("%d pings in five minutes", n)
 		}
-		dead = true
+		dead.Store(true)
 		time.Sleep(10 * time.Minute)
 		if n, seen := l.count("ping"), l.seen(); n != 6 || seen.connects != 1 {
 			t.Errorf("%d pings, %d sessions after the server died", n, seen.connects)
 		}
-		dead = false
+		dead.Store(false)
 		if _, err := r.Dispatch(t.Context(), registry.Call{Name: "a__echo"}); err != nil {
 			t.Error(err)
 		}

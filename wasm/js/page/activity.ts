@@ -138,9 +138,11 @@ export class Activities {
   #state(server: string, before: ServerHealth | undefined, now: ServerHealth): void {
     const at = Date.now()
     let open = this.#connecting.get(server)
-    // A fast connection may be over in its first state.
-    const fresh = now.lastConnected !== null && now.lastConnected !== (before?.lastConnected ?? null)
-    if (!open && (now.status === 'connecting' || fresh)) {
+    // A fast connection may be over, or have failed, in its first state.
+    const made = now.lastConnected !== null && now.lastConnected !== (before?.lastConnected ?? null)
+    const failed = now.status === 'error' && before && before.status !== 'connected' &&
+      (now.lastError !== before.lastError || now.consecutiveFailures > before.consecutiveFailures)
+    if (!open && (now.status === 'connecting' || made || failed)) {
       open = { id: ++this.#last, at, lastSuccessful: before?.lastSuccessful ?? null }
       this.#connecting.set(server, open)
       this.#tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
