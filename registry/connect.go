@@ -115,7 +115,7 @@ func (r *Registry) connect(s *server) *flight[*conn] {
 	return s.connecting
 }
 
-// timeout is how long connecting and listing may take, each.
+// timeout is how long connecting and listing may take, each. The caller holds r.mu.
 func (r *Registry) timeout(s *server) time.Duration {
 	if s.cfg.Timeout > 0 {
 		return s.cfg.Timeout

@@ -107,9 +107,7 @@ func (r *Registry) setLogLevel(s *server) {
 	}
 	r.followLater(s)
 	c := s.conn
-	r.goroutine(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, r.timeout(s))
-		defer cancel()
+	r.background(s, func(ctx context.Context) {
 		o, err := offerer(ctx, c, "logging")
 		if err == nil {
 			params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')

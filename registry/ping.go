@@ -22,14 +22,12 @@ func (r *Registry) pingLater(s *server, c *conn) {
 			c.pings.Reset(every)
 			return
 		}
-		r.goroutine(func() { r.ping(s, c, every) })
+		r.background(s, func(ctx context.Context) { r.ping(ctx, s, c, every) })
 	})
 }
 
 // ping asks for a sign of life. A session that gives none is replaced by the next call.
-func (r *Registry) ping(s *server, c *conn, every time.Duration) {
-	ctx, cancel := context.WithTimeout(r.ctx, r.timeoutOf(s))
-	defer cancel()
+func (r *Registry) ping(ctx context.Context, s *server, c *conn, every time.Duration) {
 	_, err := readAll(c.session.(Offerer).Ask(ctx, Request{Method: "ping", Params: []byte("{}")}))
 	r.mu.Lock()
 	if s.conn == c && !r.closed && c.pings != nil {
@@ -42,12 +40,6 @@ func (r *Registry) ping(s *server, c *conn, every time.Duration) {
 	}
 	r.mu.Unlock()
 	r.deliver()
-}
-
-func (r *Registry) timeoutOf(s *server) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.timeout(s)
 }
 
 // stopPings ends the pings of a session. The caller holds r.mu.

@@ -378,6 +378,17 @@ func (r *Registry) change(fn func() error) error {
 	return err
 }
 
+// background runs fn for a server on a goroutine, with a context that ends after the
+// server's timeout. The caller holds r.mu.
+func (r *Registry) background(s *server, fn func(context.Context)) {
+	timeout := r.timeout(s)
+	r.goroutine(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, timeout)
+		defer cancel()
+		fn(ctx)
+	})
+}
+
 // goroutine runs fn on a goroutine that Close waits for. The caller holds r.mu.
 func (r *Registry) goroutine(fn func()) {
 	r.goroutines++

@@ -76,6 +76,7 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 	r.lastSubscriber++
 	id, first := r.lastSubscriber, len(w.fns) == 0
 	w.fns[id] = fn
+	timeout := r.timeout(s)
 	r.mu.Unlock()
 	stop := func(tell bool) {
 		r.mu.Lock()
@@ -90,7 +91,7 @@ func (r *Registry) SubscribeResource(ctx context.Context, server, uri string, fn
 		}
 	}
 	if first {
-		err = r.use(ctx, s, r.timeout(s), func(ctx context.Context, c *conn, _ func(bool)) error {
+		err = r.use(ctx, s, timeout, func(ctx context.Context, c *conn, _ func(bool)) error {
 			if _, err := offerer(ctx, c, "resources"); err != nil {
 				return err
 			}
@@ -153,9 +154,7 @@ func (r *Registry) followLater(s *server) {
 	if r.closed {
 		return
 	}
-	r.goroutine(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, r.timeout(s))
-		defer cancel()
+	r.background(s, func(ctx context.Context) {
 		_ = r.withSession(ctx, s, func(c *conn) error { return r.follow(ctx, s, c) })
 	})
 }

@@ -19,6 +19,13 @@ after(async () => {
 
 const card = ({ panel }: PanelPage) => panel.getByRole('article', { name: 'notes', exact: true })
 
+/** Calls a tool once the tools are listed. */
+const steps = ({ page }: PanelPage) =>
+  page.evaluate(async () => {
+    await window.registry.discover()
+    return await window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })
+  })
+
 test('one button signs in; the menu signs out', async () => {
   const p = await openPanel(browser, site, { servers: { notes: { url: notes.url } } })
   await card(p).getByText('Sign-in needed').waitFor()
@@ -29,7 +36,7 @@ test('one button signs in; the menu signs out', async () => {
   await card(p).getByText(/^Connected/).waitFor()
   await card(p).getByText('Signed in').waitFor()
   assert.equal(notes.pages, 1)
-  assert.equal(await p.page.evaluate(() => window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })), 'done')
+  assert.equal(await steps(p), 'done')
 
   await p.panel.getByRole('button', { name: 'More for notes' }).click()
   await p.panel.getByRole('menuitem', { name: 'Sign out' }).click()
@@ -54,7 +61,7 @@ test('a token that CORS stops goes through the proxy once the person says so', a
   assert.equal(await card(p).getByRole('button', { name: 'Sign in' }).count(), 0)
   await card(p).getByRole('button', { name: 'Go through the proxy (it will see the token)' }).click()
   await card(p).getByText(/^Connected/).waitFor()
-  assert.equal(await p.page.evaluate(() => window.registry.dispatch('notes__steps', { steps: 1, everyMs: 1 })), 'done')
+  assert.equal(await steps(p), 'done')
   assert.equal(closed.pages, 1)
   assert.deepEqual(p.faults, [])
   await p.page.close()
