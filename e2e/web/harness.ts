@@ -64,18 +64,26 @@ export async function listen(handler: (req: IncomingMessage, res: ServerResponse
 
 /** Serves a folder's files. */
 export function serveFolder(dir: string, headers: Record<string, string> = {}): Promise<Listening> {
-  return listen(async (req, res) => {
-    const path = normalize(new URL(req.url ?? '/', 'http://x').pathname)
-    const file = join(dir, path.endsWith('/') ? `${path}index.html` : path)
-    const found = await stat(file).catch(() => undefined)
-    if (!found?.isFile() || !file.startsWith(dir)) return void res.writeHead(404).end()
-    res.writeHead(200, {
-      'content-type': types[extname(file)] ?? 'application/octet-stream',
-      'content-length': found.size,
-      ...headers,
-    })
-    createReadStream(file).pipe(res)
+  return listen((req, res) => sendFile(dir, new URL(req.url!, 'http://x').pathname, res, headers))
+}
+
+/** Answers a request with the file of a folder at `url`, a path. */
+export async function sendFile(
+  dir: string,
+  url: string,
+  res: ServerResponse,
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const path = normalize(url)
+  const file = join(dir, path.endsWith('/') ? `${path}index.html` : path)
+  const found = await stat(file).catch(() => undefined)
+  if (!found?.isFile() || !file.startsWith(dir)) return void res.writeHead(404).end()
+  res.writeHead(200, {
+    'content-type': types[extname(file)] ?? 'application/octet-stream',
+    'content-length': found.size,
+    ...headers,
   })
+  createReadStream(file).pipe(res)
 }
 
 /** Serves the package's files, and an empty page at all other addresses. */

@@ -6,7 +6,7 @@ import { createElement as h } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createRegistry } from '../../dist/npm/index.js'
 import { Elicitation, PortolanPanel, useMCP, useQuestions, useRegistry } from '../../dist/npm/react.js'
-import { launchChromium, listen, openPage, root, serveFolder, type Listening } from './harness.ts'
+import { launchChromium, listen, openPage, root, sendFile, type Listening } from './harness.ts'
 
 // The bindings of the built package, with React and with Preact in its place.
 
@@ -56,7 +56,7 @@ const libraries = {
 for (const [library, alias] of Object.entries(libraries))
   describe(library, () => {
     let browser: Browser
-    let site: Listening, files: Listening, page: Page & { faults: string[] }
+    let site: Listening, page: Page & { faults: string[] }
     const run = (name: string) => page.evaluate(`${name}()`)
 
     before(async () => {
@@ -71,7 +71,6 @@ for (const [library, alias] of Object.entries(libraries))
         define: { 'process.env.NODE_ENV': '"development"' },
         logLevel: 'error',
       })
-      files = await serveFolder(`${root}dist/npm`)
       site = await listen(async (req, res) => {
         if (req.url === '/')
           return void res.writeHead(200, { 'content-type': 'text/html' }).end(
@@ -79,17 +78,13 @@ for (const [library, alias] of Object.entries(libraries))
           )
         if (req.url === '/page.js')
           return void res.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0]!.text)
-        const found = await fetch(files.url + req.url).catch(() => undefined) // the test may be over
-        if (found)
-          res.writeHead(found.status, { 'content-type': found.headers.get('content-type')! }).end(
-            new Uint8Array(await found.arrayBuffer()),
-          )
+        await sendFile(`${root}dist/npm`, req.url!, res)
       })
       page = await openPage(browser, site.url)
       await page.waitForFunction('window.panel')
     })
     after(async () => {
-      await Promise.all([browser.close(), site.close(), files.close()])
+      await Promise.all([browser.close(), site.close()])
     })
 
     test('a component renders when what it selects has changed', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Registry } from '../../wasm/js/shared/types.ts'
-import { launchChromium, listen, root, serveFolder, type Listening } from './harness.ts'
+import { launchChromium, listen, root, sendFile, type Listening } from './harness.ts'
 import { signInServer, type SignInServer } from './signinserver.ts'
 
 declare global {
@@ -14,7 +14,6 @@ declare global {
 }
 
 let browser: Browser
-let files: Listening
 let site: Listening
 let server: SignInServer
 let context: BrowserContext
@@ -22,7 +21,6 @@ let context: BrowserContext
 let missing = '', policy = ''
 
 before(async () => {
-  files = await serveFolder(`${root}dist/npm/`)
   site = await listen(async (req, res) => {
     const at = new URL(req.url!, 'http://x')
     if (at.pathname === '/') {
@@ -39,19 +37,14 @@ before(async () => {
       </script>`)
     }
     if (missing === at.pathname) return void res.writeHead(404).end()
-    const answer = await fetch(files.url + at.pathname.replace('/portolan', ''))
-    res.writeHead(answer.status, {
-      'content-type': answer.headers.get('content-type') ?? 'text/plain',
-      ...(policy && { 'content-security-policy': policy }),
-    })
-    res.end(Buffer.from(await answer.arrayBuffer()))
+    const headers: Record<string, string> = policy ? { 'content-security-policy': policy } : {}
+    await sendFile(`${root}dist/npm/`, at.pathname.replace('/portolan', ''), res, headers)
   })
   browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()
   await site?.close()
-  await files?.close()
 })
 beforeEach(async () => {
   missing = policy = ''
