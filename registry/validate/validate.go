@@ -5,7 +5,8 @@
 // prefixItems, allOf, anyOf, oneOf, not, and references within the schema. It
 // ignores all other keywords, pattern and format among them. It
 // fetches nothing, and a broken schema accepts every value. A schema of an older dialect
-// than draft 6 is an error that names it. A reference to another document is not followed.
+// than draft 6 is an error that names it. So is a reference to another document, where a
+// value would have to fit it; alternatives with such a reference accept every value.
 //
 // Servers choose the schemas. Depth and steps are bounded; past a bound a value is
 // accepted, because the server has the last word. An error names places and never
@@ -88,6 +89,11 @@ func isKnownDialect(uri string) bool {
 	return slices.Contains(wire.Dialects, strings.TrimSuffix(uri, "#"))
 }
 
+// hasID reports whether a part of the schema has an address, to which references may lead.
+func hasID(n *rawjson.Node) bool {
+	return n.Is('o') && n.Get("$id") != nil || (n.Is('o') || n.Is('a')) && slices.ContainsFunc(n.Values, hasID)
+}
+
 func textAt(s *rawjson.Node, key string) (string, bool) {
 	if s.Kind != 'o' || s.Get(key) == nil {
 		return "", false
@@ -101,6 +107,7 @@ type validator struct {
 	root     *rawjson.Node
 	problems []string
 	steps    int
+	trials   int // passes that are running
 	unsure   bool
 }
 
@@ -118,7 +125,9 @@ func (v *validator) fail(path, want string) {
 func (v *validator) passes(s, value *rawjson.Node, depth int) (ok, sure bool) {
 	problems, unsure := v.problems, v.unsure
 	v.problems, v.unsure = nil, false
+	v.trials++
 	v.check(s, value, "", depth)
+	v.trials--
 	ok, sure = len(v.problems) == 0, !v.unsure
 	v.problems, v.unsure = problems, unsure || v.unsure
 	return ok, sure
@@ -308,6 +317,8 @@ func (v *validator) combined(s, value *rawjson.Node, path string, depth int) {
 	if ref, ok := s.Get("$ref").Text(); ok {
 		if target := v.root.Resolve(ref); target != nil && isSchema(target) {
 			v.check(target, value, path, depth+1)
+		} else if v.trials == 0 && strings.Contains(ref, "://") && !isKnownDialect(ref) && !hasID(v.root) {
+			v.fail(path, "refers to another document, which is not fetched: "+ref)
 		} else {
 			v.unsure = true
 		}

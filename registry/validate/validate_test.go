@@ -111,7 +111,7 @@ func TestValidateAcceptsBrokenAndHostileSchemas(t *testing.T) {
 		`"not":{"$ref":"#/$defs/a"}}}}`
 	for _, schema := range []string{``, `{`, `null`, `[]`,
 		`{"type":5,"required":"a","properties":[],"items":3,"enum":{},"anyOf":{},"minimum":"1",` +
-			`"$ref":"https://example.com/x"}`,
+			`"$ref":"x.json"}`,
 		`{"$ref":"#"}`, bomb, strings.Repeat(`{"not":`, 500) + `{}` +
 			strings.Repeat(`}`, 500), `{"properties":{"a":{"type":["text"]}}}`} {
 		if err := Schema([]byte(schema), []byte(`{"a":1}`)); err != nil {
@@ -128,6 +128,22 @@ func TestOtherDialectsAreNamed(t *testing.T) {
 	} {
 		err := Schema([]byte(schema), []byte(`{"a":1}`))
 		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrArguments) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+}
+
+func TestOtherDocumentsAreNamed(t *testing.T) {
+	const other = `{"$ref":"https://example.com/point.json#/a"}`
+	for schema, refused := range map[string]bool{
+		`{"properties":{"a":` + other + `}}`:                                                        true,
+		`{"properties":{"b":` + other + `}}`:                                                        false,
+		`{"anyOf":[` + other + `,{"required":["a"]}]}`:                                              false,
+		`{"properties":{"a":{"$ref":"http://json-schema.org/draft-07/schema#"}}}`:                   false,
+		`{"properties":{"a":` + other + `},"$defs":{"a":{"$id":"https://example.com/point.json"}}}`: false,
+	} {
+		err := Schema([]byte(schema), []byte(`{"a":1}`))
+		if (err != nil) != refused || refused && !strings.HasSuffix(err.Error(), "/a: refers to another document, which is not fetched: https://example.com/point.json#/a") {
 			t.Errorf("%s: %v", schema, err)
 		}
 	}

@@ -121,6 +121,11 @@ const hostile: Case[] = [
   { $schema: 'http://json-schema.org/draft-07/schema#', required: ['b'] },
   { $schema: `https://evil.example/${'x'.repeat(1000)}` },
   { $schema: 7 },
+  { $ref: 'x.json' },
+  { anyOf: [{ $ref: 'https://example.com/x' }, { required: ['b'] }] },
+  { properties: { a: { $ref: `https://example.com/${'x'.repeat(1000)}` } } },
+  { properties: { a: { $ref: 'https://json-schema.org/draft/2020-12/schema' } } },
+  { properties: { a: { $ref: 'https://example.com/x' } }, $defs: { x: { $id: 'https://example.com/x' } } },
 ].flatMap((schema) =>
   [{ a: 1 }, { a: { a: { a: 1 } } }, { a: [1, 1, '1'] }].map((args) => ({ name: 'hostile', schema, args }))
 )

@@ -70,6 +70,10 @@ export function validateArguments(schema: unknown, args: unknown): string | unde
 /** Whether the keywords that are read mean the same in a dialect. */
 const isKnown = (dialect: string) => schemaDialects.includes(dialect.replace(/#$/, ''))
 
+/** Whether a part of the schema has an address, to which references may lead. */
+const hasId = (s: unknown): boolean =>
+  typeof s === 'object' && s !== null && (Object.hasOwn(s, '$id') || Object.values(s).some(hasId))
+
 /** A place that does not fit, as a JSON pointer, and what is wanted there. Both are clipped. */
 interface Misfit {
   path: string
@@ -83,6 +87,7 @@ interface Misfit {
 function misfits(schema: unknown, root: unknown): Misfit[] {
   let problems: Misfit[] = []
   let steps = 0
+  let trials = 0 // passes that are running
   // Set at a keyword that may make a misfit valid. Then only certain misfits are reported.
   let unsure = false
 
@@ -187,8 +192,10 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     const ref = get(s, '$ref')
     if (typeof ref === 'string') {
       const target = lookup(schema, ref)
-      if (target === undefined) unsure = true
-      else check(target, value, path, depth + 1)
+      if (target !== undefined) check(target, value, path, depth + 1)
+      else if (!trials && ref.includes('://') && !isKnown(ref) && !hasId(schema))
+        fail(path, `refers to another document, which is not fetched: ${ref}`)
+      else unsure = true
     }
     for (const part of listOf(s, 'allOf')) check(part, value, path, depth + 1)
     for (const keyword of ['anyOf', 'oneOf']) {
@@ -222,7 +229,9 @@ function misfits(schema: unknown, root: unknown): Misfit[] {
     const was = unsure
     problems = []
     unsure = false
+    trials++
     check(s, value, '', depth)
+    trials--
     const answer: [boolean, boolean] = [!problems.length, !unsure]
     problems = kept
     unsure ||= was
