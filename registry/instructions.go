@@ -78,9 +78,7 @@ func (r *Registry) approveInstructions(s *server) {
 // informed takes what the session knows of its server. The caller holds r.mu.
 func (r *Registry) informed(s *server) {
 	s.info = s.conn.session.Info()
-	for _, words := range []*string{&s.info.ServerName, &s.info.ServerVersion, &s.info.Instructions} {
-		*words = text.Visible(*words)
-	}
+	s.info.Server, s.info.Instructions = s.info.Server.clean(), text.Visible(s.info.Instructions)
 	if s.info.Capabilities != nil {
 		r.reviewInstructions(s)
 	}

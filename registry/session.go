@@ -175,14 +175,34 @@ type SessionInfo struct {
 	Transport string
 	// ProtocolVersion is the negotiated version, such as "2025-11-25".
 	ProtocolVersion string
-	// ServerName, ServerVersion and Instructions are the server's own words, untrusted.
-	ServerName    string
-	ServerVersion string
-	Instructions  string
+	// Server and Instructions are the server's own words, untrusted.
+	Server       Implementation
+	Instructions string
 	// ListChanged says that the server announced notifications/tools/list_changed.
 	ListChanged bool
 	// Capabilities are what the server announced; nil if a hint spared the question.
 	Capabilities Capabilities
+}
+
+// An Implementation is what a server says of itself (Implementation of the specification).
+type Implementation struct {
+	Name, Version, Title, Description string
+	WebsiteURL                        string // https or http, or ""
+	Icons                             []Icon
+}
+
+// An Icon is a picture at an https or a data URL.
+type Icon struct {
+	Src, MIMEType, Theme string
+	Sizes                []string // such as "48x48"
+}
+
+// clean takes hidden characters out.
+func (i Implementation) clean() Implementation {
+	for _, words := range []*string{&i.Name, &i.Version, &i.Title, &i.Description} {
+		*words = text.Visible(*words)
+	}
+	return i
 }
 
 // A Payload is one JSON value that travels through the pipeline unopened. In a

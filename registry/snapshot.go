@@ -45,10 +45,9 @@ type ServerHealth struct {
 	HeldCount           int // tools held until they are approved
 	Transport           string
 	ProtocolVersion     string
-	ServerName          string // what the server calls itself, untrusted
-	ServerVersion       string
-	LastSuccessful      time.Time // zero: never
-	LastConnected       time.Time // zero: never
+	Server              Implementation // what the server says of itself, untrusted
+	LastSuccessful      time.Time      // zero: never
+	LastConnected       time.Time      // zero: never
 	LastError           string
 	ErrorCode           string // Explanation.Code of the last error, or ""
 	Hint                string // what to do about it
@@ -123,7 +122,7 @@ func (r *Registry) health(s *server) ServerHealth {
 		Status: s.status(), Suspended: s.breaker.suspended,
 		ToolCount: s.offered, ToolTotal: len(s.listed), HeldCount: s.held,
 		Transport: s.info.Transport, ProtocolVersion: s.info.ProtocolVersion,
-		ServerName: s.info.ServerName, ServerVersion: s.info.ServerVersion,
+		Server:         s.info.Server,
 		LastSuccessful: s.lastSuccess, LastConnected: s.lastConnected,
 		LastError: s.lastError, ConsecutiveFailures: s.breaker.failures,
 		RetryAt: s.breaker.retryAt, Latency: s.latency, Warnings: s.warned(),

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/client/corsproxy"
 	"github.com/portolan-mcp/portolan/registry/oauth"
+	"github.com/portolan-mcp/portolan/registry/rawjson"
 )
 
 // Options say how a [Client] connects. The zero value is the good default.
@@ -223,6 +225,9 @@ func (d *dial) forget() { d.c.hints.set(d.href, Hint{}) }
 // The bounds of what a server says of itself.
 const (
 	maxServerWord   = 256
+	maxServerText   = 1 << 10
+	maxServerIcons  = 8
+	maxIcon         = 4 << 10
 	maxInstructions = 16 << 10
 	maxCapabilities = 16 << 10
 )
@@ -231,13 +236,50 @@ func (d *dial) word(object []byte, key string, most int) string {
 	return d.plain(getString(object, key), most)
 }
 
+// implementation reads an Implementation. Parts that are no such are left out.
+func (d *dial) implementation(server []byte) registry.Implementation {
+	i := registry.Implementation{
+		Name:        d.word(server, "name", maxServerWord),
+		Version:     d.word(server, "version", maxServerWord),
+		Title:       d.word(server, "title", maxServerWord),
+		Description: d.word(server, "description", maxServerText),
+		WebsiteURL:  d.address(server, "websiteUrl", maxServerText, "https://", "http://"),
+	}
+	_ = rawjson.Elements(get(server, "icons"), func(b []byte) error {
+		src := d.address(b, "src", maxIcon, "https://", "data:image/")
+		if len(i.Icons) == maxServerIcons || src == "" {
+			return nil
+		}
+		icon := registry.Icon{Src: src, MIMEType: d.word(b, "mimeType", maxServerWord), Theme: d.word(b, "theme", maxServerWord)}
+		_ = rawjson.Elements(get(b, "sizes"), func(size []byte) error {
+			if s, ok := rawjson.String(size); ok && len(icon.Sizes) < maxServerIcons {
+				icon.Sizes = append(icon.Sizes, d.plain(s, maxServerWord))
+			}
+			return nil
+		})
+		i.Icons = append(i.Icons, icon)
+		return nil
+	})
+	return i
+}
+
+// address reads a URL that begins in one of the ways and has printable ASCII only, or "".
+func (d *dial) address(object []byte, key string, most int, begins ...string) string {
+	url := getString(object, key)
+	ascii := !strings.ContainsFunc(url, func(r rune) bool { return r <= ' ' || r > '~' })
+	known := slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(url, b) })
+	if !known || !ascii || len(url) > most || d.redact(url) != url {
+		return ""
+	}
+	return url
+}
+
 // negotiated takes what InitializeResult and DiscoverResult have in common.
 func (s *Session) negotiated(version string, result, server []byte) {
 	info := registry.SessionInfo{
 		Transport:       "streamable-http",
 		ProtocolVersion: version,
-		ServerName:      s.d.word(server, "name", maxServerWord),
-		ServerVersion:   s.d.word(server, "version", maxServerWord),
+		Server:          s.d.implementation(server),
 		Instructions:    strings.TrimSpace(s.d.words(getString(result, "instructions"), maxInstructions)),
 	}
 	if s.sse {

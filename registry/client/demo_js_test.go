@@ -23,7 +23,7 @@ func TestDemo(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := registry.SessionInfo{
-			Transport: "streamable-http", ProtocolVersion: "2026-07-28", ServerName: "portolan-demo", ServerVersion: "1",
+			Transport: "streamable-http", ProtocolVersion: "2026-07-28", Server: registry.Implementation{Name: "portolan-demo", Version: "1"},
 			Capabilities: registry.Capabilities(`{"tools":{},"resources":{},"prompts":{},"completions":{}}`),
 		}
 		if d := cmp.Diff(want, s.Info()); d != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/portolan-mcp/portolan/registry"
 	"github.com/portolan-mcp/portolan/registry/registrytest"
@@ -241,5 +242,37 @@ func TestHintsTellOfChanges(t *testing.T) {
 	h.set("x", Hint{})
 	if d := cmp.Diff([]Hint{a, {}}, told); d != "" {
 		t.Errorf("told (-want +got):\n%s", d)
+	}
+}
+
+func TestImplementations(t *testing.T) {
+	icons := make([]mcp.Icon, 0, 20)
+	for _, src := range []string{"http://a.example/i.png", "javascript:alert(1)", "data:text/html,x", "https://a.example/\u202e", "https://a.example/i.png"} {
+		icons = append(icons, mcp.Icon{Source: src, MIMEType: "image/png", Sizes: []string{"48x48"}, Theme: mcp.IconThemeDark})
+	}
+	for range 15 {
+		icons = append(icons, mcp.Icon{Source: "data:image/png;base64,AA=="})
+	}
+	server := mcp.NewServer(&mcp.Implementation{
+		Name: "s", Version: "1", Title: "A\u200b server", Description: "Serves.",
+		WebsiteURL: "javascript:alert(1)", Icons: icons,
+	}, nil)
+	n := registrytest.NewNet(t)
+	n.Handle("https://server.example", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil))
+	s, err := New(NewPlatform(t, n), nil).Connect(t.Context(), "a", registry.ServerConfig{URL: "https://server.example/mcp"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	data := registry.Icon{Src: "data:image/png;base64,AA=="}
+	want := registry.Implementation{
+		Name: "s", Version: "1", Title: "A server", Description: "Serves.",
+		Icons: []registry.Icon{
+			{Src: "https://a.example/i.png", MIMEType: "image/png", Sizes: []string{"48x48"}, Theme: "dark"},
+			data, data, data, data, data, data, data,
+		},
+	}
+	if diff := cmp.Diff(want, s.Info().Server); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -139,7 +139,7 @@ func (o *oracle) Info() registry.SessionInfo {
 		info.Transport = "sse"
 	}
 	if result.ServerInfo != nil {
-		info.ServerName, info.ServerVersion = result.ServerInfo.Name, result.ServerInfo.Version
+		info.Server = registry.Implementation{Name: result.ServerInfo.Name, Version: result.ServerInfo.Version}
 	}
 	info.Capabilities, _ = json.Marshal(result.Capabilities)
 	if c := result.Capabilities; c != nil && c.Tools != nil {

@@ -34,7 +34,7 @@ func testVersions(t *testing.T, dial Dial) {
 			info.Capabilities = nil
 			diff(t, "info", registry.SessionInfo{
 				Transport: "streamable-http", ProtocolVersion: row.version,
-				ServerName: "registrytest", ServerVersion: "1.2.3", Instructions: "Use echo.", ListChanged: true,
+				Server: registry.Implementation{Name: "registrytest", Version: "1.2.3"}, Instructions: "Use echo.", ListChanged: true,
 			}, info)
 			if n := len(p.list(nil).Tools); n != 10 {
 				t.Errorf("%d tools, want 10", n)

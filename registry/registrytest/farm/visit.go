@@ -118,7 +118,7 @@ func Visit(connect func(registry.Limits) registry.Connect, t Task) (o Outcome) {
 	health, _ := r.Health("bad")
 	o.Health, o.LastError, o.Warnings = health.ErrorCode, health.LastError, health.Warnings
 	shown(health.LastError)
-	shown(health.ServerName)
+	shown(health.Server.Name)
 	for _, w := range health.Warnings {
 		shown(w)
 	}

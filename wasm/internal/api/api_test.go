@@ -225,7 +225,11 @@ func TestWireGoldens(t *testing.T) {
 	when := time.UnixMilli(1_790_000_000_000)
 	full := registry.ServerHealth{
 		Status: registry.ServerConnected, ToolCount: 2, ToolTotal: 3, Transport: "sse", ProtocolVersion: "2024-11-05",
-		ServerName: "srv", ServerVersion: "1", LastSuccessful: when, LastConnected: when, Latency: 1500 * time.Microsecond,
+		Server: registry.Implementation{
+			Name: "srv", Version: "1", Title: "Server", Description: "Serves.", WebsiteURL: "https://a.example",
+			Icons: []registry.Icon{{Src: "https://a.example/i.png", MIMEType: "image/png", Theme: "dark", Sizes: []string{"48x48"}}, {Src: "data:image/png,"}},
+		},
+		LastSuccessful: when, LastConnected: when, Latency: 1500 * time.Microsecond,
 		Warnings: []string{"tool \"x\" dropped: no name"},
 	}
 	failing := registry.ServerHealth{

@@ -116,14 +116,34 @@ func encodeServer(h registry.ServerHealth, cfg registry.ServerConfig) []byte {
 	if len(h.Warnings) > 0 {
 		o = o.strs("warnings", h.Warnings)
 	}
-	if h.ServerName != "" {
-		o = o.raw("serverInfo", object(nil).str("name", h.ServerName).str("version", h.ServerVersion).end())
+	if h.Server.Name != "" {
+		o = o.raw("serverInfo", encodeImplementation(h.Server))
 	}
 	if h.Capabilities != nil {
 		o = o.raw("capabilities", h.Capabilities)
 	}
 	o = o.opt("instructions", h.Instructions).opt("heldInstructions", h.HeldInstructions)
 	return o.opt("signIn", h.SignIn).opt("signInHost", h.SignInHost).raw("config", encodeConfig(cfg, true)).end()
+}
+
+func encodeImplementation(i registry.Implementation) []byte {
+	o := object(nil).str("name", i.Name).str("version", i.Version).opt("title", i.Title)
+	o = o.opt("description", i.Description).opt("websiteUrl", i.WebsiteURL)
+	if len(i.Icons) > 0 {
+		o = append(o.key("icons"), '[')
+		for n, icon := range i.Icons {
+			if n > 0 {
+				o = append(o, ',')
+			}
+			e := object(nil).str("src", icon.Src).opt("mimeType", icon.MIMEType).opt("theme", icon.Theme)
+			if len(icon.Sizes) > 0 {
+				e = e.strs("sizes", icon.Sizes)
+			}
+			o = append(o, e.end()...)
+		}
+		o = append(o, ']')
+	}
+	return o.end()
 }
 
 func encodeProgress(p registry.Progress) []byte {

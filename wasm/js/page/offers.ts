@@ -425,6 +425,5 @@ function infoOf(method: List, { server, name, definition }: OfferReply): Infos[L
 type Argument = types.PromptInfo['arguments'][number]
 const isArgument = (a: unknown): a is Argument => isObject(a) && typeof a['name'] === 'string'
 
-type Icon = NonNullable<types.ResourceInfo['icons']>[number]
-const isIcon = (i: unknown): i is Icon =>
+const isIcon = (i: unknown): i is types.Icon =>
   isObject(i) && typeof i['src'] === 'string' && /^(?:https:\/\/|data:image\/)/i.test(i['src'])

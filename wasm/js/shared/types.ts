@@ -475,13 +475,33 @@ export interface ReadOptions {
   callId?: string | number
 }
 
+/** A picture that a server names. `src` is an https or a data URL. */
+export interface Icon {
+  src: string
+  mimeType?: string
+  /** Such as `48x48` or `any`. */
+  sizes?: string[]
+  /** The background that the picture is made for. */
+  theme?: string
+}
+
+/** What a server says of itself (`Implementation` of the specification). */
+export interface Implementation {
+  name: string
+  version: string
+  title?: string
+  description?: string
+  /** An http or https URL. */
+  websiteUrl?: string
+  icons?: Icon[]
+}
+
 /** What resources, templates and prompts have in common. The texts are the server's words: do not trust them. */
 interface Offered {
   server: string
   title?: string
   description?: string
-  /** `src` is an https or a data URL. */
-  icons?: { src: string; mimeType?: string; sizes?: string[]; theme?: string }[]
+  icons?: Icon[]
   _meta?: Record<string, unknown>
   /** For hidden text, which is removed. */
   flags?: Flag[]
@@ -984,8 +1004,8 @@ export interface ServerHealth {
   /** `needed`: the user has to sign in at `signInHost`; see {@link Registry.signIn}. */
   signIn?: 'needed' | 'signed-in'
   signInHost?: string
-  /** The server's own name. Do not trust it. */
-  serverInfo?: { name: string; version: string }
+  /** What the server says of itself. Do not trust it, and load its icons only if your users may be seen to do so. */
+  serverInfo?: Implementation
 }
 
 /** The state at one moment. A snapshot never changes: each change makes a new one. */

@@ -155,7 +155,7 @@ class Card extends PanelPart {
       ...(serverInfo
         ? [
           html`<span title=${this.t('claimed')}><bdi>${
-            clean(`${serverInfo.name} ${serverInfo.version}`, 60)
+            clean(`${serverInfo.title || serverInfo.name} ${serverInfo.version}`, 60)
           }</bdi></span>`,
         ]
         : []),
