@@ -121,11 +121,10 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 		return false
 	}
 	list := reviewed(tools)
-	fresh, save := a.Review(list, approvals.Policy{
-		HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools,
-		Day:   strconv.FormatInt(r.opts.Clock().Unix()/(24*60*60), 10),
-		Risky: func(i int) bool { _, ok := tools[i].Def.(Risky); return ok && !tools[i].harmless },
-	}, s.print)
+	policy := s.policy()
+	policy.Day = strconv.FormatInt(r.opts.Clock().Unix()/(24*60*60), 10)
+	policy.Risky = func(i int) bool { _, ok := tools[i].Def.(Risky); return ok && !tools[i].harmless }
+	fresh, save := a.Review(list, policy, s.print)
 	for i := range list {
 		tools[i].Hold = list[i].Hold
 		held = held || list[i].Hold != nil
@@ -134,6 +133,11 @@ func (r *Registry) review(s *server, tools []Tool) (held bool) {
 		r.savePins(s, a, FreshPins{Tools: fresh})
 	}
 	return held
+}
+
+// policy is what of the configuration says which entries of a list need an approval.
+func (s *server) policy() approvals.Policy {
+	return approvals.Policy{HoldFirst: s.cfg.Trust == AskAlways, HoldNew: s.cfg.HoldNewTools}
 }
 
 func reviewed(tools []Tool) []approvals.Tool {
@@ -212,6 +216,7 @@ func (r *Registry) TakePins(key, pins string) error {
 				r.reviewInstructions(s)
 				r.changed(Event{Server: s.name})
 			}
+			r.reviewPrompts(s)
 			if len(s.listed) == 0 {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/endpoint"
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
@@ -30,6 +31,8 @@ type Offer struct {
 	Def []byte
 	// Flags tell of the hidden text.
 	Flags []text.Flag
+	// Hold says why a prompt waits for [Registry.ApprovePrompts].
+	Hold *approvals.Hold
 }
 
 // An offerList is one of the lists of a server that are asked for when somebody wants them.
@@ -76,11 +79,6 @@ func (r *Registry) Resources(ctx context.Context, servers ...string) ([]Offer, e
 // ResourceTemplates lists the resource templates, as [Registry.Resources] does.
 func (r *Registry) ResourceTemplates(ctx context.Context, servers ...string) ([]Offer, error) {
 	return r.allOffers(ctx, templateList, servers)
-}
-
-// Prompts lists the prompts, as [Registry.Resources] does.
-func (r *Registry) Prompts(ctx context.Context, servers ...string) ([]Offer, error) {
-	return r.allOffers(ctx, promptList, servers)
 }
 
 // allOffers lists in parallel. The order is that of the servers' names.
@@ -350,6 +348,9 @@ func (r *Registry) keepOffers(s *server, kind int, l offerList) {
 		l.staleAt = l.at
 	}
 	s.offers[kind] = l
+	if kind == promptList {
+		r.reviewPrompts(s)
+	}
 	r.changed(Event{Server: s.name})
 }
 
@@ -377,7 +378,12 @@ func (s *server) count(kind int, now time.Time) *int {
 	if l.of == nil || !l.staleAt.IsZero() && !now.Before(l.staleAt) {
 		return nil
 	}
-	n := len(l.offers)
+	n := 0
+	for i := range l.offers {
+		if l.offers[i].Hold == nil {
+			n++
+		}
+	}
 	return &n
 }
 

@@ -3,11 +3,100 @@ package registry
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
+	"github.com/portolan-mcp/portolan/registry/approvals"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/text"
 )
+
+// Prompts lists the prompts, as [Registry.Resources] does. It leaves out those that are held.
+func (r *Registry) Prompts(ctx context.Context, servers ...string) ([]Offer, error) {
+	return r.prompts(ctx, servers, false)
+}
+
+// HeldPrompts lists the prompts that wait for [Registry.ApprovePrompts]: their title,
+// description or arguments differ from the approved ones, or the configuration has new ones held.
+func (r *Registry) HeldPrompts(ctx context.Context, servers ...string) ([]Offer, error) {
+	return r.prompts(ctx, servers, true)
+}
+
+func (r *Registry) prompts(ctx context.Context, servers []string, held bool) (prompts []Offer, err error) {
+	all, err := r.allOffers(ctx, promptList, servers)
+	for i := range all {
+		if (all[i].Hold != nil) == held {
+			prompts = append(prompts, all[i])
+		}
+	}
+	return prompts, err
+}
+
+// ApprovePrompts approves held prompts as they are now, by the server's own names. Without
+// names it approves all that are held.
+func (r *Registry) ApprovePrompts(name string, prompts ...string) error {
+	return r.change(func() error {
+		s := r.servers[name]
+		if s == nil {
+			return &ServerError{name, "approve", ErrUnknownServer}
+		}
+		a, fresh := r.approvedFor(s), FreshPins{ByUser: true}
+		l := &s.offers[promptList]
+		l.offers = slices.Clone(l.offers) // others may read the old ones
+		for i := range l.offers {
+			if o := &l.offers[i]; o.Hold != nil && (len(prompts) == 0 || slices.Contains(prompts, o.Key)) {
+				a.ApprovePrompt(o.Key, promptText(o.Def))
+				fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
+				o.Hold = nil
+			}
+		}
+		if len(fresh.Tools) < len(prompts) {
+			return &ServerError{name, "approve", Because(ErrUnknownPrompt, "not all of these prompts are held")}
+		}
+		r.savePins(s, a, fresh)
+		r.changed(Event{Server: name})
+		return nil
+	})
+}
+
+// reviewPrompts holds the prompts of the server's list that need an approval, and approves
+// the others. The caller holds r.mu.
+func (r *Registry) reviewPrompts(s *server) {
+	l := &s.offers[promptList]
+	if len(l.offers) == 0 {
+		return
+	}
+	a, fresh := r.approvedFor(s), FreshPins{}
+	first := !a.HasPrompts()
+	l.offers = slices.Clone(l.offers) // others may read the old ones
+	for i := range l.offers {
+		o, isFresh := &l.offers[i], false
+		if o.Hold = nil; s.cfg.Trust != TrustAll {
+			o.Hold, isFresh = a.ReviewPrompt(o.Key, promptText(o.Def), s.policy(), first)
+		}
+		if isFresh {
+			fresh.Tools = append(fresh.Tools, approvals.PromptLine(o.Key))
+		}
+	}
+	if fresh.Tools != nil {
+		r.savePins(s, a, fresh)
+	}
+}
+
+// promptText returns what a person sees of a prompt, as one line of JSON.
+func promptText(def []byte) string {
+	all, err := rawjson.Parse(def, 0, 0)
+	if err != nil {
+		return "{}"
+	}
+	shown := rawjson.NewObject()
+	for _, key := range []string{"title", "description", "arguments"} {
+		if v := all.Get(key); v != nil {
+			shown.Set(key, v)
+		}
+	}
+	return shown.Stringify()
+}
 
 // GetPrompt makes the messages of a prompt. name is that of [Registry.Prompts]. arguments
 // is the JSON text of an object with texts. The payload is the GetPromptResult object of
@@ -22,6 +111,9 @@ func (r *Registry) GetPrompt(ctx context.Context, name string, arguments []byte)
 		return nil, err
 	}
 	op := "get prompt " + p.Key
+	if p.Hold != nil {
+		return nil, &ServerError{p.Server, op, Because(ErrHeld, p.Hold.Reason)}
+	}
 	if err := checkPrompt(p.Def, arguments); err != nil {
 		return nil, &ServerError{p.Server, op, err}
 	}
@@ -58,7 +150,7 @@ func (r *Registry) prompt(ctx context.Context, name string) (*Offer, error) {
 	if server != "" {
 		servers = []string{server}
 	}
-	offers, err := r.Prompts(ctx, servers...)
+	offers, err := r.allOffers(ctx, promptList, servers)
 	for _, o := range offers {
 		if o.Name == name {
 			return &o, nil

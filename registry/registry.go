@@ -198,6 +198,7 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 				r.reviewInstructions(s)
 			}
 		}
+		r.reviewPrompts(s)
 		if c := s.conn; c != nil && old.Ping != cfg.Ping {
 			c.stopPings()
 			r.pingLater(s, c)

@@ -3,11 +3,13 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { launchChromium, listen, type Listening } from '../web/harness.ts'
 import { taskServer } from '../web/taskserver.ts'
+import { violations } from './axe.ts'
 import { openPanel, panelSite, type PanelPage } from './site.ts'
 
 let browser: Browser, site: Listening, hostile: Listening
 /** Updates of demo://page that the server reports on its stream. */
 let touch = () => {}
+let greeting = 'Greets somebody.'
 let say = (_level: string, _data: string) => {}
 const streaming = Promise.withResolvers<void>()
 
@@ -47,7 +49,12 @@ const results: Record<string, (params: { uri?: string; argument?: { name: string
   'resources/subscribe': () => ({}),
   'resources/unsubscribe': () => ({}),
   'prompts/list': () => ({
-    prompts: [{ name: 'greet', title: 'Greet', arguments: [{ name: 'who', required: true, description: 'Whom' }] }],
+    prompts: [{
+      name: 'greet',
+      title: 'Greet',
+      description: greeting,
+      arguments: [{ name: 'who', required: true, description: 'Whom' }],
+    }],
   }),
   'prompts/get': () => ({
     messages: [
@@ -194,6 +201,35 @@ test('a prompt is filled in and shown', async (t) => {
   await dialog(p).getByText('cannot be shown').waitFor()
   await dialog(p).getByRole('heading', { name: 'Assistant' }).waitFor()
   assert.equal(await dialog(p).locator('.result img, .result svg, .result i').count(), 0)
+  assert.deepEqual(p.faults, [])
+})
+
+test('a changed prompt is held until the person approves it', async (t) => {
+  const p = await openPanel(browser, site, { servers: servers(), query: { view: 'prompts' } })
+  t.after(() => p.page.close())
+  await p.panel.getByRole('button', { name: 'Greet' }).waitFor()
+  t.after(() => greeting = 'Greets somebody.')
+  greeting = 'Greets everybody.'
+  await p.page.evaluate(async () => {
+    await window.registry.setEnabled('quay', false)
+    await window.registry.setEnabled('quay', true)
+    await window.registry.discover()
+  })
+  await p.panel.getByText('Changed', { exact: true }).waitFor()
+  assert.deepEqual(
+    await p.page.evaluate(async () => ({
+      prompts: await window.registry.prompts(),
+      get: await window.registry.getPrompt('quay__greet', { who: 'Ada' }).catch((e) => e.code),
+    })),
+    { prompts: [], get: 'held' },
+  )
+  await p.panel.getByRole('button', { name: 'Greet' }).click()
+  assert.deepEqual(await dialog(p).locator('del, ins').allTextContents(), ['somebody', 'everybody'])
+  assert.deepEqual(await violations(p.page), [])
+  await dialog(p).getByRole('button', { name: 'Approve' }).click()
+  await p.panel.getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
+  await p.panel.getByRole('button', { name: 'Greet' }).click()
+  await dialog(p).getByRole('button', { name: 'Make messages' }).waitFor()
   assert.deepEqual(p.faults, [])
 })
 

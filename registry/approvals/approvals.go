@@ -82,6 +82,8 @@ type Endpoint struct {
 
 	instructions string // those of the server that are approved
 	instructed   bool   // they were reviewed
+
+	prompts map[string]string // approved texts of prompts, by [PromptLine]
 }
 
 type answer struct{ digest, approval string }
@@ -274,7 +276,7 @@ func (e *Endpoint) dropDef(name string) {
 // as their pins are the same. It reports whether any pin differs.
 func (e *Endpoint) Inherit(old *Endpoint) (changed bool) {
 	e.defs, e.defSize = old.defs, old.defSize
-	changed = len(e.pins) != len(old.pins) || e.instructions != old.instructions
+	changed = len(e.pins) != len(old.pins) || e.instructions != old.instructions || !maps.Equal(e.prompts, old.prompts)
 	for name, pin := range old.pins {
 		if e.pins[name] != pin {
 			e.dropDef(name)
@@ -313,7 +315,8 @@ func (e *Endpoint) ForgetAnswers() bool {
 
 // Text returns the approvals as lines of fields with tabs between: a tool and its
 // pin; a tool, a digest and an answer; an empty name and the fingerprint; [InstructionsName]
-// and instructions; and [seenName] with each hash of a name, a dot and a day. Names of tools hold no control characters.
+// and instructions; a [PromptLine] and the prompt's text; and [seenName] with each hash of a name, a dot and a
+// day. Names of tools hold no control characters.
 func (e *Endpoint) Text() string {
 	var out []byte
 	line := func(fields ...string) {
@@ -330,6 +333,9 @@ func (e *Endpoint) Text() string {
 	}
 	if e.instructed {
 		line(InstructionsName, string(rawjson.AppendString(nil, e.instructions)))
+	}
+	for name, text := range e.prompts {
+		line(name, text)
 	}
 	if len(e.seen) > 0 {
 		out = append(out, seenName...)
@@ -366,6 +372,52 @@ func (e *Endpoint) Instructions() (text string, reviewed bool) { return e.instru
 // ApproveInstructions approves instructions as they are.
 func (e *Endpoint) ApproveInstructions(text string) { e.instructions, e.instructed = text, true }
 
+// promptPrefix begins the name of a line for a prompt.
+const promptPrefix = "\x02"
+
+// maxPrompts bounds the texts of an endpoint's approved prompts with their names, in bytes.
+// New prompts beyond it are offered without being kept.
+const maxPrompts = 64 << 10
+
+// PromptLine returns what stands in place of a tool's name before the approved text of a prompt.
+func PromptLine(name string) string { return promptPrefix + string(rawjson.AppendString(nil, name)) }
+
+// HasPrompts reports whether a list of prompts has been reviewed.
+func (e *Endpoint) HasPrompts() bool { return len(e.prompts) > 0 }
+
+// ReviewPrompt returns the Hold of a prompt, or approves it if it needs no approval. text is
+// one line of JSON. first says that no list of prompts was reviewed before.
+func (e *Endpoint) ReviewPrompt(name, text string, p Policy, first bool) (hold *Hold, fresh bool) {
+	approved, known := e.prompts[PromptLine(name)]
+	switch {
+	case known && approved == text:
+		return nil, false
+	case known:
+		return &Hold{Reason: Changed, Before: []byte(approved)}, false
+	case p.HoldFirst || p.HoldNew && !first:
+		return &Hold{Reason: New}, false
+	}
+	return nil, e.ApprovePrompt(name, text)
+}
+
+// ApprovePrompt approves a prompt as it is. It reports whether there is room to keep the approval.
+func (e *Endpoint) ApprovePrompt(name, text string) bool {
+	name = PromptLine(name)
+	delete(e.prompts, name)
+	size := len(name) + len(text)
+	for name, text := range e.prompts {
+		size += len(name) + len(text)
+	}
+	if size > maxPrompts {
+		return false
+	}
+	if e.prompts == nil {
+		e.prompts = make(map[string]string)
+	}
+	e.prompts[name] = text
+	return true
+}
+
 // Parse reads a text of [Endpoint.Text]. After "" the next list counts as the first.
 func Parse(text string) *Endpoint {
 	e := &Endpoint{pins: make(map[string]string)}
@@ -374,8 +426,16 @@ func Parse(text string) *Endpoint {
 		line, text, _ = strings.Cut(text, "\n")
 		name, rest, _ := strings.Cut(line, "\t")
 		pin, approval, isAnswer := strings.Cut(rest, "\t")
-		e.known = e.known || name != InstructionsName // which come before the first list
+		isPrompt := strings.HasPrefix(name, promptPrefix)
+		e.known = e.known || name != InstructionsName && !isPrompt // which come before the first list
 		switch {
+		case isPrompt:
+			if rawjson.Kind([]byte(rest)) == 'o' && rawjson.Valid([]byte(rest), 0) == nil {
+				if e.prompts == nil {
+					e.prompts = make(map[string]string)
+				}
+				e.prompts[name] = rest
+			}
 		case name == seenName:
 			e.parseSeen(rest)
 		case name == InstructionsName:

@@ -140,6 +140,30 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func TestPromptsAreApproved(t *testing.T) {
+	const odd = "a\tb\n\"c\""
+	e := Parse("")
+	if hold, fresh := e.ReviewPrompt(odd, `{"title":"A"}`, Policy{HoldNew: true}, true); hold != nil || !fresh {
+		t.Errorf("the first list: %v, %v", hold, fresh)
+	}
+	e = Parse(e.Text())
+	if !e.HasPrompts() || e.Known() {
+		t.Errorf("%q: %v, known %v", e.Text(), e.HasPrompts(), e.Known())
+	}
+	if hold, _ := e.ReviewPrompt(odd, `{"title":"B"}`, Policy{}, false); hold == nil || hold.Reason != Changed || string(hold.Before) != `{"title":"A"}` {
+		t.Errorf("changed: %v", hold)
+	}
+	if hold, _ := e.ReviewPrompt("new", `{}`, Policy{HoldNew: true}, false); hold == nil || hold.Reason != New {
+		t.Errorf("new: %v", hold)
+	}
+	if hold, fresh := e.ReviewPrompt("long", `{"title":"`+strings.Repeat("a", maxPrompts)+`"}`, Policy{}, false); hold != nil || fresh {
+		t.Errorf("too long to be kept: %v, %v", hold, fresh)
+	}
+	if e = Parse("\x02\"a\"\t{\n\x02\"b\"\t[]\n"); e.HasPrompts() {
+		t.Errorf("damaged: %q", e.Text())
+	}
+}
+
 // Instructions are approved before the first list, which counts as the first after them.
 func TestInstructionsComeBeforeTheFirstList(t *testing.T) {
 	e := Parse("")

@@ -227,19 +227,8 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 		}
 		return null, err
 	},
-	"approveTools": func(_ context.Context, a *API, params []byte) ([]byte, error) {
-		name, err := stringField(params, "name")
-		if err != nil {
-			return nil, err
-		}
-		var tools []string
-		if raw, ok := rawjson.Get(params, "tools"); ok {
-			if tools, err = stringList(raw, "tools"); err != nil || len(tools) == 0 {
-				return null, err
-			}
-		}
-		return null, a.reg.ApproveTools(name, tools...)
-	},
+	"approveTools":   approving("tools", (*registry.Registry).ApproveTools),
+	"approvePrompts": approving("prompts", (*registry.Registry).ApprovePrompts),
 	"takePins": func(_ context.Context, a *API, params []byte) ([]byte, error) {
 		key, err := stringField(params, "key")
 		if err != nil {
@@ -314,6 +303,7 @@ var methods = map[string]func(context.Context, *API, []byte) ([]byte, error){
 	"resources":         offers((*registry.Registry).Resources),
 	"resourceTemplates": offers((*registry.Registry).ResourceTemplates),
 	"prompts":           offers((*registry.Registry).Prompts),
+	"heldPrompts":       offers((*registry.Registry).HeldPrompts),
 	"subscribeResource": subscribeResource,
 	"logs":              logs,
 	"followLogs":        followLogs,
@@ -332,6 +322,24 @@ func named(fn func(context.Context, *API, string) error) func(context.Context, *
 			return nil, err
 		}
 		return null, fn(ctx, a, name)
+	}
+}
+
+// approving is a method that approves what a member names, or without that member all of a
+// server. Nothing is approved by an empty list.
+func approving(key string, approve func(*registry.Registry, string, ...string) error) func(context.Context, *API, []byte) ([]byte, error) {
+	return func(_ context.Context, a *API, params []byte) ([]byte, error) {
+		server, err := stringField(params, "name")
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		if raw, ok := rawjson.Get(params, key); ok {
+			if names, err = stringList(raw, key); err != nil || len(names) == 0 {
+				return null, err
+			}
+		}
+		return null, approve(a.reg, server, names...)
 	}
 }
 

@@ -112,7 +112,13 @@ func encodeOffers(all []registry.Offer) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def).end()...)
+		o := object(nil).str("server", all[i].Server).opt("name", all[i].Name).raw("definition", all[i].Def)
+		if hold := all[i].Hold; hold != nil {
+			if o = o.str("reason", hold.Reason); hold.Before != nil {
+				o = o.raw("before", hold.Before)
+			}
+		}
+		out = append(out, o.end()...)
 	}
 	return append(out, ']')
 }

@@ -28,11 +28,12 @@ export interface OfferSource {
   admit(tool: types.ToolInfo, args: string, signal: AbortSignal | undefined): Promise<WireError | undefined>
 }
 
-type List = 'resources' | 'resourceTemplates' | 'prompts'
+type List = 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts'
 type Infos = {
   resources: types.ResourceInfo
   resourceTemplates: types.ResourceTemplateInfo
   prompts: types.PromptInfo
+  heldPrompts: types.PromptInfo
 }
 
 /** The wait before a completion is asked for, in ms. */
@@ -64,6 +65,10 @@ export class Offers {
     const reply = await this.#source.requests.ask<OfferReply[]>(servers ? { method, servers } : { method }, { signal })
     if (this.#source.remote) return reply as unknown as Infos[K][]
     return reply.flatMap((offer) => infoOf(method, offer) as Infos[K] ?? [])
+  }
+
+  prompts({ held, ...options }: types.ListOptions & { held?: boolean } = {}): Promise<types.PromptInfo[]> {
+    return this.list(held ? 'heldPrompts' : 'prompts', options)
   }
 
   async instructions(
@@ -387,40 +392,57 @@ function completionOf(c: unknown): types.Completion {
 }
 
 /** Undefined if the server's own name of it has hidden characters: the server would not know a cleaned one. */
-function infoOf(method: List, { server, name, definition }: OfferReply): Infos[List] | undefined {
+function infoOf(method: List, { server, name, definition, reason, before }: OfferReply): Infos[List] | undefined {
   const flags: types.Flag[] = []
   const cleaned = cleanly(definition, flags)
-  const key = { resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name' }[method]
+  const key = { resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name', heldPrompts: 'name' }[method]
   if (cleaned[key] !== definition[key]) return
-  const text = (field: string) => typeof cleaned[field] === 'string' && { [field]: cleaned[field] }
   const object = (field: string) => isObject(cleaned[field]) && { [field]: cleaned[field] }
   const icons = arrayOf(cleaned['icons']).filter(isIcon)
   const common = {
     server,
-    ...text('title'),
-    ...text('description'),
+    ...textsOf(cleaned, 'title', 'description'),
     ...(icons.length && { icons }),
     ...object('_meta'),
     ...(flags.length && { flags }),
   }
-  if (method === 'prompts') {
+  if (name !== undefined) {
+    const approved = before && cleanly(before, [])
     return {
       ...common,
-      name: name!,
+      name,
       prompt: cleaned['name'] as string,
-      arguments: arrayOf(cleaned['arguments']).filter(isArgument).map(({ name, title, description, required }) => ({
-        name,
-        ...(typeof title === 'string' && { title }),
-        ...(typeof description === 'string' && { description }),
-        required: required === true,
-      })),
+      arguments: argumentsOf(cleaned['arguments']),
+      ...(reason && { held: reason }),
+      ...(approved && {
+        before: {
+          ...textsOf(approved, 'title', 'description'),
+          arguments: argumentsOf(approved['arguments']),
+        },
+      }),
     }
   }
-  const of = { ...common, name: String(cleaned['name'] ?? ''), ...text('mimeType'), ...object('annotations') }
+  const of = {
+    ...common,
+    name: String(cleaned['name'] ?? ''),
+    ...textsOf(cleaned, 'mimeType'),
+    ...object('annotations'),
+  }
   if (method === 'resourceTemplates') return { ...of, uriTemplate: cleaned['uriTemplate'] as string }
   const { size } = cleaned
   return { ...of, uri: cleaned['uri'] as string, ...(typeof size === 'number' && size >= 0 && { size }) }
 }
+
+/** Those of the members that are texts. */
+const textsOf = (of: Record<string, unknown>, ...fields: string[]): Record<string, string> =>
+  Object.fromEntries(fields.flatMap((f) => (typeof of[f] === 'string' ? [[f, of[f]]] : [])))
+
+const argumentsOf = (list: unknown): types.PromptInfo['arguments'] =>
+  arrayOf(list).filter(isArgument).map((a) => ({
+    name: a.name,
+    ...textsOf(a, 'title', 'description'),
+    required: a.required === true,
+  }))
 
 type Argument = types.PromptInfo['arguments'][number]
 const isArgument = (a: unknown): a is Argument => isObject(a) && typeof a['name'] === 'string'

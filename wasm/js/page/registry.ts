@@ -243,8 +243,15 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     return this.#offer().then((o) => o.list('resourceTemplates', options))
   }
 
-  prompts(options?: types.ListOptions): Promise<types.PromptInfo[]> {
-    return this.#offer().then((o) => o.list('prompts', options))
+  prompts(options?: types.ListOptions & { held?: boolean }): Promise<types.PromptInfo[]> {
+    return this.#offer().then((o) => o.prompts(options))
+  }
+
+  async approvePrompts(server: string, prompts?: string[]): Promise<void> {
+    checkName(server)
+    checkNames('prompts', prompts)
+    await this.requests.ask({ method: 'approvePrompts', name: server, ...(prompts && { prompts }) })
+    await this.#owner.approvalsSaved?.()
   }
 
   readResource(server: string, uri: string, options?: types.ReadOptions): Promise<types.ResourceResult> {

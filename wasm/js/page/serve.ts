@@ -96,6 +96,8 @@ async function perform(
       return void await registry.discover(m.names, { signal })
     case 'approveTools':
       return registry.approveTools(m.name, m.tools)
+    case 'approvePrompts':
+      return registry.approvePrompts(m.name, m.prompts)
     case 'approveInstructions':
       return registry.approveInstructions(m.name)
     case 'approvals':
@@ -137,6 +139,8 @@ async function perform(
     case 'prompts':
     case 'instructions':
       return registry[m.method]({ signal, ...(m.servers && { servers: m.servers }) })
+    case 'heldPrompts':
+      return registry.prompts({ signal, held: true, ...(m.servers && { servers: m.servers }) })
     case 'readResource':
       return registry.readResource(m.name, m.uri, { signal })
     case 'getPrompt':

@@ -53,7 +53,8 @@ export type Request =
     | { method: 'setEnabled'; name: string; enabled: boolean }
     | { method: 'discover'; names?: string[] }
     | ({ method: 'call'; name: string; args: string; timeoutMs?: number; progress: boolean } & CallOptions)
-    | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'instructions'; servers?: string[] }
+    | { method: 'resources' | 'resourceTemplates' | 'prompts' | 'heldPrompts' | 'instructions'; servers?: string[] }
+    | { method: 'approvePrompts'; name: string; prompts?: string[] }
     | { method: 'approveInstructions'; name: string }
     | { method: 'readResource'; name: string; uri: string }
     | { method: 'getPrompt'; name: string; args: Record<string, string>; format?: Dialect }
@@ -98,6 +99,9 @@ export interface OfferReply {
   server: string
   name?: string
   definition: Record<string, unknown>
+  /** Of held prompts. */
+  reason?: 'changed' | 'new'
+  before?: Record<string, unknown>
 }
 
 /** A request without its id. */

@@ -392,11 +392,16 @@ export interface Registry extends AsyncDisposable {
    * function that ends it, once the server has agreed. Rejects with `unsupported` if the server reports no updates.
    */
   subscribeResource(server: string, uri: string, listener: () => void): Promise<() => void>
-  /** Lists the prompts, like `resources()`. */
-  prompts(options?: ListOptions): Promise<PromptInfo[]>
+  /** Lists the prompts, like `resources()`. With `held: true` it lists those that wait for {@link approvePrompts}. */
+  prompts(options?: ListOptions & { held?: boolean }): Promise<PromptInfo[]>
+  /**
+   * Approves held prompts as they are now, by the server's own names; without names, all that are held. Rejects with
+   * `unknown_prompt` if one of them is not held.
+   */
+  approvePrompts(server: string, prompts?: string[]): Promise<void>
   /**
    * Makes the messages of a prompt, by its name in `prompts()`. Rejects with `invalid_arguments` if a required argument
-   * is missing, before anything is sent.
+   * is missing, and with `held` if the prompt waits for its approval, before anything is sent.
    */
   getPrompt(name: string, args?: Record<string, string>, options?: ReadOptions): Promise<PromptResult>
   /** Makes the messages in a provider's form. */
@@ -534,6 +539,13 @@ export interface PromptInfo extends Offered {
   /** The prompt's name on the server. */
   prompt: string
   arguments: { name: string; title?: string; description?: string; required: boolean }[]
+  /**
+   * The prompt waits for {@link Registry.approvePrompts}, under the same `trust` as tools. `changed`: its title,
+   * description or arguments differ from the approved ones. `new`: its name is new.
+   */
+  held?: 'changed' | 'new'
+  /** With `changed`: what was approved. */
+  before?: Pick<PromptInfo, 'title' | 'description' | 'arguments'>
 }
 
 /** A part of a resource: text, or bytes as base64. */

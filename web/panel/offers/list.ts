@@ -50,7 +50,8 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       s.status === 'connected' && this.counts.some((count) => s[count] === undefined)
     )
     const on = Object.entries(this.servers).filter(([, s]) => s.status !== 'disabled' && !s.suspended)
-    const now = JSON.stringify([on.map(([name]) => name), unknown.map(([name, s]) => [name, s.lastConnected])])
+    const lengths = on.map(([name, s]) => [name, this.counts.map((count) => s[count])])
+    const now = JSON.stringify([lengths, unknown.map(([name, s]) => [name, s.lastConnected])])
     if (this.loading || (now === this.asked && this.offers)) return
     this.asked = now
     this.loading = true
@@ -62,6 +63,7 @@ export abstract class OfferList<O extends Offer> extends PanelPart {
       this.fault = clean((e as Error).message, 500)
     }
     this.loading = false
+    await this.follow() // the servers may have changed meanwhile
   }
 
   protected override render(): TemplateResult {

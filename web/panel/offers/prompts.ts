@@ -4,7 +4,10 @@ import { define, reactive } from '../../ui/part.ts'
 import { flag as flagIcon } from '../../ui/icons.ts'
 import { copy } from '../../ui/save.ts'
 import { clean, line } from '../../ui/text.ts'
+import { wordDiff } from '../review/diff.ts'
+import { stretch } from '../review/stretch.ts'
 import { blockView } from '../tool/result.ts'
+import { flagList } from '../tools/flags-view.ts'
 import type { Flag, PromptInfo, PromptResult } from '../../../wasm/js/shared/types.ts'
 import { OfferList } from './list.ts'
 import { PromptForm } from './prompt-form.ts'
@@ -14,8 +17,10 @@ class PromptsView extends OfferList<PromptInfo> {
   protected readonly counts = ['promptCount'] as const
   protected readonly words = { search: 'search_prompts', none: 'no_prompts' } as const
 
-  protected load(): Promise<PromptInfo[]> {
-    return this.panel.registry.prompts()
+  protected async load(): Promise<PromptInfo[]> {
+    const { registry } = this.panel
+    const prompts = await registry.prompts()
+    return [...await registry.prompts({ held: true }), ...prompts]
   }
 
   protected keyOf(prompt: PromptInfo): string {
@@ -27,7 +32,7 @@ class PromptsView extends OfferList<PromptInfo> {
         <span><bdi>${line(prompt.title || prompt.prompt, 128)}</bdi></span>
         <span class="dim clip"><bdi>${clean(prompt.description ?? prompt.prompt, 160)}</bdi></span>
       </button>
-      ${
+      ${prompt.held ? html`<span class="badge warn">${this.t(`prompt_${prompt.held}`)}</span>` : nothing}${
       prompt.flags?.length
         ? html`<span class="badge warn">${flagIcon}<span>${this.t('flags_title')}</span></span>`
         : nothing
@@ -43,6 +48,24 @@ class PromptDialog extends PromptForm<PanelContext> {
 
   protected get submitWord(): string {
     return this.t('make_messages')
+  }
+
+  protected override body(): TemplateResult {
+    const { held, before, server, prompt } = this.prompt
+    if (!held) return super.body()
+    const approve = async () => {
+      await this.panel.run(() => this.panel.registry.approvePrompts(server, [prompt]))
+      this.close()
+    }
+    return html`<div class="content">
+      <p>${this.t(`held_${held}`)} ${this.t('prompt_held_why')}</p>
+      ${flagList(this.panel.words, this.flags)}
+      <div class="diff" tabindex="0" role="group" aria-label=${this.t('view_prompts')} dir="auto">${
+      wordDiff(before ? wordsOf(before) : '', wordsOf(this.prompt)).map(stretch)
+    }</div>
+      <footer><button type="button" @click=${() => this.close()}>${this.t('review_later')}</button>
+        <button type="button" class="primary" @click=${approve}>${this.t('approve')}</button></footer>
+    </div>`
   }
 
   protected override get flags(): readonly Flag[] {
@@ -74,6 +97,12 @@ class PromptDialog extends PromptForm<PanelContext> {
   protected override closed(): void {
     this.panel.show(undefined)
   }
+}
+
+/** What a person sees of a prompt, as lines. */
+function wordsOf({ title, description, arguments: list }: NonNullable<PromptInfo['before']>): string {
+  const about = list.map((a) => [a.name + (a.required ? ' *' : ''), a.title, a.description].filter(Boolean).join(': '))
+  return [title, description, ...about].filter(Boolean).join('\n')
 }
 
 /** The messages as one text: that of their blocks, or JSON if there is another kind of block. */

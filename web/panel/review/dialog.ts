@@ -7,7 +7,8 @@ import type { Flag, HeldTool, ServerHealth, ToolDefinition } from '../../../wasm
 import { clean } from '../../ui/text.ts'
 import { flagList } from '../tools/flags-view.ts'
 import { chosen } from '../tools/ledger.ts'
-import { valueDiff, wordDiff, type Stretch } from './diff.ts'
+import { valueDiff, wordDiff } from './diff.ts'
+import { stretch } from './stretch.ts'
 import '../tool/json.ts'
 
 const parts = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', '_meta'] as const
@@ -128,11 +129,6 @@ class Review extends PanelDialog {
     await this.panel.run(work)
     this.busy = false
   }
-}
-
-const stretch = ({ kind, text }: Stretch) => {
-  const shown = clean(text, 20_000)
-  return kind === 'gone' ? html`<del>${shown}</del>` : kind === 'come' ? html`<ins>${shown}</ins>` : shown
 }
 
 define('portolan-review', Review)
