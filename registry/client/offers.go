@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -87,18 +88,10 @@ func (s *Session) Follow(ctx context.Context, what registry.Following) error {
 		before = s.follow.URIs
 	}
 	s.follow = f
-	again := s.relisten
-	starts := !s.watching && !s.sse && s.ended == nil
-	s.watching = s.watching || starts
 	s.mu.Unlock()
-	if starts {
-		s.goroutine(s.watch)
-	}
+	s.listenAgain()
 	if !s.modern {
 		return s.subscribe(ctx, before, what.URIs)
-	}
-	if again != nil {
-		again()
 	}
 	timer := time.NewTimer(acknowledgeTime)
 	defer timer.Stop()
@@ -111,6 +104,21 @@ func (s *Session) Follow(ctx context.Context, what registry.Following) error {
 		return context.Cause(ctx)
 	case <-s.ctx.Done():
 		return errClosed
+	}
+}
+
+// listenAgain opens the optional stream, which asks for what is wanted now.
+func (s *Session) listenAgain() {
+	s.mu.Lock()
+	again := s.relisten
+	starts := !s.watching && !s.sse && s.ended == nil
+	s.watching = s.watching || starts
+	s.mu.Unlock()
+	if starts {
+		s.goroutine(s.watch)
+	}
+	if again != nil {
+		again()
 	}
 }
 
@@ -140,7 +148,11 @@ func (s *Session) subscribe(ctx context.Context, before, now []string) (err erro
 func (s *Session) filter() (members []byte, asked *follow) {
 	s.mu.Lock()
 	asked = s.follow
+	tasks := slices.Sorted(maps.Keys(s.woken))
 	s.mu.Unlock()
+	if len(tasks) > 0 {
+		members = rawMember(members, "taskIds", list(tasks))
+	}
 	if s.info.ListChanged {
 		members = rawMember(members, "toolsListChanged", []byte("true"))
 	}
@@ -154,16 +166,21 @@ func (s *Session) filter() (members []byte, asked *follow) {
 		members = rawMember(members, "resourcesListChanged", []byte("true"))
 	}
 	if len(asked.URIs) > 0 {
-		var list []byte
-		for i, uri := range asked.URIs {
-			if i > 0 {
-				list = append(list, ',')
-			}
-			list = rawjson.AppendString(list, uri)
-		}
-		members = rawMember(members, "resourceSubscriptions", append(append([]byte{'['}, list...), ']'))
+		members = rawMember(members, "resourceSubscriptions", list(asked.URIs))
 	}
 	return members, asked
+}
+
+// list returns texts as a JSON array.
+func list(texts []string) []byte {
+	array := []byte{'['}
+	for i, text := range texts {
+		if i > 0 {
+			array = append(array, ',')
+		}
+		array = rawjson.AppendString(array, text)
+	}
+	return append(array, ']')
 }
 
 // acknowledged compares what the server will report with what it was asked for.

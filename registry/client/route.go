@@ -118,6 +118,8 @@ func (s *Session) message(e *Event, mail *mailbox) {
 			s.d.notify(registry.Notice{ResourcesChanged: true})
 		case "notifications/resources/updated":
 			s.d.notify(registry.Notice{Updated: getString(text, "params", "uri")})
+		case "notifications/tasks", "notifications/tasks/status":
+			s.wake(getString(text, "params", "taskId"))
 		case "notifications/subscriptions/acknowledged":
 			if mail.follow != nil {
 				mail.follow.acknowledged(get(text, "params", "notifications"))

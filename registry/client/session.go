@@ -35,15 +35,16 @@ type Session struct {
 	running sync.WaitGroup // goroutines of this session
 
 	mu       sync.Mutex
-	asked    map[string]question  // elicitations of the server, by raw request id
-	open     int                  // questions that are put to the user now
-	visits   map[string]func()    // end the questions about addresses, by elicitationId
-	assumed  bool                 // the era is a hint that no answer has confirmed
-	settled  bool                 // an answer came; the optional stream may open
-	bound    map[string][]binding // of the listed tools that have some
-	follow   *follow              // what the optional stream reports
-	watching bool                 // the optional stream is open, or will be again
-	relisten context.CancelFunc   // ends the stream under way, to open it again
+	asked    map[string]question      // elicitations of the server, by raw request id
+	open     int                      // questions that are put to the user now
+	visits   map[string]func()        // end the questions about addresses, by elicitationId
+	assumed  bool                     // the era is a hint that no answer has confirmed
+	settled  bool                     // an answer came; the optional stream may open
+	bound    map[string][]binding     // of the listed tools that have some
+	follow   *follow                  // what the optional stream reports
+	woken    map[string]chan struct{} // tasks under way whose changes the server reports
+	watching bool                     // the optional stream is open, or will be again
+	relisten context.CancelFunc       // ends the stream under way, to open it again
 	posts    int
 	places   int             // taken by exchanges of requests
 	line     []waiting       // requests that wait for a place

@@ -22,6 +22,7 @@ type task struct {
 	polls    int
 	failures int // polls without an answer, in a row
 	answered map[string]bool
+	changed  chan struct{} // gets one at a time when the server reports a change; nil until it is asked to
 }
 
 // The bounds of a task: its id and its first state in bytes, the time between two polls, and polls without an
@@ -32,6 +33,7 @@ const (
 	minPoll        = 500 * time.Millisecond
 	maxPoll        = time.Minute
 	maxPollFailure = 5
+	maxWoken       = 64 // tasks whose changes a session has reported
 )
 
 // begunTask returns a task as the output of a detached call.
@@ -101,6 +103,7 @@ func (s *Session) followTask(ctx context.Context, r *rpc, state []byte) (*regist
 }
 
 func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, error) {
+	defer t.s.forgetTask(t.id)
 	for {
 		t.report(state)
 		switch status := getString(state, "status"); {
@@ -121,7 +124,7 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 		default:
 			return nil, registry.Because(registry.ErrProtocol, "the task has no valid status")
 		}
-		if !pause(ctx, t.interval(state)) {
+		if !t.wait(ctx, t.interval(state)) {
 			return nil, context.Cause(ctx)
 		}
 		e, err := t.poll(ctx)
@@ -137,6 +140,63 @@ func (t *task) follow(ctx context.Context, state []byte) (*registry.ToolOutput, 
 				return nil, registry.Because(registry.ErrProtocol, "the answer to tasks/get is about another task")
 			}
 		}
+	}
+}
+
+// wait waits until the next poll. A change that the server reports (notifications/tasks; until
+// 2025-11-25 notifications/tasks/status) ends a long wait.
+func (t *task) wait(ctx context.Context, interval time.Duration) bool {
+	if interval <= 2*minPoll {
+		return pause(ctx, interval)
+	}
+	if t.changed == nil {
+		t.changed = t.s.heedTask(t.id)
+	}
+	timer := time.NewTimer(interval - minPoll)
+	defer timer.Stop()
+	if !pause(ctx, minPoll) {
+		return false
+	}
+	select {
+	case <-t.changed:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// heedTask has the server report changes of a task.
+func (s *Session) heedTask(id string) chan struct{} {
+	changed := make(chan struct{}, 1)
+	s.mu.Lock()
+	listen := s.modern && len(s.woken) < maxWoken
+	if len(s.woken) < maxWoken {
+		if s.woken == nil {
+			s.woken = map[string]chan struct{}{}
+		}
+		s.woken[id] = changed
+	}
+	s.mu.Unlock()
+	if listen {
+		s.listenAgain()
+	}
+	return changed
+}
+
+func (s *Session) forgetTask(id string) {
+	s.mu.Lock()
+	delete(s.woken, id)
+	s.mu.Unlock()
+}
+
+// wake ends the wait for a task.
+func (s *Session) wake(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.woken[id] <- struct{}{}:
+	default:
 	}
 }
 

@@ -3,6 +3,7 @@ package registrytest
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -94,6 +95,41 @@ func testTasks(t *testing.T, dial Dial) {
 		}
 		if got, _ := out.Result.JSON(); string(got) != done || !strings.Contains(strings.Join(told, ","), "half") {
 			t.Errorf("result %s, progress %q", got, told)
+		}
+	})
+	each(t, "a change that the server reports ends a long wait", func(t *testing.T, modern bool) {
+		const minute = `"status":"working","pollInterval":60000,"pollIntervalMs":60000`
+		s := taskServer(modern, minute, `"status":"completed","result":`+done)
+		s.ListChanged = true
+		s.On("tasks/result", Body("application/json", `{"jsonrpc":"2.0","id":$id,"result":`+done+`}`))
+		reports := func(w http.ResponseWriter, req *http.Request, m Message) {
+			method := "notifications/tasks/status"
+			if modern {
+				method = "notifications/tasks"
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			for !modern || strings.Contains(string(m.Params), `"taskIds":["t 1"]`) {
+				io.WriteString(w, `data: {"jsonrpc":"2.0","method":"`+method+`","params":{"taskId":"t 1","status":"completed"}}`+"\n\n")
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-req.Context().Done():
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			Silent(w, req, m)
+		}
+		s.On("GET", reports).On("subscriptions/listen", reports)
+		p := connect(t, dial, s, Options{})
+		out, err := slow(p, p.ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := out.Result.JSON(); string(got) != done {
+			t.Errorf("result %s", got)
+		}
+		if n := len(s.Received("tasks/get")); n != 2 {
+			t.Errorf("%d polls, want 2", n)
 		}
 	})
 	each(t, "cancelled, or not known", func(t *testing.T, modern bool) {

@@ -20,6 +20,8 @@ var Heeded = []string{
 	"notifications/prompts/list_changed",
 	"notifications/resources/list_changed",
 	"notifications/resources/updated",
+	"notifications/tasks",
+	"notifications/tasks/status",
 	"notifications/subscriptions/acknowledged",
 }
 

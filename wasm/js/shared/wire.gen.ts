@@ -78,6 +78,8 @@ export const heeded = [
   'notifications/prompts/list_changed',
   'notifications/resources/list_changed',
   'notifications/resources/updated',
+  'notifications/tasks',
+  'notifications/tasks/status',
   'notifications/subscriptions/acknowledged',
 ]
 
