@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -152,7 +153,11 @@ func (t *toolCall) slowly(ctx context.Context, first func(context.Context) (*Eve
 }
 
 func (s *Session) output(e *Event) *registry.ToolOutput {
-	return &registry.ToolOutput{Result: &Value{p: s.d.c.platform, table: e.Table, size: e.Bytes}, IsError: e.IsError}
+	v := &Value{p: s.d.c.platform, table: e.Table, size: e.Bytes}
+	if runtime.GOOS != "js" { // there the page takes the result over
+		runtime.AddCleanup(v, v.p.Free, v.table)
+	}
+	return &registry.ToolOutput{Result: v, IsError: e.IsError}
 }
 
 // stop ends the call early.
