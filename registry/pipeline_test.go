@@ -219,6 +219,28 @@ func TestDiscoverSharesOneConnect(t *testing.T) {
 	})
 }
 
+func TestAServerIsConnectedOnceItsToolsAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &harbour{}
+		h.list = func(context.Context, *string) (*registry.ToolPage, error) {
+			time.Sleep(time.Second)
+			return h.page("echo"), nil
+		}
+		r := chart(t, registry.Options{}, map[string]*harbour{"a": h})
+		r.Subscribe(func(registry.Event) {
+			if s := health(t, r, "a"); s.Status == registry.ServerConnected && s.ToolCount == 0 {
+				t.Error("connected, without its tools")
+			}
+		})
+		if err := r.Discover(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if s := health(t, r, "a"); s.Status != registry.ServerConnected || s.ToolCount != 1 {
+			t.Errorf("%s with %d tools", s.Status, s.ToolCount)
+		}
+	})
+}
+
 func TestDiscoverAbandonedByAllEndsTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})

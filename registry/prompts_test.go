@@ -1,3 +1,7 @@
+//go:build !js
+
+// A page keeps prompts and answers itself; e2e/web/older.test.ts tests that.
+
 package registry_test
 
 import (

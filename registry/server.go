@@ -75,6 +75,8 @@ func (s *server) status() string {
 		return ServerConnecting
 	case s.failure != nil:
 		return ServerFailed
+	case s.conn != nil && s.refreshedAt.IsZero():
+		return ServerConnecting // its first list is under way
 	case s.conn != nil:
 		return ServerConnected
 	}

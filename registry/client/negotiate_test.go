@@ -254,7 +254,7 @@ func TestImplementations(t *testing.T) {
 		icons = append(icons, mcp.Icon{Source: "data:image/png;base64,AA=="})
 	}
 	server := mcp.NewServer(&mcp.Implementation{
-		Name: "s", Version: "1", Title: "A\u200b server", Description: "Serves.",
+		Name: "s", Version: "1", Title: "A server", Description: "Serves.",
 		WebsiteURL: "javascript:alert(1)", Icons: icons,
 	}, nil)
 	n := registrytest.NewNet(t)

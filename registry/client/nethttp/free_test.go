@@ -1,3 +1,7 @@
+//go:build !js
+
+// In a page the host takes results over.
+
 package nethttp_test
 
 import (

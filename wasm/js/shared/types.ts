@@ -978,6 +978,7 @@ export interface RememberedApproval {
 
 /** The health of a server. */
 export interface ServerHealth {
+  /** A server is `connecting` until its first list of tools has come. */
   status: 'disabled' | 'disconnected' | 'connecting' | 'connected' | 'error'
   /** The server has failed too often in a row. The registry connects again at `retryAt`. */
   suspended: boolean
