@@ -3,6 +3,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
 import type { PromptInfo, Registry, SamplingRequest } from '../../wasm/js/shared/types.ts'
+import { crashing } from './crash.ts'
 import { launchChromium, listen, openPage, servePackage, startProxy, type Listening, mapStorage } from './harness.ts'
 import { faultServer, result } from './faultserver.ts'
 import { sdkServer } from './sdkserver.ts'
@@ -81,6 +82,21 @@ function check(used: Awaited<ReturnType<typeof useOlder>>): void {
 
 test('server-everything samples and lists roots, from Node', async () => {
   check(await useOlder(createRegistry as never, { servers: { s: { url: everything } } }))
+})
+
+test('a module that is started again has the roots that came later', async () => {
+  const { r, crash } = await crashing({
+    servers: { s: { url: everything } },
+    roots: [{ uri: 'file:///home/a', name: 'first' }],
+  })
+  await r.setRoots([{ uri: 'file:///home/b', name: 'second' }])
+  await crash()
+  await r.discover()
+  while (!r.has('s__get-roots-list')) await new Promise<void>((changed) => r.subscribe(changed))
+  const told = await r.dispatch('s__get-roots-list', {})
+  await r.close()
+  assert.match(told, /file:\/\/\/home\/b/)
+  assert.doesNotMatch(told, /home\/a/)
 })
 
 for (const mode of ['worker', 'main']) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRegistry, RegistryError } from '../../dist/npm/index.js'
-import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import { crashing } from './crash.ts'
 import { sdkServer } from './sdkserver.ts'
 
 // The real module is crashed: it exits, or traps on memory that was overwritten.
@@ -11,31 +11,6 @@ before(async () => {
   server = await sdkServer()
 })
 after(() => server.close())
-
-/** The modules that were started, the last one last, with what Go imports. */
-const started: { imports: { gojs: Record<string, (sp: number) => void> } }[] = []
-const { instantiate } = WebAssembly
-WebAssembly.instantiate = (async (module: WebAssembly.Module, imports: never) => {
-  const made = await instantiate(module, imports)
-  started.push({ imports })
-  return made
-}) as never
-after(() => {
-  WebAssembly.instantiate = instantiate
-})
-
-/** A registry, and what ends its module as a crash does: the module exits. */
-async function crashing(
-  options: RegistryOptions,
-): Promise<{ r: Registry; crash(): Promise<void>; current(): unknown }> {
-  const r = await createRegistry({ storage: 'memory', ...options })
-  const current = () => started.at(-1)!
-  const crash = async () => {
-    current().imports.gojs['runtime.wasmExit']!(0)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  return { r, crash, current }
-}
 
 const fails = (code: string, text?: RegExp) => (e: unknown) => {
   assert.ok(e instanceof RegistryError, String(e))
