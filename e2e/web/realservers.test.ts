@@ -198,24 +198,45 @@ test('a real server asks by a form, by an address, and by an error with an addre
   await registry.close()
 })
 
-test('the command line asks the person at the terminal', { timeout: 60_000 }, async (t) => {
+/** Calls a tool of server-everything at a terminal, where `type` answers what is asked. Returns what it says. */
+async function callAtTerminal(t: TestContext, tool: string, type: (prompt: string) => string): Promise<string> {
   const { url } = servers.find((s) => s.name === 'everything')!
   // `script` of Debian's bsdutils runs the command at a terminal.
-  const command = `${root}dist/bin/portolan call ${url} trigger-elicitation-request`
-  const child = spawn('script', ['-qec', command, '/dev/null'])
+  const child = spawn('script', ['-qec', `${root}dist/bin/portolan call ${url} ${tool}`, '/dev/null'])
   t.after(() => child.kill())
-  let said = '', read = 0, name = 'Ada'
+  let said = '', read = 0
   child.stdout.on('data', (chunk) => {
     said += chunk
-    if (!/: $/.test(said.slice(read))) return
     const prompt = said.slice(read)
+    if (!/: $/.test(prompt)) return
     read = said.length
-    child.stdin.write(prompt.includes('Send this?') ? 'y\n' : `${name}\n`)
-    name = ''
+    child.stdin.write(`${type(prompt)}\n`)
   })
   const [code] = await once(child, 'exit')
   assert.equal(code, 0, said)
+  return said
+}
+
+test('the command line asks the person at the terminal', { timeout: 60_000 }, async (t) => {
+  let name = 'Ada'
+  const said = await callAtTerminal(t, 'trigger-elicitation-request', (prompt) => {
+    if (prompt.includes('Send this?')) return 'y'
+    const typed = name
+    name = ''
+    return typed
+  })
   assert.match(said, /The server \S+ asks: [^]*Name: Ada/)
+})
+
+test('a person at the terminal writes the message that a server wants', { timeout: 60_000 }, async (t) => {
+  const prompts: string[] = []
+  const said = await callAtTerminal(t, `trigger-sampling-request '{"prompt":"How many?"}'`, (prompt) => {
+    prompts.push(prompt)
+    return 'Forty-two.'
+  })
+  assert.equal(prompts.length, 1)
+  assert.match(prompts[0]!, /How many\?/)
+  assert.match(said, /"role": "assistant"[^]*Forty-two\./)
 })
 
 test('a tool of a real server that runs as a task only', async () => {
