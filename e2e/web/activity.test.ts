@@ -115,12 +115,13 @@ test('a connection is over once the tools are listed', async () => {
   await observed({ servers: { s: { url: slow.url } } }, async (r, seen) => {
     const connected = new Promise<void>((resolve) => {
       r.subscribe(() => {
-        if (r.getHealth().s!.status === 'connected') resolve()
+        if (r.getHealth().s!.lastConnected) resolve()
       })
     })
     const discovered = r.discover()
     await connected
     await Promise.resolve()
+    assert.equal(r.getHealth().s!.status, 'connecting')
     assert.deepEqual(seen.map((a) => a.phase), ['begin'])
     list()
     await discovered

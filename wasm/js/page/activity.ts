@@ -147,7 +147,11 @@ export class Activities {
       this.#connecting.set(server, open)
       this.#tell({ id: open.id, kind: 'connection', server, phase: 'begin', at })
     }
-    if (!open || now.status === 'connecting') return
+    if (!open) return
+    if (now.status === 'connecting') {
+      if (made) open.connected ??= at // its list is under way
+      return
+    }
     if (now.status === 'error')
       return this.#connected(server, {
         outcome: 'error',
