@@ -6,7 +6,8 @@ import { sortedJSON } from '../../web/ui/sorted-json.ts'
 import { changes } from '../../web/panel/tools/flags.ts'
 import { scanDefinition } from '../../wasm/js/shared/scan.ts'
 import { flags as flagsBy } from '../../web/panel/tools/flags.ts'
-import { estimateTokens, fit, tokensOf } from '../../web/panel/tools/tokens.ts'
+import { estimateTokens, tokensOf } from '../../wasm/js/shared/tokens.ts'
+import { fit } from '../../web/panel/tools/tokens.ts'
 
 const flags = (tools: readonly ToolInfo[]) => flagsBy(tools, scanDefinition)
 

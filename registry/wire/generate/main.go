@@ -80,6 +80,8 @@ var errors = []struct {
 	{"deniedError", wire.Denied},
 	{"disabledError", wire.Disabled},
 	{"goneError", wire.Gone},
+	{"serverRemovedError", wire.ServerRemoved},
+	{"timeoutError", wire.Timeout},
 	{"invalidArgumentsError", wire.InvalidArguments},
 	{"invalidConfigError", wire.InvalidConfig},
 	{"invalidResultError", wire.InvalidResult},

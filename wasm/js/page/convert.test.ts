@@ -15,9 +15,15 @@ for (const golden of readdirSync(data).filter((name) => name.endsWith('.golden.j
   test(`${server} as ${dialect} is what Go makes of it`, () => {
     const tools: unknown[] = read(`${server}.tools.json`)
     const before = JSON.stringify(tools)
-    const want = read(golden).tools
+    const { tools: want, losses } = read(golden)
+    const lost: string[] = []
     assert.equal(tools.length, want.length)
-    tools.forEach((def, i) => assert.deepEqual(toolFor(dialect, nameOf(want[i]), server, def), want[i]))
+    tools.forEach((def, i) => {
+      const name = nameOf(want[i])
+      const onLoss = ({ path, what }: { path: string; what: string }) => lost.push(`${name} ${path} ${what}`)
+      assert.deepEqual(toolFor(dialect, name, server, def, onLoss), want[i])
+    })
+    assert.deepEqual(lost, losses)
     assert.equal(JSON.stringify(tools), before, 'the definitions were changed')
   })
 }

@@ -5,6 +5,7 @@
 import { geminiParameters } from './gemini.ts'
 import {
   clip,
+  Conversion,
   describeSchema,
   hasShape,
   holdsSchemas,
@@ -12,33 +13,46 @@ import {
   isObject,
   isSound,
   json,
-  note,
   set,
   shape,
   shapeOf,
+  step,
   wellFormed,
   type Schema,
+  type SchemaLoss,
 } from './schemashape.ts'
 import { brokenRefs, refsAreSound } from './schemarefs.ts'
-import { rootView, typesOf, type Source } from './schemaview.ts'
+import { rootView, typesOf } from './schemaview.ts'
 import { maxSchemaDepth, maxSchemas } from '../shared/wire.gen.ts'
 import type { Dialect, Tool } from '../shared/types.ts'
 
 /**
  * Converts one tool to a dialect. `name` is the name for models. `def` is the Tool object of the MCP spec and may have
- * any content. The result shares values with `def`, so both are read-only.
+ * any content. The result shares values with `def`, so both are read-only. `onLoss` gets what the dialect cannot
+ * express.
  */
-export function toolFor(dialect: Dialect, name: string, server: string, def: unknown): Tool {
+export function toolFor(
+  dialect: Dialect,
+  name: string,
+  server: string,
+  def: unknown,
+  onLoss?: (loss: SchemaLoss) => void,
+): Tool {
+  const c = new Conversion(isObject(def) ? def.inputSchema : undefined, maxSchemas)
+  const tool = convert(c, dialect, name, server, def)
+  if (onLoss) c.losses.forEach(onLoss)
+  return tool
+}
+
+function convert(c: Conversion, dialect: Dialect, name: string, server: string, def: unknown): Tool {
   const d = (isObject(def) ? def : {}) as {
     description?: unknown
     title?: unknown
     annotations?: { title?: unknown }
     name?: unknown
-    inputSchema?: unknown
   }
   const words = [d.description, d.title, d.annotations?.title, d.name].find((w) => w && typeof w === 'string') ?? name
   const description = wellFormed(`[${server}] ${words}`) as string
-  const c: Source = { root: d.inputSchema, left: maxSchemas }
   switch (dialect) {
     case 'gemini': {
       if (!isSound(c.root)) c.root = wellFormed(c.root)
@@ -56,7 +70,7 @@ export function toolFor(dialect: Dialect, name: string, server: string, def: unk
   }
 }
 
-function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
+function jsonSchema(c: Conversion, accepts = (_key: string) => true): Schema {
   const root = c.root
   const plain = { left: 5000, refs: [] as Schema[] }
   if (
@@ -71,11 +85,15 @@ function jsonSchema(c: Source, accepts = (_key: string) => true): Schema {
   const { schema, notes } = rootView(c)
   const properties = Object.entries(schema.properties as Schema)
   schema.properties = Object.fromEntries(properties.filter(([key]) => accepts(key)))
-  for (const [key, s] of properties) if (!accepts(key)) notes.push(`property ${json(key)}: ${clip(json(s))}`)
+  for (const [key, s] of properties) {
+    if (accepts(key)) continue
+    c.at(step('properties') + step(key), () => c.lose('property: its name is refused, moved into the description'))
+    notes.push(`property ${json(key)}: ${clip(json(s))}`)
+  }
   if (schema.required) schema.required = (schema.required as string[]).filter(accepts)
   const out = copySchema(c, schema, 0)
   describeSchema(out, notes)
-  dropBroken(out)
+  dropBroken(c, out)
   return out
 }
 
@@ -112,44 +130,51 @@ function mayRepeat(list: unknown[]): boolean {
 /** The keywords that a provider refuses at the root; see rootView. */
 const atRoot = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'])
 
-function copySchema(c: Source, s: unknown, depth: number): Schema {
-  if (depth > maxSchemaDepth || --c.left < 0) return { description: 'cut: the schema is too large' }
-  const [out, notes] = shape(s)
+function copySchema(c: Conversion, s: unknown, depth: number): Schema {
+  if (depth > maxSchemaDepth || --c.left < 0) {
+    c.lose('cut: the schema is too large')
+    return { description: 'cut: the schema is too large' }
+  }
+  const [out, notes] = shape(c, s)
   for (const [key, v] of Object.entries(out)) {
-    set(
-      out,
-      key,
-      eachSchema(
-        key,
-        v,
-        (s) => (key === 'items' || typeof s !== 'boolean' || shapeOf(key) !== 'S' ? copySchema(c, s, depth + 1) : s),
-      ),
-    )
+    const copy = (s: unknown, steps: string) =>
+      key === 'items' || typeof s !== 'boolean' || shapeOf(key) !== 'S'
+        ? c.at(step(key) + steps, () => copySchema(c, s, depth + 1))
+        : s
+    set(out, key, eachSchema(key, v, copy))
   }
   if (typesOf(out.type).includes('array')) out.items ??= {} // OpenAI refuses an array without items
   describeSchema(out, notes)
   return out
 }
 
-/** A keyword's value with `fn` applied to its schemas. */
-function eachSchema(key: string, v: unknown, fn: (s: unknown) => unknown): unknown {
+/** A keyword's value with `fn` applied to its schemas, and to the JSON pointers that lead to them. */
+function eachSchema(key: string, v: unknown, fn: (s: unknown, steps: string) => unknown): unknown {
   switch (shapeOf(key)) {
     case 'S':
-      return fn(v)
+      return fn(v, '')
     case 'M':
     case 'X':
-      return Object.fromEntries(Object.entries(v as Schema).map(([k, s]) => [k, fn(s)]))
+      return Object.fromEntries(Object.entries(v as Schema).map(([k, s]) => [k, fn(s, step(k))]))
     case 'L':
-      return (v as unknown[]).map(fn)
+      return (v as unknown[]).map((s, i) => fn(s, step(i)))
   }
   return v
 }
 
 /** Moves broken references into the description. */
-function dropBroken(root: Schema): void {
-  for (const s of brokenRefs(root)) {
-    const notes = [note('$ref', s.$ref)]
-    delete s.$ref
-    describeSchema(s, notes)
+function dropBroken(c: Conversion, root: Schema): void {
+  const broken = brokenRefs(root)
+  if (!broken.size) return
+  const visit = (s: unknown): unknown => {
+    if (!isObject(s)) return s
+    if (broken.has(s)) {
+      const notes = [c.note('$ref', s.$ref)]
+      delete s.$ref
+      describeSchema(s, notes)
+    }
+    for (const [key, v] of Object.entries(s)) eachSchema(key, v, (s, steps) => c.at(step(key) + steps, () => visit(s)))
+    return s
   }
+  visit(root)
 }

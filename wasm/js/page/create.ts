@@ -11,7 +11,7 @@ import { intended, launch } from './launch.ts'
 import { redirectUrl, startOptions } from './options.ts'
 import { PageEvents } from './page-events.ts'
 import { imported, part } from './parts.ts'
-import type { Owner, RegistryImage } from './registry.ts'
+import { RegistryImage, type Owner } from './registry.ts'
 import { aborted } from './requests.ts'
 import type { SignInWindow } from './signin.ts'
 import type { StorageLock } from './storage-lock.ts'
@@ -56,23 +56,20 @@ class PageOwner implements Owner {
   #unwatchShared = () => {}
 
   /** Creates a registry of a class of images. The caller has checked the options. */
-  static async create<R extends RegistryImage>(
-    Image: new(owner: Owner) => R,
-    options: types.RegistryOptions,
-  ): Promise<R> {
+  static async create(options: types.RegistryOptions): Promise<RegistryImage> {
     const owner = new PageOwner(options)
     await owner.#loadChecks()
-    const registry = owner.#registry = new Image(owner)
+    const registry = owner.#registry = new RegistryImage(owner)
     registry.version = version
     registry.rememberSecrets = !!options.rememberSecrets
     try {
-      await owner.#start()
+      await Promise.all([registry.load(), owner.#start()])
     } catch (e) {
       await registry.close()
       throw e
     }
     owner.#resumeSignIn()
-    return registry as R
+    return registry
   }
 
   private constructor(options: types.RegistryOptions) {

@@ -2,9 +2,10 @@ import { compile } from './compile.ts'
 import { create, within } from './create.ts'
 import { ignore } from '../shared/download.ts'
 import { RegistryError } from '../shared/registry-error.ts'
-import { PageRegistry } from './gettools.ts'
 import { loadAhead } from './launch.ts'
 import { checkOptions } from './options.ts'
+import { part } from './parts.ts'
+import { RegistryImage } from './registry.ts'
 import type * as types from '../shared/types.ts'
 
 export { portChannel } from '../shared/channel.ts'
@@ -14,16 +15,17 @@ export type * from '../shared/types.ts'
 
 export const createRegistry: typeof types.createRegistry = async (options = {}) => {
   checkOptions(options)
-  return create(PageRegistry, options)
+  return create(options)
 }
 
 export const preload: typeof types.preload = async (options = {}) => {
   checkOptions(options)
+  part('models', options.host).catch(ignore) // createRegistry tells of its failure
   await within(options.signal, loadAhead(options, () => compile(options, options.onProgress ?? ignore)))
 }
 
 export const connectRegistry: typeof types.connectRegistry = async (channel) => {
-  const registry = new PageRegistry({ mode: 'remote' })
-  await registry.requests.attach(channel)
+  const registry = new RegistryImage({ mode: 'remote' })
+  await Promise.all([registry.load(), registry.requests.attach(channel)])
   return registry
 }

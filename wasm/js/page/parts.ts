@@ -10,6 +10,7 @@ export const parts = {
   validate: () => import('./validate.ts'),
   secrets: () => import('./secrets.ts'),
   integrity: () => import('../shared/integrity.ts'),
+  models: () => import('./models.ts'),
   limits: () => import('./limits.ts'),
   repair: () => import('./repair.ts'),
   offers: () => import('./offers.ts'),

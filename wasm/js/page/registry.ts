@@ -15,11 +15,12 @@ import type {
   ToolsEvent,
 } from '../shared/protocol.ts'
 import { givePins } from '../shared/pinned.ts'
-import { readTool, resourceTools } from './own-tools.ts'
+import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
 import type { Questions } from './questions.ts'
+import type { RegistryTools, Source as ModelSource } from './models.ts'
 import type { Results } from './results.ts'
 import type { Tasks } from './tasks.ts'
 import type { Scanner } from '../shared/scan.ts'
@@ -68,14 +69,14 @@ export interface Owner extends Source {
 type CallOptions = types.DispatchOptions & { detach?: boolean }
 type DetachOptions = types.DispatchOptions & { detach: true }
 
+/** The version of a local tool, for remembered approvals: the page vouches for its functions. */
+const localPin = 'page'
+
 /** The time between the module's deadline of a call and the page's, in ms. */
 const grace = 100
 
-/**
- * The registry of a page: an image of the host's state, and requests to the host. PageRegistry adds the tools for
- * models.
- */
-export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFor'>, HostListener {
+/** The registry of a page: an image of the host's state, and requests to the host. */
+export class RegistryImage implements types.Registry, HostListener {
   readonly requests: Requests
   version = ''
   rememberSecrets = false
@@ -112,6 +113,8 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   #questions: Promise<Questions> | undefined
   #offering: Offers | undefined
   #tasking: Promise<Tasks> | undefined
+  /** Loaded before an app gets the registry. */
+  #models!: RegistryTools
   /** Ends the messages of logs, while an observer wants them. */
   #logging: AbortController | undefined
 
@@ -128,15 +131,62 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     return this.#owner.host
   }
 
-  async addServer(name: string, config: types.ServerConfig): Promise<void> {
+  /** Loads the tools for models. */
+  async load(): Promise<void> {
+    const { RegistryTools } = await part('models', this.#owner.host)
+    this.#models = new RegistryTools(this)
+  }
+
+  getTools = ((options?: types.GetToolsOptions) => this.#models.getTools(options)) as types.Registry['getTools']
+
+  toolsFor(format: 'ai-sdk', options?: types.ToolFilter & types.MediaOptions): Record<string, types.RunnableAISDKTool> {
+    return this.#models.toolsFor(format, options)
+  }
+
+  losses(format: types.Dialect, filter?: types.ToolFilter): types.Loss[] {
+    return this.#models.losses(format, filter)
+  }
+
+  view(options?: types.ViewOptions): types.View {
+    return this.#models.view(options)
+  }
+
+  suggest(task: string, options?: types.SuggestOptions): Promise<types.SuggestedTool[]> {
+    return this.#models.suggest(task, options)
+  }
+
+  async addTools(server: string, tools: readonly types.LocalTool[]): Promise<void> {
+    checkName(server)
+    if (this.#servers[server])
+      throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
+    this.#models.local.add(server, tools)
+    this.#changed()
+  }
+
+  /** Whether the tools of a server are functions of this page. */
+  #isLocal(server: string | undefined): boolean {
+    return server !== undefined && !!this.#models?.local.has(server)
+  }
+
+  /** Refuses what only an MCP server can do. */
+  #checkRemote(name: string): void {
     checkName(name)
+    if (this.#isLocal(name))
+      throw new RegistryError('unsupported', `the tools of ${name} are functions of this page`, {
+        server: name,
+        hint: 'Change them with addTools(), setEnabled() and removeServer().',
+      })
+  }
+
+  async addServer(name: string, config: types.ServerConfig): Promise<void> {
+    this.#checkRemote(name)
     checkConfig(config, name)
     await this.requests.ask({ method: 'addServer', name, config })
     await this.#owner.save?.(name)
   }
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
-    checkName(name)
+    this.#checkRemote(name)
     const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<
       types.ServerConfig
     >
@@ -147,12 +197,17 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
 
   async removeServer(name: string): Promise<void> {
     checkName(name)
+    if (this.#isLocal(name)) {
+      this.#models.local.remove(name)
+      return this.#changed()
+    }
     await this.requests.ask({ method: 'removeServer', name })
     await this.#owner.save?.(name)
   }
 
   async renameServer(name: string, to: string): Promise<void> {
-    checkName(to)
+    this.#checkRemote(name)
+    this.#checkRemote(to)
     await this.requests.ask({ method: 'renameServer', name, to })
     await this.forget?.(name)
     await this.#owner.save?.(to)
@@ -161,13 +216,17 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
+    if (this.#isLocal(name)) {
+      this.#models.local.setEnabled(name, enabled)
+      return this.#changed()
+    }
     await this.requests.ask({ method: 'setEnabled', name, enabled })
     await this.#owner.save?.(name, ['enabled'])
   }
 
   async retry(name: string): Promise<void> {
     checkName(name)
-    await this.requests.ask({ method: 'retry', name })
+    if (!this.#isLocal(name)) await this.requests.ask({ method: 'retry', name })
   }
 
   async signIn(name: string, options?: { signal?: AbortSignal }): Promise<void> {
@@ -293,14 +352,15 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     checkNames('names', names)
     checkFields('discover', options, 'signal')
     this.discovered = true
-    if (this.#owner.discoverOff?.(names)) return this.getSnapshot()
+    names = names?.filter((name) => !this.#isLocal(name))
+    if (names && !names.length || this.#owner.discoverOff?.(names)) return this.getSnapshot()
     await this.requests.ask(names ? { method: 'discover', names } : { method: 'discover' }, { signal: options?.signal })
     for (let known; known !== this.#filling;) await (known = this.#filling)
     return this.getSnapshot()
   }
 
   has(name: string): boolean {
-    return !!this.#find(name) || name === readTool || resourceTools.includes(name as never)
+    return isOwn(name) || !!this.#find(name)
   }
 
   #find(name: string): types.ToolInfo | undefined {
@@ -356,21 +416,31 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
     if (name === readTool) return (await part('results', this.#owner.host)).readCall(this, sent)
     if (this.#owner.trust && resourceTools.includes(name as never))
       return (await this.#offer()).forModel(name, sent, signal)
+    if (name === searchTool || name === callTool) return this.#models.answer(name, sent, options)
     await this.confirm?.(this.#find(name), signal)
     const tool = this.#find(name)
+    const local = this.#isLocal(tool?.server) ? tool : undefined
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
     if (this.#owner.asks) {
+      const asked = local && { ...local, pin: localPin }
       const denied = await (await this.#owner.trust!()).admit(
-        () => this.#find(name),
+        () => local && this.#find(name) === local ? asked : this.#find(name),
         name,
         sent,
-        (server) => this.#servers[server]?.config,
+        (server) => this.getSnapshot().servers[server]?.config,
         signal,
         this.subscribe,
       )
       if (signal?.aborted) throw aborted(signal)
       if (denied) throw fromWire(denied)
+    }
+    if (local) {
+      if (!detach) return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
+      throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
+        server: local.server,
+        hint: 'Call it without detach.',
+      })
     }
     const answer = await this.requests.ask<Called>(
       {
@@ -395,6 +465,12 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
       : this.#take(answer, tool)
   }
 
+  /** Runs functions of the page. */
+  readonly runner: ModelSource['runner'] = {
+    check: async (tool, args) => (await part('validate', this.#owner.host)).checkArguments(tool, args),
+    take: (answer) => this.#take(answer),
+  }
+
   /** The result of an answer to a call. */
   async #take(answer: Called, tool = this.#toolOf(answer)): Promise<types.ToolResult> {
     const { server } = answer
@@ -403,7 +479,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
       result = await (await this.#made()).take(
         answer,
         this.#resultBytes,
-        originOf(this.#servers[server]?.config.url ?? ''),
+        originOf(this.getSnapshot().servers[server]?.config.url ?? ''),
         this.#owner.scanner,
       )
     } catch (cause) {
@@ -444,14 +520,15 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
       ]
 
   getHealth(): Record<string, types.ServerHealth> {
-    return Object.fromEntries(Object.entries(this.#servers).map(([name, { config: _, ...health }]) => [name, health]))
+    const { servers } = this.getSnapshot()
+    return Object.fromEntries(Object.entries(servers).map(([name, { config: _, ...health }]) => [name, health]))
   }
 
   getSnapshot = (): types.Snapshot => {
     this.#snapshot ??= Object.freeze({
       status: this.#status,
       version: this.#changes,
-      servers: this.#servers,
+      servers: this.#models ? { ...this.#servers, ...this.#models.local.states } : this.#servers,
       ...(this.#owner.warnings?.length && { warnings: this.#owner.warnings }),
       ...(this.#offers ??= { tools: this.#all('tools'), withheld: this.#all('withheld'), held: this.#all('held') }),
     })
@@ -459,9 +536,11 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   }
 
   #all<K extends keyof ToolLists>(which: K): ToolLists[K] {
-    return [...this.#lists.keys()].sort().flatMap((server) =>
-      this.#lists.get(server)![which] as types.HeldTool[]
-    ) as ToolLists[K]
+    const lists = new Map<string, Pick<ToolLists, 'tools'> & Partial<ToolLists>>(this.#lists)
+    for (const [server, tools] of this.#models?.local.lists() ?? []) lists.set(server, { tools: [...tools] })
+    return [...lists.keys()].sort().flatMap((server) => (lists.get(server)![which] ?? []) as types.HeldTool[]) as ToolLists[
+      K
+    ]
   }
 
   subscribe = (listener: () => void): () => void => {
@@ -503,6 +582,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   }
 
   async close(): Promise<void> {
+    this.#models?.end()
     if (await this.requests.close()) await this.#owner.onClose?.()
   }
 

@@ -94,8 +94,51 @@ export function clip(s: string): string {
   return characters.length > 300 ? characters.slice(0, 300).join('') + '…' : s
 }
 
-/** A keyword as words in a description. */
-export const note = (keyword: string, value: unknown) => keyword + ': ' + clip(json(value))
+/** What of a schema a dialect cannot express. */
+export interface SchemaLoss {
+  /** JSON pointer into the inputSchema. */
+  path: string
+  /** The keyword and what became of it, as in registry/convert. */
+  what: string
+}
+
+/** The step of a JSON pointer to a member. */
+export const step = (name: string | number) => `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** The conversion of one tool's schema. */
+export class Conversion {
+  /** The inputSchema. References point into it. */
+  root: unknown
+  /** How many schemas may still be visited. */
+  left: number
+  readonly losses: SchemaLoss[] = []
+  #path = ''
+
+  constructor(root: unknown, left: number) {
+    this.root = root
+    this.left = left
+  }
+
+  /** Notes a loss at the present place. */
+  lose(what: string): void {
+    this.losses.push({ path: this.#path, what })
+  }
+
+  /** A keyword as words in a description. */
+  note(keyword: string, value: unknown): string {
+    this.lose(`${keyword}: moved into the description`)
+    return keyword + ': ' + clip(json(value))
+  }
+
+  /** Runs `fn` at the place that `steps`, a JSON pointer, leads to from here. */
+  at<T>(steps: string, fn: () => T): T {
+    const before = this.#path
+    this.#path += steps
+    const result = fn()
+    this.#path = before
+    return result
+  }
+}
 
 /** The distinct values of a list, in order. */
 export function distinct<T>(list: T[]): T[] {
@@ -108,23 +151,28 @@ export function describeSchema(s: Schema, notes: string[]): void {
   s.description = s.description ? `${s.description} (${text})` : text
 }
 
-export function shape(s: unknown): [out: Schema, notes: string[]] {
+export function shape(c: Conversion, s: unknown): [out: Schema, notes: string[]] {
   const out: Schema = {}
   const notes: string[] = []
-  if (!isObject(s)) return [s === false ? { not: {} } : out, notes]
+  if (!isObject(s)) {
+    if (!isBool(s)) c.lose('not a schema: anything is allowed')
+    return [s === false ? { not: {} } : out, notes]
+  }
   for (const [key, v] of Object.entries(s)) {
     const kind = shapeOf(key) ?? ''
-    if (kind === '-' || (!kind && isObject(v)) || (key === 'additionalItems' && Array.isArray(s.items))) continue
-    if (key === 'items' && isList(v)) {
+    if (kind === '-' || (key === 'additionalItems' && Array.isArray(s.items))) continue
+    if (!kind && isObject(v)) c.lose(`${key}: removed, not a keyword`)
+    else if (key === 'items' && isList(v)) {
       // the tuple of the drafts before 2020-12
       out.prefixItems = v
       if (isSchema(s.additionalItems)) out.items = s.additionalItems
     } else if (isBool(v) && /^exclusiveM..imum$/.test(key)) {
       // draft 4; see below
     } else if (!holdsSchemas(kind) && !isSound(v)) {
+      c.lose(`${key}: removed, a number is too large`)
       notes.push(key + ': a number is too large')
     } else if (!hasShape(kind, v)) {
-      notes.push(note(key, v))
+      notes.push(c.note(key, v))
     } else if (kind === 'D') {
       set(out, key, Object.fromEntries(Object.entries(v as Schema).map(([k, list]) => [k, distinct(list as string[])])))
     } else {
@@ -138,24 +186,24 @@ export function shape(s: unknown): [out: Schema, notes: string[]] {
       delete out[inclusive]
     }
   }
-  older(s, out, notes)
+  older(c, s, out, notes)
   return [out, notes]
 }
 
 /** Gives `out` what takes the place of keywords of `s` from drafts before 2020-12. */
-function older(s: Schema, out: Schema, notes: string[]): void {
+function older(c: Conversion, s: Schema, out: Schema, notes: string[]): void {
   for (const key of ['$recursiveRef', '$dynamicRef']) {
     if (typeof s[key] === 'string' && out.$ref === undefined) out.$ref = s[key]
-    else if (key in s) notes.push(note(key, s[key]))
+    else if (key in s) notes.push(c.note(key, s[key]))
   }
   const old = s.dependencies
   if (old === undefined) return
   if (!isObject(old)) {
-    notes.push(note('dependencies', old))
+    notes.push(c.note('dependencies', old))
     return
   }
   for (const [name, v] of Object.entries(old)) {
-    if (!isTexts(v) && !isSchema(v)) notes.push(note('dependencies', v))
+    if (!isTexts(v) && !isSchema(v)) notes.push(c.note('dependencies', v))
     else {
       const key = isTexts(v) ? 'dependentRequired' : 'dependentSchemas'
       set(out[key] = { ...(out[key] as Schema) }, name, isTexts(v) ? distinct(v as string[]) : v)

@@ -1,7 +1,19 @@
 // The second step of convert.ts: follows references, merges allOf and folds unions of objects.
 // registry/convert/merge.go and root.go do the same and explain it.
 
-import { clip, distinct, get, isObject, isSchema, json, note, set, shape, type Schema } from './schemashape.ts'
+import {
+  clip,
+  Conversion,
+  distinct,
+  get,
+  isObject,
+  isSchema,
+  json,
+  set,
+  shape,
+  step,
+  type Schema,
+} from './schemashape.ts'
 import { maxRefs } from '../shared/wire.gen.ts'
 
 /** A schema without keywords that refer to other schemas of the same level. */
@@ -12,39 +24,36 @@ export interface View {
   cycle?: string
 }
 
-/** The schema of one tool, and the rest of the budget for its visit. */
-export interface Source {
-  root: unknown
-  left: number
-}
-
 const tooLarge = 'cut: the schema is too large'
 
-export function view(c: Source, s: unknown, refs: string[]): View {
-  if (--c.left < 0 || refs.length > maxRefs) return { schema: {}, notes: [tooLarge], refs }
-  const [schema, notes] = shape(s)
+export function view(c: Conversion, s: unknown, refs: string[]): View {
+  if (--c.left < 0 || refs.length > maxRefs) {
+    c.lose(tooLarge)
+    return { schema: {}, notes: [tooLarge], refs }
+  }
+  const [schema, notes] = shape(c, s)
   const v: View = { schema, notes, refs }
   const ref = schema.$ref as string | undefined
   if (ref !== undefined) {
     delete schema.$ref
     const target = lookup(c.root, ref)
-    if (target === undefined) notes.push(note('$ref', ref))
+    if (target === undefined) notes.push(c.note('$ref', ref))
     else if (refs.includes(ref)) v.cycle = ref
     else {
       c.left -= Math.floor(json(target).length / 2000)
-      merge(v, view(c, target, [...refs, ref]))
+      merge(c, v, view(c, target, [...refs, ref]))
     }
   }
   const list = schema.allOf as unknown[] | undefined
   delete schema.allOf
-  for (const s of list ?? []) merge(v, view(c, s, refs))
+  for (const [i, s] of list?.entries() ?? []) merge(c, v, c.at(step('allOf') + step(i), () => view(c, s, refs)))
   return v
 }
 
-function merge(v: View, w: View): void {
+function merge(c: Conversion, v: View, w: View): void {
   v.notes.push(...w.notes)
   v.refs = [...new Set([...v.refs, ...w.refs])]
-  if (w.cycle !== undefined) v.notes.push(note('$ref', w.cycle))
+  if (w.cycle !== undefined) v.notes.push(c.note('$ref', w.cycle))
   for (const [key, theirs] of Object.entries(w.schema)) {
     const ours = get(v.schema, key)
     if (ours === undefined) set(v.schema, key, theirs)
@@ -55,7 +64,7 @@ function merge(v: View, w: View): void {
     else {
       const common = key === 'type' ? commonTypes(typesOf(ours), typesOf(theirs)) : []
       if (common.length) v.schema[key] = common.length > 1 ? common : common[0]
-      else v.notes.push(note(key, theirs))
+      else v.notes.push(c.note(key, theirs))
     }
   }
 }
@@ -99,33 +108,34 @@ export function lookup(root: unknown, ref: string): unknown {
 }
 
 /** The input schema as a plain object. */
-export function rootView(c: Source): View {
+export function rootView(c: Conversion): View {
   let v: View = { schema: {}, notes: [], refs: [] }
   if (isObject(c.root)) {
     v = view(c, c.root, ['#'])
-    if (v.cycle !== undefined) v = { schema: {}, notes: [note('$ref', v.cycle)], refs: [] }
-  }
+    if (v.cycle !== undefined) v = { schema: {}, notes: [c.note('$ref', v.cycle)], refs: [] }
+  } else if (c.root !== undefined) c.lose('inputSchema: not an object')
   const s = v.schema
   for (const key of ['anyOf', 'oneOf']) if (key in s) fold(c, v, key)
   for (const key of ['enum', 'const', 'not']) {
-    if (key in s) v.notes.push(note(key, s[key]))
+    if (key in s) v.notes.push(c.note(key, s[key]))
     delete s[key]
   }
-  if ('type' in s && !typesOf(s.type).includes('object')) v.notes.push(note('type', s.type))
+  if ('type' in s && !typesOf(s.type).includes('object')) v.notes.push(c.note('type', s.type))
   s.type = 'object'
   s.properties ??= {}
   return v
 }
 
 /** Turns a union of objects into one object with the properties of all. */
-export function fold(c: Source, v: View, key: string): void {
+export function fold(c: Conversion, v: View, key: string): void {
   const alternatives = v.schema[key] as unknown[]
   delete v.schema[key]
+  c.lose(`${key}: one object with the properties of all alternatives, each described`)
   const added = new Map<string, unknown[]>()
   const forms: string[] = []
   let required: string[] | undefined
-  for (const s of alternatives) {
-    const w = view(c, s, v.refs).schema
+  for (const [i, s] of alternatives.entries()) {
+    const w = c.at(step(key) + step(i), () => view(c, s, v.refs)).schema
     const needs = (w.required ?? []) as string[]
     required = required ? required.filter((name) => needs.includes(name)) : needs
     const properties = Object.entries((w.properties ?? {}) as Schema)

@@ -1,11 +1,12 @@
 // Results in the forms of providers, as the answers to tool calls.
 
 import { checkFields } from '../shared/fields.ts'
+import { isObject } from '../shared/object.ts'
 import { plain } from '../shared/plaintext.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { MessageFormat, MessageOptions, Snapshot, ToolMessages, ToolResult } from '../shared/types.ts'
 import { mediaOf, type Accepted, type Media } from './media.ts'
-import { resourceTools, readTool } from './own-tools.ts'
+import { isOwn, searchTool } from './own-tools.ts'
 import { blockText, sound } from './text.ts'
 
 /** The most blocks of a message that are not text. */
@@ -93,6 +94,12 @@ const urlOf = ({ mimeType, data }: Media) => `data:${mimeType};base64,${data}`
 /** The only piece, if it is a text. */
 const onlyText = ([first, second]: Pieces) => typeof first === 'string' && second === undefined ? first : undefined
 
+/** The tools that a search has found. The API loads those that were deferred. */
+function foundBy(server: string, tool: string, found: unknown) {
+  if (server !== 'portolan' || tool !== searchTool || !isObject(found)) return undefined
+  return (found['names'] as string[]).map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
+}
+
 type Form<F extends MessageFormat> = (
   pieces: Pieces,
   callId: string,
@@ -112,11 +119,11 @@ const forms: { [F in MessageFormat]: Form<F> } = {
       return { type: 'input_file', filename, file_data: urlOf(piece) }
     }),
   }),
-  anthropic: (pieces, tool_use_id, { isError }) => ({
+  anthropic: (pieces, tool_use_id, { isError, server, tool, structuredContent }) => ({
     type: 'tool_result',
     tool_use_id,
     ...(isError && { is_error: true }),
-    content: onlyText(pieces) ?? pieces.map((piece) => {
+    content: foundBy(server, tool, structuredContent) ?? onlyText(pieces) ?? pieces.map((piece) => {
       if (typeof piece === 'string') return { type: 'text', text: piece }
       const { kind, mimeType, data, text } = piece
       if (kind === 'image')
@@ -163,5 +170,5 @@ const forms: { [F in MessageFormat]: Form<F> } = {
 function nameOf({ server, tool }: ToolResult, { tools, withheld, held }: Snapshot): string {
   const listed = [...tools, ...withheld, ...held].find((t) => t.server === server && t.tool === tool)
   if (listed) return listed.name
-  return tool === readTool || resourceTools.includes(tool as never) ? tool : `${server}__${tool}`
+  return isOwn(tool) ? tool : `${server}__${tool}`
 }

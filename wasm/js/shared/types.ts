@@ -339,6 +339,24 @@ export interface Registry extends AsyncDisposable {
    * whole result. `toModelOutput` makes the model's form of it, with {@link toMessage}.
    */
   toolsFor(format: 'ai-sdk', options?: ToolFilter & MediaOptions): Record<string, RunnableAISDKTool>
+  /** What a dialect cannot express of the tools' schemas, in the order of the tools. */
+  losses(format: Dialect, filter?: ToolFilter): Loss[]
+  /**
+   * A narrower registry for one agent: fewer tools, budgets, an approval of its own. It follows the registry, and it
+   * has views of its own, which are narrower still.
+   */
+  view(options?: ViewOptions): View
+  /**
+   * Ranks the tools that fit a task, the best first. Without `model`, it searches as {@link search} does. With it, your
+   * model chooses among names and first sentences, and names that it made up are dropped.
+   */
+  suggest(task: string, options?: SuggestOptions): Promise<SuggestedTool[]>
+  /**
+   * Offers functions of this page as the tools of a server of that name. Adds to those that it has, and replaces those
+   * of the same name. They end with this registry, with {@link removeServer}, or with the page. Their arguments are
+   * always checked against `inputSchema`. Rejects with `invalid_config` for a name that models could not use.
+   */
+  addTools(server: string, tools: readonly LocalTool[]): Promise<void>
   /** Whether a model may call a tool with this name now. */
   has(name: string): boolean
   /** Calls a tool and returns the text for the model. A result with `isError` resolves to its text. */
@@ -705,6 +723,145 @@ export interface ToolFilter {
    * and what a result of that server has named. A reading needs an approval as a call does. Default: false.
    */
   resources?: boolean
+  /**
+   * Keeps a long list out of the model's context. Tools beyond a budget are left out. In their place stand
+   * `portolan_search_tools`, which finds them, and `portolan_call_tool`, which calls them; `dispatch()` and `call()`
+   * answer both. A list within the budget stays as it is. With `format: 'anthropic'`, all tools are there with
+   * `defer_loading`, and the API loads those that the search finds. Default: false.
+   */
+  deferred?: boolean | DeferOptions
+  /** Receives what the format cannot express of the tools' schemas; see {@link Registry.losses}. */
+  onLoss?: (loss: Loss) => void
+}
+
+/** A part of a tool's schema that a dialect cannot express. */
+export interface Loss {
+  /** The tool's name for models. */
+  tool: string
+  /** JSON pointer into the inputSchema; empty for its root. */
+  pointer: string
+  /** Empty if no keyword is concerned. */
+  keyword: string
+  /**
+   * `described`: it stands in the description. `changed`: something like it stands there. `removed`: it is no keyword, or
+   * its value is not sound. `cut`: the schema is too large or too deep.
+   */
+  kind: 'described' | 'changed' | 'removed' | 'cut'
+}
+
+/** Which tools of a long list a model gets at once. */
+export interface DeferOptions {
+  /** Names of tools that are always there. A trailing `*` matches any rest. */
+  keep?: string[]
+  /** The tokens of the tools that are there at once, as {@link View.usage} counts them. Default: 8,000. */
+  budgetTokens?: number
+}
+
+/** A function of the page that models may call, beside the tools of servers. */
+export interface LocalTool {
+  /** 1 to 61 letters, digits, `_` and `-`; with the server's name and two underscores at most 64. */
+  name: string
+  title?: string
+  description?: string
+  /** Default: an object without properties. */
+  inputSchema?: JSONSchema
+  outputSchema?: JSONSchema
+  /** `ToolAnnotations` of the MCP specification. They are the page's own, and so they are believed. */
+  annotations?: Record<string, unknown>
+  /**
+   * Runs the call. A string is the result's text. An object with `content` is a `CallToolResult`. Any other value
+   * becomes JSON, and an object is `structuredContent` too. What it throws is a result with `isError`.
+   */
+  run(args: Record<string, unknown>, context: LocalContext): unknown
+}
+
+/** What the function of a {@link LocalTool} gets beside its arguments. */
+export interface LocalContext {
+  /** Aborts when the call is cancelled or its deadline is over. The caller has its answer then. */
+  signal: AbortSignal
+  /** Reports progress to the caller. */
+  onProgress: (progress: ToolProgress) => void
+}
+
+/** Options of {@link Registry.view}. A tool must satisfy every condition. */
+export interface ViewOptions {
+  /** Only tools of these servers. */
+  servers?: string[]
+  /**
+   * Only tools with these names. A trailing `*` matches any rest. With `budgetTokens`, the first pattern ranks highest.
+   */
+  include?: string[]
+  /** No tools with these names. */
+  exclude?: string[]
+  /**
+   * Only tools whose annotations say so. A server's annotations count only if you trust it (`trust: 'trust'`). All
+   * others count as if they were absent: not read-only, destructive, not idempotent, open to the world.
+   */
+  annotations?: { readOnly?: boolean; destructive?: boolean; idempotent?: boolean; openWorld?: boolean }
+  /** The most tokens of all offered tools. Those that rank lowest are left out; see {@link View.dropped}. */
+  budgetTokens?: number
+  /**
+   * Asked before each call through this view, before {@link RegistryOptions.onApprove}. `true`, `once` and `always`
+   * allow this call. The answer is not remembered.
+   */
+  approve?: (request: ApprovalRequest) => Approval | boolean | Promise<Approval | boolean>
+  /** How many calls, and for how long, in seconds from the first call. Then calls reject with `budget_exceeded`. */
+  limits?: { calls?: number; seconds?: number }
+  /** More tools, of this view only, under their own names, which have no two underscores in a row. */
+  extra?: readonly LocalTool[]
+}
+
+/**
+ * A narrower registry for one agent. Its methods are those of the {@link Registry}. A name outside the view rejects with
+ * `not_offered`; the message is a text for the model. It is closed by {@link close}, with its parent, and by `using`.
+ */
+export interface View extends
+  Pick<Registry, 'getTools' | 'toolsFor' | 'losses' | 'has' | 'dispatch' | 'search' | 'suggest' | 'toMessage' | 'view'>,
+  Disposable
+{
+  /** Calls a tool and returns the whole result. */
+  call(name: string, args: Record<string, unknown> | string, options?: DispatchOptions): Promise<ToolResult>
+  /** The tools of this view, in the order in which models get them. */
+  readonly tools: readonly ToolInfo[]
+  /** Tools that the budget leaves out, the highest rank first. */
+  readonly dropped: readonly ToolInfo[]
+  /**
+   * What was used of the limits: calls, seconds since the first call, and the tokens of the offered tools. Tokens are
+   * estimated, within about 5 %.
+   */
+  readonly usage: { readonly calls: number; readonly seconds: number; readonly tokens: number }
+  /** Replaces the given options. An undefined option is reset. Calls under way go on. */
+  update(options: Partial<ViewOptions>): void
+  /** Calls the listener after each change of the view's tools. The returned function ends that. */
+  subscribe(listener: () => void): () => void
+  /** Ends the view's calls and the views of it. Later calls reject with `closed`. */
+  close(): void
+}
+
+/** Options of {@link Registry.suggest}. */
+export interface SuggestOptions {
+  /** The most tools. Default: 12. */
+  max?: number
+  /** The most tokens of all suggested tools. Default: no limit. */
+  budgetTokens?: number
+  /**
+   * Your model. It gets messages with the task, and with names and first sentences of at most 1,000 tools. It returns
+   * the JSON text of an array of names.
+   */
+  model?: (
+    messages: { role: 'system' | 'user'; content: string }[],
+    context: { json: true; signal: AbortSignal },
+  ) => Promise<string>
+  signal?: AbortSignal
+}
+
+/** A tool that fits a task. */
+export interface SuggestedTool {
+  name: string
+  server: string
+  description: string
+  /** Why it is here. */
+  reason: string
 }
 
 /** The tool format of a provider. */
@@ -729,6 +886,8 @@ export interface AnthropicTool {
   name: string
   description: string
   input_schema: JSONSchema
+  /** The API loads the tool's definition once a search has found it. */
+  defer_loading?: true
 }
 /** A function declaration for Gemini. */
 export interface GeminiTool {
@@ -829,6 +988,7 @@ export interface ToolMessages {
             | { type: 'base64'; media_type: 'application/pdf'; data: string }
             | { type: 'text'; media_type: 'text/plain'; data: string }
         }
+        | { type: 'tool_reference'; tool_name: string }
       )[]
   }
   /** A part of a user's content. `name` is the tool's in the registry. */
@@ -1297,6 +1457,7 @@ export interface PortLike {
 /** Stable codes of errors. */
 export type ErrorCode =
   | 'aborted'
+  | 'budget_exceeded'
   | 'cassette_miss'
   | 'closed'
   | 'csp'
@@ -1315,6 +1476,7 @@ export type ErrorCode =
   | 'invalid_result'
   | 'load_failed'
   | 'network'
+  | 'not_offered'
   | 'protocol'
   | 'proxy_refused'
   | 'rate_limited'

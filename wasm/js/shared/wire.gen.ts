@@ -318,6 +318,20 @@ export const goneError = {
 } as const
 
 /** The class of an error of this code. */
+export const serverRemovedError = {
+  code: 'server_removed',
+  hint: 'The server was removed or changed while this ran, and may have run it. Look at getTools() again.',
+  retryable: false,
+} as const
+
+/** The class of an error of this code. */
+export const timeoutError = {
+  code: 'timeout',
+  hint: 'The server did not answer in time. Try again, or raise timeoutMs.',
+  retryable: true,
+} as const
+
+/** The class of an error of this code. */
 export const invalidArgumentsError = {
   code: 'invalid_arguments',
   hint: "Pass one JSON object that fits the tool's inputSchema.",

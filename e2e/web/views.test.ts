@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import type { Browser } from 'playwright-core'
+import { connectRegistry, createRegistry, portChannel, serveRegistry } from '../../dist/npm/index.js'
+import type { Activity, ApprovalRequest, LocalTool, PortLike, Registry } from '../../wasm/js/shared/types.ts'
+import { launchChromium, openPage, servePackage, type Listening } from './harness.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// Views, functions of the page as tools, and deferred tools, over a real MCP server.
+
+const inputSchema = { type: 'object', properties: {} }
+const served = [
+  { name: 'ask', description: 'Asks a question.', inputSchema },
+  { name: 'read_tide', description: 'Reads the tide.', inputSchema, annotations: { readOnlyHint: true } },
+  { name: 'drop_anchor', description: 'Drops the anchor.', inputSchema, annotations: { destructiveHint: false } },
+]
+const results = Object.fromEntries(
+  served.map(({ name }) => [name, { content: [{ type: 'text', text: `${name} done` }] }]),
+)
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+let registry: Registry
+let browser: Browser, site: Listening
+
+async function open(options: Parameters<typeof createRegistry>[0] = {}): Promise<Registry> {
+  const r = await createRegistry({
+    storage: 'memory',
+    servers: { demo: { url: 'builtin:demo' }, ship: { url: server.url, trust: 'trust' } },
+    ...options,
+  })
+  await r.discover()
+  return r
+}
+
+before(async () => {
+  server = await sdkServer(served, { results })
+  registry = await open()
+  ;[browser, site] = await Promise.all([launchChromium(), servePackage()])
+})
+after(async () => {
+  await registry?.close()
+  await browser?.close()
+  await Promise.all([server, site].map((s) => s?.close()))
+})
+
+const names = (r: Pick<Registry, 'getTools'>) => r.getTools().map((t) => t.function.name)
+const code = (code: string) => (e: unknown) => (e as { code?: string }).code === code
+
+/** A function that answers how it was called. */
+const echo: LocalTool = {
+  name: 'echo',
+  description: 'Says its arguments.',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  annotations: { readOnlyHint: true },
+  run: (args) => `heard ${args['text']}`,
+}
+
+test('a view offers what its filters say, in every format, and nothing else', async () => {
+  const view = registry.view({ servers: ['ship'], exclude: ['ship__wait', 'ship__steps', 'ship__raw'] })
+  const want = ['ship__ask', 'ship__drop_anchor', 'ship__read_tide']
+  assert.deepEqual(names(view).sort(), want)
+  assert.deepEqual(view.getTools({ format: 'anthropic' }).map((t) => t.name).sort(), want)
+  assert.deepEqual(Object.keys(view.toolsFor('ai-sdk')).sort(), want)
+  assert.ok(view.has('ship__ask') && !view.has('demo__add'))
+  assert.equal(await view.dispatch('ship__ask', {}), 'ask done')
+  await assert.rejects(view.call('demo__add', { a: 1, b: 2 }), (e: Error) => {
+    assert.match(e.message, /^There is no tool "demo__add"\. You may call: ship__/)
+    return code('not_offered')(e)
+  })
+  assert.deepEqual(view.usage.calls, 1)
+  view.close()
+})
+
+test('annotations count for trusted servers only', async () => {
+  const r = await open({ servers: { ship: { url: server.url, trust: 'trust' }, other: { url: server.url } } })
+  const view = r.view({ annotations: { readOnly: true } })
+  assert.deepEqual(names(view), ['ship__read_tide'])
+  let changes = 0
+  view.subscribe(() => changes++)
+  await r.updateServer('other', { trust: 'trust' })
+  assert.deepEqual(names(view), ['other__read_tide', 'ship__read_tide'])
+  assert.equal(changes, 1)
+  assert.deepEqual(names(r.view({ annotations: { destructive: false, readOnly: false }, servers: ['ship'] })), [
+    'ship__drop_anchor',
+  ])
+  await r.close()
+})
+
+test('a view follows its registry and its own changes, and nested views are narrower', async () => {
+  const r = await open()
+  const view = r.view({ servers: ['ship', 'demo'] })
+  const inner = view.view({ include: ['demo__*', 'page__*'] })
+  let heard = 0
+  inner.subscribe(() => heard++)
+  assert.ok(inner.has('demo__add') && !inner.has('ship__ask'))
+  await r.addTools('page', [echo])
+  assert.ok(!inner.has('page__echo'), 'the outer view is of two servers')
+  assert.equal(heard, 0)
+  view.update({ servers: ['page', 'ship'] })
+  await Promise.resolve()
+  assert.deepEqual(names(inner), ['page__echo'])
+  await assert.rejects(inner.call('ship__ask', {}), code('not_offered'))
+  await r.setEnabled('ship', false)
+  assert.ok(!view.has('ship__ask'))
+  view.close()
+  assert.deepEqual(names(inner), [])
+  await assert.rejects(inner.call('page__echo', { text: 'x' }), code('closed'))
+  await r.close()
+})
+
+test('a budget keeps the tools that rank highest, and names the others', () => {
+  const all = registry.view({ servers: ['ship'] })
+  const cost = registry.view({ include: ['ship__ask'] }).usage.tokens
+  assert.ok(cost > 10 && all.usage.tokens > cost)
+  const view = registry.view({ servers: ['ship'], include: ['ship__read_tide', 'ship__*'], budgetTokens: cost * 2 })
+  assert.ok(view.has('ship__read_tide'), 'the first pattern ranks highest')
+  assert.ok(view.usage.tokens <= cost * 2)
+  assert.equal(view.tools.length + view.dropped.length, all.tools.length)
+  assert.ok(view.dropped.every((t) => !view.has(t.name)))
+})
+
+test('limits of calls and seconds end a view, not the registry', async () => {
+  const view = registry.view({ limits: { calls: 2 } })
+  const inner = view.view()
+  await Promise.all([inner.call('ship__ask', {}), view.call('ship__ask', {})])
+  await assert.rejects(inner.call('ship__ask', {}), (e: Error) => {
+    assert.match(e.message, /all 2 calls of this task are used up/)
+    return code('budget_exceeded')(e)
+  })
+  const brief = registry.view({ limits: { seconds: 0.3 } })
+  await assert.rejects(brief.call('ship__wait', {}), code('budget_exceeded'))
+  await assert.rejects(brief.call('ship__ask', {}), code('budget_exceeded'))
+  assert.equal(await registry.dispatch('ship__ask', {}), 'ask done')
+})
+
+test('closing a view ends its calls on the server', async () => {
+  const view = registry.view()
+  const ends = server.calls.filter((c) => c === 'cancelled').length
+  const waits = server.calls.filter((c) => c === 'wait').length
+  const call = assert.rejects(view.call('ship__wait', {}), code('closed'))
+  while (server.calls.filter((c) => c === 'wait').length === waits) await new Promise(setImmediate)
+  view.close()
+  await call
+  while (server.calls.filter((c) => c === 'cancelled').length === ends) await new Promise(setImmediate)
+})
+
+test('a view asks before its calls', async () => {
+  const asked: ApprovalRequest[] = []
+  const view = registry.view({
+    approve: (request) => {
+      asked.push(request)
+      return request.tool === 'read_tide' ? 'once' : 'deny'
+    },
+  })
+  assert.equal(await view.dispatch('ship__read_tide', { when: 'now' }), 'read_tide done')
+  await assert.rejects(view.call('ship__drop_anchor', {}), code('denied'))
+  const [{ server, name, args, trusted, annotations } = {} as ApprovalRequest] = asked
+  assert.deepEqual({ server, name, args, trusted, annotations }, {
+    server: 'ship',
+    name: 'ship__read_tide',
+    args: { when: 'now' },
+    trusted: true,
+    annotations: { readOnlyHint: true },
+  })
+})
+
+test('extra tools belong to their view, under their own names', async () => {
+  const view = registry.view({ servers: ['ship'], budgetTokens: 0, extra: [{ ...echo, name: 'plan' }] })
+  assert.deepEqual(names(view), [], 'a budget holds for them too')
+  view.update({ budgetTokens: undefined })
+  assert.equal(names(view)[0], 'plan')
+  assert.equal(await view.dispatch('plan', { text: 'ahoy' }), 'heard ahoy')
+  await assert.rejects(view.call('plan', {}), code('invalid_arguments'))
+  assert.ok(!registry.has('plan'))
+  assert.throws(() => registry.view({ extra: [{ ...echo, name: 'a__b' }] }), code('invalid_config'))
+  assert.throws(() => registry.view({ extra: [{ ...echo, name: 'no space' }] }), code('invalid_config'))
+})
+
+test('functions of the page are tools: checked, approved, observed, cut and cancelled', async () => {
+  const asked: ApprovalRequest[] = [], seen: Activity[] = []
+  const r = await open({
+    limits: { resultBytes: 1000 },
+    onApprove: (request) => {
+      asked.push(request)
+      return request.args['text'] === 'no' ? 'deny' : 'always'
+    },
+  })
+  r.observe((a) => seen.push(a), { contents: true })
+  await r.addTools('page', [
+    echo,
+    { name: 'fail', run: () => Promise.reject(new Error('no wind')) },
+    { name: 'data', run: () => ({ knots: 12 }) },
+    { name: 'whole', run: () => ({ content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] }) },
+    { name: 'long', run: () => 'x'.repeat(5000) },
+    {
+      name: 'slow',
+      run: (_, { signal, onProgress }) =>
+        new Promise((resolve) => {
+          onProgress({ progress: 1, total: 2, message: 'half' })
+          signal.addEventListener('abort', () => resolve('late'))
+        }),
+    },
+    { name: 'endless', run: () => new Promise(() => {}) },
+  ])
+  assert.deepEqual(names(r).filter((n) => n.startsWith('page__')).length, 7)
+  assert.equal(r.getHealth()['page']!.toolCount, 7)
+  assert.equal(r.getSnapshot().tools.find((t) => t.name === 'page__echo')!.pin, undefined)
+
+  assert.equal(await r.dispatch('page__echo', '{"text":"hi"}'), 'heard hi')
+  assert.equal(await r.dispatch('page__echo', { text: 'again' }), 'heard again')
+  assert.equal(asked.length, 1, 'always is remembered')
+  assert.equal(asked[0]!.name, 'page__echo')
+  await assert.rejects(r.call('page__echo', {}), code('invalid_arguments'))
+
+  const failed = await r.call('page__fail', {})
+  assert.deepEqual([failed.isError, failed.text], [true, 'no wind'])
+  assert.deepEqual((await r.call('page__data', {})).structuredContent, { knots: 12 })
+  assert.equal((await r.call('page__whole', {})).content[0]!.type, 'image')
+  const long = await r.call('page__long', {})
+  assert.ok(long.truncated && long.text.length < 1500)
+  assert.equal((await r.readResult(long.handle!, { offset: 4990 })).text, 'x'.repeat(10))
+
+  const progress: unknown[] = []
+  const ends = new AbortController()
+  const slow = r.call('page__slow', {}, { signal: ends.signal, onProgress: (p) => (progress.push(p), ends.abort()) })
+  await assert.rejects(slow, code('aborted'))
+  assert.deepEqual(progress, [{ progress: 1, total: 2, message: 'half' }])
+  await assert.rejects(r.call('page__endless', {}, { timeoutMs: 50 }), code('timeout'))
+  await assert.rejects(r.call('page__endless', {}, { detach: true }), code('unsupported'))
+
+  const ended = seen.filter((a) => a.kind === 'call' && a.phase === 'end')
+  assert.deepEqual(
+    ended.slice(0, 3).map((a) => [a.server, a.tool, a.outcome]),
+    [['page', 'page__echo', 'ok'], ['page', 'page__echo', 'ok'], ['page', 'page__echo', 'error']],
+  )
+  const removed = assert.rejects(r.call('page__endless', {}), code('server_removed'))
+  while (!seen.some((a) => a.tool === 'page__endless' && a.phase === 'begin' && a.id > ended.at(-1)!.id))
+    await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  await r.removeServer('page')
+  await removed
+  assert.ok(!r.has('page__echo') && !r.getHealth()['page'])
+  await r.close()
+})
+
+test('functions of the page have their own server, which can be off, and names that models can use', async () => {
+  const r = await open({ servers: { ship: { url: server.url } } })
+  await r.addTools('page', [echo])
+  await r.addTools('page', [{ ...echo, description: 'Says it again.' }, { ...echo, name: 'second' }])
+  assert.deepEqual(names(r).filter((n) => n.startsWith('page')), ['page__echo', 'page__second'])
+  await r.setEnabled('page', false)
+  assert.ok(!r.has('page__echo'))
+  assert.equal(r.getHealth()['page']!.status, 'disabled')
+  await r.setEnabled('page', true)
+  await r.discover(['page'])
+  await r.discover()
+  assert.ok(r.has('page__echo') && r.has('ship__ask'))
+  await assert.rejects(r.addTools('ship', [echo]), code('invalid_config'))
+  await assert.rejects(r.addServer('page', { url: server.url }), code('unsupported'))
+  await assert.rejects(r.updateServer('page', { url: server.url }), code('unsupported'))
+  for (const bad of [{ ...echo, name: 'a b' }, { ...echo, run: 1 }, { ...echo, name: 'x'.repeat(62) }, null]) {
+    await assert.rejects(r.addTools('page', [bad as never]), code('invalid_config'))
+  }
+  await assert.rejects(r.addTools('a__b', [echo]), code('invalid_config'))
+  await assert.rejects(r.addTools('page', [{ ...echo, description: 'x'.repeat(300_000) }]), code('invalid_config'))
+  assert.deepEqual(names(r).filter((n) => n.startsWith('page')), ['page__echo', 'page__second'])
+  await r.close()
+})
+
+test('a connected page has the functions of the other page, and its own', async () => {
+  const r = await open()
+  await r.addTools('page', [echo])
+  const { port1, port2 } = new MessageChannel()
+  const stop = serveRegistry(r, portChannel(port1 as unknown as PortLike))
+  const far = await connectRegistry(portChannel(port2 as unknown as PortLike))
+  while (!far.has('page__echo')) await new Promise<void>((resolve) => far.subscribe(() => resolve()))
+  assert.equal(await far.dispatch('page__echo', { text: 'there' }), 'heard there')
+  await far.addTools('mine', [{ ...echo, run: () => 'from here' }])
+  assert.equal(await far.dispatch('mine__echo', { text: 'x' }), 'from here')
+  assert.ok(!r.has('mine__echo'))
+  assert.deepEqual(names(far.view({ servers: ['mine'] })), ['mine__echo'])
+  await far.close()
+  stop()
+  port1.close()
+  await r.close()
+})
+
+test('a long list is deferred: search and call stand in for it', async () => {
+  const options = { deferred: { keep: ['demo__add'], budgetTokens: 60 } }
+  const r = await open()
+  assert.deepEqual(r.getTools({ deferred: true }), r.getTools(), 'a short list stays')
+  assert.deepEqual(names({ getTools: () => r.getTools(options) } as never), [
+    'demo__add',
+    'portolan_search_tools',
+    'portolan_call_tool',
+  ])
+  assert.ok(r.has('portolan_search_tools') && r.has('portolan_call_tool'))
+  const found = JSON.parse(await r.dispatch('portolan_search_tools', { query: 'what is the tide' })) as {
+    tools: { function: { name: string; parameters: unknown } }[]
+  }
+  const tide = found.tools.find((t) => t.function.name === 'ship__read_tide')
+  assert.deepEqual(tide, r.getTools({ include: ['ship__read_tide'] })[0])
+  const call = { name: 'ship__read_tide', arguments: { when: 'now' } }
+  assert.equal(await r.dispatch('portolan_call_tool', call), 'read_tide done')
+  const result = await r.call('portolan_call_tool', { ...call, arguments: '{}' })
+  assert.deepEqual([result.server, result.tool], ['ship', 'read_tide'], 'the result is that of the tool')
+  const wrong = await r.call('portolan_call_tool', { name: 'ship__reed_tide', arguments: {} })
+  assert.ok(wrong.isError)
+  assert.match(wrong.text, /^There is no tool "ship__reed_tide"\. The nearest are: ship__read_tide/)
+  assert.match(await r.dispatch('portolan_search_tools', { query: 'zzzzqq' }), /No tool fits/)
+
+  const view = r.view({ servers: ['demo'] })
+  assert.ok(!(await view.dispatch('portolan_search_tools', { query: 'tide' })).includes('ship__'))
+  assert.ok((await view.call('portolan_call_tool', call)).isError)
+  assert.deepEqual(await view.search('read the tide', { servers: ['ship'] }), [])
+
+  const lazy = r.getTools({ ...options, format: 'anthropic' })
+  assert.equal(lazy.length, r.getTools().length + 1)
+  assert.deepEqual(lazy.filter((t) => !t.defer_loading).map((t) => t.name), ['demo__add', 'portolan_search_tools'])
+  const search = await r.call('portolan_search_tools', { query: 'tide' })
+  const message = await r.toMessage(search, { format: 'anthropic', callId: 'c' })
+  assert.deepEqual((message.content as unknown[])[0], { type: 'tool_reference', tool_name: 'ship__read_tide' })
+  await r.close()
+})
+
+test('approvals of deferred calls show the real tool', async () => {
+  const asked: string[] = []
+  const r = await open({ servers: { ship: { url: server.url } }, onApprove: ({ name }) => (asked.push(name), 'once') })
+  await r.dispatch('portolan_call_tool', { name: 'ship__read_tide', arguments: {} })
+  assert.deepEqual(asked, ['ship__read_tide'])
+  await r.close()
+})
+
+test('tools are suggested for a task, by search or by a model', async () => {
+  const found = await registry.suggest('read the tide', { max: 3 })
+  assert.equal(found[0]!.name, 'ship__read_tide')
+  assert.ok(found.length <= 3 && found[0]!.reason)
+  let asked = ''
+  const chosen = await registry.suggest('moor the boat', {
+    model: (messages, { json }) => {
+      asked = messages.map((m) => m.content).join('\n')
+      assert.equal(json, true)
+      return Promise.resolve('Sure: ["ship__drop_anchor", "ship__invented", "demo__add", "demo__add"]')
+    },
+  })
+  assert.deepEqual(chosen.map((t) => t.name), ['ship__drop_anchor', 'demo__add'])
+  assert.match(asked, /ship__drop_anchor: Drops the anchor\./)
+  await assert.rejects(registry.suggest('x', { model: () => Promise.resolve('[nonsense]') }), code('protocol'))
+})
+
+test('in Chromium, views and functions of the page work in a worker and on the main thread', async () => {
+  const page = await openPage(browser, `${site.url}/`)
+  for (const mode of ['worker', 'main'] as const) {
+    const got = await page.evaluate(async ([base, url, mode]) => {
+      const { createRegistry } = await import(`${base}/index.js`) as typeof import('../../dist/npm/index.js')
+      const r = await createRegistry({ storage: 'memory', mode, servers: { ship: { url } } })
+      await r.discover()
+      await r.addTools('page', [{ name: 'title', run: () => document.title }])
+      const view = r.view({ include: ['page__*', 'ship__read_tide'] })
+      const got = [
+        view.getTools().map((t) => t.function.name),
+        await view.dispatch('page__title', {}),
+        await view.dispatch('ship__read_tide', {}),
+        (await view.search('tide'))[0]?.name,
+      ]
+      await r.close()
+      return got
+    }, [site.url, server.url, mode] as const)
+    assert.deepEqual(got, [['page__title', 'ship__read_tide'], 'tab', 'read_tide done', 'ship__read_tide'])
+  }
+  assert.deepEqual(page.faults, [])
+  await page.close()
+})

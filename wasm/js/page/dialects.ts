@@ -1,0 +1,144 @@
+import { RegistryError } from '../shared/registry-error.ts'
+import { toolFor } from './convert.ts'
+import type { SchemaLoss } from './schemashape.ts'
+import { callTool, readTool, resourceTools, searchTool } from './own-tools.ts'
+import type { AISDKSchema, Dialect, JSONSchema, Loss, Tool, ToolDefinition, ToolInfo } from '../shared/types.ts'
+
+const dialects: Dialect[] = ['openai', 'openai-responses', 'anthropic', 'gemini']
+
+/** Converted tools by dialect. A tool is converted on first use. */
+const converted = new Map<Dialect, WeakMap<ToolDefinition, Converted>>(dialects.map((d) => [d, new WeakMap()]))
+
+interface Converted {
+  name: string
+  tool: Tool
+  losses: Loss[]
+}
+
+const reader: ToolDefinition = {
+  name: readTool,
+  description: 'Reads on in a tool result that was cut: handle and offset as the cut says them.',
+  inputSchema: {
+    type: 'object',
+    required: ['handle'],
+    properties: {
+      handle: { type: 'string' },
+      offset: { type: 'integer' },
+      length: { type: 'integer', description: 'In characters; default 20000' },
+    },
+  },
+}
+
+const lister: ToolDefinition = {
+  name: resourceTools[0],
+  description: 'Lists the resources of MCP servers: documents, records and files that can be read.',
+  inputSchema: {
+    type: 'object',
+    properties: { server: { type: 'string', description: 'Only of this server' } },
+  },
+}
+
+const resourceReader: ToolDefinition = {
+  name: resourceTools[1],
+  description: 'Reads a resource that a server lists, that fits one of its templates, or that a result has named.',
+  inputSchema: {
+    type: 'object',
+    required: ['server', 'uri'],
+    properties: { server: { type: 'string' }, uri: { type: 'string' } },
+  },
+  annotations: { readOnlyHint: true },
+}
+
+const searcher: ToolDefinition = {
+  name: searchTool,
+  description: 'Finds tools that are not in your list, by what they do. It gives their names, descriptions and schemas.',
+  inputSchema: {
+    type: 'object',
+    required: ['query'],
+    properties: {
+      query: { type: 'string', description: 'What the tool should do, in a few words' },
+      limit: { type: 'integer', minimum: 1, maximum: 20, description: 'Default 5' },
+      server: { type: 'string', description: 'Only tools of this server' },
+    },
+  },
+  annotations: { readOnlyHint: true },
+}
+
+const caller: ToolDefinition = {
+  name: callTool,
+  description: `Calls a tool that ${searchTool} has found.`,
+  inputSchema: {
+    type: 'object',
+    required: ['name', 'arguments'],
+    properties: {
+      name: { type: 'string' },
+      arguments: { type: 'object', description: "Fits the found tool's schema" },
+    },
+  },
+}
+
+/** A schema as `jsonSchema()` of the AI SDK makes it. Its types know a Standard JSON Schema only. */
+export function aiSchema(jsonSchema: JSONSchema): AISDKSchema {
+  const schema = () => jsonSchema
+  return {
+    [Symbol.for('vercel.ai.schema')]: true,
+    validate: undefined,
+    jsonSchema,
+    '~standard': {
+      version: 1,
+      vendor: 'portolan',
+      validate: (value) => ({ value: value as Record<string, unknown> }),
+      jsonSchema: { input: schema, output: schema },
+    },
+  } as AISDKSchema
+}
+
+/** Which tools of the registry itself are in a list. */
+export interface OwnTools {
+  resources?: boolean
+  readResult?: boolean
+  search?: boolean
+  call?: boolean
+}
+
+function convert(format: Dialect, { name, server, definition }: ToolInfo): Converted {
+  const losses: Loss[] = []
+  return { name, tool: toolFor(format, name, server, definition, (l) => losses.push(lossOf(name, l))), losses }
+}
+
+/** Converts tools to a dialect, and adds tools of the registry itself. */
+export function convertTools(
+  format: Dialect,
+  tools: readonly ToolInfo[],
+  own: OwnTools,
+  onLoss?: (loss: Loss) => void,
+): Tool[] {
+  const cache = converted.get(format)
+  if (!cache) {
+    throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
+      hint: `Known are ${dialects.join(', ')}, ai-sdk.`,
+    })
+  }
+  const out = tools.map((t) => {
+    let entry = cache.get(t.definition)
+    if (entry?.name !== t.name) cache.set(t.definition, entry = convert(format, t))
+    if (onLoss) entry.losses.forEach(onLoss)
+    return entry.tool
+  })
+  const added = [
+    ...(own.resources ? [lister, resourceReader] : []),
+    ...(own.readResult ? [reader] : []),
+    ...(own.search ? [searcher] : []),
+    ...(own.call ? [caller] : []),
+  ]
+  return [...out, ...added.map((tool) => toolFor(format, tool.name, 'portolan', tool))]
+}
+
+/** A loss in the published form. `what` begins with the keyword, or says what was cut. */
+function lossOf(tool: string, { path: pointer, what }: SchemaLoss): Loss {
+  const [, word = '', change = what] = /^([^ :]+): (.*)$/.exec(what) ?? []
+  const keyword = ['cut', 'anything', 'inputSchema', 'property'].includes(word) ? '' : word
+  if (/\bcut\b/.test(what)) return { tool, pointer, keyword, kind: 'cut' }
+  if (change.includes('moved into')) return { tool, pointer, keyword, kind: 'described' }
+  return { tool, pointer, keyword, kind: change.startsWith('removed') ? 'removed' : 'changed' }
+}

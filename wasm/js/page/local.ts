@@ -1,0 +1,237 @@
+import type { Called } from '../shared/protocol.ts'
+import { isObject } from '../shared/object.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import type * as types from '../shared/types.ts'
+import { callTimeoutMs, serverRemovedError, timeoutError } from '../shared/wire.gen.ts'
+import { isOwn } from './own-tools.ts'
+import { aborted } from './requests.ts'
+
+/** The url of a server whose tools are functions of the page. */
+export const localUrl = 'builtin:page'
+
+/** The server of a view's extra tools, for descriptions and results. */
+const extraServer = 'page'
+
+/** The bounds of a set of functions: tools, characters of a definition, and of an error's text. */
+const mostTools = 1000, mostDefinition = 256 << 10, mostMessage = 2048
+
+/** The names that every model takes, and that need no hash (registry/names). */
+const legalName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
+
+/** What runs functions of the page: it makes results of what they return. */
+export interface LocalRunner {
+  /** Checks arguments against the tool's schema. */
+  check(tool: types.ToolInfo, args: string): Promise<void>
+  /** Makes a result of an answer, as of a server's. */
+  take(answer: Called): Promise<types.ToolResult>
+}
+
+/** Functions of the page, as tools of one server. */
+export class LocalSet {
+  infos: readonly types.ToolInfo[] = []
+  #tools = new Map<string, types.LocalTool>()
+  readonly #running = new Set<AbortController>()
+  readonly #server: string
+  readonly #nameOf: (tool: string) => string
+
+  constructor(server: string, nameOf: (tool: string) => string) {
+    this.#server = server
+    this.#nameOf = nameOf
+  }
+
+  /** Adds tools, and replaces those of the same name. Changes nothing if one of them is not sound. */
+  add(tools: readonly types.LocalTool[]): void {
+    const fail = (message: string, hint: string) => {
+      throw new RegistryError('invalid_config', message, { server: this.#server, hint })
+    }
+    if (!Array.isArray(tools)) fail('the tools are not an array', 'Pass [{ name, description, inputSchema, run }].')
+    const all = new Map(this.#tools)
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool.name !== 'string' || typeof tool.run !== 'function')
+        fail('a tool lacks its name or its function run', 'Pass { name, description, inputSchema, run }.')
+      const name = this.#nameOf(tool.name)
+      if (!legalName.test(name) || isOwn(name))
+        fail(`models cannot use the name ${JSON.stringify(name.slice(0, 100))}`, 'Use letters, digits, _ and -.')
+      all.set(tool.name, { ...tool })
+    }
+    if (all.size > mostTools) fail(`there are more than ${mostTools} tools`, 'Offer fewer.')
+    const infos = [...all.values()].map((tool) => this.#info(tool))
+    const large = infos.find(({ definition }) => JSON.stringify(definition).length > mostDefinition)
+    if (large) fail(`the definition of ${large.tool} is too large`, `It may have ${mostDefinition} characters.`)
+    this.#tools = all
+    this.infos = infos
+  }
+
+  #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo {
+    const known = this.infos.find((t) => t.tool === name)
+    const definition = structuredClone({ ...rest, name, inputSchema: inputSchema ?? { type: 'object', properties: {} } })
+    if (known && JSON.stringify(known.definition) === JSON.stringify(definition)) return known
+    return { name: this.#nameOf(name), server: this.#server, tool: name, definition }
+  }
+
+  /** Runs a tool. What its function throws is a result with `isError`. */
+  async run(
+    tool: types.ToolInfo,
+    args: string,
+    { signal: caller, timeoutMs = callTimeoutMs, onProgress }: types.DispatchOptions,
+    runner: LocalRunner,
+  ): Promise<types.ToolResult> {
+    await runner.check(tool, args)
+    if (caller?.aborted) throw aborted(caller)
+    const { server, tool: name } = tool
+    const began = performance.now()
+    const removal = new AbortController(), end = new AbortController()
+    const time = AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))
+    const signal = AbortSignal.any([removal.signal, time, end.signal, ...(caller ? [caller] : [])])
+    this.#running.add(removal)
+    let value: unknown, isError = false
+    try {
+      const progress = (p: types.ToolProgress) => {
+        if (!signal.aborted) onProgress?.(p)
+      }
+      value = await Promise.race([
+        rejection(signal),
+        (async () => this.#tools.get(name)!.run(JSON.parse(args), { signal, onProgress: progress }))(),
+      ])
+    } catch (e) {
+      if (caller?.aborted) throw aborted(caller)
+      if (time.aborted)
+        throw new RegistryError(timeoutError.code, `no answer came in ${timeoutMs} ms`, { ...timeoutError, server })
+      if (removal.signal.aborted)
+        throw new RegistryError(serverRemovedError.code, `the tools of ${server} were removed`, {
+          ...serverRemovedError,
+          server,
+        })
+      isError = true
+      value = messageOf(e)
+    } finally {
+      this.#running.delete(removal)
+      end.abort() // late progress is dropped
+    }
+    const durationMs = performance.now() - began
+    return runner.take({ server, tool: name, isError, durationMs, ...answerOf(value) } as Called)
+  }
+
+  /** Removes all tools and ends their calls. */
+  clear(): void {
+    this.#tools.clear()
+    this.infos = []
+    for (const run of this.#running) run.abort()
+  }
+}
+
+/** Functions of the page, as servers of its registry. */
+export class LocalServers {
+  states: types.Snapshot['servers'] = {}
+  readonly #sets = new Map<string, LocalSet>()
+
+  has(name: string): boolean {
+    return this.#sets.has(name)
+  }
+
+  /** The tools of servers that are on. */
+  lists(): Map<string, readonly types.ToolInfo[]> {
+    return new Map([...this.#sets].filter(([name]) => this.#isOn(name)).map(([name, set]) => [name, set.infos]))
+  }
+
+  add(server: string, tools: readonly types.LocalTool[]): void {
+    const set = this.#sets.get(server) ?? new LocalSet(server, (tool) => `${server}__${tool}`)
+    if (!legalName.test(server) || server.includes('__') || server.endsWith('_'))
+      throw new RegistryError('invalid_config', `models cannot use the server name ${JSON.stringify(server)}`, {
+        server,
+        hint: 'Use letters, digits, - and single underscores between them.',
+      })
+    set.add(tools)
+    this.#sets.set(server, set)
+    this.#state(server, this.#isOn(server))
+  }
+
+  remove(server: string): void {
+    this.#sets.get(server)!.clear()
+    this.#sets.delete(server)
+    const { [server]: _, ...states } = this.states
+    this.states = states
+  }
+
+  setEnabled(server: string, enabled: boolean): void {
+    this.#state(server, enabled)
+  }
+
+  run(tool: types.ToolInfo, args: string, options: types.DispatchOptions, runner: LocalRunner) {
+    return this.#sets.get(tool.server)!.run(tool, args, options, runner)
+  }
+
+  /** Removes all. */
+  close(): void {
+    for (const name of this.#sets.keys()) this.remove(name)
+  }
+
+  #isOn(server: string): boolean {
+    return this.states[server]?.config.enabled !== false
+  }
+
+  #state(server: string, enabled: boolean): void {
+    const count = this.#sets.get(server)!.infos.length
+    const state: types.Snapshot['servers'][string] = {
+      status: enabled ? 'connected' : 'disabled',
+      suspended: false,
+      toolCount: enabled ? count : 0,
+      toolTotal: count,
+      lastSuccessful: null,
+      lastConnected: null,
+      lastError: null,
+      consecutiveFailures: 0,
+      retryAt: null,
+      latencyMs: null,
+      config: { url: localUrl, enabled },
+    }
+    this.states = { ...this.states, [server]: state }
+  }
+}
+
+/** The extra tools of a view, under their own names. */
+export function extraTools(tools: readonly types.LocalTool[]): LocalSet {
+  const set = new LocalSet(extraServer, (tool) => tool)
+  for (const { name } of tools)
+    if (typeof name === 'string' && name.includes('__'))
+      throw new RegistryError('invalid_config', `the extra tool ${JSON.stringify(name)} has two underscores in a row`, {
+        hint: 'Names of servers have them. Use single underscores.',
+      })
+  set.add(tools)
+  return set
+}
+
+/** Rejects when the signal aborts. */
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+}
+
+function messageOf(e: unknown): string {
+  const text = e instanceof Error ? e.message || e.name : String(e)
+  return text.slice(0, mostMessage)
+}
+
+/** What a function has returned, as the value of an answer. */
+function answerOf(value: unknown): Pick<Called, 'isError'> | object {
+  if (isObject(value) && Array.isArray(value['content'])) {
+    const { content, structuredContent, isError, _meta } = value
+    return {
+      ...(isError === true && { isError }),
+      value: {
+        content: content.filter(isObject),
+        ...(structuredContent !== undefined && { structuredContent }),
+        ...(_meta !== undefined && { _meta }),
+      },
+    }
+  }
+  if (typeof value === 'string' || value === undefined) return { value: { content: textOf(value ?? '') } }
+  let text
+  try {
+    text = JSON.stringify(value) ?? String(value)
+  } catch (e) {
+    return { isError: true, value: { content: textOf(`the result is not JSON: ${messageOf(e)}`) } }
+  }
+  return { value: { content: textOf(text), ...(isObject(value) && { structuredContent: JSON.parse(text) }) } }
+}
+
+const textOf = (text: string) => [{ type: 'text', text }]

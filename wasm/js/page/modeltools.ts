@@ -1,0 +1,189 @@
+import { checkFields } from '../shared/fields.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import { toolTokens } from '../shared/tokens.ts'
+import type * as types from '../shared/types.ts'
+import { argumentText, checkCount, checkNames } from './checkrequest.ts'
+import { aiSchema, convertTools, type OwnTools } from './dialects.ts'
+import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { suggest } from './suggest.ts'
+import { filterFor, matches } from './toolfilter.ts'
+
+const sdk = 'ai-sdk'
+
+/** The tokens of the tools that are there at once, by default. */
+const defaultBudget = 8000
+
+/** The tools that a search by a model gives: by default, and at most. */
+const defaultHits = 5, mostHits = 20
+
+/** The names that are shown for a name that does not exist. */
+const nearest = 3
+
+/** Tools in the forms of providers, with search and calls: of a registry, or of a view of it. */
+export abstract class ModelTools {
+  /** The dialect of the last deferred list. Found tools have its form. */
+  #dialect: types.Dialect = 'openai'
+
+  /** The tools that models may call now. The array stays the same until the tools change. */
+  abstract readonly tools: readonly types.ToolInfo[]
+  abstract readonly toMessage: types.Registry['toMessage']
+
+  abstract call(
+    name: string,
+    args: Record<string, unknown> | string,
+    options?: types.DispatchOptions,
+  ): Promise<types.ToolResult>
+
+  abstract dispatch(
+    name: string,
+    args: Record<string, unknown> | string,
+    options?: types.DispatchOptions,
+  ): Promise<string>
+
+  /** Searches the tools. `names`, if given, are the only ones that count. */
+  abstract find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]>
+
+  /** Calls the listener after each change of the tools. */
+  abstract subscribe(listener: () => void): () => void
+
+  /** The annotations of a tool, as far as they are believed. */
+  abstract annotations(tool: types.ToolInfo): Record<string, unknown> | undefined
+
+  getTools = ((options: types.GetToolsOptions = {}) => {
+    checkFields('getTools', options, 'format servers include exclude readResult resources deferred onLoss')
+    if (options.onLoss !== undefined && typeof options.onLoss !== 'function')
+      throw new RegistryError('invalid_option', 'onLoss is not a function')
+    if ((options.format as string) !== sdk) return this.#convert(options)
+    const chosen = this.#convert({ ...options, format: 'openai' }) as types.OpenAITool[]
+    return Object.fromEntries(
+      chosen.map(({ function: f }): [string, types.AISDKTool] => [
+        f.name,
+        { description: f.description, inputSchema: aiSchema(f.parameters) },
+      ]),
+    )
+  }) as types.Registry['getTools']
+
+  /** The tools that pass the filter, in the dialect. */
+  #convert({ deferred = false, onLoss, ...options }: types.GetToolsOptions): types.Tool[] {
+    const { format = 'openai' } = options
+    const own: OwnTools = {
+      ...(options.resources && { resources: true }),
+      ...(options.readResult && { readResult: true }),
+    }
+    const tools = this.tools.filter(filterFor(options))
+    if (!deferred) return convertTools(format, tools, own, onLoss)
+    const { keep = [], budgetTokens = defaultBudget } = checkDefer(deferred)
+    let left = budgetTokens
+    // Stops at the first tool that does not fit: a list of 5,000 is not weighed for a budget of 20.
+    const takes = (tool: types.ToolInfo) => left >= 0 && (left -= toolTokens(tool)) >= 0
+    if (tools.every(takes)) return convertTools(format, tools, own, onLoss)
+    this.#dialect = format
+    const isKept = (tool: types.ToolInfo) => matches(keep, tool.name)
+    left = budgetTokens
+    for (const tool of tools) if (isKept(tool)) left -= toolTokens(tool)
+    if (format === 'anthropic') {
+      const all = convertTools(format, tools, {}, onLoss) as types.AnthropicTool[]
+      return [
+        ...all.map((tool, i) => isKept(tools[i]!) ? tool : { ...tool, defer_loading: true }),
+        ...convertTools(format, [], { ...own, search: true }),
+      ]
+    }
+    const near = tools.filter((t) => isKept(t) || takes(t))
+    return convertTools(format, near, { ...own, search: true, call: true }, onLoss)
+  }
+
+  losses(format: types.Dialect, filter: types.ToolFilter = {}): types.Loss[] {
+    const losses: types.Loss[] = []
+    this.#convert({ ...filter, deferred: false, format, onLoss: (loss) => losses.push(loss) })
+    return losses
+  }
+
+  toolsFor(
+    format: 'ai-sdk',
+    { modalities, maxImageBytes, ...filter }: types.ToolFilter & types.MediaOptions = {},
+  ): Record<string, types.RunnableAISDKTool> {
+    if (format !== sdk)
+      throw new RegistryError('invalid_option', `unknown format ${JSON.stringify(format)}`, {
+        hint: `Known is ${sdk}.`,
+      })
+    const tools = this.getTools({ ...filter, format })
+    return Object.fromEntries(
+      Object.entries(tools).map(([name, tool]): [string, types.RunnableAISDKTool] => [name, {
+        ...tool,
+        execute: (args, { abortSignal: signal, toolCallId: callId }) => this.call(name, args, { signal, callId }),
+        toModelOutput: ({ output }) => this.toMessage(output, { format, modalities, maxImageBytes }),
+      }]),
+    )
+  }
+
+  /** The tool of that name. */
+  named(name: string): types.ToolInfo | undefined {
+    return this.tools.find((t) => t.name === name)
+  }
+
+  has(name: string): boolean {
+    return isOwn(name) || !!this.named(name)
+  }
+
+  search(query: string, options: types.SearchOptions = {}): Promise<types.SearchHit[]> {
+    return this.find(query, options)
+  }
+
+  suggest(task: string, options?: types.SuggestOptions): Promise<types.SuggestedTool[]> {
+    return suggest(this, task, options)
+  }
+
+  /** Answers the tools with which models find and call other tools. */
+  async answer(name: string, args: string, options: types.DispatchOptions = {}): Promise<types.ToolResult> {
+    const asked = JSON.parse(args) as Record<string, unknown>
+    return name === searchTool ? this.#search(asked, options) : this.#call(asked, options)
+  }
+
+  async #search({ query, limit, server }: Record<string, unknown>, { signal }: types.DispatchOptions) {
+    const began = performance.now()
+    if (typeof query !== 'string') return ownResult(searchTool, began, 'Say what you look for in `query`.', true)
+    const most = Math.min(Math.max(Math.floor(Number(limit)) || defaultHits, 1), mostHits)
+    const hits = await this.search(query.slice(0, 1000), {
+      limit: most,
+      ...(typeof server === 'string' && { servers: [server] }),
+      ...(signal && { signal }),
+    })
+    const names = hits.map((hit) => hit.name)
+    const found = names.flatMap((name) => this.named(name) ?? [])
+    if (!found.length) return ownResult(searchTool, began, 'No tool fits. Try other words, or go on without a tool.')
+    const text = JSON.stringify({ tools: convertTools(this.#dialect, found, {}) })
+    return { ...ownResult(searchTool, began, text), structuredContent: { names: found.map((t) => t.name) } }
+  }
+
+  async #call({ name, arguments: args }: Record<string, unknown>, options: types.DispatchOptions) {
+    const began = performance.now()
+    if (typeof name === 'string' && !isOwn(name) && this.has(name))
+      return this.call(name, argumentText(args as Record<string, unknown>), options)
+    const near = await this.search(String(name).slice(0, 200), { limit: nearest }).catch(() => [])
+    const hint = near.length ? ` The nearest are: ${near.map((hit) => hit.name).join(', ')}.` : ''
+    const text = `There is no tool ${JSON.stringify(String(name).slice(0, 200))}.${hint} Find tools with ${searchTool}.`
+    return ownResult(callTool, began, text, true)
+  }
+}
+
+/** A result that the registry makes itself. */
+function ownResult(tool: string, began: number, text: string, isError = false): types.ToolResult {
+  const server = 'portolan'
+  return {
+    text,
+    content: [{ type: 'text', text }],
+    isError,
+    server,
+    tool,
+    durationMs: performance.now() - began,
+    provenance: { server, tool, origin: '', untrusted: true },
+  }
+}
+
+function checkDefer(deferred: true | types.DeferOptions): types.DeferOptions {
+  if (deferred === true) return {}
+  checkFields('deferred', deferred, 'keep budgetTokens')
+  checkNames('deferred.keep', deferred.keep)
+  checkCount('deferred.budgetTokens', deferred.budgetTokens)
+  return deferred
+}

@@ -1,0 +1,286 @@
+import { checkFields } from '../shared/fields.ts'
+import { RegistryError } from '../shared/registry-error.ts'
+import { toolTokens } from '../shared/tokens.ts'
+import type * as types from '../shared/types.ts'
+import { argumentText, checkCount, checkNames } from './checkrequest.ts'
+import { extraTools, type LocalRunner, type LocalSet } from './local.ts'
+import { ModelTools } from './modeltools.ts'
+import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { aborted, shielded } from './requests.ts'
+import { filterFor, matchesOne } from './toolfilter.ts'
+
+/** The names that a refused call lists. */
+const mostNames = 30
+
+/** What annotations say if they are absent (`ToolAnnotations` of the specification). */
+const absent = { readOnly: false, destructive: true, idempotent: false, openWorld: true }
+
+/** What a view needs of the registry, or of the view, that it narrows. */
+export type Parent =
+  & Pick<ModelTools, 'tools' | 'call' | 'dispatch' | 'find' | 'toMessage' | 'subscribe' | 'annotations'>
+  & { readonly ended: AbortSignal; readonly runner: LocalRunner }
+
+/** The tools of a view, as far as they are known to be the same. */
+interface Chosen {
+  from: readonly types.ToolInfo[]
+  trusted: string
+  tools: readonly types.ToolInfo[]
+  dropped: readonly types.ToolInfo[]
+}
+
+/** A narrower registry for one agent. */
+export class View extends ModelTools implements types.View {
+  readonly #parent: Parent
+  #options: types.ViewOptions = {}
+  #extra: LocalSet | undefined
+  #chosen: Chosen | undefined
+  readonly #listeners = new Set<() => void>()
+  readonly #ends = new AbortController()
+  /** Ends with this view and with its parent. */
+  readonly ended: AbortSignal
+  #calls = 0
+  /** When the first call began, of `performance.now()`. */
+  #began: number | undefined
+
+  constructor(parent: Parent, options: types.ViewOptions) {
+    super()
+    this.#parent = parent
+    this.ended = AbortSignal.any([parent.ended, this.#ends.signal])
+    this.update(options)
+  }
+
+  update(options: Partial<types.ViewOptions>): void {
+    checkFields('view', options, 'servers include exclude annotations budgetTokens approve limits extra')
+    for (const name of ['servers', 'include', 'exclude'] as const) checkNames(name, options[name])
+    checkFields('annotations', options.annotations, Object.keys(absent).join(' '))
+    checkFields('limits', options.limits, 'calls seconds')
+    checkCount('budgetTokens', options.budgetTokens)
+    checkCount('limits.calls', options.limits?.calls)
+    checkCount('limits.seconds', options.limits?.seconds)
+    if (options.approve !== undefined && typeof options.approve !== 'function')
+      throw new RegistryError('invalid_option', 'approve is not a function')
+    if ('extra' in options) this.#extra = options.extra && extraTools(options.extra)
+    this.#options = { ...this.#options, ...options }
+    this.#chosen = undefined
+    queueMicrotask(() => {
+      for (const listener of [...this.#listeners]) shielded(listener)
+    })
+  }
+
+  get tools(): readonly types.ToolInfo[] {
+    return this.#choose().tools
+  }
+
+  get dropped(): readonly types.ToolInfo[] {
+    return this.#choose().dropped
+  }
+
+  #choose(): Chosen {
+    if (this.ended.aborted) return { from: [], trusted: '', tools: [], dropped: [] }
+    const from = this.#parent.tools
+    const { annotations } = this.#options
+    const believed = from.map((t) => annotations ? this.#parent.annotations(t) : undefined)
+    // A server that becomes trusted changes no list.
+    const trusted = believed.map((a) => a ? 1 : 0).join('')
+    const was = this.#chosen
+    if (was?.from === from && was.trusted === trusted) return was
+    const passes = filterFor(this.#options)
+    const fitting = from.filter((t, i) => passes(t) && agrees(annotations, believed[i]))
+    const all = [...this.#extra?.infos ?? [], ...fitting]
+    const [tools, dropped] = this.#fit(all)
+    return this.#chosen = { from, trusted, tools: sameOr(was?.tools, tools), dropped: sameOr(was?.dropped, dropped) }
+  }
+
+  /** The tools within the budget, in their order, and the others. Extra tools rank first, then the order of `include`. */
+  #fit(all: types.ToolInfo[]): [tools: types.ToolInfo[], dropped: types.ToolInfo[]] {
+    const { budgetTokens, include = [] } = this.#options
+    if (budgetTokens === undefined) return [all, []]
+    const rank = (tool: types.ToolInfo) =>
+      this.#extra?.infos.includes(tool) ? -1 : include.findIndex((pattern) => matchesOne(pattern, tool.name))
+    const ranked = all.map((tool) => ({ tool, rank: rank(tool) })).sort((a, b) => a.rank - b.rank)
+    let left = budgetTokens
+    const kept = new Set<types.ToolInfo>()
+    for (const { tool } of ranked) {
+      const tokens = toolTokens(tool)
+      if (tokens > left) continue
+      left -= tokens
+      kept.add(tool)
+    }
+    return [all.filter((t) => kept.has(t)), ranked.flatMap(({ tool }) => kept.has(tool) ? [] : tool)]
+  }
+
+  get usage(): types.View['usage'] {
+    return {
+      calls: this.#calls,
+      seconds: this.#began === undefined ? 0 : (performance.now() - this.#began) / 1000,
+      tokens: this.tools.reduce((sum, tool) => sum + toolTokens(tool), 0),
+    }
+  }
+
+  async call(
+    name: string,
+    args: Record<string, unknown> | string,
+    options: types.DispatchOptions = {},
+  ): Promise<types.ToolResult> {
+    this.#checkOpen()
+    if (name === searchTool || name === callTool) return this.answer(name, argumentText(args), options)
+    if (resourceTools.includes(name as never)) return this.#readResource(name, args, options)
+    if (isOwn(name)) return this.#parent.call(name, args, options)
+    const tool = this.named(name)
+    if (!tool) throw this.#notOffered(name)
+    const { calls = Infinity, seconds = Infinity } = this.#options.limits ?? {}
+    this.#began ??= performance.now()
+    const left = seconds * 1000 - (performance.now() - this.#began)
+    if (this.#calls >= calls) throw overBudget(`all ${calls} calls`)
+    if (left <= 0) throw overBudget(`all ${seconds} seconds`)
+    this.#calls++
+    const time = left < 2 ** 31 ? AbortSignal.timeout(left) : undefined
+    const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
+    try {
+      await this.#approve(tool, argumentText(args), signal)
+      return await (this.#extra?.infos.includes(tool)
+        ? this.#extra.run(tool, argumentText(args), { ...options, signal }, this.runner)
+        : this.#parent.call(name, args, { ...options, signal }))
+    } catch (e) {
+      if (options.signal?.aborted || !signal.aborted) throw e
+      if (this.ended.aborted) throw closedError()
+      throw overBudget(`all ${seconds} seconds`)
+    }
+  }
+
+  async dispatch(
+    name: string,
+    args: Record<string, unknown> | string,
+    options?: types.DispatchOptions,
+  ): Promise<string> {
+    this.#checkOpen()
+    return name === readTool ? this.#parent.dispatch(name, args, options) : (await this.call(name, args, options)).text
+  }
+
+  async #approve(tool: types.ToolInfo, args: string, signal: AbortSignal): Promise<void> {
+    const { approve } = this.#options
+    if (!approve) return
+    const answer = await untilAborted(
+      Promise.resolve(approve({
+        server: tool.server,
+        tool: tool.tool,
+        name: tool.name,
+        args: JSON.parse(args),
+        description: tool.definition.description ?? '',
+        annotations: tool.definition.annotations ?? {},
+        trusted: !!this.annotations(tool),
+        pin: tool.pin ?? '',
+        flags: tool.flags ?? [],
+        signal,
+      })),
+      signal,
+    )
+    if (answer !== true && answer !== 'once' && answer !== 'always')
+      throw new RegistryError('denied', `the call of ${tool.name} was not allowed`, {
+        server: tool.server,
+        hint: "The view's approve did not allow it.",
+      })
+  }
+
+  /** Lists or reads resources of the servers whose tools the view may have. */
+  async #readResource(name: string, args: Record<string, unknown> | string, options: types.DispatchOptions) {
+    const { servers } = this.#options
+    if (!servers) return this.#parent.call(name, args, options)
+    const { server } = JSON.parse(argumentText(args)) as { server?: unknown }
+    if (servers.includes(server as string)) return this.#parent.call(name, args, options)
+    throw new RegistryError('not_offered', `Resources are there of these servers: ${servers.join(', ')}. Name one.`, {
+      hint: 'The view is of these servers only.',
+    })
+  }
+
+  #notOffered(name: unknown): RegistryError {
+    const names = this.tools.slice(0, mostNames).map((t) => t.name).join(', ')
+    const list = names ? `You may call: ${names}` : 'There are no tools'
+    return new RegistryError(
+      'not_offered',
+      `There is no tool ${JSON.stringify(String(name).slice(0, 200))}. ${list}.`,
+      { hint: 'The view does not offer it. The message is a text for the model.' },
+    )
+  }
+
+  #checkOpen(): void {
+    if (this.ended.aborted) throw closedError()
+  }
+
+  find(query: string, options: types.SearchOptions, names?: ReadonlySet<string>): Promise<types.SearchHit[]> {
+    const own = this.tools.map((t) => t.name)
+    return this.#parent.find(query, options, new Set(names ? own.filter((name) => names.has(name)) : own))
+  }
+
+  get runner(): LocalRunner {
+    return this.#parent.runner
+  }
+
+  get toMessage(): types.Registry['toMessage'] {
+    return this.#parent.toMessage
+  }
+
+  annotations(tool: types.ToolInfo): Record<string, unknown> | undefined {
+    return this.#extra?.infos.includes(tool) ? tool.definition.annotations ?? {} : this.#parent.annotations(tool)
+  }
+
+  view(options: types.ViewOptions = {}): types.View {
+    return new View(this, options)
+  }
+
+  subscribe(listener: () => void): () => void {
+    let known = this.tools
+    const own = () => {
+      const now = this.tools
+      if (now !== known) {
+        known = now
+        listener()
+      }
+    }
+    this.#listeners.add(own)
+    const stop = this.#parent.subscribe(own)
+    return () => {
+      stop()
+      this.#listeners.delete(own)
+    }
+  }
+
+  close(): void {
+    this.#ends.abort()
+    this.#listeners.clear()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}
+
+const closedError = () => new RegistryError('closed', 'the view was closed', { hint: 'Make a new one: registry.view().' })
+
+const overBudget = (what: string) =>
+  new RegistryError('budget_exceeded', `${what} of this task are used up. Answer with what you have.`, {
+    hint: 'The view has such limits. The message is a text for the model.',
+  })
+
+/** Whether annotations are as wanted. Those that are not believed count as absent. */
+function agrees(wanted: types.ViewOptions['annotations'], believed: Record<string, unknown> | undefined): boolean {
+  return Object.entries(wanted ?? {}).every(([name, value]) => {
+    const said = believed?.[`${name}Hint`]
+    return value === undefined || (typeof said === 'boolean' ? said : absent[name as keyof typeof absent]) === value
+  })
+}
+
+/** The earlier array, if it has the same elements. */
+function sameOr<T>(was: readonly T[] | undefined, now: readonly T[]): readonly T[] {
+  return was?.length === now.length && was.every((value, i) => value === now[i]) ? was : now
+}
+
+/** Settles as the promise, or rejects when the signal aborts. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(aborted(signal))
+  return new Promise((resolve, reject) => {
+    const end = () => reject(aborted(signal))
+    signal.addEventListener('abort', end, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
