@@ -24,6 +24,7 @@ const published = {
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/host/worker.ts`]: './worker.js',
   [`${js}/shared/scan.ts`]: './scan.js',
+  [`${js}/shared/search.ts`]: './search.js',
   [`${js}/fetch/demo.ts`]: './demo.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
@@ -68,7 +69,7 @@ const separateTables = {
 /** index.js and its parts, each named as its source file. */
 async function buildPage() {
   // Built by themselves: no worker imports the script that starts it.
-  const apart = ['host/worker.ts', 'shared/scan.ts'].map((source) => join(js, source))
+  const apart = ['host/worker.ts', 'shared/scan.ts', 'shared/search.ts'].map((source) => join(js, source))
   const bundler = await rollup({
     input: `${js}/page/index.ts`,
     preserveEntrySignatures: 'allow-extension',
@@ -167,9 +168,12 @@ await Promise.all([
   buildPage(),
   buildPanel(),
   buildCallback(),
-  bundle(`${js}/host/worker.ts`, 'worker.js', { plugins: [external(`${js}/shared/scan.ts`, `${js}/fetch/demo.ts`)] }),
+  bundle(`${js}/host/worker.ts`, 'worker.js', {
+    plugins: [external(`${js}/shared/scan.ts`, `${js}/shared/search.ts`, `${js}/fetch/demo.ts`)],
+  }),
   bundle(`${js}/fetch/demo.ts`, 'demo.js'),
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
+  bundle(`${js}/shared/search.ts`, 'search.js'),
   // Without splitting, an import() becomes a part of the file.
   bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {

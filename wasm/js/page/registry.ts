@@ -19,6 +19,7 @@ import { readTool, resourceTools } from './own-tools.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
+import type { Finder } from './finder.ts'
 import type { Questions } from './questions.ts'
 import type { Results } from './results.ts'
 import type { Tasks } from './tasks.ts'
@@ -112,6 +113,7 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   #questions: Promise<Questions> | undefined
   #offering: Offers | undefined
   #tasking: Promise<Tasks> | undefined
+  #finder: Promise<Finder> | undefined
   /** Ends the messages of logs, while an observer wants them. */
   #logging: AbortController | undefined
 
@@ -304,8 +306,19 @@ export class RegistryImage implements Omit<types.Registry, 'getTools' | 'toolsFo
   }
 
   #find(name: string): types.ToolInfo | undefined {
-    this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
-    return this.#index.get(name)
+    return this.#byName().get(name)
+  }
+
+  #byName(): Map<string, types.ToolInfo> {
+    return this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
+  }
+
+  async search(query: string, options?: types.SearchOptions): Promise<types.SearchHit[]> {
+    const finder =
+      await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
+        new Finder({ requests: this.requests, tools: () => this.#byName(), isRemote: !this.#owner.trust })
+      ))
+    return finder.search(query, options)
   }
 
   async dispatch(
