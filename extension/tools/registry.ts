@@ -1,5 +1,5 @@
 import { create } from '../../wasm/js/page/create.ts'
-import { RegistryImage } from '../../wasm/js/page/registry.ts'
+import type { RegistryImage } from '../../wasm/js/page/registry.ts'
 import { serve } from '../../wasm/js/page/serve.ts'
 import { channelOf } from '../../wasm/js/page/signin.ts'
 import { Host } from '../../wasm/js/host/host.ts'
@@ -106,7 +106,7 @@ export class PublishedRegistry {
   }
 
   private async start(): Promise<RegistryImage> {
-    const registry = await create(RegistryImage, {
+    const registry = await create({
       wasm: browser.extensionUrl('portolan.wasm'),
       mode: 'main',
       host: Host,
@@ -118,7 +118,7 @@ export class PublishedRegistry {
         this.ask(callId, { mode: 'form', server, tool, message, requestedSchema }, signal),
       onElicitationUrl: async ({ callId, signal, server, tool, message, url, elicitationId, awaitsEnd }) =>
         (await this.ask(callId, { mode: 'url', server, tool, message, url, elicitationId, awaitsEnd }, signal)).action,
-    })
+    }, false) // the side panel offers tools to models
     this.registry = registry
     registry.subscribe(() => {
       const { tools, servers } = registry.getSnapshot()

@@ -20,10 +20,11 @@ const minified = {
 
 /**
  * The parts of a registry that the background never uses: it starts no worker, shares its storage with no tab, and
- * leaves messages for models, and checks of calls, to the side panel. An import() of one fails, as any
+ * leaves lists and messages for models, and checks of calls, to the side panel. An import() of one fails, as any
  * in a service worker.
  */
-const unused = /\/(shared|worker-fallbacks|storage-lock|definitions|validate|tomessage|limits|integrity|worker)\.ts$/
+const unused =
+  /\/(shared|worker-fallbacks|storage-lock|definitions|validate|models|finder|search|tomessage|limits|integrity|worker)\.ts$/
 const withoutUnused = {
   name: 'parts that the background never uses',
   setup(build) {

@@ -24,6 +24,7 @@ const published = {
   [`${js}/shared/types.ts`]: './index.js',
   [`${js}/host/worker.ts`]: './worker.js',
   [`${js}/shared/scan.ts`]: './scan.js',
+  [`${js}/shared/search.ts`]: './search.js',
   [`${js}/fetch/demo.ts`]: './demo.js',
   'web/panel/index.ts': './panel.js',
   'web/panel/types.ts': './panel.js',
@@ -65,10 +66,24 @@ const separateTables = {
   },
 }
 
+/** The parts that have source files which other parts need too. */
+const chunkOf = {
+  definitions: 'definitions',
+  vault: 'definitions',
+  results: 'results',
+  text: 'results',
+  plaintext: 'results',
+  yield: 'results',
+  ...Object.fromEntries(
+    ['models', 'modeltools', 'view', 'local', 'suggest', 'toolfilter', 'tokens', 'dialects', 'convert', 'gemini']
+      .concat(['schemarefs', 'schemashape', 'schemaview']).map((source) => [source, 'models']),
+  ),
+}
+
 /** index.js and its parts, each named as its source file. */
 async function buildPage() {
   // Built by themselves: no worker imports the script that starts it.
-  const apart = ['host/worker.ts', 'shared/scan.ts'].map((source) => join(js, source))
+  const apart = ['host/worker.ts', 'shared/scan.ts', 'shared/search.ts'].map((source) => join(js, source))
   const bundler = await rollup({
     input: `${js}/page/index.ts`,
     preserveEntrySignatures: 'allow-extension',
@@ -93,10 +108,7 @@ async function buildPage() {
     onlyExplicitManualChunks: true,
     // Bundlers of apps warn of imports that only load a file earlier.
     hoistTransitiveImports: false,
-    manualChunks: (id) =>
-      ({ definitions: 'definitions', vault: 'definitions', results: 'results', text: 'results', plaintext: 'results' })[
-        /(\w+)\.ts$/.exec(id)?.[1]
-      ],
+    manualChunks: (id) => chunkOf[/(\w+)\.ts$/.exec(id)?.[1]],
   })
   await bundler.close()
   await Promise.all(output.map(async ({ fileName, code }) => {
@@ -167,9 +179,12 @@ await Promise.all([
   buildPage(),
   buildPanel(),
   buildCallback(),
-  bundle(`${js}/host/worker.ts`, 'worker.js', { plugins: [external(`${js}/shared/scan.ts`, `${js}/fetch/demo.ts`)] }),
+  bundle(`${js}/host/worker.ts`, 'worker.js', {
+    plugins: [external(`${js}/shared/scan.ts`, `${js}/shared/search.ts`, `${js}/fetch/demo.ts`)],
+  }),
   bundle(`${js}/fetch/demo.ts`, 'demo.js'),
   bundle(`${js}/shared/scan.ts`, 'scan.js'),
+  bundle(`${js}/shared/search.ts`, 'search.js'),
   // Without splitting, an import() becomes a part of the file.
   bundle(`${js}/host/service.ts`, 'service.js', { plugins: [external(`${js}/shared/registry-error.ts`)] }),
   bundle(`${js}/cassette/index.ts`, 'cassette.js', {

@@ -17,6 +17,7 @@ import type {
 import { crashed, crashedForGood, Restarts } from '../shared/restarts.ts'
 import { toolParts, toolsEvents } from '../shared/toolparts.ts'
 import { givePins } from '../shared/pinned.ts'
+import { Searches } from './searches.ts'
 import type { Early } from '../fetch/early.ts'
 import type { MakeIoWorker } from '../fetch/io-worker.ts'
 import type { Channel, Root, ServerConfig } from '../shared/types.ts'
@@ -88,6 +89,7 @@ export class Host {
   #closing = 0
   /** Pins that arrived before a page that can store them. */
   #unkept: PinsEvent[] = []
+  readonly #searches = new Searches()
   /** The clients that hear of exchanges. */
   readonly #tracers = new Set<number>()
   readonly #asks = new Map<number, { of: Instance; ask: number; client: Channel; event: string }>()
@@ -148,6 +150,7 @@ export class Host {
     }
     return () => {
       this.#clients.delete(number)
+      this.#searches.forget(number)
       if (this.#tracers.delete(number)) this.#trace(this.#instance)
       channel.onmessage = null
       this.#held = this.#held.filter(([of]) => of !== number)
@@ -206,6 +209,12 @@ export class Host {
       return client.channel.post({ id: m.id, result: null } satisfies ToPage)
     }
     if (m.method === 'attach') return this.#sendState(number, client, m.id)
+    if (m.method === 'index' || m.method === 'search') { // they need no module
+      return void this.#searches.perform(number, m).then(
+        (result) => client.channel.post({ id: m.id, result } satisfies ToPage),
+        (e: unknown) => client.channel.post({ id: m.id, error: toWire(e) } satisfies ToPage),
+      )
+    }
     if (this.#closed) throw new RegistryError('closed', 'the registry is closed')
     if (this.#down && m.method !== 'close') {
       if (!this.#restarts.allow(m.method === 'retry')) throw this.#down

@@ -55,15 +55,15 @@ class PageOwner implements Owner {
   #signInWindow: Promise<SignInWindow> | undefined
   #unwatchShared = () => {}
 
-  /** Creates a registry of a class of images. The caller has checked the options. */
-  static async create(options: types.RegistryOptions): Promise<RegistryImage> {
+  /** Creates a registry. The caller has checked the options. `forModels`: it offers its tools to models. */
+  static async create(options: types.RegistryOptions, forModels = true): Promise<RegistryImage> {
     const owner = new PageOwner(options)
     await owner.#loadChecks()
     const registry = owner.#registry = new RegistryImage(owner)
     registry.version = version
     registry.rememberSecrets = !!options.rememberSecrets
     try {
-      await Promise.all([registry.load(), owner.#start()])
+      await Promise.all([forModels && registry.load(), owner.#start()])
     } catch (e) {
       await registry.close()
       throw e

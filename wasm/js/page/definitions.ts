@@ -6,7 +6,7 @@ import type { Flag, RegistryOptions, ServerConfig, ServerHealth, ToolInfo } from
 import { openDB, openVault, request, secretsOf, type Vault } from '../shared/vault.ts'
 import { version } from '../shared/version.ts'
 import type { RegistryImage } from './registry.ts'
-import { isObject } from './schemashape.ts'
+import { isObject } from '../shared/object.ts'
 import { pinsShape, type ConfigStore } from './storage.ts'
 
 /** The bounds of the stored lists: of one server in characters, and of all in bytes. The oldest are dropped. */

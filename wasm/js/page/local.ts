@@ -81,7 +81,7 @@ export class LocalSet {
     const { server, tool: name } = tool
     const began = performance.now()
     const removal = new AbortController(), end = new AbortController()
-    const time = AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1))
+    const time = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1))
     const signal = AbortSignal.any([removal.signal, time, end.signal, ...(caller ? [caller] : [])])
     this.#running.add(removal)
     let value: unknown, isError = false

@@ -9,6 +9,7 @@ export const parts = {
   activity: () => import('./activity.ts'),
   validate: () => import('./validate.ts'),
   secrets: () => import('./secrets.ts'),
+  finder: () => import('./finder.ts'),
   integrity: () => import('../shared/integrity.ts'),
   models: () => import('./models.ts'),
   limits: () => import('./limits.ts'),

@@ -19,6 +19,7 @@ import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tool
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
+import type { Finder } from './finder.ts'
 import type { Questions } from './questions.ts'
 import type { RegistryTools, Source as ModelSource } from './models.ts'
 import type { Results } from './results.ts'
@@ -113,8 +114,9 @@ export class RegistryImage implements types.Registry, HostListener {
   #questions: Promise<Questions> | undefined
   #offering: Offers | undefined
   #tasking: Promise<Tasks> | undefined
-  /** Loaded before an app gets the registry. */
+  /** Loaded before an app gets the registry. Absent in one that offers nothing to models. */
   #models!: RegistryTools
+  #finder: Promise<Finder> | undefined
   /** Ends the messages of logs, while an observer wants them. */
   #logging: AbortController | undefined
 
@@ -160,6 +162,11 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#servers[server])
       throw new RegistryError('invalid_config', `${server} is an MCP server`, { server, hint: 'Use another name.' })
     this.#models.local.add(server, tools)
+    this.#localChanged()
+  }
+
+  #localChanged(): void {
+    this.#index = this.#offers = undefined
     this.#changed()
   }
 
@@ -199,7 +206,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkName(name)
     if (this.#isLocal(name)) {
       this.#models.local.remove(name)
-      return this.#changed()
+      return this.#localChanged()
     }
     await this.requests.ask({ method: 'removeServer', name })
     await this.#owner.save?.(name)
@@ -218,7 +225,7 @@ export class RegistryImage implements types.Registry, HostListener {
     checkName(name)
     if (this.#isLocal(name)) {
       this.#models.local.setEnabled(name, enabled)
-      return this.#changed()
+      return this.#localChanged()
     }
     await this.requests.ask({ method: 'setEnabled', name, enabled })
     await this.#owner.save?.(name, ['enabled'])
@@ -364,8 +371,27 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   #find(name: string): types.ToolInfo | undefined {
-    this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
-    return this.#index.get(name)
+    return this.#byName().get(name)
+  }
+
+  #byName(): Map<string, types.ToolInfo> {
+    return this.#index ??= new Map(this.getSnapshot().tools.map((t) => [t.name, t]))
+  }
+
+  search(query: string, options?: types.SearchOptions): Promise<types.SearchHit[]> {
+    return this.find(query, options)
+  }
+
+  /** Searches the tools. `names`, if given, are the only ones that count. */
+  async find(
+    query: string,
+    options?: types.SearchOptions,
+    names?: ReadonlySet<string>,
+  ): Promise<types.SearchHit[]> {
+    const finder = await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
+      new Finder({ requests: this.requests, tools: () => this.#byName(), isRemote: !this.#owner.trust })
+    ))
+    return finder.search(query, options, names)
   }
 
   async dispatch(

@@ -75,6 +75,11 @@ export class Requests {
     this.mode = source.mode
   }
 
+  /** A host is there, or starts. */
+  get isRunning(): boolean {
+    return !!(this.#channel || this.#starting)
+  }
+
   /** Starts the module, unless a start is under way, and sends the outbox. Resolves once the state has arrived. */
   start(signal?: AbortSignal): Promise<StartedHost> {
     return this.#starting ??= this.#open(signal).finally(() => {
@@ -114,7 +119,7 @@ export class Requests {
 
   /** Sends a request without a need for its reply. It starts no host, because a new host needs no such request. */
   tell(body: RequestBody): void {
-    if (!this.#dead && (this.#channel || this.#starting)) this.ask(body).catch(ignore)
+    if (!this.#dead && this.isRunning) this.ask(body).catch(ignore)
   }
 
   ask<T>(

@@ -134,7 +134,7 @@ export class View extends ModelTools implements types.View {
     if (this.#calls >= calls) throw overBudget(`all ${calls} calls`)
     if (left <= 0) throw overBudget(`all ${seconds} seconds`)
     this.#calls++
-    const time = left < 2 ** 31 ? AbortSignal.timeout(left) : undefined
+    const time = left < 2 ** 31 ? AbortSignal.timeout(Math.ceil(left)) : undefined
     const signal = AbortSignal.any([options.signal, this.ended, time].filter((s) => s !== undefined))
     try {
       await this.#approve(tool, argumentText(args), signal)

@@ -1,5 +1,6 @@
 import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
+import type { SearchDocument } from './search.ts'
 import type {
   AuthorizeRequest,
   Dialect,
@@ -69,6 +70,13 @@ export type Request =
     | { method: 'cancelTask'; name: string; taskId: string }
     /** It goes to the realm that owns a served registry. */
     | { method: 'tasks' }
+    /**
+     * Tools of a server for the page's search index. They replace earlier ones when the `last` have come. Part 0 begins
+     * the index, and the others are counted from it.
+     */
+    | { method: 'index'; name: string; documents: SearchDocument[]; last: boolean; part: number }
+    /** The reply has what was found in the index of so many parts; null: the host does not have it. */
+    | { method: 'search'; query: string; limit: number; servers?: string[]; names?: string[]; parts: number }
     | { method: 'online'; online: boolean }
     /** The host reports exchanges to this page from now on, or no more. */
     | { method: 'trace'; on: boolean }

@@ -453,6 +453,12 @@ export interface Registry extends AsyncDisposable {
    * created without roots, because servers were not told that there are any.
    */
   setRoots(roots: Root[]): Promise<void>
+  /**
+   * Finds tools that fit a task or some words, best first, among those that models may call now. It is lexical and
+   * local: names, titles, descriptions and parameters are compared, and nothing is sent anywhere. Misspelled words are
+   * found too. The same tools and query give the same hits, which may be none.
+   */
+  search(query: string, options?: SearchOptions): Promise<SearchHit[]>
   /** The health of each server, by name. */
   getHealth(): Record<string, ServerHealth>
   /** The current state. The object stays the same until the state changes. */
@@ -482,6 +488,28 @@ export interface LogEntry {
   text: string
   /** Instead of a text: how many messages came too fast and were dropped. */
   dropped?: number
+}
+
+/** Options of {@link Registry.search}. */
+export interface SearchOptions {
+  /** The most hits, up to 50. Default: 10. */
+  limit?: number
+  /** Only tools of these servers. Default: all. */
+  servers?: string[]
+  signal?: AbortSignal
+}
+
+/** A tool that {@link Registry.search} has found. */
+export interface SearchHit {
+  /** The name for models. */
+  name: string
+  server: string
+  /** The tool's description, at most 1,000 characters. */
+  description: string
+  /** How well the tool fits, between 0 and 1. Compare scores of one query only. */
+  score: number
+  /** Which words of the query stand where: `name: read, file; parameter: path`. */
+  why: string
 }
 
 /** Options of lists of resources and prompts. */

@@ -1,0 +1,44 @@
+import type { Request } from '../shared/protocol.ts'
+import type { Found, SearchDocument, SearchIndex } from '../shared/search.ts'
+import { inTurns } from '../shared/yield.ts'
+
+export type SearchRequest = Extract<Request, { method: 'index' | 'search' }>
+
+/** A client's index, the number of messages that made it, and the tools of a server that is not complete yet. */
+interface Own {
+  index: SearchIndex
+  parts: number
+  arriving: SearchDocument[]
+}
+
+/** The search indexes of a host, one for each client. Their tools come from the clients. */
+export class Searches {
+  readonly #indexes = new Map<number, Own>()
+  /** Settles after the last request, because each needs the work of those before it. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Answers a request. Null: this host lacks messages of the client's index. */
+  perform(client: number, m: SearchRequest): Promise<Found[] | null> {
+    const done = this.#last.then(() => this.#perform(client, m))
+    this.#last = done.catch(() => this.#indexes.delete(client))
+    return done
+  }
+
+  async #perform(client: number, m: SearchRequest): Promise<Found[] | null> {
+    let own = this.#indexes.get(client)
+    if (m.method === 'search') return own?.parts === m.parts ? own.index.search(m.query, m.limit, m) : null
+    if (m.part === 0) {
+      const { SearchIndex } = await import('../shared/search.ts')
+      this.#indexes.set(client, own = { index: new SearchIndex(), parts: 0, arriving: [] })
+    }
+    if (own?.parts !== m.part) return null
+    own.parts++
+    own.arriving.push(...m.documents)
+    if (m.last) await inTurns(own.index.set(m.name, own.arriving.splice(0)))
+    return null
+  }
+
+  forget(client: number): void {
+    this.#indexes.delete(client)
+  }
+}
