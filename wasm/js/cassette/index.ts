@@ -1,3 +1,4 @@
+import { maskSecrets } from '../shared/leaks.ts'
 import { checkFields } from '../shared/fields.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import type { Tape } from './tape.ts'
@@ -30,7 +31,7 @@ export const replay: typeof types.replay = (text, options = {}) => {
   }
   return {
     async open(_start, begin) {
-      const player = new Player(tape, new Redaction(options.redact), await begin)
+      const player = new Player(tape, new Redaction(options.redact, maskSecrets), await begin)
       return { channel: player.channel, mode: 'replay', refused: {} } satisfies StartedHost
     },
   } as ReturnType<typeof types.replay>

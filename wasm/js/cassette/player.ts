@@ -129,7 +129,7 @@ export class Player {
   }
 
   #configure(name: string, config: ServerConfig): void {
-    this.#redaction.learn(config.headers)
+    this.#redaction.learn(config)
     this.#configs.set(name, config)
   }
 

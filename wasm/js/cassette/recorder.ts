@@ -1,3 +1,4 @@
+import { maskSecrets } from '../shared/leaks.ts'
 import { readArguments } from './key.ts'
 import { opened } from '../shared/answer.ts'
 import { Redaction } from '../shared/redaction.ts'
@@ -21,12 +22,12 @@ export class Recorder implements Recording {
   full = false
 
   constructor({ redact, maxBytes = defaultBytes }: RecordOptions) {
-    this.#redaction = new Redaction(redact)
+    this.#redaction = new Redaction(redact, maskSecrets)
     this.#maxBytes = maxBytes
   }
 
   async open(start: () => Promise<StartedHost>, begin: Promise<Begin>): Promise<StartedHost> {
-    for (const { headers } of Object.values((await begin).servers)) this.#redaction.learn(headers)
+    for (const config of Object.values((await begin).servers)) this.#redaction.learn(config)
     const opened = await start()
     return { ...opened, channel: this.#listen(opened.channel) }
   }
@@ -72,7 +73,7 @@ export class Recorder implements Recording {
   #asked(m: ToHost, open: Map<number, TapedCall>): void {
     if ('cancel' in m) return void open.delete(m.cancel)
     if (!('method' in m)) return
-    if (m.method === 'addServer' || m.method === 'updateServer') this.#redaction.learn(m.config.headers)
+    if (m.method === 'addServer' || m.method === 'updateServer') this.#redaction.learn(m.config)
     if (m.method !== 'call') return
     const call: TapedCall = {
       tool: m.name,

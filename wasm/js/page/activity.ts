@@ -12,7 +12,6 @@ import type {
   Snapshot,
   ToolResult,
 } from '../shared/types.ts'
-import { secretAuthFields } from '../shared/wire.gen.ts'
 import { argumentText } from './checkrequest.ts'
 
 type Servers = Snapshot['servers']
@@ -36,18 +35,24 @@ const longestContent = 64 << 10
 export class Activities {
   readonly #listeners: ReadonlyMap<(a: Activity) => void, ObserveOptions>
   readonly #configs: () => Iterable<ServerConfig>
+  readonly #mask: ((text: string) => string) | undefined
   readonly #connecting = new Map<string, Connecting>()
   /** Exchanges under way: the numbers of their activities. */
   readonly #exchanges = new Map<number, number>()
   #last = 0
 
-  /** `configs` returns the configurations whose secrets contents must not have. */
+  /**
+   * `configs` returns the configurations whose secrets contents must not have. `mask` removes from a text what looks
+   * like a secret.
+   */
   constructor(
     listeners: ReadonlyMap<(a: Activity) => void, ObserveOptions>,
     configs: () => Iterable<ServerConfig>,
+    mask?: (text: string) => string,
   ) {
     this.#listeners = listeners
     this.#configs = configs
+    this.#mask = mask
   }
 
   /** Reports a message of a server's log. */
@@ -118,11 +123,8 @@ export class Activities {
   /** A member with a content as JSON text, if a listener wants contents. */
   #content<K extends 'args' | 'answer'>(name: K, value: () => unknown): { [key in K]?: string } {
     if (![...this.#listeners.values()].some((o) => o.contents)) return {}
-    const redaction = new Redaction()
-    for (const { headers, auth } of this.#configs()) {
-      redaction.learn(headers)
-      redaction.learn(Object.fromEntries(Object.entries(auth ?? {}).filter(([k]) => secretAuthFields.includes(k))))
-    }
+    const redaction = new Redaction(undefined, this.#mask)
+    for (const config of this.#configs()) redaction.learn(config)
     const text = JSON.stringify(redaction.value(value(), undefined)) ?? ''
     const shown = text.length > longestContent ? `${text.slice(0, longestContent)}…` : text
     return { [name]: shown } as { [key in K]?: string }

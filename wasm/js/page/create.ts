@@ -37,6 +37,8 @@ class PageOwner implements Owner {
   readonly validateResults: Owner['validateResults']
   validate: Owner['validate']
   scanner: Owner['scanner']
+  leaks: Owner['leaks']
+  mask: Owner['mask']
 
   readonly #options: types.RegistryOptions
   readonly #given: Record<string, types.ServerConfig>
@@ -103,17 +105,20 @@ class PageOwner implements Owner {
     await this.#store.load(this.#given)
   }
 
-  /** Loads the code of the options `validate`, `scan` and `limits`. */
+  /** Loads the code of the options `validate`, `scan`, `secrets` and `limits`. */
   async #loadChecks(): Promise<void> {
-    const { validate, scan, limits } = this.#options
-    const [checks, scans, bounds] = await Promise.all([
+    const { validate, scan, limits, secrets = 'off' } = this.#options
+    const [checks, scans, bounds, leaks] = await Promise.all([
       validate ? part('validate', this.host) : undefined,
       scan ? part('scan', this.host) : undefined,
       limits ? part('limits', this.host) : undefined,
+      secrets !== 'off' ? part('leaks', this.host) : undefined,
     ])
     this.validate = checks?.checkArguments
     this.scanner = scans && new scans.Scanner()
     bounds?.checkLimits(limits!)
+    this.leaks = leaks && new leaks.Leaks(secrets === 'block', () => this.#store.servers)
+    this.mask = leaks?.maskSecrets
   }
 
   /** Starts the module if a server is on. Does not wait for it if the tools of the last visit are enough. */

@@ -44,6 +44,7 @@ const checks: { [K in keyof Required<RegistryOptions>]: Check } = {
   idleTimeoutMs: duration,
   validate: boolean,
   validateResults: [(v) => ['off', 'flag', 'error'].includes(v as string), "'off', 'flag' or 'error'"],
+  secrets: [(v) => ['off', 'flag', 'block'].includes(v as string), "'off', 'flag' or 'block'"],
   limits: [isObject, 'an object of limits'],
   signIn: [isObject, 'an object'],
   onElicitation: aFunction,

@@ -10,6 +10,7 @@ export const parts = {
   validate: () => import('./validate.ts'),
   secrets: () => import('./secrets.ts'),
   finder: () => import('./finder.ts'),
+  leaks: () => import('../shared/leaks.ts'),
   integrity: () => import('../shared/integrity.ts'),
   models: () => import('./models.ts'),
   limits: () => import('./limits.ts'),

@@ -14,6 +14,7 @@ import type {
   PinnedEvent,
   ToolsEvent,
 } from '../shared/protocol.ts'
+import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
 import { part } from './parts.ts'
@@ -45,6 +46,10 @@ export interface Owner extends Source {
   asks?: boolean | undefined
   /** Finds suspicious text in definitions and results. */
   scanner?: Scanner | undefined
+  /** Finds secrets in calls. */
+  leaks?: Leaks | undefined
+  /** Removes from a text what looks like a secret. */
+  mask?: ((text: string) => string) | undefined
   onElicitation?: types.RegistryOptions['onElicitation']
   onElicitationUrl?: types.RegistryOptions['onElicitationUrl']
   onSampling?: types.RegistryOptions['onSampling']
@@ -448,6 +453,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const local = this.#isLocal(tool?.server) ? tool : undefined
     this.#owner.validate?.(tool, sent)
     this.#made().catch(ignore) // the call will need it
+    const leaks = this.#leaksIn(sent, local ? undefined : tool)
     if (this.#owner.asks) {
       const asked = local && { ...local, pin: localPin }
       const denied = await (await this.#owner.trust!()).admit(
@@ -457,6 +463,7 @@ export class RegistryImage implements types.Registry, HostListener {
         (server) => this.getSnapshot().servers[server]?.config,
         signal,
         this.subscribe,
+        leaks,
       )
       if (signal?.aborted) throw aborted(signal)
       if (denied) throw fromWire(denied)
@@ -491,6 +498,19 @@ export class RegistryImage implements types.Registry, HostListener {
       : this.#take(answer, tool)
   }
 
+  /** The flags of secrets in arguments for a tool. Throws if such calls are blocked. */
+  #leaksIn(args: string, tool: types.ToolInfo | undefined): types.Flag[] {
+    const { leaks } = this.#owner
+    if (!leaks || !tool) return []
+    const flags = leaks.inArguments(JSON.parse(args), this.#servers[tool.server]?.config.url ?? '')
+    if (!flags.length || !leaks.blocks) return flags
+    const { where, excerpt } = flags[0]!
+    throw new RegistryError('secret_blocked', `${where} has ${excerpt}, which would go to ${tool.server}`, {
+      server: tool.server,
+      hint: "Take it out of the arguments. secrets: 'flag' asks the user instead.",
+    })
+  }
+
   /** Runs functions of the page. */
   readonly runner: ModelSource['runner'] = {
     check: async (tool, args) => (await part('validate', this.#owner.host)).checkArguments(tool, args),
@@ -511,6 +531,8 @@ export class RegistryImage implements types.Registry, HostListener {
     } catch (cause) {
       throw new RegistryError('protocol', 'the response is not JSON', { server, cause })
     }
+    const leaks = this.#owner.leaks?.inResult(result)
+    if (leaks?.length) result = { ...result, flags: [...result.flags ?? [], ...leaks] }
     const { validateResults } = this.#owner
     if (!validateResults || result.isError || !tool?.definition.outputSchema) return result
     const throws = validateResults === 'error'
@@ -580,7 +602,7 @@ export class RegistryImage implements types.Registry, HostListener {
     const own = (a: types.Activity) => listener(a)
     this.#observers.set(own, options)
     this.#activities ??= part('activity', this.#owner.host).then(({ Activities }) =>
-      new Activities(this.#observers, () => this.#owner.configs?.() ?? [])
+      new Activities(this.#observers, () => this.#owner.configs?.() ?? [], this.#owner.mask)
     )
     this.#trace()
     return () => {

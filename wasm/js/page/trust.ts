@@ -8,6 +8,7 @@ import type { Shape } from './repair.ts'
 import { type ConfigStore, pinsShape } from './storage.ts'
 import type {
   Approval,
+  Flag,
   HeldTool,
   RedactedConfig,
   RegistryOptions,
@@ -174,7 +175,10 @@ export class Trust {
     return tool
   }
 
-  /** The error of a call that is not allowed. Undefined if the tool may be called as it is now. */
+  /**
+   * The error of a call that is not allowed. Undefined if the tool may be called as it is now. `leaks` are flags of
+   * secrets in the arguments: the user is asked in any case then, and the answer is not remembered.
+   */
   async admit(
     find: () => ToolInfo | undefined,
     name: string,
@@ -182,6 +186,7 @@ export class Trust {
     configOf: (server: string) => RedactedConfig | undefined,
     signal: AbortSignal | undefined,
     subscribe: (listener: () => void) => () => void,
+    leaks: Flag[] = [],
   ): Promise<WireError | undefined> {
     for (;;) {
       const tool = find()
@@ -192,12 +197,12 @@ export class Trust {
           message: `unknown tool: ${name.slice(0, 200)}`,
         }
       const trusted = config.trust === 'trust'
-      if (trusted && (!this.#options.approveAll || tool.definition.annotations?.readOnlyHint === true)) return undefined
+      if (!leaks.length && trusted && (!this.#options.approveAll || tool.definition.annotations?.readOnlyHint === true)) return undefined
       // A first list comes without pins, and an answer is stored with its tool's pin.
       if (!tool.pin) await until(() => tool.pin || find() !== tool, subscribe, pinTime, signal)
       if (signal?.aborted) return undefined
       if (find() !== tool) continue
-      const denied = await this.#ask(tool, args, config, signal)
+      const denied = await this.#ask(tool, args, config, signal, leaks)
       if (denied)
         return { ...deniedError, message: denied, server: tool.server }
       if (find()?.pin === tool.pin) return undefined
@@ -209,8 +214,9 @@ export class Trust {
     args: string,
     config: RedactedConfig,
     signal: AbortSignal | undefined,
+    leaks: Flag[],
   ): Promise<string | undefined> {
-    const remembers = config.trust !== 'ask-always'
+    const remembers = config.trust !== 'ask-always' && !leaks.length
     const at = endpointOf(config.url), pin = tool.pin ?? ''
     const isMine = (a: StoredApproval) => a.at === at && a.tool === tool.tool && a.server === tool.server
     const known = async () => (remembers && pin
@@ -244,7 +250,7 @@ export class Trust {
           trusted: config.trust === 'trust',
           pin,
           description: tool.definition.description ?? '',
-          flags,
+          flags: [...leaks, ...flags],
           signal: ends.signal,
         }),
         moot,

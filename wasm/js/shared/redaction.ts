@@ -1,28 +1,44 @@
-/** A shorter secret is redacted only if it is a whole text, because it occurs in too many others. */
-const shortest = 8
+import type { ServerConfig } from './types.ts'
+import { secretAuthFields } from './wire.gen.ts'
+
+/** A shorter secret is redacted only if it is a whole text, because it occurs in too many others. In characters. */
+export const minSecret = 8
 
 const mask = '[redacted]'
+
+/** The values of headers: the whole value, and the token after a scheme such as Bearer. */
+function headerSecrets(headers: Record<string, string> | null | undefined): string[] {
+  return Object.values(headers ?? {}).flatMap((value) =>
+    typeof value !== 'string' || value === mask ? [] : [value, value.replace(/^\S+\s+/, '')].filter(Boolean)
+  )
+}
+
+/** The secrets of a configuration: values of headers, and secrets of `auth`. */
+export function configSecrets({ headers, auth }: ServerConfig): string[] {
+  const fields = Object.entries(auth ?? {}).filter(([name]) => secretAuthFields.includes(name))
+  return [...headerSecrets(headers), ...headerSecrets(Object.fromEntries(fields))]
+}
 
 /** Removes known header values from values, and applies a hook. `C` is what the hook learns of a value. */
 export class Redaction<C = void> {
   readonly #hook: ((value: unknown, context: C) => unknown) | undefined
+  readonly #mask: ((text: string) => string) | undefined
   readonly #secrets = new Set<string>()
 
-  constructor(hook?: (value: unknown, context: C) => unknown) {
+  /** `mask` removes from a text what looks like a secret. */
+  constructor(hook?: (value: unknown, context: C) => unknown, mask?: (text: string) => string) {
     this.#hook = hook
+    this.#mask = mask
   }
 
-  /** Adds header values: the whole value, and the token after a scheme such as Bearer. */
-  learn(headers: Record<string, string> | null | undefined): void {
-    for (const value of Object.values(headers ?? {})) {
-      if (typeof value !== 'string' || value === mask) continue
-      for (const secret of [value, value.replace(/^\S+\s+/, '')]) if (secret) this.#secrets.add(secret)
-    }
+  /** Adds the secrets of a configuration. */
+  learn(config: Partial<ServerConfig>): void {
+    for (const secret of configSecrets(config as ServerConfig)) this.#secrets.add(secret)
   }
 
   /** The redacted value. */
   value<T>(v: T, context: C): T {
-    const plain = this.#secrets.size ? this.#walk(v) : v
+    const plain = this.#secrets.size || this.#mask ? this.#walk(v) : v
     return (this.#hook ? this.#hook(plain === v ? structuredClone(v) : plain, context) : plain) as T
   }
 
@@ -41,8 +57,8 @@ export class Redaction<C = void> {
   #text(s: string): string {
     for (const secret of this.#secrets) {
       if (s === secret) return mask
-      if (secret.length >= shortest && s.includes(secret)) s = s.replaceAll(secret, mask)
+      if (secret.length >= minSecret && s.includes(secret)) s = s.replaceAll(secret, mask)
     }
-    return s
+    return this.#mask?.(s) ?? s
   }
 }

@@ -93,6 +93,14 @@ export interface RegistryOptions {
    * - `off`: checks nothing
    */
   validateResults?: 'off' | 'flag' | 'error'
+  /**
+   * Looks for secrets in calls: values of the registry's headers and of `auth`, and texts that look like keys or tokens.
+   * - `flag`: arguments for another host than the secret's ask {@link onApprove}, if there is one, in any case. Results
+   *   get flags with the rule `secret`. What looks like a secret is not in {@link Activity}.
+   * - `block`: such arguments reject with `secret_blocked` before anything is sent. The rest is as with `flag`.
+   * - `off`, the default
+   */
+  secrets?: 'off' | 'flag' | 'block'
   limits?: Partial<Limits>
   /**
    * Answers questions of servers by a form (elicitation). Without it, servers do not see this capability. The call's
@@ -1127,7 +1135,7 @@ export interface Flag {
   /**
    * Which kind: `hidden_text`, `concealment`, `pseudo_tag`, `override`, `sensitive_path`, `exfiltration`, `shadowing`,
    * `parameter`, `blob`, `data_url`, `lookalike`, … `schema_mismatch`: a part of a result does not fit the tool's
-   * outputSchema, and `excerpt` says what is wanted there.
+   * outputSchema, and `excerpt` says what is wanted there. `secret`: it looks like one, and `excerpt` says which.
    */
   rule: string
   /** JSON pointer into the definition or the result. */
@@ -1510,6 +1518,7 @@ export type ErrorCode =
   | 'rate_limited'
   | 'redirect'
   | 'runtime_crashed'
+  | 'secret_blocked'
   | 'server_error'
   | 'server_removed'
   | 'unsupported'

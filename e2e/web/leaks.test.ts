@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createRegistry } from '../../dist/npm/index.js'
+import { record } from '../../dist/npm/cassette.js'
+import type { Activity, ApprovalRequest, Registry } from '../../wasm/js/shared/types.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// Secrets in arguments and results, over real MCP servers of two origins.
+
+const secret = 'sesame-open-0123456789'
+// Parts, so that no scanner of repositories takes them for real ones.
+const key = ['sk', 'proj', 'A1b2C3d4E5f6G7h8I9j0K1l2'].join('-')
+const jwt = ['eyJhbGciOiJIUzI1NiJ9', 'eyJzdWIiOiIxMjM0NTY3ODkwIn0', 'dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P'].join('.')
+
+let mine: Awaited<ReturnType<typeof sdkServer>>, other: Awaited<ReturnType<typeof sdkServer>>
+before(async () => {
+  ;[mine, other] = await Promise.all([
+    sdkServer(),
+    sdkServer([{ name: 'leak', inputSchema: { type: 'object', properties: {} } }], {
+      results: {
+        leak: { content: [{ type: 'text', text: `token ${jwt}` }], structuredContent: { a: { b: `Bearer ${secret}` } } },
+      },
+    }),
+  ])
+})
+after(() => Promise.all([mine, other].map((s) => s?.close())))
+
+async function open(options: Parameters<typeof createRegistry>[0]): Promise<Registry> {
+  const r = await createRegistry({
+    storage: 'memory',
+    servers: {
+      mine: { url: mine.url, headers: { Authorization: `Bearer ${secret}` } },
+      other: { url: other.url, trust: 'trust' },
+    },
+    ...options,
+  })
+  await r.discover()
+  return r
+}
+
+test('block refuses secrets in arguments for other hosts before anything is sent', async () => {
+  const r = await open({ secrets: 'block' })
+  const calls = other.calls.length
+  for (const [args, what] of [
+    [{ note: `use ${secret} there` }, /^\/arguments\/note has a secret of mine, which would go to other$/],
+    [{ deep: [{ [key]: 1 }] }, /^\/arguments\/deep\/0 has an API key/],
+    [{ text: `see ${jwt}` }, /has a JSON Web Token/],
+    [{ text: '-----BEGIN PRIVATE KEY-----\nMIIE' }, /has a private key/],
+  ] as const) {
+    await assert.rejects(r.call('other__raw', args), (e: Error & { code?: string; hint?: string }) => {
+      assert.equal(e.code, 'secret_blocked')
+      assert.match(e.message, what)
+      return !!e.hint
+    })
+  }
+  assert.equal(other.calls.length, calls)
+  assert.match(await r.dispatch('mine__raw', { note: secret }), /sesame/, "a server's own secret may go to it")
+  assert.match(await r.dispatch('other__raw', { note: 'sk-short and plain words' }), /plain words/)
+  await r.close()
+})
+
+test('flag asks the user in any case, and marks results', async () => {
+  const asked: ApprovalRequest[] = []
+  const r = await open({ secrets: 'flag', onApprove: (request) => (asked.push(request), 'always') })
+  await r.dispatch('other__raw', { note: 'nothing' })
+  assert.equal(asked.length, 0, 'the server is trusted')
+  for (let i = 0; i < 2; i++) await r.dispatch('other__raw', { note: secret })
+  assert.deepEqual(asked.map((a) => a.flags[0]), [
+    { rule: 'secret', where: '/arguments/note', excerpt: 'a secret of mine' },
+    { rule: 'secret', where: '/arguments/note', excerpt: 'a secret of mine' },
+  ])
+  const { flags } = await r.call('other__leak', {})
+  assert.deepEqual(flags, [
+    { rule: 'secret', where: '/content/0/text', excerpt: 'a JSON Web Token' },
+    { rule: 'secret', where: '/structuredContent/a/b', excerpt: 'a secret of mine' },
+  ])
+  await r.close()
+})
+
+test('activities and cassettes have no text that looks like a secret', async () => {
+  const seen: Activity[] = []
+  const cassette = record()
+  const r = await open({ secrets: 'flag', cassette })
+  r.observe((a) => seen.push(a), { contents: true })
+  await r.call('other__raw', { note: `${key} and ${secret}` })
+  await r.call('other__leak', {})
+  const text = JSON.stringify(seen) + cassette.text()
+  assert.ok(text.includes('[redacted]'))
+  for (const hidden of [key, jwt, secret]) assert.ok(!text.includes(hidden), hidden.slice(0, 6))
+  await r.close()
+})
+
+test('without the option nothing is looked for', async () => {
+  const r = await open({})
+  assert.match(await r.dispatch('other__raw', { note: secret }), /sesame/)
+  assert.equal((await r.call('other__leak', {})).flags, undefined)
+  await assert.rejects(open({ secrets: 'always' as never }), /option "secrets" is not 'off', 'flag' or 'block'/)
+  await r.close()
+})

@@ -1,0 +1,80 @@
+// Finds secrets in the arguments and results of calls: those that the registry knows, and texts that look like one.
+
+import { originOf } from './origin.ts'
+import { configSecrets, minSecret } from './redaction.ts'
+import type { Flag, ServerConfig } from './types.ts'
+
+/** What keys and tokens look like, as their issuers document them. */
+const shapes: [kind: string, pattern: RegExp][] = [
+  ['a private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----[\w+/=\s]{0,8192}(?:-----END [A-Z ]*PRIVATE KEY-----)?/g],
+  ['a JSON Web Token', /\beyJ[\w-]{10,4096}\.eyJ[\w-]{10,8192}\.[\w-]{10,4096}/g],
+  ['a GitHub token', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255})\b/g],
+  ['a GitLab token', /\bglpat-[\w-]{20,255}/g],
+  ['an API key', /\b(?:sk|rk|pk)[-_](?:proj-|ant-|live_|test_|or-)?[\w-]{20,255}/g],
+  ['an AWS access key', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g],
+  ['a Google API key', /\bAIza[\w-]{35}/g],
+  ['a Slack token', /\bxox[abeprs]-[\w-]{10,255}/g],
+  ['an npm token', /\bnpm_[A-Za-z0-9]{36}\b/g],
+]
+
+/** The bounds of a search: characters and strings that are looked at, their depth, and flags. */
+const mostText = 1 << 20, mostStrings = 20_000, deepest = 64, mostFlags = 20
+
+const mask = '[redacted]'
+
+/** A text with a mask in place of what looks like a secret. */
+export function maskSecrets(text: string): string {
+  for (const [, pattern] of shapes) text = text.replace(pattern, mask)
+  return text
+}
+
+/** The secrets of a registry, for the option `secrets`. */
+export class Leaks {
+  /** A call with a secret fails. Otherwise the user is asked. */
+  readonly blocks: boolean
+  readonly #configs: () => Iterable<[name: string, config: ServerConfig]>
+
+  constructor(blocks: boolean, configs: () => Iterable<[name: string, config: ServerConfig]>) {
+    this.blocks = blocks
+    this.#configs = configs
+  }
+
+  /** The flags of arguments for the server at `url`. Its own secrets may go there. */
+  inArguments(args: unknown, url: string): Flag[] {
+    return this.#find(args, '/arguments', originOf(url))
+  }
+
+  /** The flags of a result. */
+  inResult(result: { content: unknown; structuredContent?: unknown }): Flag[] {
+    const { content, structuredContent } = result
+    return this.#find({ content, structuredContent }, '')
+  }
+
+  #find(value: unknown, where: string, own?: string): Flag[] {
+    const known: [what: string, secret: string][] = []
+    for (const [name, config] of this.#configs()) {
+      if (originOf(config.url) === own) continue
+      for (const secret of configSecrets(config)) if (secret.length >= minSecret) known.push([`a secret of ${name}`, secret])
+    }
+    const flags: Flag[] = []
+    let left = mostText, strings = mostStrings
+    const look = (text: string, where: string): boolean => {
+      if (strings-- <= 0 || (left -= text.length) < 0 || flags.length >= mostFlags) return false
+      const what = known.find(([, secret]) => text.includes(secret))?.[0] ??
+        shapes.find(([, pattern]) => text.search(pattern) >= 0)?.[0]
+      if (what) flags.push({ rule: 'secret', where, excerpt: what })
+      return !!what
+    }
+    const visit = (v: unknown, where: string, depth: number): void => {
+      if (typeof v === 'string') return void look(v, where)
+      if (depth > deepest || typeof v !== 'object' || v === null || strings <= 0) return
+      for (const [key, item] of Array.isArray(v) ? v.entries() : Object.entries(v)) {
+        // A name that is a secret is not shown.
+        const step = typeof key === 'string' && look(key, where) ? '…' : key
+        visit(item, `${where}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1)
+      }
+    }
+    visit(value, where, 0)
+    return flags
+  }
+}
