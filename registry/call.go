@@ -171,11 +171,12 @@ func (p *Pending) Inline() bool {
 // user is asked first.
 func (p *Pending) admit() (ask bool, err error) {
 	r := p.r
-	s, tool, err := r.find(p.call.Name)
+	s, tool, override, err := r.find(p.call.Name)
 	if err != nil {
 		return false, err
 	}
 	p.s, p.tool = s, tool
+	p.call.Arguments = override.arguments(p.call.Arguments)
 	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
 		return false, p.named(err)
 	}

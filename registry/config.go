@@ -44,6 +44,8 @@ type ServerConfig struct {
 	// DenyTools lists tools that are not.
 	AllowTools []string
 	DenyTools  []string
+	// Overrides change how models see tools, by the server's own names of these.
+	Overrides map[string]Override
 	// Auth says how to sign in; nil follows what the server says. It is not changed.
 	Auth *Auth
 	// Trust says which tools wait for [Registry.ApproveTools]. AskOnChange, the same as
@@ -180,6 +182,9 @@ func (c ServerConfig) Check() error {
 	if err := c.Auth.check(); err != nil {
 		return err
 	}
+	if err := checkOverrides(c.Overrides); err != nil {
+		return err
+	}
 	if c.Timeout < 0 {
 		return Because(ErrInvalidConfig, "timeout is negative")
 	}
@@ -200,6 +205,7 @@ func (c ServerConfig) clone() ServerConfig {
 	c.AllowTools = slices.Clone(c.AllowTools)
 	c.DenyTools = slices.Clone(c.DenyTools)
 	c.MissingHeaders = slices.Clone(c.MissingHeaders)
+	c.Overrides = maps.Clone(c.Overrides)
 	return c
 }
 

@@ -190,6 +190,9 @@ func (r *Registry) Update(name string, cfg ServerConfig) error {
 		if s == nil {
 			return &ServerError{name, "update", ErrUnknownServer}
 		}
+		if err := cfg.checkNames(name, s.listed); err != nil {
+			return &ServerError{name, "update", err}
+		}
 		old := s.cfg
 		s.cfg = cfg.clone()
 		if len(s.listed) > 0 && (old.Trust != cfg.Trust || old.HoldNewTools != cfg.HoldNewTools) {

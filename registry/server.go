@@ -150,6 +150,9 @@ func (r *Registry) offer(s *server, listed []Tool) {
 	r.tools.Reserve(len(listed))
 	for i := range listed {
 		t := &listed[i]
+		if renamed := s.cfg.Overrides[t.RawName].Name != ""; renamed || t.renamed {
+			t.Name, t.renamed = s.cfg.modelName(s.name, t.RawName), renamed
+		}
 		t.Withheld = !s.cfg.offers(t.RawName)
 		if t.listed = !t.Withheld && t.Hold == nil && r.tools.Add(t.Name, t); t.listed {
 			s.offered++

@@ -81,6 +81,7 @@ type Tool struct {
 	Hold *approvals.Hold
 
 	listed   bool // in the table of names
+	renamed  bool // an override gave the name
 	harmless bool // Def is a Risky, and was found not to be
 	endpoint string
 }

@@ -2,7 +2,7 @@ package wire
 
 // ConfigFields are the fields of a ServerConfig in JavaScript, in the order of
 // documents and error texts.
-var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "pingMs", "retry", "tools", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
+var ConfigFields = [...]string{"url", "headers", "proxy", "enabled", "transport", "timeoutMs", "concurrency", "pingMs", "retry", "tools", "overrides", "auth", "trust", "holdNewTools", "logLevel", "rememberSecrets"}
 
 // Words of fields in a ServerConfig and in its auth.
 var (
@@ -45,6 +45,16 @@ const (
 	MaxTimeoutMs   = 24 * 3600 * 1000
 	MinPingMs      = 1000
 )
+
+// Bounds of overrides: how many of a server, and the bytes of a name and of a text.
+const (
+	MaxOverrides    = 1000
+	MaxOverrideName = 128
+	MaxOverrideText = 16 << 10
+)
+
+// OverrideFields are the fields of an override of a tool.
+var OverrideFields = [...]string{"name", "title", "description", "hideParams", "fixed"}
 
 // ForbiddenHeaders cannot be configured. The protocol sets them, or browsers refuse
 // them: Firefox sends a preflight that fails for a User-Agent of its own.

@@ -71,6 +71,9 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 		}
 		o = o.raw("tools", tools.end())
 	}
+	if len(cfg.Overrides) > 0 {
+		o = o.raw("overrides", encodeOverrides(cfg.Overrides))
+	}
 	return o.end()
 }
 
@@ -202,6 +205,8 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 			return err
 		case "tools":
 			return applyTools(cfg, value)
+		case "overrides":
+			return applyOverrides(cfg, value)
 		default:
 			return invalid(`unknown field "` + key + `"; known are ` + strings.Join(wire.ConfigFields[:], ", "))
 		}

@@ -228,8 +228,8 @@ const mark = (list: readonly { name: string; pin?: string }[]) => list.map((t) =
 /** A list as JSON. "" if it is empty or too long. */
 function textOf(list: ToolInfo[]): string {
   let text = ''
-  for (const { name, tool, definition, pin, flags } of list) {
-    text += (text ? ',' : '[') + JSON.stringify({ name, tool, definition, pin, flags })
+  for (const { name, tool, definition, original, pin, flags } of list) {
+    text += (text ? ',' : '[') + JSON.stringify({ name, tool, definition: original ?? definition, pin, flags })
     if (text.length > mostOfServer) return ''
   }
   return text && `${text}]`

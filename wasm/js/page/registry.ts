@@ -17,6 +17,7 @@ import type {
 import type { Leaks } from '../shared/leaks.ts'
 import { givePins } from '../shared/pinned.ts'
 import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { overridden } from './override.ts'
 import { part } from './parts.ts'
 import { aborted, Requests, shielded, type Event, type HostListener, type Source } from './requests.ts'
 import type { Offers } from './offers.ts'
@@ -676,6 +677,7 @@ export class RegistryImage implements types.Registry, HostListener {
         const before = this.#servers
         this.#activities?.then((a) => a.states(before, servers)).catch(ignore)
         this.#servers = servers
+        for (const name of Object.keys(m.servers)) this.#override(name, before[name]?.config.overrides)
         this.#status = m.status
         if (m.status !== 'idle') this.discovered = true
         if (m.whole) this.#index = this.#offers = undefined
@@ -751,9 +753,20 @@ export class RegistryImage implements types.Registry, HostListener {
   #sort(list: ToolLists, server: string, { withheld, held, ...tool }: ListedTool): void {
     const info: types.ToolInfo = { ...tool, server }
     this.#owner.scanner?.watch(info, () => this.getSnapshot().tools)
-    if (withheld) list.withheld.push(info)
-    else if (held) list.held.push(Object.assign(info, held))
-    else list.tools.push(info)
+    const shown = () => overridden(info, this.#servers[server]?.config.overrides?.[info.tool])
+    if (withheld) list.withheld.push(shown())
+    else if (held) list.held.push(Object.assign(info, held)) // a person reviews the server's own definition
+    else list.tools.push(shown())
+  }
+
+  /** Applies the overrides of a server to its tools, if they are others than before. */
+  #override(server: string, before: types.ServerConfig['overrides']): void {
+    const overrides = this.#servers[server]?.config.overrides
+    const list = this.#lists.get(server)
+    if (!list || !overrides && !before || JSON.stringify(overrides) === JSON.stringify(before)) return
+    const [tools, withheld] = [list.tools, list.withheld].map((l) => l.map((t) => overridden(t, overrides?.[t.tool])))
+    this.#lists.set(server, { ...list, tools: tools!, withheld: withheld! })
+    this.#index = this.#offers = undefined
   }
 
   async #elicit(m: ElicitEvent): Promise<void> {

@@ -220,7 +220,7 @@ interface Marked {
 }
 
 function listed({ info, list }: Marked): ListedTool {
-  const { name, tool, definition, pin, stale } = info
+  const { name, tool, original, pin, stale } = info
   // Elsewhere the getter would start a scan of a whole list.
   const flags = list === 'held'
     ? info.flags
@@ -229,7 +229,7 @@ function listed({ info, list }: Marked): ListedTool {
   return {
     name,
     tool,
-    definition,
+    definition: original ?? info.definition, // the other end has the overrides too
     ...(pin && { pin }),
     ...(stale && { stale }),
     ...(flags && { flags }),

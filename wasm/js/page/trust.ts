@@ -120,7 +120,7 @@ export class Trust {
         const pins = lines((await t.read<Pins>(pinsShape))?.[key] ?? '')
         const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedShape) ?? {} // one text for each server, because most are not read
         const definitions = definitionsOf(before)
-        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.definition)
+        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
         let room = mostOfServer
         const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
@@ -151,7 +151,8 @@ export class Trust {
   async before(server: string, held: readonly (HeldTool & Hold)[], was: ToolLists | undefined): Promise<HeldTool[]> {
     let stored: Promise<Map<string, ToolDefinition>> | undefined
     const known = async (tool: string) => {
-      const seen = was?.tools.find((t) => t.tool === tool)?.definition ??
+      const listed = was?.tools.find((t) => t.tool === tool)
+      const seen = listed?.original ?? listed?.definition ??
         was?.held.find((t) => (t.renamedFrom ?? t.tool) === tool)?.before
       if (seen) return seen
       stored ??= this.#store.read<Record<string, string>>(approvedShape).then((texts) =>

@@ -239,6 +239,8 @@ export interface ServerConfig {
   logLevel?: LogLevel
   /** Tools to offer or to withhold, by the server's names. */
   tools?: { allow?: string[]; deny?: string[] }
+  /** Changes how models see tools, by the server's names. A name that another tool has is refused. */
+  overrides?: Record<string, ToolOverride>
   /** Sign-in settings, for servers whose own metadata is not enough. */
   auth?: AuthConfig
   /**
@@ -256,6 +258,19 @@ export interface ServerConfig {
    * Default: the registry's `rememberSecrets`, which also decides about the tokens of sign-ins.
    */
   rememberSecrets?: boolean
+}
+
+/** How models see a tool, and what its server gets in any case. Pins and approvals are about the server's definition. */
+export interface ToolOverride {
+  /** In the tool's name for models, in place of the server's. At most 128 bytes. */
+  name?: string
+  title?: string
+  /** At most 16 KiB. */
+  description?: string
+  /** Parameters that models do not see. A value that a model gives anyway is removed. */
+  hideParams?: string[]
+  /** Arguments of every call, which models do not see. They are stored and shown: no place for secrets. */
+  fixed?: Record<string, unknown>
 }
 
 /**
@@ -1240,8 +1255,10 @@ export interface ToolInfo {
   server: string
   /** The tool's name on the server. */
   tool: string
-  /** The server's definition (`Tool` of the specification), without hidden text. */
+  /** The server's definition (`Tool` of the specification), without hidden text, and with overrides. */
   definition: ToolDefinition
+  /** The definition without {@link ServerConfig.overrides}, if there are some for the tool. */
+  original?: ToolDefinition
   /**
    * SHA-256 of the definition, base64url. It stays equal until a part changes that models or users see.
    * Tools of a long new list get their pins a moment later.

@@ -63,6 +63,7 @@ export const configFields = [
   'pingMs',
   'retry',
   'tools',
+  'overrides',
   'auth',
   'trust',
   'holdNewTools',
