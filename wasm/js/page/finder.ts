@@ -140,7 +140,8 @@ export class Finder {
 
 const textOf = (value: unknown, most: number): string => typeof value === 'string' ? value.slice(0, most) : ''
 
-function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
+/** What a tool gives to the index. */
+export function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
   const names: string[] = [], details: string[] = []
   const bounds = { parameters: MOST_PARAMETERS, chars: PARAMETERS }
   readParameters(definition.inputSchema, names, details, bounds, DEEPEST)
