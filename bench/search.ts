@@ -30,7 +30,9 @@ const substring: Search = (query) => {
 }
 
 function bm25(): Search {
-  const texts = all.map((t) => wordsOf(`${textOf(t)} ${Object.keys(t.definition.inputSchema.properties ?? {}).join(' ')}`))
+  const texts = all.map((t) =>
+    wordsOf(`${textOf(t)} ${Object.keys(t.definition.inputSchema.properties ?? {}).join(' ')}`)
+  )
   const length = texts.reduce((sum, t) => sum + t.length, 0) / texts.length
   const counts = texts.map((words) => {
     const n = new Map<string, number>()
@@ -98,9 +100,11 @@ for (const half of ['tuning', 'held-out'] as const) {
 
 /** 5,000 tools: those of the set, again and again, as tools of other servers. */
 const many = new Map(
-  Array.from({ length: Math.ceil(5000 / all.length) }, (_, i) => [...docs].map(([server, list]) =>
-    [`${server}${i}`, list.map((d) => ({ ...d, name: `${d.name}${i}` }))] as const
-  )).flat(),
+  Array.from(
+    { length: Math.ceil(5000 / all.length) },
+    (_, i) =>
+      [...docs].map(([server, list]) => [`${server}${i}`, list.map((d) => ({ ...d, name: `${d.name}${i}` }))] as const),
+  ).flat(),
 )
 const count = () => [...many.values()].reduce((sum, list) => sum + list.length, 0)
 for (const server of [...many.keys()].reverse()) {
@@ -122,5 +126,7 @@ const times = queries.flatMap(({ text }) => Array.from({ length: 5 }, () => time
 const at = (share: number) => times[Math.floor(times.length * share)]!.toFixed(2)
 console.log(
   `\n5,000 tools of ${(bytes / 5000 / 1024).toFixed(2)} KiB: index ${builds[2]!.toFixed(0)} ms (median of 5), ` +
-    `first misspelled query ${first.toFixed(1)} ms, a query ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(0.99)} ms (p99)`,
+    `first misspelled query ${first.toFixed(1)} ms, a query ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${
+      at(0.99)
+    } ms (p99)`,
 )

@@ -11,8 +11,8 @@ import { inTurns, type Steps } from '../shared/yield.ts'
 
 /** The most tools in one message to the host. */
 const PART = 100
-/** The longest description of a tool and of a hit, and of all parameters of a tool, in characters. */
-const DESCRIPTION = 4_000, SHOWN = 1_000, PARAMETERS = 4_000
+/** The longest name, description and texts of all parameters of a tool, and the longest description of a hit. */
+const NAME = 200, DESCRIPTION = 4_000, PARAMETERS = 4_000, SHOWN = 1_000
 /** The most hits, and the longest query, in characters. */
 const MOST_HITS = 50, QUERY = 2_000
 /** The most parameters of a tool, and how deep they nest. */
@@ -147,8 +147,8 @@ export function documentOf({ name, tool, definition }: ToolInfo): SearchDocument
   readParameters(definition.inputSchema, names, details, bounds, DEEPEST)
   return {
     name,
-    tool,
-    title: textOf(definition.title ?? definition.annotations?.title, 200),
+    tool: textOf(tool, NAME),
+    title: textOf(definition.title ?? definition.annotations?.title, NAME),
     description: textOf(definition.description, DESCRIPTION),
     parameters: names.join('\n'),
     details: details.join('\n'),
