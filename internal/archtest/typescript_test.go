@@ -61,8 +61,12 @@ var scriptRules = []scriptRule{
 		reason: "saves calls as a cassette",
 	},
 	{
-		room: "web/panel/tools", may: []string{published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts"},
-		reason: "marks suspicious definitions of registries that do not scan",
+		room: "web/panel/tools",
+		may: []string{
+			published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts", "wasm/js/shared/search.ts",
+			"wasm/js/shared/searchdocument.ts", "wasm/js/shared/yield.ts",
+		},
+		reason: "marks suspicious definitions of registries that do not scan; finds tools, also those that are off",
 	},
 	{
 		room: "web/prompts", may: []string{"web/ui", "web/panel", published},

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SearchIndex, type SearchDocument } from '../shared/search.ts'
+import { SearchIndex } from '../shared/search.ts'
+import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { ToolDefinition } from '../shared/types.ts'
 import { split, stem } from '../shared/words.ts'
 import { finish } from '../shared/yield.ts'
-import { documentOf } from './finder.ts'
 import { documents, indexOf, readQueries, readTools, recall, separation, type Search } from './searchquality.ts'
 
 const tools = readTools()

@@ -1,10 +1,10 @@
 // Measures a search over the tools and queries of testdata/search, for the test and the benchmark.
 
 import { readFileSync } from 'node:fs'
-import { SearchIndex, type SearchDocument } from '../shared/search.ts'
+import { SearchIndex } from '../shared/search.ts'
+import { documentOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { ToolDefinition, ToolInfo } from '../shared/types.ts'
 import { finish } from '../shared/yield.ts'
-import { documentOf } from './finder.ts'
 
 export interface Query {
   kind: string
@@ -70,6 +70,6 @@ export function separation(queries: Query[], search: Search): number {
   const without = scores(false)
   let sum = 0
   const having = scores(true)
-  for (const a of having) for (const b of without) sum += a > b ? 1 : a === b ? 0.5 : 0
+  for (const a of having) for (const b of without) sum += (+(a > b) + +(a >= b)) / 2
   return sum / (having.length * without.length)
 }

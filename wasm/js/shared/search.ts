@@ -1,20 +1,7 @@
+import type { SearchDocument } from './searchdocument.ts'
 import { Vocabulary } from './vocabulary.ts'
 import { isStopWord, split, stem } from './words.ts'
 import type { Steps } from './yield.ts'
-
-/** What the index has of a tool. */
-export interface SearchDocument {
-  /** The tool's name in the registry. */
-  name: string
-  /** The server's own name of the tool. */
-  tool: string
-  title: string
-  description: string
-  /** The names of the parameters, one a line. */
-  parameters: string
-  /** The descriptions of the parameters, one a line. */
-  details: string
-}
 
 /** A tool that fits a query. */
 export interface Found {
@@ -145,7 +132,7 @@ export class SearchIndex {
         scores[n]! += rarity * best[n]!
         shares[n]! += rarity
         best[n] = 0
-        if (named[n]! & 0x80) named[n]! = (named[n]! & 0x7f) + 1
+        if (named[n]! & 0x80) named[n]! -= 0x7f
       }
       for (const [server, value] of tops) add(peers, server, rarity * value)
     }

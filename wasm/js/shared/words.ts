@@ -27,7 +27,9 @@ const unicode = new RegExp(
   'gu',
 )
 
-/** The words of a text, in lower case and without accents, at most `most`. Scripts without spaces give pairs of letters. */
+/**
+ * The words of a text, in lower case and without accents, at most `most`. Scripts without spaces give pairs of letters.
+ */
 export function split(text: string, most: number): string[] {
   if (!/[^\0-\x7f]/.test(text)) {
     const found = text.match(ascii) ?? []
