@@ -1,4 +1,6 @@
 import MiniSearch from 'minisearch'
+import { listing } from '../e2e/panel/servers.ts'
+import { launchChromium, servePackage } from '../e2e/web/harness.ts'
 import {
   documents,
   indexOf,
@@ -130,3 +132,56 @@ console.log(
       at(0.99)
     } ms (p99)`,
 )
+
+// The same number of tools in Chromium: the first search builds the index.
+const definitions = Array.from({ length: 5000 }, (_, i) => {
+  const { definition } = all[i % all.length]!
+  return { ...definition, name: `${definition.name.slice(0, 40)}_${i}` }
+})
+const servers = await Promise.all([0, 1, 2, 3, 4].map((n) => listing(definitions.slice(n * 1000, n * 1000 + 1000))))
+const configs = Object.fromEntries(servers.map((s, i) => [`s${i}`, { url: s.url }]))
+const [browser, site] = [await launchChromium(), await servePackage()]
+console.log(
+  '\n| in Chromium | first search, ms | longest gap of the page in it, ms | later search, ms (median) | p95 |',
+)
+console.log('|---|---|---|---|---|')
+for (const mode of ['worker', 'main', 'connected']) {
+  const page = await browser.newPage()
+  await page.goto(site.url)
+  const row = await page.evaluate(`(async () => {
+    const { createRegistry, connectRegistry, portChannel, serveRegistry } = await import('/index.js')
+    let r = await createRegistry({ mode: '${mode === 'main' ? 'main' : 'worker'}', storage: 'memory', servers: ${
+    JSON.stringify(configs)
+  } })
+    await r.discover()
+    if (${mode === 'connected'}) {
+      const { port1, port2 } = new MessageChannel()
+      serveRegistry(r, portChannel(port1))
+      r = await connectRegistry(portChannel(port2))
+    }
+    if (r.getSnapshot().tools.length !== 5000) throw new Error('not all tools are listed')
+    await new Promise((resolve) => requestIdleCallback(resolve))
+    let last = performance.now(), gap = 0, on = true
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      gap = Math.max(gap, performance.now() - last)
+      last = performance.now()
+      if (on) port2.postMessage(0)
+    }
+    port2.postMessage(0)
+    const time = async (query) => {
+      const began = performance.now()
+      await r.search(query)
+      return performance.now() - began
+    }
+    const first = await time('read a file')
+    on = false
+    const times = []
+    for (const query of ${JSON.stringify(queries.map((q) => q.text))}) times.push(await time(query))
+    times.sort((a, b) => a - b)
+    return [first, gap, times[times.length >> 1], times[Math.floor(times.length * 0.95)]]
+  })()`) as number[]
+  console.log(`| ${mode} | ${row.map((v) => v.toFixed(1)).join(' | ')} |`)
+  await page.close()
+}
+await Promise.all([browser.close(), site.close(), ...servers.map((s) => s.close())])

@@ -236,7 +236,7 @@ test('search finds tools by name and by description, and filters them by what is
   await p.panel.getByRole('checkbox', { name: 'Offer add to models' }).uncheck()
   await p.panel.getByLabel('Search tools').fill('xylophone')
   await p.panel.getByText('Nothing matches.').waitFor()
-  await p.panel.getByLabel('Search tools').fill('tow nubmers')
+  await p.panel.getByLabel('Search tools').fill('two nubmers')
   await p.panel.getByText('1 tool', { exact: true }).waitFor()
   await p.panel.getByLabel('Search tools').fill('')
   await p.panel.getByLabel('Show', { exact: true }).selectOption('Off')

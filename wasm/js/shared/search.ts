@@ -43,6 +43,8 @@ const LONGEST_QUERY = 2_000, QUERY_WORDS = 100, KNOWN = 16, UNKNOWN = 8
 /** The most tools of an index. */
 const MOST_TOOLS = 20_000
 
+/** The usual number of words of a query. */
+const USUAL = 3
 /** How slowly a word that weighs more in a tool stops counting more. */
 const SATURATION = 2
 /** How much of a score depends on the share of the query's words, the share of the name's words, the server's tools. */
@@ -148,10 +150,12 @@ export class SearchIndex {
       insert(hits, { n, name: doc.name, score }, limit)
     }
     const reasons = why(asked, new Set(hits.map((h) => h.n)))
+    // A tool cannot have all words of a long sentence.
+    const scale = Math.max(1, asked.length / USUAL) ** 0.6
     return hits.map(({ n, name, score }) => ({
       name,
       server: this.#docs[n]!.server,
-      score: Math.round(score * 1000) / 1000,
+      score: Math.min(1, Math.round(Math.sqrt(score * scale) * 1e4) / 1e4),
       why: reasons.get(n)!,
     }))
   }

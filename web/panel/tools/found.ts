@@ -17,7 +17,7 @@ export class ToolSearch {
     const found = this.#last.then(async () => {
       await this.#update(listed)
       const hits = this.#index.search(query, MOST)
-      return new Set(hits.filter((h) => h.score > hits[0]!.score / 2).map((h) => h.name))
+      return new Set(hits.filter((h) => h.score > hits[0]!.score * 0.7).map((h) => h.name))
     })
     this.#last = found.catch(() => {})
     return found
