@@ -63,9 +63,10 @@ var scriptRules = []scriptRule{
 	{
 		room: "web/panel/tools",
 		may: []string{
-			published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts", "wasm/js/shared/tokens.ts",
+			published, "web/ui", "web/config", "web/panel", "wasm/js/shared/scan.ts", "wasm/js/shared/search.ts",
+			"wasm/js/shared/searchdocument.ts", "wasm/js/shared/tokens.ts", "wasm/js/shared/yield.ts",
 		},
-		reason: "marks suspicious definitions of registries that do not scan, and counts tokens as views do",
+		reason: "marks suspicious definitions of registries that do not scan; finds tools, also those that are off; counts tokens",
 	},
 	{
 		room: "web/prompts", may: []string{"web/ui", "web/panel", published},

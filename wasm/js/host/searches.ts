@@ -1,5 +1,6 @@
 import type { Request } from '../shared/protocol.ts'
-import type { Found, SearchDocument, SearchIndex } from '../shared/search.ts'
+import type { Found, SearchIndex } from '../shared/search.ts'
+import type { SearchDocument } from '../shared/searchdocument.ts'
 import { inTurns } from '../shared/yield.ts'
 
 export type SearchRequest = Extract<Request, { method: 'index' | 'search' }>

@@ -2,21 +2,17 @@ import { checkNames } from './checkrequest.ts'
 import { aborted, type Requests } from './requests.ts'
 import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
-import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
 import { crashed } from '../shared/restarts.ts'
-import type { Found, SearchDocument, SearchIndex } from '../shared/search.ts'
+import type { Found, SearchIndex } from '../shared/search.ts'
+import { documentOf, textOf, type SearchDocument } from '../shared/searchdocument.ts'
 import type { SearchHit, SearchOptions, ToolInfo } from '../shared/types.ts'
 import { inTurns, type Steps } from '../shared/yield.ts'
 
 /** The most tools in one message to the host. */
 const PART = 100
-/** The longest description of a tool and of a hit, and of all parameters of a tool, in characters. */
-const DESCRIPTION = 4_000, SHOWN = 1_000, PARAMETERS = 4_000
-/** The most hits, and the longest query, in characters. */
-const MOST_HITS = 50, QUERY = 2_000
-/** The most parameters of a tool, and how deep they nest. */
-const MOST_PARAMETERS = 100, DEEPEST = 4
+/** The most hits, and the longest query and description of a hit, in characters. */
+const MOST_HITS = 50, QUERY = 2_000, DESCRIPTION = 1_000
 
 /** What the part takes from its registry. */
 export interface FinderSource {
@@ -68,7 +64,7 @@ export class Finder {
     const tools = this.#source.tools() // some may have left meanwhile
     return found.flatMap(({ name, server, score, why }) => {
       const tool = tools.get(name)
-      return tool ? [{ name, server, description: textOf(tool.definition.description, SHOWN), score, why }] : []
+      return tool ? [{ name, server, description: textOf(tool.definition.description, DESCRIPTION), score, why }] : []
     })
   }
 
@@ -143,49 +139,5 @@ export class Finder {
       yield
     }
     return documents
-  }
-}
-
-const textOf = (value: unknown, most: number): string => typeof value === 'string' ? value.slice(0, most) : ''
-
-function documentOf({ name, tool, definition }: ToolInfo): SearchDocument {
-  const names: string[] = [], details: string[] = []
-  const bounds = { parameters: MOST_PARAMETERS, chars: PARAMETERS }
-  readParameters(definition.inputSchema, names, details, bounds, DEEPEST)
-  return {
-    name,
-    tool,
-    title: textOf(definition.title ?? definition.annotations?.title, 200),
-    description: textOf(definition.description, DESCRIPTION),
-    parameters: names.join('\n'),
-    details: details.join('\n'),
-  }
-}
-
-/** Collects the parameters of a schema: its properties, those of items and of alternatives. */
-function readParameters(
-  schema: unknown,
-  names: string[],
-  details: string[],
-  bounds: { parameters: number; chars: number },
-  depth: number,
-): void {
-  if (!depth || !isObject(schema)) return
-  const { properties, items, anyOf, oneOf, allOf } = schema as Record<string, unknown>
-  for (const [name, value] of isObject(properties) ? Object.entries(properties) : []) {
-    if (bounds.parameters-- <= 0) return
-    names.push(name.slice(0, 100))
-    const { description, enum: values } = isObject(value) ? value as Record<string, unknown> : {}
-    const choices = Array.isArray(values) ? values.filter((v) => typeof v === 'string').slice(0, 20).join(' ') : ''
-    const text = `${textOf(description, bounds.chars)} ${choices}`.trim().replaceAll('\n', ' ').slice(0, bounds.chars)
-    if (text) details.push(text)
-    bounds.chars -= text.length
-    readParameters(value, names, details, bounds, depth - 1)
-  }
-  readParameters(items, names, details, bounds, depth - 1)
-  for (const some of [anyOf, oneOf, allOf]) {
-    if (Array.isArray(some)) {
-      for (const one of some.slice(0, 20)) readParameters(one, names, details, bounds, depth - 1)
-    }
   }
 }

@@ -1,6 +1,6 @@
 import type { ResultBody } from './answer.ts'
 import type { WireError } from './errors.ts'
-import type { SearchDocument } from './search.ts'
+import type { SearchDocument } from './searchdocument.ts'
 import type {
   AuthorizeRequest,
   Dialect,

@@ -1,19 +1,7 @@
+import type { SearchDocument } from './searchdocument.ts'
+import { Vocabulary } from './vocabulary.ts'
 import { isStopWord, split, stem } from './words.ts'
 import type { Steps } from './yield.ts'
-
-/** What the index has of a tool. Texts may be cut before. */
-export interface SearchDocument {
-  /** The tool's name in the registry. */
-  name: string
-  /** The server's own name of the tool. */
-  tool: string
-  title: string
-  description: string
-  /** The names of the parameters, one a line. */
-  parameters: string
-  /** The descriptions of the parameters, one a line. */
-  details: string
-}
 
 /** A tool that fits a query. */
 export interface Found {
@@ -25,292 +13,367 @@ export interface Found {
   why: string
 }
 
-/** The most words of each field that count, the field's weight, and its usual length in words. */
-const fields = [
-  { name: 'name', most: 16, weight: 3, usual: 3, flat: 0.5 },
-  { name: 'title', most: 16, weight: 1.5, usual: 3, flat: 0.5 },
-  { name: 'description', most: 400, weight: 1, usual: 25, flat: 0.4 },
-  { name: 'parameter', most: 100, weight: 1, usual: 8, flat: 0.7 },
-  { name: 'parameter text', most: 400, weight: 0.6, usual: 40, flat: 0.6 },
-  { name: 'server', most: 8, weight: 0.7, usual: 1, flat: 1 },
-] as const
+interface Field {
+  /** As hits call it. */
+  name: string
+  /** The most words that count. */
+  most: number
+  weight: number
+  /** The usual number of words. A word of a longer text weighs less, as much as `norm` says. */
+  usual: number
+  norm: number
+}
+
+// The weights were fitted to one half of testdata/search. The other half and rounding change the recall by 1 %.
+const fields: Field[] = [
+  { name: 'name', most: 16, weight: 3, usual: 3, norm: 0.6 },
+  { name: 'title', most: 16, weight: 1.5, usual: 3, norm: 0.6 },
+  { name: 'description', most: 400, weight: 1, usual: 25, norm: 0.7 },
+  { name: 'parameter', most: 100, weight: 1, usual: 8, norm: 0.7 },
+  { name: 'parameter text', most: 400, weight: 0.6, usual: 40, norm: 0.7 },
+  { name: 'server', most: 8, weight: 0.7, usual: 1, norm: 1 },
+]
+/** The bit of the name, and the bits of the fields whose words abbreviations stand for. */
+const NAME = 1, ABBREVIATED = 0b001011
 
 /** A text longer than this is cut, in characters. */
 const LONGEST_TEXT = 8_000
-/** The most characters and words of a query, and the most of its words that count. */
-const LONGEST_QUERY = 2_000, QUERY_WORDS = 100, COUNTED = 16
+/** The longest query in characters and words, and the most words of it that count: known ones, unknown ones. */
+const LONGEST_QUERY = 2_000, QUERY_WORDS = 100, KNOWN = 16, UNKNOWN = 8
 /** The most tools of an index. */
-const MOST = 20_000
-/** How fast a word that is repeated in a tool stops counting. */
-const SATURATION = 1.2
-/** A sentence of at least this share of a server's tools says nothing about one of them. */
-const SHARED = 0.3
-/** Before the name of initials: they stand in the same table as words. */
-const INITIALS = '\0'
+const MOST_TOOLS = 20_000
 
-/** Tools with a word: their numbers, how much the word weighs in each, and the fields with it as bits. */
+/** The usual number of words of a query. */
+const USUAL = 3
+/** How slowly a word that weighs more in a tool stops counting more. */
+const SATURATION = 2
+/** How much of a score depends on the share of the query's words, the share of the name's words, the server's tools. */
+const SHARE = 0.5, NAMED = 0.25, PEERS = 0.5
+/** A line that this share of a server's tools has says nothing about one of them. */
+const SHARED = 0.5
+/** How surely a word is meant by its initials, its beginning, or its consonants. */
+const INITIALS = 0.75, BEGINNING = 0.6, CONSONANTS = 0.6
+/** Stands before initials, which are in the same table as stems. */
+const INITIAL = '\0'
+
+/** The tools with a stem: their numbers, how much it weighs in each, and the fields with it as bits. */
 interface Postings {
   docs: number[]
   weights: number[]
-  masks: number[]
+  fields: number[]
   servers: number
+  /** The words with this stem. */
+  words: string[]
 }
 
-/** A stem that stands for a word of the query; `factor` is how surely. */
+/** What a word of the query is read as; `sure` is 1 for itself. */
 interface Reading {
-  text: string
   postings: Postings
-  factor: number
+  sure: number
+}
+
+/** A word of the query. */
+interface Asked {
+  word: string
+  /** How few tools have it. */
+  rarity: number
+  readings: Reading[]
 }
 
 interface Doc {
   name: string
   server: string
+  /** The number of different words in its name. */
+  named: number
 }
 
-/** Finds tools by words. It is deterministic: the order in which servers came has no influence. */
+interface Hit {
+  n: number
+  name: string
+  score: number
+}
+
+const add = <K>(map: Map<K, number>, key: K, value: number) => void map.set(key, (map.get(key) ?? 0) + value)
+
+/** Finds tools by words. The same tools and query give the same hits, in whatever order the tools came. */
 export class SearchIndex {
   readonly #terms = new Map<string, Postings>()
   readonly #docs: (Doc | undefined)[] = []
   readonly #servers = new Map<string, number[]>()
-  /** The stems that have three letters in a row; made when a word without tools is looked for. */
-  #grams: Map<string, string[]> | undefined
+  #vocabulary = new Vocabulary()
+  /** Words of the tools, with the postings of their stems. */
+  readonly #words = new Map<string, Postings>()
+  /** How many words the vocabulary has that no tool has any more. */
+  #stale = 0
   #count = 0
 
-  /** The tools that fit a query best, among those of the servers and of the names that are given. */
+  /** The tools that fit a query best, at most `limit`, among those of the servers and of the names that are given. */
   search(
     query: string,
     limit: number,
     { servers, names }: { servers?: readonly string[]; names?: readonly string[] } = {},
   ): Found[] {
     const asked = this.#read(query)
-    if (!asked.length) return []
-    const scores = new Float64Array(this.#docs.length)
-    const matched = new Float64Array(this.#docs.length)
-    const best = new Float64Array(this.#docs.length)
-    let most = 0
+    const size = this.#docs.length
+    const scores = new Float64Array(size), shares = new Float64Array(size), best = new Float64Array(size)
+    const named = new Uint8Array(size)
+    const peers = new Map<string, number>()
+    let whole = 0
     for (const { rarity, readings } of asked) {
-      most += rarity
+      whole += rarity
       const touched: number[] = []
-      for (const { postings: { docs, weights }, factor } of readings) {
+      for (const { postings: { docs, weights, fields }, sure } of readings) {
         for (let i = 0; i < docs.length; i++) {
           const n = docs[i]!
-          const value = factor * weights[i]! / (weights[i]! + SATURATION)
+          const value = sure * weights[i]! / (weights[i]! + SATURATION)
           if (!best[n]) touched.push(n)
           if (value > best[n]!) best[n] = value
+          if (fields[i]! & NAME) named[n]! |= 0x80
         }
       }
+      const tops = new Map<string, number>()
       for (const n of touched) {
+        const { server } = this.#docs[n]!
+        if (best[n]! > (tops.get(server) ?? 0)) tops.set(server, best[n]!)
         scores[n]! += rarity * best[n]!
-        matched[n]! += rarity
+        shares[n]! += rarity
         best[n] = 0
+        if (named[n]! & 0x80) named[n]! -= 0x7f
       }
+      for (const [server, value] of tops) add(peers, server, rarity * value)
     }
-    const only = servers && new Set(servers), named = names && new Set(names)
-    const hits: { n: number; score: number; name: string }[] = []
-    for (let n = 0; n < scores.length; n++) {
+    const only = servers && new Set(servers), among = names && new Set(names)
+    const hits: Hit[] = []
+    for (let n = 0; n < size; n++) {
       const doc = this.#docs[n]
-      if (!scores[n] || !doc || only && !only.has(doc.server) || named && !named.has(doc.name)) continue
-      const share = matched[n]! / most
-      hits.push({ n, name: doc.name, score: scores[n]! / most * (0.5 + 0.5 * share) })
+      if (!scores[n] || !doc || only && !only.has(doc.server) || among && !among.has(doc.name)) continue
+      const share = (shares[n]! / whole) ** 2
+      const name = Math.min(1, named[n]! / doc.named)
+      const score = scores[n]! / whole * part(SHARE, share) * part(NAMED, name) *
+        part(PEERS, peers.get(doc.server)! / whole)
+      insert(hits, { n, name: doc.name, score }, limit)
     }
-    hits.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
-    return hits.slice(0, limit).map(({ n, name, score }) => ({
+    const reasons = why(asked, new Set(hits.map((h) => h.n)))
+    // A tool cannot have all words of a long sentence.
+    const scale = Math.max(1, asked.length / USUAL) ** 0.6
+    return hits.map(({ n, name, score }) => ({
       name,
       server: this.#docs[n]!.server,
-      score: Math.round(score * 1000) / 1000,
-      why: this.#why(n, asked),
+      score: Math.min(1, Math.round(Math.sqrt(score * scale) * 1e4) / 1e4),
+      why: reasons.get(n)!,
     }))
   }
 
   /** Replaces the tools of a server. */
   *set(server: string, documents: readonly SearchDocument[]): Steps<void> {
-    const old = new Set(this.#servers.get(server))
-    this.#servers.delete(server)
-    this.#grams = undefined
-    for (const n of old) this.#docs[n] = undefined
-    this.#count -= old.size
-    if (old.size) {
-      let done = 0
-      for (const [text, p] of this.#terms) {
-        if (p.docs.some((n) => old.has(n))) this.#drop(text, p, old)
-        if (++done % 1000 === 0) yield
-      }
-    }
+    yield* this.#remove(server)
     if (!documents.length) return
-    const shared = sharedLines(documents)
+    const lines: string[][][] = []
+    const counts = new Map<string, number>()
+    for (const d of documents.slice(0, MOST_TOOLS - this.#count)) {
+      lines.push([d.description, d.parameters, d.details].map(linesOf))
+      for (const line of new Set(lines.at(-1)!.flat())) add(counts, line, 1)
+      if (lines.length % 100 === 0) yield
+    }
+    const common = Math.max(3, SHARED * lines.length)
+    const about = words(server, fields[5]!)
     const numbers: number[] = []
     this.#servers.set(server, numbers)
-    const about = words(server, 8)
     let free = 0
-    for (const d of documents) {
-      if (this.#count >= MOST) return
+    for (const [i, own] of lines.entries()) {
+      const { name, tool, title } = documents[i]!
       while (this.#docs[free]) free++
-      this.#docs[free] = { name: d.name, server }
-      this.#count++
       numbers.push(free)
-      this.#add(free, d, about, shared, server)
-      if (numbers.length % 16 === 0) yield
+      const [description, parameters, details] = own.map((all) => all.filter((l) => counts.get(l)! < common).join('\n'))
+      this.#add(free, { name, server, named: 1 }, [tool, title, description!, parameters!, details!], about)
+      if (i % 16 === 15) yield
     }
   }
 
-  #drop(text: string, p: Postings, old: ReadonlySet<number>): void {
-    const keep = p.docs.map((n) => !old.has(n))
-    p.docs = p.docs.filter((_, i) => keep[i])
-    p.weights = p.weights.filter((_, i) => keep[i])
-    p.masks = p.masks.filter((_, i) => keep[i])
-    p.servers--
-    if (!p.docs.length) this.#terms.delete(text)
-  }
-
-  #add(n: number, d: SearchDocument, about: string[], shared: ReadonlySet<string>, server: string): void {
-    const found = new Map<string, [weight: number, mask: number]>()
-    const lines = (text: string, pattern: RegExp) =>
-      shared.size ? text.slice(0, LONGEST_TEXT).split(pattern).filter((l) => !shared.has(l.trim())).join('\n') : text
-    const texts = [
-      words(d.tool, fields[0].most),
-      words(d.title, fields[1].most),
-      words(lines(d.description, sentences), fields[2].most),
-      words(lines(d.parameters, /\n/), fields[3].most),
-      words(lines(d.details, /\n/), fields[4].most),
-      about,
-    ]
+  #add(n: number, doc: Doc, texts: string[], about: string[]): void {
+    this.#docs[n] = doc
+    this.#count++
     for (let i = 0; i < fields.length; i++) {
-      const { weight, usual, flat } = fields[i]!
-      const each = weight / (1 - flat + flat * Math.max(texts[i]!.length, 1) / usual)
-      for (const word of texts[i]!) {
-        const has = found.get(word)
-        if (has) {
-          has[0] += each
-          has[1] |= 1 << i
-        } else found.set(word, [each, 1 << i])
-      }
+      const field = fields[i]!
+      const all = i < texts.length ? words(texts[i]!, field) : about
+      const weight = field.weight / (1 - field.norm + field.norm * Math.max(1, all.length) / field.usual)
+      let different = 0
+      for (const word of all) different += this.#post(this.#postings(word), n, doc.server, weight, 1 << i)
+      if (i === 0) doc.named = Math.max(1, different)
     }
-    for (const name of initials(split(d.tool, fields[0].most))) found.set(INITIALS + name, [1, 1])
-    for (const [word, [weight, mask]] of found) {
-      let p = this.#terms.get(word)
-      if (!p) this.#terms.set(word, p = { docs: [], weights: [], masks: [], servers: 0 })
-      if (!p.docs.length || this.#docs[p.docs.at(-1)!]?.server !== server) p.servers++
-      p.docs.push(n)
-      p.weights.push(weight)
-      p.masks.push(mask)
-    }
+    for (const text of initials(split(texts[0]!.slice(0, LONGEST_TEXT), fields[0]!.most)))
+      this.#post(this.#term(INITIAL + text), n, doc.server, 1, NAME)
   }
 
-  /** The words of the query that count, each with its stems in the index and how rare they are. */
-  #read(query: string): { word: string; rarity: number; readings: Reading[] }[] {
-    const all = [...new Set(split(query.slice(0, LONGEST_QUERY), QUERY_WORDS))]
-    const meant = all.filter((w) => !isStopWord(w))
-    const asked = (meant.length ? meant : all).map((word) => {
-      const readings = this.#readings(word)
-      const docs = Math.max(0, ...readings.map((r) => r.postings.docs.length))
-      const rarity = Math.log(1 + (this.#count - docs + 0.5) / (docs + 0.5))
-      return { word, rarity: readings.length ? rarity : rarity * 0.5, readings }
-    })
-    return asked.sort((a, b) => b.rarity - a.rarity || (a.word < b.word ? -1 : 1)).slice(0, COUNTED)
-  }
-
-  #readings(word: string): Reading[] {
-    const readings: Reading[] = []
-    const add = (text: string, factor: number) => {
-      const postings = this.#terms.get(text)
-      if (postings) readings.push({ text, postings, factor })
+  /** The postings of a word's stem. */
+  #postings(word: string): Postings {
+    let p = this.#words.get(word)
+    if (!p) {
+      this.#words.set(word, p = this.#term(stem(word)))
+      p.words.push(word)
+      this.#vocabulary.add(word)
     }
-    add(stem(word), 1)
-    if (word.length < 5) add(INITIALS + word, 0.9)
-    if (!readings.length && word.length > 3) { for (const [text, factor] of this.#alike(word)) add(text, factor) }
-    return readings
+    return p
   }
 
-  /** Stems that a misspelled word could be. */
-  #alike(word: string): [string, number][] {
-    if (!this.#grams) {
-      this.#grams = new Map()
-      for (const text of this.#terms.keys()) {
-        for (const gram of grams(text)) {
-          const list = this.#grams.get(gram)
-          if (list) list.push(text)
-          else this.#grams.set(gram, [text])
+  #term(text: string): Postings {
+    let p = this.#terms.get(text)
+    if (!p) this.#terms.set(text, p = { docs: [], weights: [], fields: [], servers: 0, words: [] })
+    return p
+  }
+
+  /** Adds weight of a stem to a tool, the last one so far. Returns 1 if the tool did not have the stem. */
+  #post(p: Postings, n: number, server: string, weight: number, bit: number): number {
+    const last = p.docs.length - 1
+    if (last >= 0 && p.docs[last] === n) {
+      p.weights[last]! += weight
+      p.fields[last]! |= bit
+      return 0
+    }
+    if (last < 0 || this.#docs[p.docs[last]!]!.server !== server) p.servers++
+    p.docs.push(n)
+    p.weights.push(weight)
+    p.fields.push(bit)
+    return 1
+  }
+
+  *#remove(server: string): Steps<void> {
+    const old = new Set(this.#servers.get(server))
+    if (!old.size) return
+    this.#servers.delete(server)
+    this.#count -= old.size
+    let seen = 0
+    for (const [text, p] of this.#terms) {
+      const stays = p.docs.map((n) => !old.has(n))
+      if (stays.includes(false)) {
+        p.docs = p.docs.filter((_, i) => stays[i])
+        p.weights = p.weights.filter((_, i) => stays[i])
+        p.fields = p.fields.filter((_, i) => stays[i])
+        p.servers--
+        if (!p.docs.length) {
+          this.#terms.delete(text)
+          for (const word of p.words) this.#words.delete(word)
+          this.#stale += p.words.length
         }
       }
+      if (++seen % 500 === 0) yield
     }
-    const own = stem(word)
-    const common = new Map<string, number>()
-    for (const gram of new Set([...grams(word), ...grams(own)]))
-      for (const text of this.#grams.get(gram) ?? []) common.set(text, (common.get(text) ?? 0) + 1)
-    const most = word.length < 8 ? 1 : 2
-    return [...common].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 50)
-      .map(([text]): [string, number] => [text, Math.min(edits(own, text), edits(word, text))])
-      .filter(([, n]) => n <= most).sort((a, b) => a[1] - b[1]).slice(0, 3)
-      .map(([text, n]) => [text, 1 - n / word.length])
+    for (const n of old) this.#docs[n] = undefined
+    if (this.#stale <= this.#words.size) return
+    this.#vocabulary = new Vocabulary()
+    this.#stale = 0
+    for (const word of this.#words.keys()) {
+      this.#vocabulary.add(word)
+      if (++seen % 500 === 0) yield
+    }
   }
 
-  #why(n: number, asked: { word: string; readings: Reading[] }[]): string {
-    const places = fields.map((): string[] => [])
-    for (const { word, readings } of asked) {
-      let mask = 0
-      for (const { postings } of readings) {
-        const at = postings.docs.indexOf(n)
-        if (at >= 0) mask |= postings.masks[at]!
+  /** The words of the query that count. */
+  #read(query: string): Asked[] {
+    const text = query.slice(0, LONGEST_QUERY)
+    const numbered = text.toLowerCase().match(/\b[a-z]\d\d?[a-z]\b/g) ?? [] // k8s
+    const all = [...new Set([...numbered, ...split(text.replace(/\b[a-z]\d\d?[a-z]\b/gi, ' '), QUERY_WORDS)])]
+    const known: Asked[] = [], unknown: Asked[] = []
+    for (const word of all.filter((w) => !isStopWord(w)).flatMap((w) => this.#parts(w))) {
+      const place = all.indexOf(word)
+      const readings = this.#readings(word, unknown.length < UNKNOWN)
+      for (const joined of place < 0 ? [] : [word + (all[place + 1] ?? ''), (all[place - 1] ?? '') + word]) {
+        if (joined !== word) this.#reading(readings, joined, 1)
       }
-      const first = fields.findIndex((_, i) => mask & 1 << i)
-      if (first >= 0) places[first]!.push(word)
+      const docs = Math.max(0, ...readings.map((r) => r.postings.docs.length))
+      const servers = Math.max(0, ...readings.map((r) => r.postings.servers))
+      const rarity = 0.8 * rare(docs, this.#count) + 0.4 * rare(servers, this.#servers.size)
+      ;(readings.length ? known : unknown).push({ word, rarity, readings })
     }
-    return fields.map((f, i) => places[i]!.length ? `${f.name}: ${places[i]!.join(', ')}` : '').filter(Boolean)
-      .join('; ')
+    known.sort((a, b) => b.rarity - a.rarity || (a.word < b.word ? -1 : 1))
+    return [...known.slice(0, KNOWN), ...unknown.slice(0, UNKNOWN)]
+  }
+
+  /** The two words that an unknown word is made of, as cherrypick is. */
+  #parts(word: string): string[] {
+    for (let i = word.length - 3; i >= 3 && !this.#terms.has(stem(word)); i--) {
+      const parts = [word.slice(0, i), word.slice(i)]
+      if (parts.every((p) => this.#standsFor(p))) return parts
+    }
+    return [word]
+  }
+
+  /** Whether the word is in names or parameters, and not only in texts. */
+  #standsFor(word: string): boolean {
+    return !!this.#terms.get(stem(word))?.fields.some((bits) => bits & ABBREVIATED)
+  }
+
+  #reading(readings: Reading[], word: string, sure: number): void {
+    const postings = this.#terms.get(word[0] === INITIAL ? word : stem(word))
+    const has = readings.find((r) => r.postings === postings)
+    if (has) has.sure = Math.max(has.sure, sure)
+    else if (postings) readings.push({ postings, sure })
+  }
+
+  #readings(word: string, mend: boolean): Reading[] {
+    const readings: Reading[] = []
+    this.#reading(readings, word, 1)
+    const isKnown = readings.length > 0
+    if (word.length < 5) this.#reading(readings, INITIAL + word, INITIALS)
+    if (word.length > 2 && word.length < 6) {
+      for (const w of this.#vocabulary.longer(word)) if (this.#standsFor(w)) this.#reading(readings, w, BEGINNING)
+      if (!isKnown) {
+        for (const w of this.#vocabulary.abbreviated(word))
+          if (this.#standsFor(w)) this.#reading(readings, w, CONSONANTS)
+      }
+    }
+    if (!readings.length && mend && word.length > 3) {
+      for (const { word: w, differ } of this.#vocabulary.alike(word))
+        this.#reading(readings, w, 1 - differ / word.length)
+    }
+    return readings
   }
 }
 
-const sentences = /(?<=[.!?:])\s+|\n+/
-
-const words = (text: string, most: number): string[] =>
-  split(text.slice(0, LONGEST_TEXT), most).filter((w) => !isStopWord(w)).map(stem)
-
-/** The sentences, parameters and their descriptions that many of the tools have. */
-function sharedLines(documents: readonly SearchDocument[]): Set<string> {
-  const shared = new Set<string>()
-  if (documents.length < 4) return shared
-  const counts = new Map<string, number>()
-  for (const d of documents) {
-    const lines = [
-      ...d.description.slice(0, LONGEST_TEXT).split(sentences),
-      ...d.parameters.slice(0, LONGEST_TEXT).split('\n'),
-      ...d.details.slice(0, LONGEST_TEXT).split('\n'),
-    ]
-    for (const line of new Set(lines.map((l) => l.trim()))) counts.set(line, (counts.get(line) ?? 0) + 1)
-  }
-  for (const [line, n] of counts) if (n > 2 && n >= SHARED * documents.length) shared.add(line)
-  return shared
+/** Puts a hit in its place among the best. */
+function insert(best: Hit[], hit: Hit, most: number): void {
+  const isBefore = (other: Hit) => hit.score > other.score || hit.score === other.score && hit.name < other.name
+  if (best.length === most && !isBefore(best[most - 1]!)) return
+  let place = best.length
+  while (place && isBefore(best[place - 1]!)) place--
+  best.splice(place, 0, hit)
+  if (best.length > most) best.pop()
 }
+
+/** A factor of a score, of which the share `most` depends on a value. */
+const part = (most: number, value: number) => 1 - most + most * value
+
+const rare = (having: number, all: number) => Math.log(1 + (all - having + 0.5) / (having + 0.5))
+
+const words = (text: string, { most }: Field): string[] =>
+  split(text.slice(0, LONGEST_TEXT), most).filter((w) => !isStopWord(w))
+
+/** The sentences and lines of a text. */
+const linesOf = (text: string): string[] => text.slice(0, LONGEST_TEXT).split(/\n+|(?<=[.!?:])\s+/)
 
 /** The first letters of words that follow each other: pr of create_pull_request. */
 function initials(name: string[]): Set<string> {
   const found = new Set<string>()
   for (let i = 0; i < name.length; i++) {
-    for (let text = name[i]![0]!, j = i + 1; j < Math.min(name.length, i + 4); j++) found.add(text += name[j]![0]!)
+    let text = name[i]![0]!
+    for (const word of name.slice(i + 1, i + 4)) found.add(text += word[0]!)
   }
   return found
 }
 
-/** How many letters differ between two words; two that are exchanged count once. */
-function edits(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return 3
-  let before: number[] = [], row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      let n = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + +(a[i - 1] !== b[j - 1]))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) n = Math.min(n, before[j - 2]! + 1)
-      next.push(n)
+/** The words of the query that each of the tools has, by field. */
+function why(asked: Asked[], tools: ReadonlySet<number>): Map<number, string> {
+  const places = new Map<number, string[][]>()
+  for (const { word, readings } of asked) {
+    const bits = new Map<number, number>()
+    for (const { postings: { docs, fields } } of readings)
+      docs.forEach((n, i) => tools.has(n) && bits.set(n, (bits.get(n) ?? 0) | fields[i]!))
+    for (const [n, b] of bits) {
+      if (!places.has(n)) places.set(n, fields.map(() => []))
+      places.get(n)![fields.findIndex((_, i) => b & 1 << i)]!.push(word)
     }
-    before = row
-    row = next
   }
-  return row[b.length]!
-}
-
-/** The pieces of three letters of a word, with its ends marked. */
-function grams(word: string): string[] {
-  const text = `^${word}$`
-  return Array.from({ length: text.length - 2 }, (_, i) => text.slice(i, i + 3))
+  const text = (lists: string[][]) =>
+    lists.map((list, i) => list.length ? `${fields[i]!.name}: ${list.join(', ')}` : '').filter(Boolean).join('; ')
+  return new Map([...places].map(([n, lists]) => [n, text(lists)]))
 }

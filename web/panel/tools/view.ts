@@ -11,6 +11,7 @@ import { clean } from '../../ui/text.ts'
 import { budgetView } from './budget.ts'
 import { chosen } from './ledger.ts'
 import type { Flag } from './flags.ts'
+import type { ToolSearch } from './found.ts'
 import type { Listed } from './ledger.ts'
 
 const filters = ['all', 'on', 'off', 'flagged'] as const
@@ -30,18 +31,28 @@ class ToolsView extends PanelPart {
     'known',
     'budget',
     'query',
+    'found',
     'filter',
     'made',
     'closed',
     'whole',
   )
-  static override initial = { query: '', filter: 'all', made: atFirst, closed: new Set(), whole: new Set() }
+  static override initial = {
+    query: '',
+    found: new Set(),
+    filter: 'all',
+    made: atFirst,
+    closed: new Set(),
+    whole: new Set(),
+  }
   declare listed: Map<string, Listed[]>
   declare servers: Snapshot['servers']
   /** Grows when more is known of the tools. */
   declare known: number
   declare budget: number
   declare private query: string
+  /** The names of tools that the search has found. */
+  declare private found: ReadonlySet<string>
   declare private filter: Filter
   declare private made: number
   declare private closed: Set<string>
@@ -49,6 +60,7 @@ class ToolsView extends PanelPart {
   /** Rows that this picture may still have. */
   private left = 0
   private making = false
+  private search: Promise<ToolSearch> | undefined
   private readonly ids = { search: freshId(), filter: freshId() }
 
   protected override render(): TemplateResult {
@@ -61,7 +73,7 @@ class ToolsView extends PanelPart {
     return html`
       ${budgetView(this.panel, this.listed, this.budget)}
       <div class="filters">
-        ${searchField(ids.search, this.t('search_tools'), this.query, (q) => (this.query = q))}
+        ${searchField(ids.search, this.t('search_tools'), this.query, (q) => this.look(q))}
         ${
       selectField(
         ids.filter,
@@ -91,11 +103,35 @@ class ToolsView extends PanelPart {
     }, { timeout: 200 })
   }
 
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('listed')) void this.find()
+  }
+
+  /** Shows the tools with exactly this text, and the others when they are found. */
+  private look(query: string): void {
+    this.query = query
+    this.found = new Set()
+    void this.find()
+  }
+
+  private async find(): Promise<void> {
+    const { query, listed } = this
+    if (!query.trim()) return
+    this.search ??= import('./found.ts').then(({ ToolSearch }) => new ToolSearch())
+    try {
+      const found = await (await this.search).find(listed, query)
+      if (this.query === query) this.found = found
+    } catch {
+      this.search = undefined // the part could not be loaded
+    }
+  }
+
   private fits({ info, on }: Listed): boolean {
     if (this.filter === 'on' && !on || this.filter === 'off' && on) return false
     if (this.filter === 'flagged' && !this.panel.flags.of(info).length) return false
     const q = this.query.trim().toLowerCase()
-    return !q || info.name.toLowerCase().includes(q) || info.tool.toLowerCase().includes(q) ||
+    return !q || this.found.has(info.name) || info.name.toLowerCase().includes(q) ||
+      info.tool.toLowerCase().includes(q) ||
       String(info.definition.title ?? '').toLowerCase().includes(q) ||
       String(info.definition.description ?? '').toLowerCase().includes(q)
   }
@@ -109,6 +145,7 @@ class ToolsView extends PanelPart {
       [
         list,
         this.query,
+        this.found,
         this.filter,
         open,
         part.length,
