@@ -3,39 +3,39 @@ const enough = 3
 
 /** Notices a model that turns in a circle. It keeps numbers in place of texts, which may be long. */
 export class Guards {
-  private readonly seen = new Set<number>()
-  private readonly calls = new Map<number, number>()
-  private isNew = false
-  private idle = 0
+  readonly #seen = new Set<number>()
+  readonly #calls = new Map<number, number>()
+  #isNew = false
+  #idle = 0
 
   /** A conversation begins. It may repeat the calls of an earlier one. */
   begin(): void {
-    this.calls.clear()
+    this.#calls.clear()
   }
 
   /** Whether the same call has now got the same answer three times. */
   answered(name: string, args: unknown, answer: string): boolean {
-    const key = this.note(JSON.stringify([name, sorted(typeof args === 'string' ? parsed(args) : args), answer]))
-    const times = (this.calls.get(key) ?? 0) + 1
-    this.calls.set(key, times)
+    const key = this.#note(JSON.stringify([name, sorted(typeof args === 'string' ? parsed(args) : args), answer]))
+    const times = (this.#calls.get(key) ?? 0) + 1
+    this.#calls.set(key, times)
     return times >= enough
   }
 
   said(text: string): void {
-    if (text) this.note(text)
+    if (text) this.#note(text)
   }
 
   /** A round ends. Returns whether the third one in a row had nothing new. */
   roundEnds(): boolean {
-    this.idle = this.isNew ? 0 : this.idle + 1
-    this.isNew = false
-    return this.idle >= enough
+    this.#idle = this.#isNew ? 0 : this.#idle + 1
+    this.#isNew = false
+    return this.#idle >= enough
   }
 
-  private note(text: string): number {
+  #note(text: string): number {
     const key = digest(text)
-    if (!this.seen.has(key)) this.isNew = true
-    this.seen.add(key)
+    if (!this.#seen.has(key)) this.#isNew = true
+    this.#seen.add(key)
     return key
   }
 }

@@ -37,122 +37,126 @@ function check({ view, model, prompt, rounds, tokens, seconds }: types.LoopOptio
 }
 
 class Running {
-  private readonly options: types.LoopOptions
-  private readonly put: Put<types.LoopEvent>
-  private readonly guards = new Guards()
-  private readonly began = performance.now()
-  private messages: types.ModelMessage[] = []
-  private round = 0
-  private text = ''
-  private calls = 0
-  private tokens = 0
-  private signal!: AbortSignal
+  readonly #options: types.LoopOptions
+  readonly #put: Put<types.LoopEvent>
+  readonly #guards = new Guards()
+  readonly #began = performance.now()
+  #messages: types.ModelMessage[] = []
+  #round = 0
+  #text = ''
+  #calls = 0
+  #tokens = 0
+  #signal!: AbortSignal
 
   constructor(options: types.LoopOptions, put: Put<types.LoopEvent>) {
-    this.options = options
-    this.put = put
+    this.#options = options
+    this.#put = put
   }
 
   async run(reader: AbortSignal): Promise<void> {
-    const { signal, seconds } = this.options
+    const { signal, seconds } = this.#options
     const clock = new AbortController()
-    const timer = seconds === undefined ? undefined : setTimeout(() => clock.abort(), Math.min(seconds * 1000, 2 ** 31 - 1))
+    const timer = seconds === undefined
+      ? undefined
+      : setTimeout(() => clock.abort(), Math.min(seconds * 1000, 2 ** 31 - 1))
     const ends = [reader, clock.signal, ...(signal ? [signal] : [])]
-    this.signal = AbortSignal.any(ends)
+    this.#signal = AbortSignal.any(ends)
     try {
-      await this.rounds()
-      this.put({ type: 'done', text: this.text, state: this.state() })
+      await this.#rounds()
+      this.#put({ type: 'done', text: this.#text, state: this.#state() })
     } catch (e) {
       const why = signal?.aborted || reader.aborted ? 'aborted' : clock.signal.aborted ? 'seconds' : undefined
       const { why: reason, error } = why ? new Stop(why) : e instanceof Stop ? e : new Stop('error', e)
-      this.put({ type: 'stopped', why: reason, state: this.state(), ...(error !== undefined && { error }) })
+      this.#put({ type: 'stopped', why: reason, state: this.#state(), ...(error !== undefined && { error }) })
     } finally {
       clearTimeout(timer)
     }
   }
 
-  private async rounds(): Promise<void> {
-    const { done, fresh } = this.options
+  async #rounds(): Promise<void> {
+    const { done, fresh } = this.#options
     for (;;) {
-      if (this.round >= (this.options.rounds ?? 20)) throw new Stop('rounds')
-      this.round++
-      if (fresh || this.round === 1) await this.begin()
-      this.put({ type: 'round', round: this.round, state: this.state() })
+      if (this.#round >= (this.#options.rounds ?? 20)) throw new Stop('rounds')
+      this.#round++
+      if (fresh || this.#round === 1) await this.#begin()
+      this.#put({ type: 'round', round: this.#round, state: this.#state() })
       let ended = false
-      for (let i = 0; !ended && i < (fresh ? answersOfRound : 1); i++) ended = await this.answer()
-      if (ended && (!done || await this.race(done(this.text, this.state())))) return
-      if (this.guards.roundEnds()) throw new Stop('no_progress')
-      if (ended && !fresh) this.messages.push({ role: 'user', content: goOn })
+      for (let i = 0; !ended && i < (fresh ? answersOfRound : 1); i++) ended = await this.#answer()
+      if (ended && (!done || await this.#race(done(this.#text, this.#state())))) return
+      if (this.#guards.roundEnds()) throw new Stop('no_progress')
+      if (ended && !fresh) this.#messages.push({ role: 'user', content: goOn })
     }
   }
 
   /** Begins a conversation. */
-  private async begin(): Promise<void> {
-    const { prompt } = this.options
-    const made = typeof prompt === 'function' ? await this.race(prompt(this.state())) : prompt
-    this.messages = typeof made === 'string' ? [{ role: 'user', content: made }] : [...made]
-    if (typeof prompt !== 'function' && this.text) {
-      const state = this.text.slice(-stateLength)
-      this.messages.push({ role: 'user', content: `Where the round before ended:\n${state}` })
+  async #begin(): Promise<void> {
+    const { prompt } = this.#options
+    const made = typeof prompt === 'function' ? await this.#race(prompt(this.#state())) : prompt
+    this.#messages = typeof made === 'string' ? [{ role: 'user', content: made }] : [...made]
+    if (typeof prompt !== 'function' && this.#text) {
+      const state = this.#text.slice(-stateLength)
+      this.#messages.push({ role: 'user', content: `Where the round before ended:\n${state}` })
     }
-    this.guards.begin()
+    this.#guards.begin()
   }
 
   /** Asks the model once, and runs its calls. Returns whether there were none. */
-  private async answer(): Promise<boolean> {
-    const { view, model, format = 'openai', tokens = Infinity } = this.options
-    if (this.tokens >= tokens) throw new Stop('tokens')
+  async #answer(): Promise<boolean> {
+    const { view, model, format = 'openai', tokens = Infinity } = this.#options
+    if (this.#tokens >= tokens) throw new Stop('tokens')
     const tools = view.getTools({ format }) // each time, because servers come and go
-    const asked = this.messages.slice()
-    const said = await this.race(model(asked, { tools, signal: this.signal }))
+    const asked = this.#messages.slice()
+    const said = await this.#race(model(asked, { tools, signal: this.#signal }))
     const { text = '', calls = [], usage, raw } = typeof said === 'string' ? { text: said } as types.ModelAnswer : said
-    this.tokens += usage
+    this.#tokens += usage
       ? (usage.input ?? 0) + (usage.output ?? 0)
       : Math.ceil(JSON.stringify([asked.map(shown), tools, text, calls]).length / 4)
-    this.messages.push({
+    this.#messages.push({
       role: 'assistant',
       content: text,
       ...(calls.length && { calls }),
       ...(raw !== undefined && { raw }),
     })
     if (text) {
-      this.text = text
-      this.guards.said(text)
-      this.put({ type: 'text', text })
+      this.#text = text
+      this.#guards.said(text)
+      this.#put({ type: 'text', text })
     }
     if (!calls.length) return true
-    if (this.tokens >= tokens) throw new Stop('tokens')
+    if (this.#tokens >= tokens) throw new Stop('tokens')
     // Answers that are there stay in the state, also if the others never come.
     const answers: types.ModelMessage[] = []
     try {
-      await this.race(Promise.all(calls.map(async (call, i) => {
-        answers[i] = await this.use(call, i)
+      await this.#race(Promise.all(calls.map(async (call, i) => {
+        answers[i] = await this.#use(call, i)
       })))
     } finally {
-      this.messages.push(...Object.values(answers))
+      this.#messages.push(...Object.values(answers))
     }
     const repeated = calls.map((call, i) =>
-      i < callsOfAnswer && this.guards.answered(call.name, call.arguments, answers[i]!.content)
+      i < callsOfAnswer && this.#guards.answered(call.name, call.arguments, answers[i]!.content)
     )
     if (repeated.includes(true)) throw new Stop('same_call')
     return false
   }
 
   /** Runs a call. Its failure is an answer too, because a model can make something of it. */
-  private async use(call: types.ToolCall, place: number): Promise<types.ModelMessage> {
-    const { view } = this.options
+  async #use(call: types.ToolCall, place: number): Promise<types.ModelMessage> {
+    const { view } = this.#options
     const { id, name, arguments: args } = call
     const began = performance.now()
-    let text: string, isError = false, result: Awaited<ReturnType<Extract<types.ToolView, { call: unknown }>['call']>> | undefined
-    this.put({ type: 'tool', phase: 'begin', call })
+    let text: string,
+      isError = false,
+      result: Awaited<ReturnType<Extract<types.ToolView, { call: unknown }>['call']>> | undefined
+    this.#put({ type: 'tool', phase: 'begin', call })
     try {
       if (place >= callsOfAnswer) throw new Error(`At most ${callsOfAnswer} calls run at once. This one did not.`)
       if (!view.has(name)) throw new Error(`unknown_tool: There is no tool ${JSON.stringify(name)}.`)
       const options: types.ToolViewOptions = {
-        signal: this.signal,
+        signal: this.#signal,
         callId: id,
         onProgress: (progress) =>
-          this.put(
+          this.#put(
             { type: 'tool', phase: 'progress', call, progress },
             (waiting) => waiting.type === 'tool' && waiting.phase === 'progress' && waiting.call === call,
           ),
@@ -167,16 +171,16 @@ class Running {
       text = `${code ? `${code}: ` : ''}${message} ${hint}`.trim()
       isError = true
     }
-    this.signal.throwIfAborted()
-    this.calls++
+    this.#signal.throwIfAborted()
+    this.#calls++
     const durationMs = performance.now() - began
-    this.put({ type: 'tool', phase: 'end', call, text, isError, durationMs, ...(result && { result }) })
+    this.#put({ type: 'tool', phase: 'end', call, text, isError, durationMs, ...(result && { result }) })
     return { role: 'tool', callId: id, name, content: text, isError, ...(result && { result }) }
   }
 
   /** Waits no longer than the signal allows: a model or a tool may not obey it. */
-  private async race<T>(work: T | Promise<T>): Promise<T> {
-    const { signal } = this
+  async #race<T>(work: T | Promise<T>): Promise<T> {
+    const signal = this.#signal
     signal.throwIfAborted()
     let stop = () => {}
     const aborted = new Promise<never>((_, reject) => {
@@ -190,9 +194,15 @@ class Running {
     }
   }
 
-  private state(): types.LoopState {
-    const { round, text, calls, tokens } = this
-    return { round, text, calls, tokens, messages: this.messages.slice(), seconds: (performance.now() - this.began) / 1000 }
+  #state(): types.LoopState {
+    return {
+      round: this.#round,
+      text: this.#text,
+      messages: this.#messages.slice(),
+      calls: this.#calls,
+      tokens: this.#tokens,
+      seconds: (performance.now() - this.#began) / 1000,
+    }
   }
 }
 

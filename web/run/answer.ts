@@ -3,8 +3,8 @@ import { normalised } from './results.ts'
 import type { RunItem } from './types.ts'
 
 const summaryWords = 120
-/** For languages that write no spaces between words. */
-const summaryLength = 1200
+/** A word. Letters of languages without spaces count as words. */
+const word = /[\u3040-\u9fff]|[^\s\u3040-\u9fff]+/g
 
 /** Admits the links of results, in the form that the results have. */
 export function linksOf(items: readonly RunItem[], url: string): Admit {
@@ -27,7 +27,12 @@ const link = (url: string): Block[] => url ? [paragraph({ kind: 'link', url, par
 
 /** The answer without a model: the results, and why there is no summary. */
 export const listAnswer = (items: readonly RunItem[], url: string, why: string): string =>
-  print([heading('Summary'), paragraph(text(why)), ...(items.length ? [heading('Key Cases'), ...listOf(items)] : []), ...link(url)])
+  print([
+    heading('Summary'),
+    paragraph(text(why)),
+    ...(items.length ? [heading('Key Cases'), ...listOf(items)] : []),
+    ...link(url),
+  ])
 
 /** The model's text as an answer; undefined if it has no summary. */
 export function answerOf(
@@ -53,7 +58,11 @@ export function answerOf(
   let at: keyof typeof sections = 'summary'
   for (const block of blocks) {
     if (block.kind !== 'heading') sections[at].push(block)
-    else at = /summary/i.test(wordsOf(block.parts)) ? 'summary' : /key|cases/i.test(wordsOf(block.parts)) ? 'cases' : 'notes'
+    else at = /summary/i.test(wordsOf(block.parts))
+        ? 'summary'
+        : /key|cases/i.test(wordsOf(block.parts))
+        ? 'cases'
+        : 'notes'
   }
   if (!sections.summary.length) return undefined
   const cases = sections.cases.some((block) => block.kind === 'list') ? sections.cases : listOf(items.slice(0, 5))
@@ -71,25 +80,22 @@ export function answerOf(
 
 /** The blocks up to the most words of a summary. */
 function cut(blocks: Block[]): Block[] {
-  let words = summaryWords, length = summaryLength
-  const take = (s: string): string => {
-    const found = [...s.matchAll(/\S+/g)].slice(0, words + 1)
-    const end = found.length > words ? found[words]!.index : s.length
-    words -= Math.min(found.length, words)
-    const kept = s.slice(0, Math.min(end, length))
-    length -= kept.length
-    return kept === s ? s : `${kept.trimEnd()}…`
+  let left = summaryWords
+  const take = (text: string): string => {
+    const words = [...text.matchAll(word)]
+    const end = words[left]?.index
+    left -= Math.min(words.length, left)
+    return end === undefined ? text : `${text.slice(0, end).trimEnd()}…`
   }
   const shorten = (parts: Inline[]): Inline[] =>
     parts.flatMap((part) =>
-      words < 1 || length < 1
-        ? []
-        : ['text' in part ? { ...part, text: take(part.text) } : { ...part, parts: shorten(part.parts) }]
+      left ? 'text' in part ? { ...part, text: take(part.text) } : { ...part, parts: shorten(part.parts) } : []
     )
-  return blocks.flatMap((block) => {
-    if (words < 1 || length < 1) return []
-    return [block.kind === 'list'
+  return blocks.flatMap((block) =>
+    !left
+      ? []
+      : block.kind === 'list'
       ? { ...block, items: block.items.map(shorten).filter((item) => item.length) }
-      : { ...block, parts: shorten(block.parts) }]
-  })
+      : { ...block, parts: shorten(block.parts) }
+  )
 }

@@ -1,35 +1,23 @@
-/** Values of one registry, for a time and up to a number. */
-class Kept {
-  private readonly values = new Map<string, { value: unknown; until: number }>()
+/** The most values that are kept for one registry. */
+const most = 100
 
-  get(key: string): unknown {
-    const found = this.values.get(key)
-    return found && found.until > Date.now() ? found.value : undefined
-  }
+const kept = new WeakMap<object, Map<string, { value: unknown; until: number }>>()
 
-  set(key: string, value: unknown, ms: number): void {
-    this.values.delete(key)
-    this.values.set(key, { value, until: Date.now() + ms })
-    if (this.values.size > 100) this.values.delete(this.values.keys().next().value!)
-  }
-}
-
-const kept = new WeakMap<object, Kept>()
-
-/** The value that was made for these parts, unless it is too old. */
+/** The value that was made for these parts, unless it is too old. Without an owner, none is kept. */
 export async function cached<T>(
   owner: object | undefined,
   key: unknown[],
   ms: number,
   make: () => Promise<T>,
 ): Promise<{ value: T; hit: boolean }> {
-  if (!owner) return { value: await make(), hit: false }
-  let values = kept.get(owner)
-  if (!values) kept.set(owner, values = new Kept())
   const name = JSON.stringify(key)
-  const found = values.get(name) as T | undefined
-  if (found !== undefined) return { value: found, hit: true }
+  const values = (owner && kept.get(owner)) ?? new Map<string, { value: unknown; until: number }>()
+  const found = values.get(name)
+  if (found && found.until > Date.now()) return { value: found.value as T, hit: true }
   const value = await make()
-  values.set(name, value, ms)
+  values.delete(name) // the newest is last
+  values.set(name, { value, until: Date.now() + ms })
+  if (values.size > most) values.delete(values.keys().next().value!)
+  if (owner) kept.set(owner, values)
   return { value, hit: false }
 }

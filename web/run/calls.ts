@@ -9,14 +9,14 @@ const pause = 250
 
 /** The calls of one run. */
 export class Calls {
-  private readonly options: RunOptions
-  private readonly metrics: RunMetrics
-  private readonly signal: AbortSignal
+  readonly #options: RunOptions
+  readonly #metrics: RunMetrics
+  readonly #signal: AbortSignal
 
   constructor(options: RunOptions, metrics: RunMetrics, signal: AbortSignal) {
-    this.options = options
-    this.metrics = metrics
-    this.signal = signal
+    this.#options = options
+    this.#metrics = metrics
+    this.#signal = signal
   }
 
   /** Calls a tool with the arguments that it has parameters for. A failure that may pass is tried again. */
@@ -25,13 +25,13 @@ export class Calls {
     args: Record<string, unknown>,
     onProgress?: (progress: ToolProgress) => void,
   ): Promise<ToolResult> {
-    const { registry, view } = this.options
+    const { registry, view } = this.#options
     const known = tool.parameters?.length ? tool.parameters : Object.keys(args)
     const given = Object.fromEntries(Object.entries(args).filter(([name]) => known.includes(name)))
-    const { signal } = this
+    const signal = this.#signal
     for (let tried = 0;; tried++) {
       signal.throwIfAborted()
-      this.metrics.toolCalls++
+      this.#metrics.toolCalls++
       try {
         const progress = onProgress && ((p: ToolProgress) => !p.retry && onProgress(p))
         return await (view
@@ -39,8 +39,9 @@ export class Calls {
           : registry!.call(tool.name, given, { signal, onProgress: progress, attempts: 1 }))
       } catch (e) {
         if (signal.aborted || tried >= retries || !tool.readOnly || !(e as RegistryError).retryable) throw e
-        this.metrics.retries++
-        await wait(pause * 4 ** tried * (0.75 + Math.random() / 2), signal)
+        this.#metrics.retries++
+        const ms = pause * 4 ** tried * (0.75 + Math.random() / 2)
+        await new Promise((resolve) => setTimeout(resolve, ms))
       }
     }
   }
@@ -58,8 +59,7 @@ export class Calls {
         if (isLast || !result.isError || !isUnknown(result.text)) return result
       } catch (e) {
         const { code, rpc, message } = e as RegistryError
-        const unknown = code === 'unknown_tool' || rpc?.code === -32601 || (rpc?.code === -32602 && isUnknown(message))
-        if (isLast || !unknown) throw e
+        if (isLast || !(code === 'unknown_tool' || (rpc && (rpc.code === -32601 || isUnknown(message))))) throw e
       }
     }
     throw new Error('there is no search tool')
@@ -67,19 +67,4 @@ export class Calls {
 }
 
 /** Whether a server says that it lacks a tool. SDKs differ in how they say it. */
-const isUnknown = (text: string) =>
-  /\b(?:unknown tool|(?:tool|method)\b.{0,100}\bnot found)/is.test(text.slice(0, 500))
-
-/** Waits so long, or until the signal ends the run. */
-const wait = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
+const isUnknown = (text: string) => /\b(?:unknown tool|(?:tool|method)\b.{0,100}\bnot found)/is.test(text.slice(0, 500))

@@ -20,7 +20,7 @@ const inline = new RegExp(
     /\\(?<escaped>[!-/:-@[-`{-~])/,
     /!?\[(?<label>[^[\]]*)\]\(\s*<?(?<target>[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"]*")?\s*\)/,
     /<(?<auto>[a-z][a-z\d+.-]{1,20}:[^<>\s]*)>/,
-    /(?<tag><[/!?]?[a-z][^<>]*>?)/,
+    /<[/!?]?[a-z][^<>]*>?/,
     /`(?<code>[^`]+)`/,
     /\*\*(?<strong>[^*]+)\*\*/,
     /\*(?<em>[^*\s][^*]*)\*/,
@@ -42,17 +42,17 @@ export function inlines(text: string, admit: Admit): Inline[] {
   for (const match of text.matchAll(inline)) {
     if (match.index > at) put({ kind: 'text', text: text.slice(at, match.index) })
     at = match.index + match[0].length
-    const { escaped, label, target, code, strong, em } = match.groups!
-    const place = target ?? match.groups!['auto'] ?? match.groups!['bare']
+    const { escaped, label = '', target, auto, code, strong, em, bare, mail } = match.groups!
+    const place = target ?? auto ?? bare
     if (escaped !== undefined) put({ kind: 'text', text: escaped })
     else if (code !== undefined) put({ kind: 'code', text: code })
     else if (strong !== undefined) put({ kind: 'strong', parts: inlines(strong, admit) })
     else if (em !== undefined) put({ kind: 'em', parts: inlines(em, admit) })
-    else if (match.groups!['mail'] !== undefined) admit(`mailto:${match[0]}`)
+    else if (mail !== undefined) admit(`mailto:${mail}`)
     else if (place !== undefined) {
       const url = admit(place)
       // Words of a link have no links.
-      const words = inlines(label ?? '', () => undefined)
+      const words = inlines(label, () => undefined)
       if (url) put({ kind: 'link', url, parts: words.length ? words : [{ kind: 'text', text: url }] })
       else words.forEach(put)
     }
@@ -72,16 +72,14 @@ export function parse(markdown: string, admit: Admit): Block[] {
   for (const line of markdown.slice(0, longest).split(/\r?\n/)) {
     const heading = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/.exec(line)
     const item = /^\s*(?:[-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line)
-    const definition = /^\s{0,3}\[[^\]]*\]:\s*(\S+)/.exec(line)
     const last = blocks.at(-1)
-    if (heading || item || definition || !line.trim()) endParagraph()
+    if (heading || item || !line.trim()) endParagraph()
     if (heading) blocks.push({ kind: 'heading', parts: inlines(heading[1]!, admit) })
     else if (item) {
       const parts = inlines(item[1]!, admit)
       if (last?.kind === 'list' && blocks.at(-1) === last) last.items.push(parts)
       else blocks.push({ kind: 'list', items: [parts] })
-    } else if (definition) admit(definition[1]!)
-    else if (line.trim()) words.push(line.trim())
+    } else if (line.trim()) words.push(line.trim())
   }
   endParagraph()
   return blocks

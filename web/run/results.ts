@@ -13,7 +13,7 @@ export interface Source {
 }
 
 type Entry = Record<string, unknown>
-const isEntry = (v: unknown): v is Entry => typeof v === 'object' && v !== null && !Array.isArray(v)
+export const isEntry = (v: unknown): v is Entry => typeof v === 'object' && v !== null && !Array.isArray(v)
 
 /** A foreign text on one line, without characters that hide something. */
 export const oneLine = (text: unknown, max: number): string => {
@@ -45,14 +45,11 @@ export function sourcesOf(result: ToolResult): Source[] {
     const name = first(entry, ['code', 'id', 'key', 'name'])
     return name === undefined ? [] : [{ name: String(name), entry }]
   }).filter(({ name }) => name.length <= 200 && name === oneLine(name, 200))
-  const names = new Set(named.map(({ name }) => name))
-  const parents = new Set([...names].flatMap((name) =>
-    [...name.matchAll(/\//g)].map(({ index }) => name.slice(0, index)).filter((parent) => names.has(parent))
-  ))
   return named.map(({ name, entry }) => ({
     name,
     about: oneLine(first(entry, ['title', 'label', 'name', 'description']), 120),
-    mask: entry['mask'] === true || entry['type'] === 'mask' || /[*/]$/.test(name) || parents.has(name),
+    mask: entry['mask'] === true || entry['type'] === 'mask' || /[*/]$/.test(name) ||
+      named.some((other) => other.name.startsWith(`${name}/`)),
   }))
 }
 
@@ -75,21 +72,22 @@ export function address(url: unknown): string | undefined {
   return new URL(url).href.replaceAll('(', '%28').replaceAll(')', '%29')
 }
 
+/** What a result says beside its title and address: its flat members, or those of its member `metadata`. */
 function metadataOf(entry: Entry, used: unknown[]): RunItem['metadata'] {
-  const kept = Object.entries(entry).filter(([, v]) =>
-    !used.includes(v) && (['number', 'boolean'].includes(typeof v) || (typeof v === 'string' && v))
+  const flat = Object.entries(isEntry(entry['metadata']) ? entry['metadata'] : entry).filter(([, v]) =>
+    !used.includes(v) && /^(string|number|boolean)$/.test(typeof v)
+  ).slice(0, 20)
+  if (!flat.length) return undefined
+  return Object.fromEntries(
+    flat.map(([name, v]) => [oneLine(name, 60), typeof v === 'string' ? oneLine(v, 500) : v as number]),
   )
-  const short = kept.slice(0, 20).map(([name, v]) =>
-    [oneLine(name, 60), typeof v === 'string' ? oneLine(v, 500) : v as number | boolean] as const
-  )
-  return short.length ? Object.fromEntries(short) : undefined
 }
 
 /** What a search has found: each address once, in the server's order. */
 export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number; total: number } {
   const value = valueOf(result)
   const links = result.content.filter((block) => block.type === 'resource_link') as Entry[]
-  const written = [...(value === undefined ? result.text : '').matchAll(/\[([^[\]]{1,500})\]\(([^\s()]{1,2000})\)/g)]
+  const written = [...(value === undefined ? result.text : '').matchAll(/\[([^[\]]+)\]\(([^\s()]+)\)/g)]
     .slice(0, most).map(([, title, url]) => ({ title, url }))
   const entries = [...listIn(value), ...links, ...written].filter(isEntry).slice(0, most)
   const items = new Map<string, RunItem>()
@@ -102,7 +100,7 @@ export function itemsOf(result: ToolResult): { items: RunItem[]; listed: number;
     const key = normalised(url)!
     if (items.has(key)) continue
     const title = first(entry, ['title', 'name', 'citation'])
-    const metadata = entry['type'] === 'resource_link' ? undefined : metadataOf(entry, [place, title])
+    const metadata = metadataOf(entry, [place, title])
     items.set(key, { title: oneLine(title, 300) || url, url, ...(metadata && { metadata }) })
   }
   const said = isEntry(value) ? first(value, ['total', 'totalCount', 'total_count', 'count']) : undefined

@@ -5,6 +5,8 @@ import type { RunOptions, RunRoles } from './types.ts'
 /** How long the servers of the roles may take until they are connected, in ms. */
 const patience = 2000
 
+const hint = 'Try again in a moment, or look at the servers in the settings.'
+
 /** A tool of a role. */
 export interface RoleTool {
   name: string
@@ -16,9 +18,9 @@ export interface RoleTool {
 
 /** The tools of the roles; `search` in the order of preference. */
 export interface RoleTools {
-  list?: RoleTool
+  list: RoleTool | undefined
   search: RoleTool[]
-  link?: RoleTool
+  link: RoleTool | undefined
 }
 
 /** Why the servers cannot be used. */
@@ -27,7 +29,7 @@ export interface Unhealthy {
   hint: string
 }
 
-const searchNames = ({ search }: RunRoles): readonly string[] => typeof search === 'string' ? [search] : search
+const searchNames = ({ search }: RunRoles): string[] => [search].flat()
 
 /** The tools that there are, by server. A view has no servers, and its names tell them. */
 function listed({ registry, view }: RunOptions): { server: string; tool: string; name: string; info?: ToolInfo }[] {
@@ -48,9 +50,11 @@ function listed({ registry, view }: RunOptions): { server: string; tool: string;
 }
 
 /** The tools of the roles: all of the server that has the most of them. */
-function rolesOf(options: RunOptions): { tools: RoleTools; server?: string } {
+function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
   const all = listed(options)
-  const wanted = [options.roles.list, ...searchNames(options.roles), options.roles.link].filter((name) => name !== undefined)
+  const wanted = [options.roles.list, ...searchNames(options.roles), options.roles.link].filter((name) =>
+    name !== undefined
+  )
   const counts = new Map<string, number>()
   for (const { server, tool, name } of all) {
     if (wanted.includes(tool) || wanted.includes(name)) counts.set(server, (counts.get(server) ?? 0) + 1)
@@ -67,9 +71,9 @@ function rolesOf(options: RunOptions): { tools: RoleTools; server?: string } {
       readOnly: annotations?.['readOnlyHint'] === true,
     }
   }
-  const [list, link] = [find(options.roles.list), find(options.roles.link)]
-  const search = searchNames(options.roles).map(find).filter((t) => t !== undefined)
-  return { tools: { search, ...(list && { list }), ...(link && { link }) }, ...(server !== undefined && { server }) }
+  const { roles } = options
+  const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
+  return { tools: { list: find(roles.list), search, link: find(roles.link) }, server }
 }
 
 /** What keeps the run from beginning, in words. */
@@ -81,28 +85,22 @@ function problem(
   const { roles, registry } = options
   const server = now ?? before // the tools of a server that fails leave the list
   const health = server === undefined ? undefined : registry?.getSnapshot().servers[server]
-  if (server !== undefined && registry && (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)) {
+  if (
+    server !== undefined && registry &&
+    (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)
+  ) {
     return {
-      detail: `The server ${server} ${
-        health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'
-      }.`,
-      hint: oneLine(health?.hint ?? 'Try again in a moment.', 300),
+      detail: `The server ${server} ${health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'}.`,
+      hint: oneLine(health?.hint ?? hint, 300),
     }
   }
-  const missing = !tools.search.length
-    ? searchNames(roles).join(' or ')
-    : roles.list && !tools.list
-    ? roles.list
-    : roles.link && !tools.link
-    ? roles.link
-    : undefined
+  const missing = (!tools.search.length && searchNames(roles).join(' or ')) ||
+    (!tools.list && roles.list) || (!tools.link && roles.link)
   if (!missing) return undefined
-  const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) =>
-    h.status === 'error' || h.status === 'connecting' || h.suspended
-  )
+  const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) => h.lastError)
   return {
-    detail: `No connected server has the tool ${missing}.${failed ? ` The server ${failed[0]} is not connected.` : ''}`,
-    hint: oneLine(failed?.[1].hint ?? 'Add the server, or switch it on.', 300),
+    detail: `No connected server has the tool ${missing}.${failed ? ` The server ${failed[0]} has failed.` : ''}`,
+    hint: oneLine(failed?.[1].hint ?? hint, 300),
   }
 }
 
@@ -116,17 +114,9 @@ export async function healthyTools(options: RunOptions, signal: AbortSignal): Pr
   if (registry) {
     const late = AbortSignal.timeout(patience)
     const over = AbortSignal.any([signal, late])
-    await new Promise<void>((resolve) => {
-      over.addEventListener('abort', () => resolve())
-      registry.discover(server === undefined ? undefined : [server], { signal: over }).then(() => resolve(), () => resolve())
-    })
+    await registry.discover(server === undefined ? undefined : [server], { signal: over }).catch(() => {})
     signal.throwIfAborted()
-    if (late.aborted) {
-      return {
-        detail: `${server === undefined ? 'The servers' : `The server ${server}`} did not answer in 2 s.`,
-        hint: 'Try again in a moment, or look at the server in the settings.',
-      }
-    }
+    if (late.aborted) return { detail: `The server ${server ?? ''} did not answer in 2 s.`, hint }
   }
   const now = rolesOf(options)
   return problem(options, now, server) ?? now.tools

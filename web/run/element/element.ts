@@ -205,7 +205,9 @@ export class PortolanRun extends Shell implements types.PortolanRun {
           is === 'done' || is === 'failed' ? html`<span class="spoken">: ${t(`run_is_${is}`)}</span>` : nothing
         }</span>
           <span>${pct === undefined ? nothing : t('run_percent', { n: pct })}</span>
-          ${pct === undefined ? nothing : html`<progress max="100" value=${pct} aria-label=${t('progress')}></progress>`}
+          ${
+          pct === undefined ? nothing : html`<progress max="100" value=${pct} aria-label=${t('progress')}></progress>`
+        }
           ${message ? html`<bdi class="said">${line(message)}</bdi>` : nothing}</li>`
       })
     }</ol></section>`
@@ -267,7 +269,9 @@ export class PortolanRun extends Shell implements types.PortolanRun {
       Notes: t('run_notes'),
     }
     // The address has its own place below.
-    const text = url && answer.markdown.endsWith(`<${url}>`) ? answer.markdown.slice(0, -url.length - 2) : answer.markdown
+    const text = url && answer.markdown.endsWith(`<${url}>`)
+      ? answer.markdown.slice(0, -url.length - 2)
+      : answer.markdown
     return html`<section class="box" part="answer" aria-labelledby="answer">
       <div class="head"><h2 id="answer">${t('run_answer')}</h2>${
       answer.partial ? html`<span class="badge warn">${t('run_partial')}</span>` : nothing
@@ -290,7 +294,9 @@ export class PortolanRun extends Shell implements types.PortolanRun {
     return html`<div class="share row">${link(url, html`<bdi>${url}</bdi>`)}
       <button type="button" class="small" @click=${() => copy(this, url)}>${t('run_copy')}</button>
       ${
-      'share' in navigator ? html`<button type="button" class="small" @click=${share}>${t('run_share')}</button>` : nothing
+      'share' in navigator
+        ? html`<button type="button" class="small" @click=${share}>${t('run_share')}</button>`
+        : nothing
     }</div>`
   }
 }
