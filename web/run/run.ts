@@ -118,7 +118,7 @@ class HostRun implements types.Run {
     if (quota) {
       const { left, resetsAt } = await this.#race(take(quota)).catch((e: unknown) => {
         if (this.#signal.aborted) throw e
-        throw new Failed({ code: 'quota', detail: 'Its store failed.' })
+        throw new Failed({ code: 'quota' })
       })
       if (left < 0) throw new Failed({ code: 'quota', resetsAt })
       this.#remaining = left
