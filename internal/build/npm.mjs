@@ -30,6 +30,11 @@ const published = {
   'web/panel/types.ts': './panel.js',
   'web/panel/questions/element.ts': './elicitation.js',
   'web/prompts/types.ts': './prompts.js',
+  'web/loop/types.ts': './loop.js',
+  'web/run/types.ts': './run.js',
+  'web/run/element/types.ts': './run-element.js',
+  'web/run/endpoint/types.ts': './run-endpoint.js',
+  'web/run/index.ts': './run.js',
 }
 
 /** An esbuild plugin: imports of these source files stay imports, of the files that the package has for them. */
@@ -128,6 +133,7 @@ async function buildPanel() {
     entryPoints: {
       panel: 'web/panel/index.ts',
       prompts: 'web/prompts/index.ts',
+      'run-element': 'web/run/element/index.ts',
       elicitation: 'web/panel/questions/element.ts',
     },
     outdir: out,
@@ -191,6 +197,9 @@ await Promise.all([
     plugins: [external(`${js}/page/index.ts`, `${js}/shared/registry-error.ts`)],
   }),
   bundle('web/config/index.ts', 'config.js'),
+  bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),
+  bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),
+  bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
     plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts', 'web/panel/questions/element.ts')],
@@ -202,6 +211,10 @@ await Promise.all([
   declare('web/config/types.ts', 'config.d.ts'),
   declare('web/panel/types.ts', 'panel.d.ts'),
   declare('web/prompts/types.ts', 'prompts.d.ts'),
+  declare('web/loop/types.ts', 'loop.d.ts'),
+  declare('web/run/types.ts', 'run.d.ts'),
+  declare('web/run/endpoint/types.ts', 'run-endpoint.d.ts'),
+  declare('web/run/element/types.ts', 'run-element.d.ts'),
   declare('web/panel/locale-types.ts', 'locale.d.ts'),
   cp(`${js}/package.json`, `${out}/package.json`),
   cp('LICENSE', `${out}/LICENSE`),

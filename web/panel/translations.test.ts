@@ -4,9 +4,10 @@ import { test } from 'node:test'
 import type { Message } from '../ui/translations.ts'
 import ar from './locales/ar.ts'
 import pseudo from './locales/pseudo.ts'
+import { runWords } from './run-words.ts'
 import { en, wordsOf } from './translations.ts'
 
-const english = en as Record<string, Message>
+const english: Record<string, Message> = { ...en, ...runWords }
 const placesIn = (m: Message) =>
   [
     ...new Set(
@@ -26,11 +27,12 @@ test('each locale has every message, and no place that English lacks', () => {
 })
 
 test('every message is said somewhere, and every code has its words', () => {
-  const sources = ['.', '../ui', '../prompts'].map((folder) => `${import.meta.dirname}/${folder}`).flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((f) => f.endsWith('.ts') && !f.includes('.test.') && !/^locales|translations\.ts$/.test(f))
-      .map((f) => readFileSync(`${folder}/${f}`, 'utf8'))
-  ).join('\n')
+  const sources = ['.', '../ui', '../prompts', '../run/element'].map((folder) => `${import.meta.dirname}/${folder}`)
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((f) => f.endsWith('.ts') && !f.includes('.test.') && !/^locales|translations\.ts$|-words\.ts$/.test(f))
+        .map((f) => readFileSync(`${folder}/${f}`, 'utf8'))
+    ).join('\n')
   const made = [...sources.matchAll(/`(\w*)\$\{[^`]*?\}(\w*)`/g)].map((m) => [m[1]!, m[2]!] as const).filter(([a, b]) =>
     a || b
   )

@@ -1,3 +1,4 @@
+import { shared } from './shared-words.ts'
 import { wordsFrom, type Message, type Messages as MessagesOf, type Words as WordsOf } from '../ui/translations.ts'
 
 export type Key = keyof typeof en
@@ -12,6 +13,7 @@ export const wordsOf = (tag: string, messages: Messages = {}): Words => wordsFro
 
 /** The messages of the panel, in English. */
 export const en = {
+  ...shared,
   panel: 'MCP servers',
   view_servers: 'Servers',
   view_tools: 'Tools',
@@ -31,12 +33,8 @@ export const en = {
   storage_damaged: 'Some stored settings were damaged and left out.',
   tokens: { one: '≈ {n} token', other: '≈ {n} tokens' },
   close: 'Close',
-  cancel: 'Cancel',
   save: 'Save',
-  undo: 'Undo',
-  dismiss: 'Dismiss',
   copy: 'Copy',
-  copied: 'Copied.',
   details: 'Details',
   show: 'Show',
   name: 'Name',
@@ -56,7 +54,6 @@ export const en = {
   search_prompts: 'Search prompts',
   no_resources: 'The servers that are on offer no resources.',
   no_prompts: 'The servers that are on offer no prompts.',
-  matches: { one: '{n} match', other: '{n} matches' },
   search_for_rest: { one: '{n} more: search for it.', other: '{n} more: search for them.' },
   template: 'template',
   read: 'Read',
@@ -378,7 +375,6 @@ export const en = {
     'Connects directly. Uses the proxy only if the browser is blocked (CORS) and no secret headers are set.',
   proxy_on: 'On',
   proxy_on_means: 'All requests go through the proxy, with their headers.',
-  advanced: 'Advanced',
   transport: 'Transport',
   timeout_s: 'Time limit, in seconds',
   timeout_help: 'For connecting and for listing tools. Empty: the default.',
@@ -389,7 +385,6 @@ export const en = {
   show_off: 'Off',
   show_flagged: 'Flagged',
   found: { one: '{n} tool', other: '{n} tools' },
-  no_match: 'Nothing matches.',
   no_tools: 'The tools of your servers appear here.',
   all_tools_of: 'All tools of {name}',
   offer: 'Offer {name} to models',
@@ -459,9 +454,7 @@ export const en = {
   as_form: 'As a form',
   call: 'Call tool',
   calling: 'Calling…',
-  progress: 'Progress',
   progress_of: '{n} of {total}',
-  cancelled: 'Cancelled.',
   copy_ts: 'Copy as TypeScript',
   copy_curl: 'Copy as curl',
   off_try: 'Switch the tool on to try it.',

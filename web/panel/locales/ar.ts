@@ -1,8 +1,9 @@
+import type { RunKey } from '../run-words.ts'
 import type { Key } from '../translations.ts'
 import type { Message } from '../../ui/translations.ts'
 
 /** Arabic. */
-const ar: Record<Key, Message> = {
+const ar: Record<Key | RunKey, Message> = {
   panel: 'خوادم MCP',
   view_servers: 'الخوادم',
   view_tools: 'الأدوات',
@@ -561,6 +562,51 @@ const ar: Record<Key, Message> = {
   phase_server: 'الخادم',
   phase_connect: 'الاتصال',
   phase_list: 'سرد الأدوات',
+
+  run_prompt: 'عمّ تبحث؟',
+  run_start: 'بحث',
+  run_time: 'الحد الزمني بالثواني',
+  run_most: 'أقصى عدد للنتائج',
+  run_stage_health: 'فحص الخوادم',
+  run_stage_plan: 'التخطيط',
+  run_stage_search: 'البحث',
+  run_stage_summarise: 'كتابة الجواب',
+  run_is_done: 'تم',
+  run_is_failed: 'فشل',
+  run_percent: '{n}٪',
+  run_question: 'سؤال واحد أولًا:',
+  run_reply: 'رد',
+  run_results: 'النتائج',
+  run_results_of: '{n} من {total}',
+  run_answer: 'الجواب',
+  run_answered: 'الجواب جاهز.',
+  run_summary: 'الخلاصة',
+  run_cases: 'أهم القضايا',
+  run_notes: 'ملاحظات',
+  run_partial: 'بلا خلاصة',
+  run_removed: {
+    one: 'أُزيل رابط واحد لا يوجد في أي نتيجة.',
+    two: 'أُزيل رابطان لا يوجدان في أي نتيجة.',
+    few: 'أُزيلت {n} روابط لا توجد في أي نتيجة.',
+    other: 'أُزيل {n} رابطًا لا يوجد في أي نتيجة.',
+  },
+  run_remaining: {
+    zero: 'لم يبقَ أي بحث اليوم.',
+    one: 'بقي بحث واحد اليوم.',
+    two: 'بقي بحثان اليوم.',
+    few: 'بقيت {n} عمليات بحث اليوم.',
+    other: 'بقي {n} بحثًا اليوم.',
+  },
+  run_copy: 'نسخ الرابط',
+  run_share: 'مشاركة…',
+  run_resets: 'يمكن البحث مجددًا في {time}.',
+  run_error_unhealthy: 'لا يمكن الوصول إلى البحث الآن.',
+  run_error_bad_plan: 'لم يمكن تحويل الطلب إلى بحث.',
+  run_error_model_failed: 'لا يجيب النموذج.',
+  run_error_search_failed: 'فشل البحث.',
+  run_error_quota: 'استُنفدت عمليات البحث لهذا اليوم.',
+  run_error_timeout: 'انتهى الوقت قبل العثور على شيء.',
+  run_error_refused: 'رُفض الطلب.',
 
   export_title: 'تصدير الإعدادات',
   export_for: 'الصيغة',

@@ -1,4 +1,5 @@
 import { pseudo } from '../../ui/translations.ts'
+import { runWords } from '../run-words.ts'
 import { en } from '../translations.ts'
 
-export default pseudo(en)
+export default pseudo({ ...en, ...runWords })

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { globSync } from 'node:fs'
+import { after, afterEach, before, test, type TestContext } from 'node:test'
+import { basename } from 'node:path'
+import type { EndpointLog, EndpointOptions } from '../../web/run/endpoint/types.ts'
+import type { ModelMessage } from '../../web/loop/types.ts'
+import type { RunEvent } from '../../web/run/types.ts'
+import type { Registry, RegistryOptions } from '../../wasm/js/shared/types.ts'
+import { root, type Running } from './harness.ts'
+import { caseUrl, lawServer, type LawServer } from './lawserver.ts'
+import { workerd } from './workerd.ts'
+
+// The endpoint /session/research of the built package: in Node over real HTTP, and as a Worker in workerd.
+
+const { createRegistry } = await import(`${root}dist/npm/index.js`) as {
+  createRegistry(o: RegistryOptions): Promise<Registry>
+}
+const { nodeEndpoint, remoteRun } = await import(
+  `${root}dist/npm/run-endpoint.js`
+) as typeof import('../../web/run/endpoint/types.ts')
+
+let law: LawServer, registry: Registry, worker: (Running & { url: string }) | undefined, off: typeof worker
+before(async () => {
+  law = await lawServer()
+  registry = await createRegistry({ storage: 'memory', servers: { law: { url: law.url } } })
+  await registry.discover()
+  const modules = {
+    'worker.mjs': 'e2e/web/run-worker.mjs',
+    ...Object.fromEntries(globSync(`${root}dist/npm/*.{js,wasm}`).map((file) => [basename(file), `dist/npm/${basename(file)}`])),
+  }
+  worker = await workerd(modules, { HOST_AGENT_ENABLED: '1', LAW: law.url })
+  off = await workerd(modules, { LAW: law.url })
+})
+after(async () => {
+  await registry?.close()
+  await Promise.all([law, worker && { close: () => worker!.stop() }, off && { close: () => off!.stop() }].map((s) => s?.close()))
+})
+afterEach(() => law.reset())
+
+const plan = JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'] })
+const roles = { list: 'list_databases', search: ['search_with_progress', 'search'], link: 'build_search_url' }
+
+/** The same model as the Worker has. */
+const model = (messages: readonly ModelMessage[], { json, signal }: { json?: boolean; signal: AbortSignal }) => {
+  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  if (said[0] === 'hang')
+    return new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  if (json) return said.join() === 'ambiguous' ? '{"clarify": "By sea or by air?"}' : plan
+  return '## Summary\nCarriers are liable.'
+}
+
+/** Serves the endpoint in Node, until the test ends. */
+async function node(t: TestContext, options: Partial<EndpointOptions> = {}): Promise<{ url: string; log: EndpointLog[] }> {
+  const log: EndpointLog[] = []
+  const handler = nodeEndpoint({
+    enabled: true,
+    origins: ['https://app.example'],
+    perMinute: 1000,
+    log: (line) => log.push(line),
+    run: () => ({ registry, model, roles, cache: false }),
+    ...options,
+  })
+  const server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, log }
+}
+
+const json = { 'content-type': 'application/json' }
+const ask = (url: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  fetch(`${url}session/research`, {
+    method: 'POST',
+    headers: { ...json, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    signal,
+  })
+
+/** The names of the events in a response, and their data. */
+async function eventsIn(response: Response): Promise<[name: string, data: Record<string, unknown>][]> {
+  return [...(await response.text()).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map((
+    [, name, data],
+  ) => [name!, JSON.parse(data!) as Record<string, unknown>])
+}
+
+/** The last event of a run, and all of them. */
+async function all(run: AsyncIterable<RunEvent> & { reply(text: string): boolean }, reply?: string) {
+  const events: RunEvent[] = []
+  for await (const event of run) {
+    events.push(event)
+    if (event.type === 'clarify' && reply) run.reply(reply)
+  }
+  return events
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let i = 0; !isSo() && i < 1000; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.ok(isSo())
+}
+
+/** The endpoint in each of its realms. */
+const realms: Record<string, (t: TestContext) => Promise<string>> = {
+  Node: async (t) => (await node(t)).url,
+  workerd: async () => worker!.url,
+}
+
+for (const [realm, start] of Object.entries(realms)) {
+  test(`O3: one stream of events at /session/research (${realm})`, async (t) => {
+    const url = await start(t)
+    const response = await ask(url, { prompt: 'Liability of carriers', preview: 3 }, { origin: 'https://app.example' })
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-type'), 'text/event-stream')
+    assert.equal(response.headers.get('access-control-allow-origin'), 'https://app.example')
+    const events = await eventsIn(response)
+    const names = events.map(([name]) => name)
+    assert.deepEqual([...new Set(names)], ['progress', 'results_preview', 'answer'])
+    const stages = events.filter(([name]) => name === 'progress').map(([, { stage }]) => stage)
+    assert.deepEqual([...new Set(stages)], ['health', 'plan', 'search', 'summarise'])
+    assert.ok(events.some(([, { pct, stage }]) => stage === 'search' && pct === 100))
+    const preview = events.find(([name]) => name === 'results_preview')![1]
+    assert.equal((preview['items'] as unknown[]).length, 3)
+    assert.equal(preview['total'], 240)
+    const answer = events.at(-1)![1]
+    assert.equal(answer['url'], 'https://law.example/search?q=carrier%20liability')
+    assert.ok((answer['markdown'] as string).includes(caseUrl(1)))
+    assert.ok(events.every(([, data]) => !('type' in data)))
+  })
+
+  test(`O3, O5: a question ends the stream, and the reply is a further request (${realm})`, async (t) => {
+    const url = await start(t)
+    const response = await ask(url, { prompt: 'ambiguous' })
+    assert.deepEqual((await eventsIn(response)).at(-1), ['clarify', { question: 'By sea or by air?' }])
+    const answered = { question: 'By sea or by air?', reply: 'By sea' }
+    assert.equal((await eventsIn(await ask(url, { prompt: 'ambiguous', answered }))).at(-1)![0], 'answer')
+    const run = remoteRun(`${url}session/research`, { prompt: 'ambiguous' })
+    assert.equal(run.reply('too early'), false)
+    const events = await all(run, 'By sea')
+    assert.deepEqual([events.filter(({ type }) => type === 'clarify').length, events.at(-1)!.type], [1, 'answer'])
+  })
+
+  test(`O12: other origins, long bodies and what is no request are refused (${realm})`, async (t) => {
+    const url = await start(t)
+    const status = async (...args: Parameters<typeof ask> extends [string, ...infer Rest] ? Rest : never) => {
+      const response = await ask(url, ...args)
+      await response.body?.cancel()
+      return response.status
+    }
+    assert.equal(await status({ prompt: 'x' }, { origin: 'https://evil.example' }), 403)
+    assert.equal(await status({ prompt: 'x' }, { origin: 'null' }), 403)
+    assert.equal(await status({ prompt: 'x' }, { 'content-type': 'text/plain' }), 415)
+    assert.equal(await status('x'.repeat(40_000)), 413)
+    for (
+      const body of ['', '{', 'null', '[]', {}, { prompt: '' }, { prompt: 7 }, { prompt: 'x'.repeat(4001) }, {
+        prompt: 'x',
+        preview: -1,
+      }, { prompt: 'x', answered: {} }]
+    ) assert.equal(await status(body), 400, JSON.stringify(body).slice(0, 50))
+    const other = await fetch(`${url}session/other`, { method: 'POST', body: '{}', headers: json })
+    assert.equal(other.status, 404)
+    const get = await fetch(`${url}session/research`)
+    assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST'])
+    const preflight = await fetch(`${url}session/research`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.example' },
+    })
+    assert.equal(preflight.status, 204)
+    assert.match(preflight.headers.get('access-control-allow-headers')!, /x-extension-id/)
+    assert.deepEqual(law.calls, [])
+  })
+}
+
+test('O13: it is off without HOST_AGENT_ENABLED=1, in Node and in workerd', async (t) => {
+  assert.equal((await ask(off!.url, { prompt: 'x' })).status, 404)
+  const { url } = await node(t, { enabled: undefined })
+  assert.equal((await ask(url, { prompt: 'x' })).status, 404)
+  process.env['HOST_AGENT_ENABLED'] = '0'
+  t.after(() => delete process.env['HOST_AGENT_ENABLED'])
+  assert.equal((await ask(url, { prompt: 'x' })).status, 404)
+  process.env['HOST_AGENT_ENABLED'] = '1'
+  assert.equal((await eventsIn(await ask(url, { prompt: 'x' }))).at(-1)![0], 'answer')
+})
+
+test('O12: extensions may be named, and an address has so many requests in a minute', async (t) => {
+  let seen: unknown
+  const { url, log } = await node(t, {
+    extensionIds: ['abc'],
+    perMinute: 3,
+    run: (_, client) => {
+      seen = client
+      return { registry, model, roles }
+    },
+  })
+  assert.equal((await ask(url, { prompt: 'x' })).status, 403)
+  assert.equal((await ask(url, { prompt: 'x' }, { 'x-extension-id': 'abd' })).status, 403)
+  assert.equal((await eventsIn(await ask(url, { prompt: 'x' }, { 'x-extension-id': 'abc' }))).at(-1)![0], 'answer')
+  assert.deepEqual(seen, { address: '127.0.0.1', extensionId: 'abc' })
+  const late = await ask(url, { prompt: 'x' }, { 'x-extension-id': 'abc' })
+  assert.deepEqual([late.status, late.headers.get('retry-after')], [429, '60'])
+  assert.deepEqual(log.map(({ status }) => status), [403, 403, 200, 429])
+})
+
+test('O12: without origins, only pages of its own host may use it', async (t) => {
+  const { url } = await node(t, { origins: undefined })
+  assert.equal((await ask(url, { prompt: 'x' }, { origin: 'https://app.example' })).status, 403)
+  assert.equal((await eventsIn(await ask(url, { prompt: 'x' }, { origin: new URL(url).origin }))).at(-1)![0], 'answer')
+})
+
+test('O10, O12: the log has what is left and counts, and no texts', async (t) => {
+  const quota = { key: `log-${Math.random()}`, perDay: 1 }
+  const { url, log } = await node(t, { run: () => ({ registry, model, roles, quota }) })
+  await eventsIn(await ask(url, { prompt: 'secret words' }))
+  const refused = await eventsIn(await ask(url, { prompt: 'secret words' }))
+  assert.equal(refused.at(-1)![1]['code'], 'quota')
+  assert.deepEqual(log.map(({ outcome, remaining }) => [outcome, remaining]), [['answer', 0], ['quota', undefined]])
+  assert.equal(log[0]!.metrics!.results, 25)
+  assert.doesNotMatch(JSON.stringify(log), /secret|carrier|127\.0\.0\.1|law/)
+})
+
+test('O9: a client that leaves ends the run, and the call on the server', async (t) => {
+  const { url, log } = await node(t)
+  law.faults.slow = true
+  const ends = new AbortController()
+  const response = await ask(url, { prompt: 'x' }, {}, ends.signal)
+  await law.waits()
+  ends.abort()
+  await assert.rejects(response.text())
+  await until(() => law.cancelled === 1)
+  await until(() => log.length === 1)
+  assert.ok(['left', 'aborted'].includes(log[0]!.outcome!), log[0]!.outcome)
+})
+
+test('hostile: an endpoint that is none, or whose events end early, is an error', async (t) => {
+  const answers: [status: number, type: string, body: string][] = [
+    [500, 'text/plain', 'no'],
+    [200, 'text/html', '<p>'],
+    [200, 'text/event-stream', 'event: progress\ndata: {"stage":"health"}\n\n'],
+    [200, 'text/event-stream', 'event: evil\ndata: {}\n\nevent: answer\ndata: {"type":"x"'],
+    [200, 'text/event-stream', 'event: answer\ndata: {broken\n\n'],
+    [200, 'text/event-stream', `event: progress\ndata: ${'x'.repeat(1_500_000)}`],
+  ]
+  let answer = answers[0]!
+  const server = createServer((_, res) => void res.writeHead(answer[0], { 'content-type': answer[1] }).end(answer[2]))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (answer of answers) {
+    const last = (await all(remoteRun(url, { prompt: 'x' }))).at(-1)!
+    assert.ok(last.type === 'error' && last.code === 'refused', answer[2].slice(0, 60))
+  }
+  server.closeAllConnections()
+  const ends = new AbortController()
+  ends.abort()
+  assert.deepEqual(await all(remoteRun(url, { prompt: 'x', signal: ends.signal })), [{ type: 'error', code: 'aborted' }])
+})

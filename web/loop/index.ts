@@ -1,0 +1,1 @@
+export { loop } from './loop.ts'

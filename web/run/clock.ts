@@ -1,0 +1,25 @@
+/** The time of a run. It stands still while a person is asked. */
+export class Clock {
+  readonly #ends = new AbortController()
+  #left: number
+  #since = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(ms: number) {
+    this.#left = ms
+  }
+
+  get signal(): AbortSignal {
+    return this.#ends.signal
+  }
+
+  start(): void {
+    this.#since = Date.now()
+    this.#timer = setTimeout(() => this.#ends.abort(), this.#left)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#left -= Date.now() - this.#since
+  }
+}

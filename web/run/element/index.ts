@@ -1,0 +1,1 @@
+export { PortolanRun } from './element.ts'

@@ -1,0 +1,156 @@
+import type { Run, RunEvent, RunRequest } from '../types.ts'
+import type * as types from './types.ts'
+
+const path = '/session/research'
+const bodyBytes = 32 * 1024
+const minute = 60_000
+/** Addresses whose requests are counted at the same time. */
+const addresses = 10_000
+
+/** Where a request comes from. In Node the socket knows. */
+type Client = { address: string }
+
+export const endpoint: typeof types.endpoint = (options) => {
+  const serve = handler(options)
+  return (request, env) => serve(request, { address: request.headers.get('cf-connecting-ip') ?? '' }, env)
+}
+
+/** A handler that is told where a request comes from. */
+export function handler(options: types.EndpointOptions) {
+  const { origins, extensionIds, perMinute = 10, log = () => {} } = options
+  const counts = new Map<string, { minute: number; n: number }>()
+
+  /** Whether the address has made too many requests in this minute. */
+  const tooMany = (address: string): boolean => {
+    const now = Math.floor(Date.now() / minute)
+    const before = counts.get(address)
+    const n = before?.minute === now ? before.n + 1 : 1
+    counts.delete(address)
+    counts.set(address, { minute: now, n })
+    if (counts.size > addresses) counts.delete(counts.keys().next().value!)
+    return n > perMinute
+  }
+
+  const isAllowed = (origin: string, request: Request): boolean => {
+    if (origins) return origins.includes(origin)
+    // Behind a proxy the scheme may be another one.
+    return URL.canParse(origin) && new URL(origin).host === (request.headers.get('host') ?? new URL(request.url).host)
+  }
+
+  return async (request: Request, client: Client, env: object = environment()): Promise<Response> => {
+    if (!(options.enabled ?? (env as Record<string, unknown>)['HOST_AGENT_ENABLED'] === '1'))
+      return new Response(null, { status: 404 })
+    if (new URL(request.url).pathname !== path) return new Response(null, { status: 404 })
+    const origin = request.headers.get('origin')
+    const headers: Record<string, string> = { vary: 'origin' }
+    const answer = (status: number, error?: string, more: Record<string, string> = {}) => {
+      log({ at: Date.now(), status })
+      return new Response(error ? JSON.stringify({ error }) : null, {
+        status,
+        headers: { ...headers, ...(error && { 'content-type': 'application/json' }), ...more },
+      })
+    }
+    if (origin !== null) {
+      if (!isAllowed(origin, request)) return answer(403, 'This origin may not use the endpoint.')
+      headers['access-control-allow-origin'] = origin
+    } else if (origins && request.headers.get('sec-fetch-site') === 'cross-site') return answer(403, 'No origin.')
+    if (request.method === 'OPTIONS') {
+      const allow = { 'access-control-allow-methods': 'POST', 'access-control-max-age': '600' }
+      return answer(204, undefined, { ...allow, 'access-control-allow-headers': 'content-type, x-extension-id' })
+    }
+    if (request.method !== 'POST') return answer(405, 'Use POST.', { allow: 'POST' })
+    if (tooMany(client.address)) return answer(429, 'Too many requests.', { 'retry-after': '60' })
+    const extensionId = request.headers.get('x-extension-id') ?? undefined
+    if (extensionIds && !extensionIds.includes(extensionId ?? '')) return answer(403, 'This extension may not use it.')
+    if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) return answer(415, 'Send JSON.')
+    const body = await bounded(request)
+    if (body === undefined) return answer(413, 'The request is too long.')
+    const asked = readRequest(body)
+    if (!asked) return answer(400, 'The request is no research request.')
+    // A page that only uses remoteRun() does not load the engine.
+    const { run, toSSE } = await import('../index.ts')
+    let started: Run
+    try {
+      const setup = await options.run(asked, { ...client, ...(extensionId !== undefined && { extensionId }) })
+      started = run({
+        ...setup,
+        prompt: asked.prompt,
+        answered: asked.answered,
+        timeoutMs: Math.min(setup.timeoutMs ?? minute, asked.timeoutMs ?? Infinity),
+        preview: Math.min(setup.preview ?? 10, asked.preview ?? Infinity),
+        signal: request.signal,
+      })
+    } catch {
+      return answer(500, 'The run cannot begin.')
+    }
+    const response = toSSE(watched(started, (last) => {
+      const outcome = !last ? 'left' : last.type === 'error' ? last.code : last.type as 'answer' | 'clarify'
+      const remaining = last?.type === 'answer' ? last.remaining : undefined
+      log({
+        at: Date.now(),
+        status: 200,
+        outcome,
+        ...(remaining !== undefined && { remaining }),
+        metrics: started.metrics,
+      })
+    }))
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    return response
+  }
+}
+
+/** The run, whose end is told: the last event that was read, or undefined if the client left before. */
+const watched = (run: Run, ended: (last: RunEvent | undefined) => void): Run => ({
+  metrics: run.metrics,
+  reply: (text) => run.reply(text),
+  async *[Symbol.asyncIterator]() {
+    let last: RunEvent | undefined
+    try {
+      for await (const event of run) {
+        if (event.type !== 'progress' && event.type !== 'results_preview') last = event
+        yield event
+      }
+    } finally {
+      ended(last)
+    }
+  },
+})
+
+/** The variables of the process; empty where there is none. */
+const environment = (): object => (globalThis as { process?: { env?: object } }).process?.env ?? {}
+
+/** The body as a text; undefined if it is too long. */
+async function bounded(request: Request): Promise<string | undefined> {
+  if (!request.body) return ''
+  const decoder = new TextDecoder()
+  let text = '', length = 0
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > bodyBytes) return undefined
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text
+}
+
+/** The request in a body; undefined if it is none. Further members are ignored. */
+function readRequest(body: string): RunRequest | undefined {
+  let value: Record<string, unknown>
+  try {
+    value = JSON.parse(body) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+  const { prompt, timeoutMs, preview, answered } = value ?? {}
+  const isText = (v: unknown): v is string => typeof v === 'string' && !!v.trim() && v.length <= 4000
+  const isCount = (v: unknown): v is number | undefined =>
+    v === undefined || (typeof v === 'number' && v >= 1 && v < 2 ** 31)
+  if (!isText(prompt) || !isCount(timeoutMs) || !isCount(preview)) return undefined
+  const { question, reply } = (answered ?? {}) as Record<string, unknown>
+  if (answered !== undefined && !(isText(question) && isText(reply))) return undefined
+  return {
+    prompt,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(preview !== undefined && { preview: Math.floor(preview) }),
+    ...(answered !== undefined && { answered: { question: question as string, reply: reply as string } }),
+  }
+}

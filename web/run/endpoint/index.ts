@@ -1,0 +1,3 @@
+export { endpoint } from './endpoint.ts'
+export { nodeEndpoint } from './node.ts'
+export { remoteRun } from './remote.ts'

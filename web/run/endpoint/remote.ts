@@ -1,0 +1,125 @@
+import { eventsOf, type Put } from '../../loop/events.ts'
+import type { Run, RunEvent, RunMetrics, RunRequest } from '../types.ts'
+import type * as types from './types.ts'
+
+/** Characters of the events that are read at once. */
+const eventLength = 1_000_000
+
+const names = new Set(['progress', 'clarify', 'results_preview', 'answer', 'error'])
+
+export const remoteRun: typeof types.remoteRun = (url, options) => new RemoteRun(url, options)
+
+class RemoteRun implements Run {
+  readonly metrics: RunMetrics = {
+    modelCalls: 0,
+    toolCalls: 0,
+    retries: 0,
+    cacheHits: 0,
+    results: 0,
+    listed: 0,
+    clarifications: 0,
+    removedLinks: 0,
+    ms: {},
+  }
+  private answerQuestion: ((text: string) => void) | undefined
+  private readonly events: AsyncGenerator<RunEvent>
+  private readonly url: string | URL
+  private readonly options: types.RemoteRunOptions
+
+  constructor(url: string | URL, options: types.RemoteRunOptions) {
+    this.url = url
+    this.options = options
+    this.events = eventsOf((put, reader) => this.work(put, reader))
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.events
+  }
+
+  reply(text: string): boolean {
+    const answer = this.answerQuestion
+    answer?.(text)
+    return !!answer
+  }
+
+  private async work(put: Put<RunEvent>, reader: AbortSignal): Promise<void> {
+    const { headers, signal, ...request } = this.options
+    const over = signal ? AbortSignal.any([reader, signal]) : reader
+    try {
+      for (let answered = request.answered;;) {
+        const last = await this.once(put, over, headers ?? {}, { ...request, ...(answered && { answered }) })
+        if (last.type !== 'clarify' || answered) return
+        const reply = await new Promise<string>((resolve, reject) => {
+          this.answerQuestion = resolve
+          over.addEventListener('abort', () => reject(over.reason), { once: true })
+          put(last)
+        })
+        this.answerQuestion = undefined
+        answered = { question: last.question, reply }
+      }
+    } catch {
+      const code = over.aborted ? 'aborted' : 'refused'
+      put({ type: 'error', code, ...(code === 'refused' && { detail: 'The endpoint cannot be reached.' }) })
+    }
+  }
+
+  /** Makes one request. Returns its last event; a question is not given to the reader yet. */
+  private async once(
+    put: Put<RunEvent>,
+    signal: AbortSignal,
+    headers: Record<string, string>,
+    request: RunRequest,
+  ): Promise<RunEvent> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      signal,
+    })
+    const refused = (detail: string): RunEvent => {
+      const event = { type: 'error', code: 'refused', detail } as const
+      put(event)
+      return event
+    }
+    if (!response.ok || !response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      await response.body?.cancel()
+      return refused(`The endpoint answers ${response.status}.`)
+    }
+    for await (const event of eventsIn(response.body)) {
+      this.count(event)
+      if (event.type === 'clarify' && !request.answered) return event
+      put(event)
+      if (event.type === 'answer' || event.type === 'error') return event
+    }
+    return refused('The events of the endpoint ended early.')
+  }
+
+  private count(event: RunEvent): void {
+    if (event.type === 'clarify') this.metrics.clarifications++
+    if (event.type === 'results_preview') this.metrics.results = event.items.length
+    if (event.type === 'answer') this.metrics.removedLinks = event.removedLinks
+  }
+}
+
+/** The events of a run in a stream of server-sent events. What is none is left out. */
+async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<RunEvent> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let text = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      text += value
+      if (text.length > eventLength) return
+      const parts = text.split(/\r?\n\r?\n/)
+      text = parts.pop()!
+      for (const part of parts) {
+        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(part)?.[1]
+        const type = field('event')
+        if (type && names.has(type)) yield { ...JSON.parse(field('data') ?? '{}') as object, type } as RunEvent
+      }
+    }
+  } finally {
+    await reader.cancel()
+  }
+}

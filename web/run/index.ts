@@ -1,0 +1,2 @@
+export { run } from './run.ts'
+export { toSSE } from './sse.ts'

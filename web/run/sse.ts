@@ -1,0 +1,37 @@
+import type * as types from './types.ts'
+
+/** How often a comment keeps the connection open, in ms. */
+const beat = 15_000
+
+export const toSSE: typeof types.toSSE = (run) => {
+  const events = run[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  let timer: ReturnType<typeof setInterval>
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      timer = setInterval(() => controller.enqueue(encoder.encode(': \n\n')), beat)
+    },
+    async pull(controller) {
+      try {
+        const { value } = await events.next()
+        if (!value) return // the client has left
+        const { type, ...data } = value
+        controller.enqueue(encoder.encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`))
+        if (type === 'progress' || type === 'results_preview') return
+      } catch (e) {
+        clearInterval(timer)
+        throw e
+      }
+      clearInterval(timer)
+      void events.return?.()
+      controller.close()
+    },
+    async cancel() {
+      clearInterval(timer)
+      await events.return?.()
+    },
+  })
+  return new Response(body, {
+    headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
+  })
+}

@@ -1,0 +1,123 @@
+import type { Tool, ToolInfo } from '../../wasm/js/shared/types.ts'
+import { oneLine } from './results.ts'
+import type { RunOptions, RunRoles } from './types.ts'
+
+/** How long the servers of the roles may take until they are connected, in ms. */
+const patience = 2000
+
+const hint = 'Try again in a moment, or look at the servers in the settings.'
+
+/** A tool of a role. */
+export interface RoleTool {
+  name: string
+  /** The names of its parameters; undefined if the schema does not name them. */
+  parameters: string[] | undefined
+  /** It claims that it changes nothing. */
+  readOnly: boolean
+}
+
+/** The tools of the roles; `search` in the order of preference. */
+export interface RoleTools {
+  list: RoleTool | undefined
+  search: RoleTool[]
+  link: RoleTool | undefined
+}
+
+/** Why the servers cannot be used. */
+export interface Unhealthy {
+  detail: string
+  hint: string
+}
+
+const searchNames = ({ search }: RunRoles): string[] => [search].flat()
+
+/** The tools that there are, by server. A view has no servers, and its names tell them. */
+function listed({ registry, view }: RunOptions): { server: string; tool: string; name: string; info?: ToolInfo }[] {
+  if (registry) {
+    const { tools } = registry.getSnapshot()
+    return tools.filter(({ name }) => view?.has(name) ?? true).map((info) => ({
+      server: info.server,
+      tool: info.tool,
+      name: info.name,
+      info,
+    }))
+  }
+  return view!.getTools({ format: 'openai' }).map((t) => {
+    const { name } = (t as Extract<Tool, { function: unknown }>).function
+    const at = name.indexOf('__')
+    return { server: name.slice(0, at), tool: name.slice(at + 2), name }
+  })
+}
+
+/** The tools of the roles: all of the server that has the most of them. */
+function rolesOf(options: RunOptions): { tools: RoleTools; server: string | undefined } {
+  const all = listed(options)
+  const wanted = [options.roles.list, ...searchNames(options.roles), options.roles.link].filter((name) =>
+    name !== undefined
+  )
+  const counts = new Map<string, number>()
+  for (const { server, tool, name } of all) {
+    if (wanted.includes(tool) || wanted.includes(name)) counts.set(server, (counts.get(server) ?? 0) + 1)
+  }
+  const server = [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
+  const find = (role: string | undefined): RoleTool | undefined => {
+    const found = all.find(({ name }) => name === role) ?? all.find((t) => t.tool === role && t.server === server)
+    if (!found) return undefined
+    const { inputSchema, annotations } = found.info?.definition ?? {}
+    const parameters = inputSchema?.['properties']
+    return {
+      name: found.name,
+      parameters: parameters && typeof parameters === 'object' ? Object.keys(parameters) : undefined,
+      readOnly: annotations?.['readOnlyHint'] === true,
+    }
+  }
+  const { roles } = options
+  const search = searchNames(roles).map(find).filter((tool) => tool !== undefined)
+  return { tools: { list: find(roles.list), search, link: find(roles.link) }, server }
+}
+
+/** What keeps the run from beginning, in words. */
+function problem(
+  options: RunOptions,
+  { tools, server: now }: ReturnType<typeof rolesOf>,
+  before: string | undefined,
+): Unhealthy | undefined {
+  const { roles, registry } = options
+  const server = now ?? before // the tools of a server that fails leave the list
+  const health = server === undefined ? undefined : registry?.getSnapshot().servers[server]
+  if (
+    server !== undefined && registry &&
+    (health?.status !== 'connected' || health.suspended || health.consecutiveFailures)
+  ) {
+    return {
+      detail: `The server ${server} ${health?.suspended ? 'is suspended' : health ? 'does not answer' : 'is gone'}.`,
+      hint: oneLine(health?.hint ?? hint, 300),
+    }
+  }
+  const missing = (!tools.search.length && searchNames(roles).join(' or ')) ||
+    (!tools.list && roles.list) || (!tools.link && roles.link)
+  if (!missing) return undefined
+  const failed = Object.entries(registry?.getSnapshot().servers ?? {}).find(([, h]) => h.lastError)
+  return {
+    detail: `No connected server has the tool ${missing}.${failed ? ` The server ${failed[0]} has failed.` : ''}`,
+    hint: oneLine(failed?.[1].hint ?? hint, 300),
+  }
+}
+
+/**
+ * The tools of the roles, once their server has shown that it answers: it is asked for its tools. That takes at most
+ * 2 s. A view alone tells of health by its tools, because those of suspended servers leave its list.
+ */
+export async function healthyTools(options: RunOptions, signal: AbortSignal): Promise<RoleTools | Unhealthy> {
+  const { registry } = options
+  const { server } = rolesOf(options)
+  if (registry) {
+    const late = AbortSignal.timeout(patience)
+    const over = AbortSignal.any([signal, late])
+    await registry.discover(server === undefined ? undefined : [server], { signal: over }).catch(() => {})
+    signal.throwIfAborted()
+    if (late.aborted) return { detail: `The server ${server ?? ''} did not answer in 2 s.`, hint }
+  }
+  const now = rolesOf(options)
+  return problem(options, now, server) ?? now.tools
+}
