@@ -55,12 +55,13 @@ type Bridge struct {
 	attempts backoff
 	sessions sessions // calls under way, by client
 
-	mu     sync.Mutex
-	links  map[string]*link       // by install id
-	stops  map[string]func() bool // reports whether a profile that the person stopped is still paired; by install id
-	shared map[string]*relay      // of HTTP clients, by profile
-	single map[*relay]bool        // of other clients
-	window *window                // pairing window; nil if closed
+	mu       sync.Mutex
+	links    map[string]*link                // by install id
+	stops    map[string]func() bool          // reports whether a profile that the person stopped is still paired; by install id
+	shared   map[string]*relay               // of HTTP clients, by profile
+	single   map[*relay]bool                 // of other clients
+	watchers map[*mcp.ServerSession]*watcher // clients that watch resources
+	window   *window                         // pairing window; nil if closed
 	// Closed and replaced when a list of tools has arrived.
 	arrival chan struct{}
 }
@@ -71,6 +72,7 @@ func New(opts *Options) (*Bridge, error) {
 		opts: opts.withDefaults(), started: time.Now(), arrival: make(chan struct{}),
 		links: make(map[string]*link), stops: make(map[string]func() bool),
 		shared: make(map[string]*relay), single: make(map[*relay]bool),
+		watchers: make(map[*mcp.ServerSession]*watcher),
 	}
 	for _, o := range b.opts.Origins {
 		if !pageOrigin(o) {

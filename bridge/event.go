@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -18,18 +20,45 @@ const eventLogger = "portolan/event"
 // eventTimeout limits how long the clients may take to receive one event.
 const eventTimeout = 5 * time.Second
 
-// forwardEvents sends queued events to clients until the connection or ctx ends.
+// forwardEvents sends queued events and updates to clients until the connection or ctx ends.
 func (l *link) forwardEvents(ctx context.Context) {
 	for {
 		select {
 		case params := <-l.events:
 			l.event(ctx, params)
+		case <-l.news:
+			for _, uri := range l.takeUpdates() {
+				l.updated(uri)
+			}
 		case <-l.gone:
 			return
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// queueUpdate keeps the URI of a resource that has changed. Several changes become one, and
+// a resource that nobody watches is left out.
+func (l *link) queueUpdate(uri string) {
+	if !l.watched(uri) {
+		return
+	}
+	l.mu.Lock()
+	l.updates[uri] = true
+	l.mu.Unlock()
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+func (l *link) takeUpdates() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	uris := slices.Sorted(maps.Keys(l.updates))
+	clear(l.updates)
+	return uris
 }
 
 // offersChanged tells the clients of a profile that resources and prompts may have changed.

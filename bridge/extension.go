@@ -166,6 +166,9 @@ func (b *Bridge) serveLink(ctx context.Context, c *socket.Conn, who Pairing) {
 	l.changed = b.notify
 	l.event = func(ctx context.Context, params *mcp.LoggingMessageParams) { b.sendEvent(ctx, l, params) }
 	l.offers = func() { b.offersChanged(l) }
+	l.watched = func(uri string) bool { return len(b.watching(l, uri)) > 0 }
+	l.updated = func(uri string) { b.updated(l, uri) }
+	l.again = func(ctx context.Context) { b.watchAgain(ctx, l, "") }
 	l.allowed = func() bool { return b.key(&Pairing{InstallID: who.InstallID, Origin: who.Origin}) != nil }
 	b.addLink(l)
 	b.opts.Logger.Info("a browser connected", "profile", who.Label, "installId", who.InstallID)

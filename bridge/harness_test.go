@@ -115,7 +115,13 @@ type callKey struct{}
 func newExtension(name string) *extension {
 	e := &extension{installID: "install-" + name, label: name, origin: extensionID, waiting: make(chan string, 100),
 		cancelled: make(chan string, 100)}
-	e.server = mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, nil)
+	e.serve(nil)
+	return e
+}
+
+// serve replaces the extension's server by one with options.
+func (e *extension) serve(opts *mcp.ServerOptions) {
+	e.server = mcp.NewServer(&mcp.Implementation{Name: "extension", Version: "1"}, opts)
 	e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if call, ok := req.(*mcp.CallToolRequest); ok {
@@ -134,7 +140,6 @@ func newExtension(name string) *extension {
 		}
 	})
 	e.tools()
-	return e
 }
 
 func text(format string, args ...any) (*mcp.CallToolResult, error) {

@@ -39,11 +39,15 @@ type link struct {
 	max    int                            // calls at once
 	gone   chan struct{}                  // closed when the connection has ended
 	events chan *mcp.LoggingMessageParams // events and logs of the browser, to be sent to clients
+	news   chan struct{}                  // holds one value while updates wait
 
 	changed func() // called when the list of tools has arrived or changed
 	event   func(context.Context, *mcp.LoggingMessageParams)
-	offers  func()      // called when resources and prompts may have changed
-	allowed func() bool // reports whether the profile is still paired
+	offers  func()                // called when resources and prompts may have changed
+	watched func(uri string) bool // reports whether a client watches a resource
+	updated func(uri string)      // called when a watched resource has changed; it may wait for clients
+	again   func(context.Context) // called once the first list of tools has arrived
+	allowed func() bool           // reports whether the profile is still paired
 
 	work sync.WaitGroup // goroutines of questions, pings and lists
 
@@ -53,8 +57,9 @@ type link struct {
 	questions map[jsonrpc.ID]context.CancelFunc
 	tools     json.RawMessage // the result of tools/list; nil until it is there
 	listing   bool
-	stale     bool     // the list changed while it was fetched
-	approved  []string // origins of pages
+	stale     bool            // the list changed while it was fetched
+	approved  []string        // origins of pages
+	updates   map[string]bool // URIs of resources that have changed
 	ended     bool
 }
 
@@ -62,6 +67,8 @@ func newLink(who Pairing, conn *socket.Conn, max int, log *slog.Logger) *link {
 	return &link{Pairing: who, conn: conn, max: max, log: log, gone: make(chan struct{}),
 		events: make(chan *mcp.LoggingMessageParams, eventQueue), event: func(context.Context, *mcp.LoggingMessageParams) {},
 		changed: func() {}, offers: func() {}, allowed: func() bool { return true },
+		news: make(chan struct{}, 1), updates: make(map[string]bool), watched: func(string) bool { return false },
+		updated: func(string) {}, again: func(context.Context) {},
 		pending: make(map[string]*pendingRequest), questions: make(map[jsonrpc.ID]context.CancelFunc)}
 }
 

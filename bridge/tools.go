@@ -29,6 +29,7 @@ func (l *link) refresh(ctx context.Context) {
 		for {
 			tools, err := l.list(ctx)
 			l.mu.Lock()
+			first := l.tools == nil && err == nil
 			if err == nil {
 				l.tools = tools
 			}
@@ -39,6 +40,9 @@ func (l *link) refresh(ctx context.Context) {
 				l.log.Warn("the extension's tools could not be listed", "profile", l.Label, "error", err)
 			} else {
 				l.changed()
+			}
+			if first {
+				l.spawn(func() { l.again(ctx) })
 			}
 			if !again {
 				return

@@ -94,6 +94,13 @@ func (l *link) handleRequest(m *jsonrpc.Request) bool {
 		l.queueEvent(&mcp.LoggingMessageParams{Logger: eventLogger, Level: "info", Data: m.Params})
 	case "notifications/resources/list_changed", "notifications/prompts/list_changed":
 		l.offers()
+	case "notifications/resources/updated":
+		var p struct {
+			URI string `json:"uri"`
+		}
+		if json.Unmarshal(m.Params, &p) == nil {
+			l.queueUpdate(p.URI)
+		}
 	case "notifications/portolan/origins":
 		var p struct {
 			Origins []string `json:"origins"`

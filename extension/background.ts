@@ -6,7 +6,7 @@ import * as browser from './browser.ts'
 import { ActivityLog } from './calls/activity.ts'
 import { Approvals } from './calls/approvals.ts'
 import { Clients } from './calls/clients.ts'
-import { Performer } from './calls/perform.ts'
+import { failure, Performer } from './calls/perform.ts'
 import { Questions } from './calls/questions.ts'
 import { Chats } from './chats/chats.ts'
 import { chatTools } from './chats/tools.ts'
@@ -57,6 +57,7 @@ const registry = new PublishedRegistry(
         ),
       () => {},
     ),
+  (uri) => void (settings.options.publishRegistry && module?.then((running) => running.updated(uri), () => {})),
 )
 
 // The tools.
@@ -120,7 +121,7 @@ const nothing: Record<string, object> = {
   'prompts/list': { prompts: [] },
 }
 
-/** Answers a request about resources, prompts or completion. */
+/** Answers a request about resources, their subscriptions, prompts or completion. */
 function answer(
   method: string,
   params: Record<string, unknown>,
@@ -129,15 +130,16 @@ function answer(
   reached: Pick<ToolCall, 'progress' | 'elicit'>,
 ): Promise<object> {
   const empty = nothing[method]
-  if (!settings.options.publishRegistry || settings.stopped && empty) {
+  const offers = settings.options.publishRegistry || method === 'resources/unsubscribe'
+  if (!offers || settings.stopped && empty) {
     if (!empty) throw new Error('The person does not offer the servers of the registry.')
     return Promise.resolve(empty)
   }
   const request = registry.request(method)
   const isRead = /\/(?:read|get)$/.test(method)
   if (isRead) return performer.carryOut(method, request, params, client, signal, reached)
-  // Lists and completion are not in the activity: clients ask for them all the time.
-  return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached })
+  // Only what is read is in the activity: clients ask for the rest all the time.
+  return request.run({ id: crypto.randomUUID(), tool: method, args: params, client, signal, ...reached }).catch(failure)
 }
 
 function offer(running: ToolModule): void {
@@ -177,6 +179,8 @@ const link = new BridgeLink({
   },
   async serve(connection) {
     notifyOrigins()
+    // The bridge subscribes again over a new connection.
+    void connection.ended.then(() => registry.unwatchAll())
     ;(await runningModule()).serve(connection)
     void followRegistry()
   },

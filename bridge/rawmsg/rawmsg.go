@@ -57,7 +57,7 @@ var Requests = []string{
 func Capabilities() *mcp.ServerCapabilities {
 	return &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{ListChanged: true}, Logging: &mcp.LoggingCapabilities{},
-		Resources: &mcp.ResourceCapabilities{ListChanged: true}, Prompts: &mcp.PromptCapabilities{ListChanged: true},
+		Resources: &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}, Prompts: &mcp.PromptCapabilities{ListChanged: true},
 		Completions: &mcp.CompletionCapabilities{},
 	}
 }

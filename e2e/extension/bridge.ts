@@ -91,6 +91,14 @@ export class TestBridge {
     return this.attached(new Client({ name, version: '1' }, { capabilities: { elicitation: {} } }), args)
   }
 
+  /** Returns a client over stdio that shows addresses to its user, too. */
+  addressClient(name: string): Promise<Client> {
+    return this.attached(
+      new Client({ name, version: '1' }, { capabilities: { elicitation: { form: {}, url: {} } } }),
+      [],
+    )
+  }
+
   /** Returns a client over stdio that cannot ask its user. */
   mutedClient(name: string): Promise<Client> {
     return this.attached(new Client({ name, version: '1' }), [])

@@ -9,6 +9,9 @@ import {
   ElicitResultSchema,
   LoggingMessageNotificationSchema,
   PromptListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { listen, type Listening } from '../web/harness.ts'
@@ -17,16 +20,35 @@ import { hasTool, Rig } from './rig.ts'
 // What the servers of the registry offer beside tools reaches desktop clients through the real bridge and extension.
 
 interface Harbour extends Listening {
+  /** Tells the sessions that watch a resource that it has changed. */
+  update(uri: string): void
+  /** How many sessions watch a resource, once that is so. */
+  watched(uri: string, sessions: number): Promise<void>
   /** Takes the prompt `later` off the list, of every session. */
   change(): void
 }
 
-/** A server with resources, prompts that complete and ask, and a log. */
+/** A server with resources, prompts that complete and ask, a tool that asks by an address, and a log. */
 async function harbour(): Promise<Harbour> {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const changes: (() => void)[] = []
+  const watching = new Map<string, Set<McpServer>>()
+  const waiters = new Set<() => void>()
+  const watchers = (uri: string) => watching.get(uri) ?? watching.set(uri, new Set()).get(uri)!
   const program = () => {
-    const server = new McpServer({ name: 'harbour', version: '1' }, { capabilities: { logging: {} } })
+    const server = new McpServer({ name: 'harbour', version: '1' }, {
+      capabilities: { logging: {}, resources: { subscribe: true } },
+    })
+    server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
+      watchers(params.uri).add(server)
+      for (const wake of waiters) wake()
+      return {}
+    })
+    server.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+      watchers(params.uri).delete(server)
+      for (const wake of waiters) wake()
+      return {}
+    })
     const read = (uri: URL) => ({ contents: [{ uri: uri.href, mimeType: 'text/plain', text: `of ${uri.pathname}` }] })
     server.registerResource('chart', 'harbour://chart', { title: 'The chart' }, read)
     const berths = new ResourceTemplate('harbour://berth/{n}', {
@@ -60,6 +82,21 @@ async function harbour(): Promise<Harbour> {
       return { content: [{ type: 'resource_link', uri: 'harbour://hidden', name: 'hidden' }] }
     })
     server.registerResource('hidden', 'harbour://hidden', {}, read)
+    server.registerTool(
+      'pay',
+      { inputSchema: { id: z.string() } },
+      async ({ id }, { sendRequest, sendNotification }) => {
+        const params = {
+          mode: 'url' as const,
+          message: 'Pay here',
+          url: `https://pay.example/${id}`,
+          elicitationId: id,
+        }
+        const { action } = await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema)
+        await sendNotification({ method: 'notifications/elicitation/complete', params: { elicitationId: id } })
+        return { content: [{ type: 'text', text: `said ${action}` }] }
+      },
+    )
     return server
   }
   const listening = await listen(async (req, res) => {
@@ -75,8 +112,31 @@ async function harbour(): Promise<Harbour> {
     }
     await transport.handleRequest(req, res)
   })
-  return { ...listening, url: `${listening.url}/mcp`, change: () => changes.forEach((change) => change()) }
+  return {
+    ...listening,
+    url: `${listening.url}/mcp`,
+    change: () => changes.forEach((change) => change()),
+    update: (uri) => watchers(uri).forEach(({ server }) => void server.sendResourceUpdated({ uri })),
+    watched: (uri, sessions) =>
+      new Promise((resolve) => {
+        const look = () => {
+          if (watchers(uri).size !== sessions) return
+          waiters.delete(look)
+          resolve()
+        }
+        waiters.add(look)
+        look()
+      }),
+  }
 }
+
+/** Returns the first visible match in any shadow root. */
+const deep = (selector: string, text: string) =>
+  `(function find(r){for(const e of r.querySelectorAll('*')){if(e.matches(${
+    JSON.stringify(selector)
+  })&&e.getClientRects().length&&e.textContent.includes(${
+    JSON.stringify(text)
+  }))return e;const f=e.shadowRoot&&find(e.shadowRoot);if(f)return f}})(document)`
 
 let rig: Rig, server: Harbour, desk: Client
 before(async () => {
@@ -157,6 +217,101 @@ test('a question for a client that cannot ask goes to the side panel', async () 
   await rig.ask('answerQuestion', { id: questions[0]!.id, answer: { action: 'accept', content: { tone: 'calm' } } })
   const { messages } = await prompt
   assert.equal((messages[0]!.content as { text: string }).text, 'Greet Ada: calm')
+})
+
+test('a question by an address goes to the client that called, and to the side panel if it shows none', async () => {
+  const shown: unknown[] = []
+  const clients = await Promise.all(['payer', 'refuser'].map((name) => rig.bridge.addressClient(name)))
+  for (const [i, client] of clients.entries())
+    client.setRequestHandler(ElicitRequestSchema, ({ params: { _meta, ...params } }) => {
+      shown.push(params)
+      return { action: i ? 'decline' : 'accept' }
+    })
+  const pay = (client: Client, id: string) =>
+    client.callTool({ name: 'harbour__pay', arguments: { id } }).then((r) => (r.content as { text: string }[])[0]!.text)
+  assert.deepEqual(await Promise.all(clients.map((client, i) => pay(client, `p${i}`))), ['said accept', 'said decline'])
+  const address = (id: string) => (
+    { mode: 'url', message: 'Pay here', url: `https://pay.example/${id}`, elicitationId: id }
+  )
+  const byId = (a: unknown, b: unknown) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
+  assert.deepEqual(shown.sort(byId), [address('p0'), address('p1')])
+
+  // `desk` says that it shows forms only.
+  for (const action of ['accept', 'decline'] as const) {
+    const paid = pay(desk, action)
+    const { questions } = await rig.until('the address', (s) => s.questions.length > 0)
+    const { mode, url, message, server, tool } = questions[0]!
+    assert.deepEqual({ mode, url, message, server, tool }, {
+      mode: 'url',
+      url: `https://pay.example/${action}`,
+      message: 'Pay here',
+      server: 'harbour',
+      tool: 'pay',
+    })
+    await rig.ask('answerQuestion', { id: questions[0]!.id, answer: { action } })
+    assert.equal(await paid, `said ${action}`)
+  }
+})
+
+test('the side panel opens the address at a click, and only then', async () => {
+  const paid = desk.callTool({ name: 'harbour__pay', arguments: { id: 'click' } })
+  const opened = async () => (await rig.browser.targets()).filter(({ url }) => url.includes('pay.example')).length
+  await rig.panel.until((e) => (0, eval)(e), [deep('.address', 'https://pay.example/click')], 'the address')
+  assert.equal(await opened(), 0)
+  await rig.panel.click(deep('button', 'Open page'))
+  assert.equal(((await paid).content as { text: string }[])[0]!.text, 'said accept')
+  while (!await opened());
+})
+
+test('a client hears of changes of the resources that it watches, until it leaves', async () => {
+  const one = await rig.bridge.stdioClient('one'), two = await rig.bridge.stdioClient('two')
+  const heard = new Map<Client, string[]>()
+  const hears = (client: Client, uri: string) =>
+    new Promise<void>((resolve) => {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+        heard.set(client, [...heard.get(client) ?? [], params.uri])
+        if (params.uri === uri) resolve()
+      })
+    })
+  const [chart, hidden] = ['harbour://chart', 'harbour://hidden']
+  await one.subscribeResource({ uri: chart })
+  await one.subscribeResource({ uri: 'portolan://twin/harbour%3A%2F%2Fchart' })
+  for (const client of [one, two]) await client.subscribeResource({ uri: hidden })
+  await server.watched(chart, 2)
+  await server.watched(hidden, 1)
+  await assert.rejects(two.subscribeResource({ uri: 'other://x' }), { code: -32002 })
+
+  const ends = [hears(one, hidden), hears(two, hidden)]
+  const twin = hears(one, 'portolan://twin/harbour%3A%2F%2Fchart')
+  server.update(chart)
+  await twin
+  ends[0] = hears(one, hidden)
+  server.update(hidden)
+  await Promise.all(ends)
+  assert.deepEqual(heard.get(one)!.sort(), [chart, hidden, 'portolan://twin/harbour%3A%2F%2Fchart'])
+  assert.deepEqual(heard.get(two), [hidden])
+
+  await one.unsubscribeResource({ uri: chart })
+  await server.watched(chart, 1)
+  await one.close() // without unsubscribing
+  await server.watched(chart, 0)
+  await server.watched(hidden, 1)
+  await two.close()
+  await server.watched(hidden, 0)
+})
+
+test('a service worker that starts again watches what clients still watch', async () => {
+  await desk.subscribeResource({ uri: 'harbour://chart' })
+  await server.watched('harbour://chart', 1)
+  const changed = new Promise<void>((resolve) =>
+    desk.setNotificationHandler(ResourceUpdatedNotificationSchema, () => resolve())
+  )
+  await rig.killWorker()
+  await server.watched('harbour://chart', 2) // the dead worker's session is never told
+  server.update('harbour://chart')
+  await changed
+  await desk.unsubscribeResource({ uri: 'harbour://chart' })
+  await server.watched('harbour://chart', 1)
 })
 
 test('changes of lists and messages of logs reach a client', async () => {

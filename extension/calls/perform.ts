@@ -97,7 +97,7 @@ const refusals: Partial<Record<Outcome, string>> = {
 }
 
 /** Returns a fault as a result. The text ends with the code, and `_meta` has the details for programs. */
-function failure({ code, message, details }: ToolFault): ToolOutput {
+export function failure({ code, message, details }: ToolFault): ToolOutput {
   return {
     isError: true,
     content: [{ type: 'text', text: code ? `${message} (${code})` : message }],

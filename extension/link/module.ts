@@ -34,6 +34,7 @@ interface Exports {
   offer(tools: string): string | null
   changed(): string | null
   log(logger: string, level: string, text: string): string | null
+  updated(uri: string): string | null
   settle(id: number, result: string, error: string | null): string | null
   progress(id: number, progress: string): string | null
   elicit(id: number, params: string, done: (answer: string | null, error: string | null) => void): string | null
@@ -87,6 +88,11 @@ export class ToolModule {
   /** Sends the client a message of a server's log. */
   log(logger: string, level: string, text: string): void {
     this.exports.log(logger, level, text)
+  }
+
+  /** Tells the client that a resource has changed, if it has subscribed to it. */
+  updated(uri: string): void {
+    this.exports.updated(uri)
   }
 
   /** Serves a proved connection, from its first message on. */

@@ -80,6 +80,13 @@ func start() error {
 		"serve":    func(args arguments) error { return serve(server, args[0]) },
 		"changed":  func(arguments) error { server.Changed(); return nil },
 		"log":      func(args arguments) error { return logTo(server, args) },
+		"updated": func(args arguments) error {
+			uri, err := args[0].String()
+			if err == nil {
+				go server.Updated(context.Background(), uri)
+			}
+			return err
+		},
 		"settle":   b.settle,
 		"progress": b.progress,
 		"elicit":   b.elicit,

@@ -5,6 +5,9 @@ import { RegistryError } from '../../wasm/js/shared/registry-error.ts'
 /** A page of a list has at most so many characters, far below the bridge's limit for a message. */
 const pageLength = 1 << 20
 
+/** The most resources that clients watch at once. */
+const mostWatched = 1000
+
 /** The most resources whose server is known from a tool's result. */
 const mostNamed = 1000
 
@@ -15,6 +18,15 @@ type Asked = { signal: AbortSignal; callId: string }
 export class PublishedOffers {
   /** The server that a tool's result has named a resource of, by URI. */
   private readonly named = new Map<string, string>()
+
+  /** What ends the subscriptions of clients, by the client's URI. */
+  private readonly watched = new Map<string, Promise<() => void>>()
+  private readonly updated: (uri: string) => void
+
+  /** `updated`: a resource that a client watches has changed. */
+  constructor(updated: (uri: string) => void) {
+    this.updated = updated
+  }
 
   /** Answers a request of the spec. Rejects with a code, as the registry does. */
   async answer(registry: RegistryImage, method: string, params: Params, asked: Asked): Promise<object> {
@@ -45,6 +57,12 @@ export class PublishedOffers {
         const { contents, _meta } = await registry.readResource(server, uri, asked)
         return { contents, _meta: marked(server, _meta) }
       }
+      case 'resources/subscribe':
+        await this.watch(registry, String(params['uri']), signal)
+        return {}
+      case 'resources/unsubscribe':
+        await this.unwatch(String(params['uri']))
+        return {}
       case 'prompts/list':
         return paged(
           'prompts',
@@ -79,6 +97,33 @@ export class PublishedOffers {
       if (this.named.size <= mostNamed) break
       this.named.delete(uri)
     }
+  }
+
+  /** Ends all subscriptions, because the connection with the clients has ended. */
+  unwatchAll(): void {
+    for (const uri of this.watched.keys()) void this.unwatch(uri)
+  }
+
+  /** Subscribes to a resource once, however often it is asked for. */
+  private async watch(registry: RegistryImage, uri: string, signal: AbortSignal): Promise<void> {
+    let watching = this.watched.get(uri)
+    if (!watching) {
+      if (this.watched.size >= mostWatched)
+        throw new RegistryError('too_large', `clients watch ${mostWatched} resources already`)
+      watching = this.place(registry, uri, signal).then(([server, own]) =>
+        registry.subscribeResource(server, own, () => this.updated(uri))
+      )
+      this.watched.set(uri, watching)
+      watching.catch(() => this.watched.delete(uri))
+    }
+    await watching
+  }
+
+  private async unwatch(uri: string): Promise<void> {
+    const watching = this.watched.get(uri)
+    this.watched.delete(uri)
+    const end = await watching?.catch(() => undefined)
+    end?.()
   }
 
   /** The server that a URI is read from, and its own URI. */

@@ -25,7 +25,7 @@ const storage: StorageAdapter = {
 export class PublishedRegistry {
   private registry: RegistryImage | undefined
   private starting: Promise<RegistryImage> | undefined
-  private readonly offers = new PublishedOffers()
+  private readonly offers: PublishedOffers
   private known = new Map<string, string[]>()
   /** Calls of desktop clients under way, by id. */
   private readonly calls = new Map<string, ToolCall>()
@@ -36,17 +36,22 @@ export class PublishedRegistry {
   private readonly logged: (entry: LogEntry) => void
   private unfollow = () => {}
 
-  /** `changed`: the tools may differ. `offersChanged`: resources and prompts may. `logged` gets messages of logs. */
+  /**
+   * `changed`: the tools may differ. `offersChanged`: resources and prompts may. `logged` gets messages of logs.
+   * `updated` gets the URI of a watched resource that has changed.
+   */
   constructor(
     askUser: AskUser,
     changed: () => void,
     offersChanged: () => void,
     logged: (entry: LogEntry) => void,
+    updated: (uri: string) => void,
   ) {
     this.askUser = askUser
     this.changed = changed
     this.offersChanged = offersChanged
     this.logged = logged
+    this.offers = new PublishedOffers(updated)
   }
 
   /**
@@ -71,6 +76,11 @@ export class PublishedRegistry {
     this.unfollow()
     this.unfollow = () => {}
     if (on) this.unfollow = (await this.open()).observe(({ log }) => log && this.logged(log), { logs: true })
+  }
+
+  /** Ends what desktop clients have subscribed to. */
+  unwatchAll(): void {
+    this.offers.unwatchAll()
   }
 
   /** A request of a desktop client as a tool, so that it is admitted, stopped and logged as calls are. */
