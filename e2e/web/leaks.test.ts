@@ -18,7 +18,10 @@ before(async () => {
     sdkServer(),
     sdkServer([{ name: 'leak', inputSchema: { type: 'object', properties: {} } }], {
       results: {
-        leak: { content: [{ type: 'text', text: `token ${jwt}` }], structuredContent: { a: { b: `Bearer ${secret}` } } },
+        leak: {
+          content: [{ type: 'text', text: `token ${jwt}` }],
+          structuredContent: { a: { b: `Bearer ${secret}` } },
+        },
       },
     }),
   ])
@@ -41,12 +44,14 @@ async function open(options: Parameters<typeof createRegistry>[0]): Promise<Regi
 test('block refuses secrets in arguments for other hosts before anything is sent', async () => {
   const r = await open({ secrets: 'block' })
   const calls = other.calls.length
-  for (const [args, what] of [
-    [{ note: `use ${secret} there` }, /^\/arguments\/note has a secret of mine, which would go to other$/],
-    [{ deep: [{ [key]: 1 }] }, /^\/arguments\/deep\/0 has an API key/],
-    [{ text: `see ${jwt}` }, /has a JSON Web Token/],
-    [{ text: '-----BEGIN PRIVATE KEY-----\nMIIE' }, /has a private key/],
-  ] as const) {
+  for (
+    const [args, what] of [
+      [{ note: `use ${secret} there` }, /^\/arguments\/note has a secret of mine, which would go to other$/],
+      [{ deep: [{ [key]: 1 }] }, /^\/arguments\/deep\/0 has an API key/],
+      [{ text: `see ${jwt}` }, /has a JSON Web Token/],
+      [{ text: '-----BEGIN PRIVATE KEY-----\nMIIE' }, /has a private key/],
+    ] as const
+  ) {
     await assert.rejects(r.call('other__raw', args), (e: Error & { code?: string; hint?: string }) => {
       assert.equal(e.code, 'secret_blocked')
       assert.match(e.message, what)

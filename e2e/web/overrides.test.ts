@@ -79,14 +79,16 @@ test('overrides change while a server is on, and two tools never get one name', 
     r.updateServer('s', { overrides: { find: { name: 'x' }, raw: { name: 'x' } } }),
     code('invalid_config'),
   )
-  for (const bad of [
-    { find: 1 },
-    { find: { nam: 'x' } },
-    { find: { fixed: [] } },
-    { find: { hideParams: 'a' } },
-    { find: { name: 'x'.repeat(200) } },
-    1,
-  ]) await assert.rejects(r.updateServer('s', { overrides: bad as never }), code('invalid_config'))
+  for (
+    const bad of [
+      { find: 1 },
+      { find: { nam: 'x' } },
+      { find: { fixed: [] } },
+      { find: { hideParams: 'a' } },
+      { find: { name: 'x'.repeat(200) } },
+      1,
+    ]
+  ) await assert.rejects(r.updateServer('s', { overrides: bad as never }), code('invalid_config'))
   assert.equal(r.getSnapshot().tools.find((t) => t.name === 's__find')!.definition.description, 'Other.')
   await r.updateServer('s', { overrides: undefined })
   const plain = r.getSnapshot().tools.find((t) => t.name === 's__find')!

@@ -51,7 +51,8 @@ const resourceReader: ToolDefinition = {
 
 const searcher: ToolDefinition = {
   name: searchTool,
-  description: 'Finds tools that are not in your list, by what they do. It gives their names, descriptions and schemas.',
+  description:
+    'Finds tools that are not in your list, by what they do. It gives their names, descriptions and schemas.',
   inputSchema: {
     type: 'object',
     required: ['query'],

@@ -58,7 +58,12 @@ export class Finder {
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST_HITS)
       throw new RegistryError('invalid_option', `limit is not a whole number from 1 to ${MOST_HITS}`)
     checkNames('servers', servers)
-    const asked = { query: query.slice(0, QUERY), limit, ...(servers && { servers }), ...(only && { names: [...only] }) }
+    const asked = {
+      query: query.slice(0, QUERY),
+      limit,
+      ...(servers && { servers }),
+      ...(only && { names: [...only] }),
+    }
     const found = await this.#find(asked, signal)
     if (signal?.aborted) throw aborted(signal)
     const tools = this.#source.tools() // some may have left meanwhile

@@ -91,7 +91,8 @@ function gemini(c: Conversion, v: View, depth: number): Schema {
     c.lose('anything: arrays only of strings')
     parts = anything()
   }
-  for (const [key, value] of Object.entries(v.schema)) if (!isSilent(key, value, types)) v.notes.push(c.note(key, value))
+  for (const [key, value] of Object.entries(v.schema))
+    if (!isSilent(key, value, types)) v.notes.push(c.note(key, value))
   return assemble(c, v, parts, nullable)
 }
 

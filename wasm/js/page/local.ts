@@ -64,7 +64,11 @@ export class LocalSet {
 
   #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo {
     const known = this.infos.find((t) => t.tool === name)
-    const definition = structuredClone({ ...rest, name, inputSchema: inputSchema ?? { type: 'object', properties: {} } })
+    const definition = structuredClone({
+      ...rest,
+      name,
+      inputSchema: inputSchema ?? { type: 'object', properties: {} },
+    })
     if (known && JSON.stringify(known.definition) === JSON.stringify(definition)) return known
     return { name: this.#nameOf(name), server: this.#server, tool: name, definition }
   }

@@ -4,7 +4,7 @@ import { toolTokens } from '../shared/tokens.ts'
 import type * as types from '../shared/types.ts'
 import { argumentText, checkCount, checkNames } from './checkrequest.ts'
 import { aiSchema, convertTools, type OwnTools } from './dialects.ts'
-import { callTool, isOwn, readTool, resourceTools, searchTool } from './own-tools.ts'
+import { callTool, isOwn, searchTool } from './own-tools.ts'
 import { suggest } from './suggest.ts'
 import { filterFor, matches } from './toolfilter.ts'
 

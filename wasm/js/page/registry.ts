@@ -394,9 +394,10 @@ export class RegistryImage implements types.Registry, HostListener {
     options?: types.SearchOptions,
     names?: ReadonlySet<string>,
   ): Promise<types.SearchHit[]> {
-    const finder = await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
-      new Finder({ requests: this.requests, tools: () => this.#byName(), isRemote: !this.#owner.trust })
-    ))
+    const finder =
+      await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
+        new Finder({ requests: this.requests, tools: () => this.#byName(), isRemote: !this.#owner.trust })
+      ))
     return finder.search(query, options, names)
   }
 
@@ -470,7 +471,8 @@ export class RegistryImage implements types.Registry, HostListener {
       if (denied) throw fromWire(denied)
     }
     if (local) {
-      if (!detach) return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
+      if (!detach)
+        return this.#models.local.run(local, sent, { timeoutMs: this.#callTimeoutMs, ...options }, this.runner)
       throw new RegistryError('unsupported', 'a function of this page cannot run as a task', {
         server: local.server,
         hint: 'Call it without detach.',
@@ -587,7 +589,9 @@ export class RegistryImage implements types.Registry, HostListener {
   #all<K extends keyof ToolLists>(which: K): ToolLists[K] {
     const lists = new Map<string, Pick<ToolLists, 'tools'> & Partial<ToolLists>>(this.#lists)
     for (const [server, tools] of this.#models?.local.lists() ?? []) lists.set(server, { tools: [...tools] })
-    return [...lists.keys()].sort().flatMap((server) => (lists.get(server)![which] ?? []) as types.HeldTool[]) as ToolLists[
+    return [...lists.keys()].sort().flatMap((server) =>
+      (lists.get(server)![which] ?? []) as types.HeldTool[]
+    ) as ToolLists[
       K
     ]
   }

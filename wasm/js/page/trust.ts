@@ -120,7 +120,8 @@ export class Trust {
         const pins = lines((await t.read<Pins>(pinsShape))?.[key] ?? '')
         const { [key]: before = '', ...others } = await t.read<Record<string, string>>(approvedShape) ?? {} // one text for each server, because most are not read
         const definitions = definitionsOf(before)
-        for (const t of tools) if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
+        for (const t of tools)
+          if (pins.get(t.tool)?.split('.')[0] === t.pin) definitions.set(t.tool, t.original ?? t.definition)
         let room = mostOfServer
         const kept = [...definitions].reverse().filter(([, d]) => room >= 0 && (room -= JSON.stringify(d).length) >= 0)
         const all = Object.entries({ ...others, [key]: JSON.stringify(Object.fromEntries(kept.reverse())) })
@@ -198,7 +199,8 @@ export class Trust {
           message: `unknown tool: ${name.slice(0, 200)}`,
         }
       const trusted = config.trust === 'trust'
-      if (!leaks.length && trusted && (!this.#options.approveAll || tool.definition.annotations?.readOnlyHint === true)) return undefined
+      if (!leaks.length && trusted && (!this.#options.approveAll || tool.definition.annotations?.readOnlyHint === true))
+        return undefined
       // A first list comes without pins, and an answer is stored with its tool's pin.
       if (!tool.pin) await until(() => tool.pin || find() !== tool, subscribe, pinTime, signal)
       if (signal?.aborted) return undefined

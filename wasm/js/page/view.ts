@@ -91,7 +91,7 @@ export class View extends ModelTools implements types.View {
     return this.#chosen = { from, trusted, tools: sameOr(was?.tools, tools), dropped: sameOr(was?.dropped, dropped) }
   }
 
-  /** The tools within the budget, in their order, and the others. Extra tools rank first, then the order of `include`. */
+  /** The tools within the budget, and the others. Extra tools rank first, then the order of `include`. */
   #fit(all: types.ToolInfo[]): [tools: types.ToolInfo[], dropped: types.ToolInfo[]] {
     const { budgetTokens, include = [] } = this.#options
     if (budgetTokens === undefined) return [all, []]
@@ -255,7 +255,8 @@ export class View extends ModelTools implements types.View {
   }
 }
 
-const closedError = () => new RegistryError('closed', 'the view was closed', { hint: 'Make a new one: registry.view().' })
+const closedError = () =>
+  new RegistryError('closed', 'the view was closed', { hint: 'Make a new one: registry.view().' })
 
 const overBudget = (what: string) =>
   new RegistryError('budget_exceeded', `${what} of this task are used up. Answer with what you have.`, {

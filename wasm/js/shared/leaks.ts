@@ -54,7 +54,8 @@ export class Leaks {
     const known: [what: string, secret: string][] = []
     for (const [name, config] of this.#configs()) {
       if (originOf(config.url) === own) continue
-      for (const secret of configSecrets(config)) if (secret.length >= minSecret) known.push([`a secret of ${name}`, secret])
+      for (const secret of configSecrets(config))
+        if (secret.length >= minSecret) known.push([`a secret of ${name}`, secret])
     }
     const flags: Flag[] = []
     let left = mostText, strings = mostStrings

@@ -94,7 +94,7 @@ export interface RegistryOptions {
    */
   validateResults?: 'off' | 'flag' | 'error'
   /**
-   * Looks for secrets in calls: values of the registry's headers and of `auth`, and texts that look like keys or tokens.
+   * Looks for secrets in calls: values of the registry's headers and of `auth`, and texts that look like keys.
    * - `flag`: arguments for another host than the secret's ask {@link onApprove}, if there is one, in any case. Results
    *   get flags with the rule `secret`. What looks like a secret is not in {@link Activity}.
    * - `block`: such arguments reject with `secret_blocked` before anything is sent. The rest is as with `flag`.
@@ -260,7 +260,7 @@ export interface ServerConfig {
   rememberSecrets?: boolean
 }
 
-/** How models see a tool, and what its server gets in any case. Pins and approvals are about the server's definition. */
+/** How models see a tool, and what its server gets. Pins and approvals are about the server's own definition. */
 export interface ToolOverride {
   /** In the tool's name for models, in place of the server's. At most 128 bytes. */
   name?: string
@@ -794,8 +794,8 @@ export interface Loss {
   /** Empty if no keyword is concerned. */
   keyword: string
   /**
-   * `described`: it stands in the description. `changed`: something like it stands there. `removed`: it is no keyword, or
-   * its value is not sound. `cut`: the schema is too large or too deep.
+   * `described`: it stands in the description. `changed`: something like it stands there. `removed`: it is no keyword,
+   * or its value is not sound. `cut`: the schema is too large or too deep.
    */
   kind: 'described' | 'changed' | 'removed' | 'cut'
 }
@@ -863,11 +863,14 @@ export interface ViewOptions {
 }
 
 /**
- * A narrower registry for one agent. Its methods are those of the {@link Registry}. A name outside the view rejects with
- * `not_offered`; the message is a text for the model. It is closed by {@link close}, with its parent, and by `using`.
+ * A narrower registry for one agent. Its methods are those of the {@link Registry}. A name outside the view rejects
+ * with `not_offered`; the message is a text for the model. It is closed by {@link close}, with its parent, and by `using`.
  */
 export interface View extends
-  Pick<Registry, 'getTools' | 'toolsFor' | 'losses' | 'has' | 'dispatch' | 'search' | 'suggest' | 'toMessage' | 'view'>,
+  Pick<
+    Registry,
+    'getTools' | 'toolsFor' | 'losses' | 'has' | 'dispatch' | 'search' | 'suggest' | 'toMessage' | 'view'
+  >,
   Disposable
 {
   /** Calls a tool and returns the whole result. */
