@@ -176,7 +176,7 @@ func (p *Pending) admit() (ask bool, err error) {
 		return false, err
 	}
 	p.s, p.tool = s, tool
-	p.call.Arguments = override.arguments(p.call.Arguments)
+	p.call.Arguments = overrideArguments(override, p.call.Arguments)
 	if err := r.checkArguments(p.tool, p.call.Arguments); err != nil {
 		return false, p.named(err)
 	}

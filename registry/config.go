@@ -44,8 +44,12 @@ type ServerConfig struct {
 	// DenyTools lists tools that are not.
 	AllowTools []string
 	DenyTools  []string
-	// Overrides change how models see tools, by the server's own names of these.
-	Overrides map[string]Override
+	// Overrides changes how models see tools: the JSON text of an object that has, by the
+	// server's own name of a tool, an object with name, title, description, hideParams (names
+	// of parameters that models do not see; a value for one is removed) and fixed (arguments
+	// of every call). The registry applies name, hideParams and fixed. Hosts that show
+	// definitions apply the rest. Pins are about the server's own definition. nil: none.
+	Overrides []byte
 	// Auth says how to sign in; nil follows what the server says. It is not changed.
 	Auth *Auth
 	// Trust says which tools wait for [Registry.ApproveTools]. AskOnChange, the same as
@@ -205,7 +209,7 @@ func (c ServerConfig) clone() ServerConfig {
 	c.AllowTools = slices.Clone(c.AllowTools)
 	c.DenyTools = slices.Clone(c.DenyTools)
 	c.MissingHeaders = slices.Clone(c.MissingHeaders)
-	c.Overrides = maps.Clone(c.Overrides)
+	c.Overrides = slices.Clone(c.Overrides)
 	return c
 }
 

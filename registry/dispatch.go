@@ -113,28 +113,29 @@ func (r *Registry) Dispatch(ctx context.Context, call Call) (*Result, error) {
 
 // find looks a model name up, and the override of its tool. The error says why the tool
 // cannot be called.
-func (r *Registry) find(name string) (*server, *Tool, Override, error) {
+func (r *Registry) find(name string) (*server, *Tool, []byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return nil, nil, Override{}, ErrClosed
+		return nil, nil, nil, ErrClosed
 	}
 	t := r.tools.Get(name)
 	if t == nil {
 		for _, s := range r.servers {
 			for i := range s.listed {
 				if t := &s.listed[i]; t.Hold != nil && !t.Withheld && t.Name == name {
-					return nil, nil, Override{}, &ServerError{s.name, "call " + t.RawName, Because(ErrHeld, t.Hold.Reason)}
+					return nil, nil, nil, &ServerError{s.name, "call " + t.RawName, Because(ErrHeld, t.Hold.Reason)}
 				}
 			}
 		}
-		return nil, nil, Override{}, Because(ErrUnknownTool, text.Plain(name, 200))
+		return nil, nil, nil, Because(ErrUnknownTool, text.Plain(name, 200))
 	}
 	s := r.servers[t.Server]
 	if s.cfg.Disabled {
-		return nil, nil, Override{}, &ServerError{s.name, "call " + t.RawName, ErrDisabled}
+		return nil, nil, nil, &ServerError{s.name, "call " + t.RawName, ErrDisabled}
 	}
-	return s, t, s.cfg.Overrides[t.RawName], nil
+	override, _ := rawjson.Get(s.cfg.Overrides, t.RawName)
+	return s, t, override, nil
 }
 
 func (r *Registry) checkArguments(t *Tool, args []byte) error {

@@ -3,74 +3,103 @@ package registry
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/portolan-mcp/portolan/registry/names"
 	"github.com/portolan-mcp/portolan/registry/rawjson"
 	"github.com/portolan-mcp/portolan/registry/wire"
 )
 
-// An Override changes how models see one tool, and what its server gets. Pins and
-// approvals are about the server's own definition.
-//
-// The registry applies Name, HideParams and Fixed. Hosts that show definitions apply
-// Title and Description, and leave HideParams and the members of Fixed out of schemas.
-type Override struct {
-	Name        string // in the name for models, in place of the server's own; "" keeps it
-	Title       string
-	Description string
-	HideParams  []string // parameters that models do not see; a value for one is removed
-	Fixed       []byte   // the JSON text of an object whose members every call has, or nil
+// checkOverrides says what of [ServerConfig.Overrides] is not sound, or nil.
+func checkOverrides(overrides []byte) error {
+	fail := func(detail string) error { return Because(ErrInvalidConfig, "overrides"+detail) }
+	if overrides == nil {
+		return nil
+	}
+	if len(overrides) > wire.MaxOverrides {
+		return fail(" has more than " + strconv.Itoa(wire.MaxOverrides) + " bytes")
+	}
+	if rawjson.Kind(overrides) != 'o' {
+		return fail(" is not an object")
+	}
+	var taken []string
+	return rawjson.Members(overrides, func(tool string, override []byte) error {
+		where := "." + strconv.Quote(tool)
+		if rawjson.Kind(override) != 'o' {
+			return fail(where + " is not an object")
+		}
+		return rawjson.Members(override, func(field string, value []byte) error {
+			kind, want := rawjson.Kind(value), byte('s')
+			switch field {
+			case "name":
+				name, _ := rawjson.String(value)
+				if slices.Contains(taken, name) || name == "" || len(name) > wire.MaxOverrideName {
+					return fail(where + ".name is empty, too long, or another one's too")
+				}
+				taken = append(taken, name)
+			case "title", "description":
+			case "hideParams":
+				want = 'a'
+			case "fixed":
+				want = 'o'
+			default:
+				return fail(where + " has the unknown field " + field + "; known are " + strings.Join(wire.OverrideFields[:], ", "))
+			}
+			if kind != want {
+				return fail(where + "." + field + " is not " + rawjson.KindName(want))
+			}
+			return nil
+		})
+	})
 }
 
-// checkOverrides says which override is not sound, or nil.
-func checkOverrides(overrides map[string]Override) error {
-	if len(overrides) > wire.MaxOverrides {
-		return Because(ErrInvalidConfig, "there are more than "+strconv.Itoa(wire.MaxOverrides)+" overrides")
+// renames returns the names that overrides give tools, by the server's own names.
+func (c ServerConfig) renames() map[string]string {
+	if c.Overrides == nil {
+		return nil
 	}
-	taken := map[string]bool{}
-	for tool, o := range overrides {
-		switch {
-		case len(o.Name) > wire.MaxOverrideName || len(o.Title) > wire.MaxOverrideText ||
-			len(o.Description) > wire.MaxOverrideText || len(o.Fixed) > wire.MaxOverrideText:
-			return Because(ErrInvalidConfig, "the override of "+strconv.Quote(tool)+" is too long")
-		case o.Fixed != nil && rawjson.Kind(o.Fixed) != 'o':
-			return Because(ErrInvalidConfig, "fixed of "+strconv.Quote(tool)+" is not an object")
-		case o.Name != "" && taken[o.Name]:
-			return Because(ErrInvalidConfig, "two overrides have the name "+strconv.Quote(o.Name))
+	renames := map[string]string{}
+	rawjson.Members(c.Overrides, func(tool string, override []byte) error {
+		value, _ := rawjson.Get(override, "name")
+		if name, _ := rawjson.String(value); name != "" {
+			renames[tool] = name
 		}
-		taken[o.Name] = true
-	}
-	return nil
+		return nil
+	})
+	return renames
 }
 
 // checkNames says which override takes the name of another tool of the list, or nil.
 func (c ServerConfig) checkNames(server string, listed []Tool) error {
-	if len(c.Overrides) == 0 {
+	renames := c.renames()
+	if len(renames) == 0 {
 		return nil
 	}
-	taken := make(map[string]string, len(listed))
+	taken := map[string]string{}
 	for i := range listed {
-		t := &listed[i]
-		name := c.modelName(server, t.RawName)
+		tool := listed[i].RawName
+		name := modelName(server, tool, renames)
 		if other, ok := taken[name]; ok {
-			return Because(ErrInvalidConfig, strconv.Quote(other)+" and "+strconv.Quote(t.RawName)+" would have the name "+name)
+			return Because(ErrInvalidConfig, strconv.Quote(other)+" and "+strconv.Quote(tool)+" would have the name "+name)
 		}
-		taken[name] = t.RawName
+		taken[name] = tool
 	}
 	return nil
 }
 
 // modelName returns the name of a tool for models.
-func (c ServerConfig) modelName(server, tool string) string {
-	if o := c.Overrides[tool]; o.Name != "" {
-		return names.Tool(server, o.Name)
+func modelName(server, tool string, renames map[string]string) string {
+	if name := renames[tool]; name != "" {
+		tool = name
 	}
 	return names.Tool(server, tool)
 }
 
-// arguments returns what the server gets of the arguments that a model wrote.
-func (o Override) arguments(args []byte) []byte {
-	if o.Fixed == nil && o.HideParams == nil {
+// overrideArguments returns what the server gets of the arguments that a model wrote.
+func overrideArguments(override, args []byte) []byte {
+	fixed, _ := rawjson.Get(override, "fixed")
+	hidden, _ := rawjson.Get(override, "hideParams")
+	if fixed == nil && hidden == nil {
 		return args
 	}
 	out := []byte{'{'}
@@ -82,7 +111,13 @@ func (o Override) arguments(args []byte) []byte {
 		return nil
 	}
 	err := rawjson.Members(args, func(key string, value []byte) error {
-		if _, fixed := rawjson.Get(o.Fixed, key); fixed || slices.Contains(o.HideParams, key) {
+		_, leaves := rawjson.Get(fixed, key)
+		rawjson.Elements(hidden, func(name []byte) error {
+			s, _ := rawjson.String(name)
+			leaves = leaves || s == key
+			return nil
+		})
+		if leaves {
 			return nil
 		}
 		return add(key, value)
@@ -90,13 +125,6 @@ func (o Override) arguments(args []byte) []byte {
 	if err != nil {
 		return args // the check of arguments says what is wrong
 	}
-	if o.Fixed != nil {
-		rawjson.Members(o.Fixed, add)
-	}
+	rawjson.Members(fixed, add)
 	return append(out, '}')
-}
-
-func (o Override) equal(p Override) bool {
-	return o.Name == p.Name && o.Title == p.Title && o.Description == p.Description &&
-		slices.Equal(o.HideParams, p.HideParams) && string(o.Fixed) == string(p.Fixed)
 }

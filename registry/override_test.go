@@ -9,34 +9,39 @@ import (
 )
 
 func TestOverrideArguments(t *testing.T) {
-	o := Override{HideParams: []string{"limit"}, Fixed: []byte(`{"who": "me", "n": 12345678901234567890}`)}
-	for _, row := range []struct {
-		o          Override
-		args, want string
-	}{
-		{Override{}, `{"a": 1}`, `{"a": 1}`},
+	const o = `{"hideParams": ["limit"], "fixed": {"who": "me", "n": 12345678901234567890}}`
+	for _, row := range []struct{ override, args, want string }{
+		{``, `{"a": 1}`, `{"a": 1}`},
+		{`{"name": "b"}`, `{"a": 1}`, `{"a": 1}`},
 		{o, `{}`, `{"who":"me","n":12345678901234567890}`},
 		{o, `{"a": [1], "limit": 5, "who": "you"}`, `{"a":[1],"who":"me","n":12345678901234567890}`},
 		{o, `{"\u0077ho": "you", "big": 9007199254740993}`, `{"big":9007199254740993,"who":"me","n":12345678901234567890}`},
-		{Override{HideParams: []string{"a"}}, `{"a": 1}`, `{}`},
+		{`{"hideParams": ["a"]}`, `{"a": 1}`, `{}`},
 		{o, `{"a": `, `{"a": `},
 		{o, `[]`, `[]`},
 	} {
-		if diff := cmp.Diff(row.want, string(row.o.arguments([]byte(row.args)))); diff != "" {
+		got := string(overrideArguments([]byte(row.override), []byte(row.args)))
+		if diff := cmp.Diff(row.want, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", row.args, diff)
 		}
 	}
 }
 
 func TestOverridesAreChecked(t *testing.T) {
-	for _, overrides := range []map[string]Override{
-		{"a": {Name: "x"}, "b": {Name: "x"}},
-		{"a": {Fixed: []byte(`[]`)}},
-		{"a": {Description: strings.Repeat("x", 1<<15)}},
+	for overrides, sound := range map[string]bool{
+		`{}`: true,
+		`{"a": {"name": "x", "title": "T", "description": "D", "hideParams": ["p"], "fixed": {"q": 1}}}`: true,
+		`{"a": {"name": "x"}, "b": {"name": "x"}}`:                                                       false,
+		`{"a": {"name": ""}}`:   false,
+		`{"a": {"fixed": []}}`:  false,
+		`{"a": {"title": 1}}`:   false,
+		`{"a": {"hidden": []}}`: false,
+		`{"a": {"description": "` + strings.Repeat("x", 1<<17) + `"}}`: false,
+		`[]`: false,
 	} {
-		cfg := ServerConfig{URL: "https://example.com/mcp", Overrides: overrides}
-		if err := cfg.Check(); !errors.Is(err, ErrInvalidConfig) {
-			t.Errorf("%v: %v", overrides, err)
+		cfg := ServerConfig{URL: "https://example.com/mcp", Overrides: []byte(overrides)}
+		if err := cfg.Check(); (err == nil) != sound || err != nil && !errors.Is(err, ErrInvalidConfig) {
+			t.Errorf("%.60s: %v", overrides, err)
 		}
 	}
 }

@@ -148,10 +148,11 @@ func (r *Registry) offer(s *server, listed []Tool) {
 	s.listed, s.offered, s.held = listed, 0, 0
 	r.toolTotal += len(listed)
 	r.tools.Reserve(len(listed))
+	renames := s.cfg.renames()
 	for i := range listed {
 		t := &listed[i]
-		if renamed := s.cfg.Overrides[t.RawName].Name != ""; renamed || t.renamed {
-			t.Name, t.renamed = s.cfg.modelName(s.name, t.RawName), renamed
+		if renamed := renames[t.RawName] != ""; renamed || t.renamed {
+			t.Name, t.renamed = modelName(s.name, t.RawName, renames), renamed
 		}
 		t.Withheld = !s.cfg.offers(t.RawName)
 		if t.listed = !t.Withheld && t.Hold == nil && r.tools.Add(t.Name, t); t.listed {

@@ -46,11 +46,10 @@ const (
 	MinPingMs      = 1000
 )
 
-// Bounds of overrides: how many of a server, and the bytes of a name and of a text.
+// Bounds of the overrides of a server, and of a name in them, in bytes.
 const (
-	MaxOverrides    = 1000
+	MaxOverrides    = 64 << 10
 	MaxOverrideName = 128
-	MaxOverrideText = 16 << 10
 )
 
 // OverrideFields are the fields of an override of a tool.

@@ -18,6 +18,7 @@ export function writeConfig(
   const variable = variables()
   const out: Record<string, Obj> = {}
   for (const [name, config] of Object.entries(servers)) {
+    if (config.url === 'builtin:page') continue // functions of this page are in no other client
     const ask = (secret: string, password: boolean) => {
       const id = vscode
         ? variable(name, secret).toLowerCase().replaceAll('_', '-').replace(/^-/, 'n')

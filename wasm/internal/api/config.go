@@ -71,8 +71,8 @@ func encodeConfig(cfg registry.ServerConfig, redacts bool) []byte {
 		}
 		o = o.raw("tools", tools.end())
 	}
-	if len(cfg.Overrides) > 0 {
-		o = o.raw("overrides", encodeOverrides(cfg.Overrides))
+	if cfg.Overrides != nil {
+		o = o.raw("overrides", cfg.Overrides)
 	}
 	return o.end()
 }
@@ -206,7 +206,10 @@ func applyConfig(cfg *registry.ServerConfig, patch []byte) error {
 		case "tools":
 			return applyTools(cfg, value)
 		case "overrides":
-			return applyOverrides(cfg, value)
+			cfg.Overrides = nil
+			if !isNull {
+				cfg.Overrides = slices.Clone(value)
+			}
 		default:
 			return invalid(`unknown field "` + key + `"; known are ` + strings.Join(wire.ConfigFields[:], ", "))
 		}

@@ -133,9 +133,13 @@ export class LocalServers {
     return this.#sets.has(name)
   }
 
-  /** The tools of servers that are on. */
-  lists(): Map<string, readonly types.ToolInfo[]> {
-    return new Map([...this.#sets].filter(([name]) => this.#isOn(name)).map(([name, set]) => [name, set.infos]))
+  /** The tools of servers that are on: those that models may call, and those that `config.tools` leaves out. */
+  lists(): Map<string, { tools: types.ToolInfo[]; withheld: types.ToolInfo[] }> {
+    const on = [...this.#sets].filter(([name]) => this.states[name]!.config.enabled)
+    return new Map(on.map(([name, { infos }]) => {
+      const isOffered = offers(this.states[name]!.config)
+      return [name, { tools: infos.filter(isOffered), withheld: infos.filter((t) => !isOffered(t)) }]
+    }))
   }
 
   add(server: string, tools: readonly types.LocalTool[]): void {
@@ -147,7 +151,7 @@ export class LocalServers {
       })
     set.add(tools)
     this.#sets.set(server, set)
-    this.#state(server, this.#isOn(server))
+    this.update(server, {})
   }
 
   remove(server: string): void {
@@ -157,8 +161,25 @@ export class LocalServers {
     this.states = states
   }
 
-  setEnabled(server: string, enabled: boolean): void {
-    this.#state(server, enabled)
+  /** Changes whether the server is on, and which of its tools are offered. */
+  update(server: string, { enabled, tools }: Pick<types.ServerConfig, 'enabled' | 'tools'>): void {
+    const { infos } = this.#sets.get(server)!
+    const { url: _, ...before } = this.states[server]?.config ?? { url: localUrl, enabled: true }
+    const config = { url: localUrl, ...before, ...(enabled !== undefined && { enabled }), ...(tools && { tools }) }
+    const state: types.Snapshot['servers'][string] = {
+      status: config.enabled ? 'connected' : 'disabled',
+      suspended: false,
+      toolCount: config.enabled ? infos.filter(offers(config)).length : 0,
+      toolTotal: infos.length,
+      lastSuccessful: null,
+      lastConnected: null,
+      lastError: null,
+      consecutiveFailures: 0,
+      retryAt: null,
+      latencyMs: null,
+      config,
+    }
+    this.states = { ...this.states, [server]: state }
   }
 
   run(tool: types.ToolInfo, args: string, options: types.DispatchOptions, runner: LocalRunner) {
@@ -169,29 +190,11 @@ export class LocalServers {
   close(): void {
     for (const name of this.#sets.keys()) this.remove(name)
   }
-
-  #isOn(server: string): boolean {
-    return this.states[server]?.config.enabled !== false
-  }
-
-  #state(server: string, enabled: boolean): void {
-    const count = this.#sets.get(server)!.infos.length
-    const state: types.Snapshot['servers'][string] = {
-      status: enabled ? 'connected' : 'disabled',
-      suspended: false,
-      toolCount: enabled ? count : 0,
-      toolTotal: count,
-      lastSuccessful: null,
-      lastConnected: null,
-      lastError: null,
-      consecutiveFailures: 0,
-      retryAt: null,
-      latencyMs: null,
-      config: { url: localUrl, enabled },
-    }
-    this.states = { ...this.states, [server]: state }
-  }
 }
+
+/** The condition of `config.tools`. */
+const offers = ({ tools: { allow, deny } = {} }: types.ServerConfig) => (tool: types.ToolInfo): boolean =>
+  (!allow || allow.includes(tool.tool)) && !deny?.includes(tool.tool)
 
 /** The extra tools of a view, under their own names. */
 export function extraTools(tools: readonly types.LocalTool[]): LocalSet {

@@ -187,7 +187,7 @@ export class RegistryImage implements types.Registry, HostListener {
     if (this.#isLocal(name))
       throw new RegistryError('unsupported', `the tools of ${name} are functions of this page`, {
         server: name,
-        hint: 'Change them with addTools(), setEnabled() and removeServer().',
+        hint: 'Change them with addTools() and removeServer(). enabled and tools can be updated.',
       })
   }
 
@@ -199,6 +199,10 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   async updateServer(name: string, patch: Partial<types.ServerConfig>): Promise<void> {
+    if (this.#isLocal(name) && Object.keys(patch).every((field) => field === 'enabled' || field === 'tools')) {
+      this.#models.local.update(name, patch)
+      return this.#localChanged()
+    }
     this.#checkRemote(name)
     const config = Object.fromEntries(Object.entries(patch ?? {}).map(([k, v]) => [k, v ?? null])) as Partial<
       types.ServerConfig
@@ -229,10 +233,7 @@ export class RegistryImage implements types.Registry, HostListener {
 
   async setEnabled(name: string, enabled: boolean): Promise<void> {
     checkName(name)
-    if (this.#isLocal(name)) {
-      this.#models.local.setEnabled(name, enabled)
-      return this.#localChanged()
-    }
+    if (this.#isLocal(name)) return this.updateServer(name, { enabled })
     await this.requests.ask({ method: 'setEnabled', name, enabled })
     await this.#owner.save?.(name, ['enabled'])
   }
@@ -587,13 +588,9 @@ export class RegistryImage implements types.Registry, HostListener {
   }
 
   #all<K extends keyof ToolLists>(which: K): ToolLists[K] {
-    const lists = new Map<string, Pick<ToolLists, 'tools'> & Partial<ToolLists>>(this.#lists)
-    for (const [server, tools] of this.#models?.local.lists() ?? []) lists.set(server, { tools: [...tools] })
-    return [...lists.keys()].sort().flatMap((server) =>
-      (lists.get(server)![which] ?? []) as types.HeldTool[]
-    ) as ToolLists[
-      K
-    ]
+    const lists = new Map<string, Partial<ToolLists>>([...this.#lists, ...this.#models?.local.lists() ?? []])
+    const all = [...lists.keys()].sort().flatMap((server) => (lists.get(server)![which] ?? []) as types.HeldTool[])
+    return all as ToolLists[K]
   }
 
   subscribe = (listener: () => void): () => void => {

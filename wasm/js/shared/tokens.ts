@@ -29,7 +29,8 @@ export function tokensOf(text: string): number {
     if (word) n += 0.9 + 0.057 * Math.max(0, word.length - 6)
     else if (digits) n += 0.9
     else if (signs) n += 1.15 + 0.126 * Math.max(0, signs.length - 3)
-    else n += !other ? 1 : other < '\u2000' ? 0.35 : 0.7
+    else if (other) n += other < '\u2000' ? 0.35 : 0.7
+    else n += 1
   }
   return Math.max(1, Math.round(n))
 }

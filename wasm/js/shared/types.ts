@@ -239,7 +239,7 @@ export interface ServerConfig {
   logLevel?: LogLevel
   /** Tools to offer or to withhold, by the server's names. */
   tools?: { allow?: string[]; deny?: string[] }
-  /** Changes how models see tools, by the server's names. A name that another tool has is refused. */
+  /** Changes how models see tools, by the server's names. A name that another tool has is refused. 64 KiB at most. */
   overrides?: Record<string, ToolOverride>
   /** Sign-in settings, for servers whose own metadata is not enough. */
   auth?: AuthConfig
@@ -265,7 +265,6 @@ export interface ToolOverride {
   /** In the tool's name for models, in place of the server's. At most 128 bytes. */
   name?: string
   title?: string
-  /** At most 16 KiB. */
   description?: string
   /** Parameters that models do not see. A value that a model gives anyway is removed. */
   hideParams?: string[]

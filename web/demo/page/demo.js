@@ -1,3 +1,4 @@
+import { startChat } from './chat.js'
 import { createRegistry } from './portolan/index.js'
 import './portolan/panel.js'
 
@@ -21,4 +22,5 @@ try {
 }
 runtime.textContent = `Portolan ${registry.version} · ${registry.mode} · ready in ${Math.round(performance.now() - began)} ms`
 panel.registry = registry
+startChat(registry, settings)
 registry.discover()

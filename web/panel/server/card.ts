@@ -164,6 +164,8 @@ class Card extends PanelPart {
 
   private readonly menu = (): MenuItem[] => {
     const { panel, name, server } = this
+    const remove = { label: this.t('remove'), act: () => panel.removeServer(name), danger: true }
+    if (server.config.url === 'builtin:page') return [remove] // its tools are functions of the page
     return [
       { label: this.t('retry'), act: () => panel.run(() => panel.registry.retry(name)) },
       ...(server.signIn === 'signed-in'
@@ -178,7 +180,7 @@ class Card extends PanelPart {
             copy(panel, (await import('../parts.ts')).writeConfig({ [name]: server.config }, 'mcpServers'))
           ),
       },
-      { label: this.t('remove'), act: () => panel.removeServer(name), danger: true },
+      remove,
     ]
   }
 
