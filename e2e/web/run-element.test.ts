@@ -166,7 +166,7 @@ test('O13: the address of the search can be copied and shared', async (t) => {
   assert.deepEqual(await page.evaluate(() => [window.copied, window.shared]), [[url], [{ url, title: 'Carriers' }]])
 })
 
-test('faults are said in words, and a further run begins anew', async (t) => {
+test('faults are said in words, and a further run begins with nothing', async (t) => {
   const { element, field, part } = await open(t, ['no', 'no', plan(), summary], { quota: '2' })
   await field.fill('x')
   await field.press('Enter')
