@@ -1,10 +1,4 @@
-import type {
-  Dialect,
-  DispatchOptions,
-  Tool,
-  ToolProgress,
-  ToolResult,
-} from '../../wasm/js/shared/types.ts'
+import type { Dialect, DispatchOptions, Tool, ToolProgress, ToolResult } from '../../wasm/js/shared/types.ts'
 
 /**
  * Asks a model again and again, and runs the tools that it calls, until the work is done or a budget is spent. Every

@@ -127,8 +127,7 @@ function wrong(value: unknown, schema: Schema): string | undefined {
   const size = typeof value === 'number' ? value : (value as string | unknown[]).length
   const [least, most, bound] = bounds[is] ?? ['minimum', 'maximum', Infinity]
   if (size < Number(schema[least])) return `has less than ${schema[least]}`
-  const limit = Number(schema[most] ?? bound)
-  if (size > limit) return `has more than ${limit}`
+  if (size > Number(schema[most] ?? bound)) return 'is too large'
   if (!Array.isArray(value)) return undefined
   return value.map((item) => wrong(item, { type: 'string', ...items })).find(Boolean)
 }
