@@ -35,7 +35,10 @@ after(async () => {
   await Promise.all([site, server].map((s) => s?.close()))
 })
 
-type Say = ModelAnswer | string | ((messages: readonly ModelMessage[], signal: AbortSignal) => ModelAnswer | string | Promise<string>)
+type Say =
+  | ModelAnswer
+  | string
+  | ((messages: readonly ModelMessage[], signal: AbortSignal) => ModelAnswer | string | Promise<string>)
 let ids = 0
 /** Calls of tools, by their names on the server, with an argument each. */
 const call = (...names: string[]): ModelAnswer => ({
@@ -67,7 +70,9 @@ test('rounds, texts and tools are events, and the last answer is the end', async
     'text',
     's__one begin',
     's__steps begin',
-    ...events.filter((e) => e.type === 'tool' && e.phase === 'end').map((e) => e.type === 'tool' ? `${e.call.name} end` : ''),
+    ...events.filter((e) => e.type === 'tool' && e.phase === 'end').map((e) =>
+      e.type === 'tool' ? `${e.call.name} end` : ''
+    ),
     'round',
     'text',
     'done',
@@ -110,7 +115,8 @@ test('budgets end a loop as an event with what there is', async () => {
   assert.deepEqual([tokens.why, tokens.state.tokens, tokens.asked.length], ['tokens', 300, 3])
   const guessed = await play([() => `${++n}`], { done: () => false, tokens: 1000 })
   assert.equal(guessed.why, 'tokens')
-  const hang: Say = (_, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const hang: Say = (_, signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   const seconds = await play([busy, hang], { seconds: 0.3 })
   assert.deepEqual([seconds.why, seconds.state.calls], ['seconds', 1])
   const deaf = await play([busy, () => new Promise(() => {})], { seconds: 0.3 })
@@ -167,7 +173,9 @@ test('what the model, prompt or done throws ends the loop as an event', async ()
   const thrown = () => {
     throw fault
   }
-  const cases: [Say[], Partial<LoopOptions>][] = [[[thrown], {}], [["x"], { prompt: thrown }], [["x"], { done: thrown }]]
+  const cases: [Say[], Partial<LoopOptions>][] = [[[thrown], {}], [['x'], { prompt: thrown }], [['x'], {
+    done: thrown,
+  }]]
   for (const [says, options] of cases) {
     const { why, last } = await play(says, options)
     assert.deepEqual([why, last.error], ['error', fault])
@@ -176,7 +184,11 @@ test('what the model, prompt or done throws ends the loop as an event', async ()
 
 test('wrong options throw', () => {
   const good = { view, model: () => '', prompt: 'x' }
-  for (const wrong of [{ view: undefined }, { model: 'gpt' }, { prompt: '' }, { prompt: [] }, { rounds: 0 }, { seconds: NaN }])
+  for (
+    const wrong of [{ view: undefined }, { model: 'gpt' }, { prompt: '' }, { prompt: [] }, { rounds: 0 }, {
+      seconds: NaN,
+    }]
+  )
     assert.throws(() => loop({ ...good, ...wrong } as never), { code: 'invalid_option' }, JSON.stringify(wrong))
 })
 
@@ -188,7 +200,11 @@ test('fresh rounds begin with the prompt and the state only', async () => {
   assert.equal(why, 'done')
   assert.deepEqual(asked.map((messages) => messages.length), [1, 3, 2, 4])
   assert.deepEqual(asked[2]!.map(({ content }) => content), ['Sail.', 'Where the round before ended:\nHalf of it.'])
-  const own = await play(['a', 'b'], { fresh: true, prompt: ({ round, text }) => `Round ${round} after ${text}.`, done: (t) => t === 'b' })
+  const own = await play(['a', 'b'], {
+    fresh: true,
+    prompt: ({ round, text }) => `Round ${round} after ${text}.`,
+    done: (t) => t === 'b',
+  })
   assert.deepEqual(own.asked.map(([first]) => first!.content), ['Round 1 after .', 'Round 2 after a.'])
   const endless = await play([() => call(`one ${++ids}`)], { fresh: true, rounds: 2 })
   assert.deepEqual([endless.why, endless.asked.length], ['rounds', 100], 'a round has 50 answers')

@@ -65,6 +65,10 @@ test('the types compile in an app that checks libraries too', async () => {
     'portolan/react',
     'portolan/panel',
     'portolan/prompts',
+    'portolan/loop',
+    'portolan/run',
+    'portolan/run-endpoint',
+    'portolan/run-element',
     'portolan/cassette',
     'portolan/config',
     'portolan/worker',
@@ -89,7 +93,9 @@ void [mode, modes, phases, code]
 })
 
 test('the types of entries for Node compile without DOM', async () => {
-  const entries = ['portolan', 'portolan/cassette', 'portolan/config', 'portolan/worker']
+  const entries = ['', '/cassette', '/config', '/worker', '/loop', '/run', '/run-endpoint'].map((part) =>
+    `portolan${part}`
+  )
   await writeFile(
     join(dir, 'node.ts'),
     `${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}

@@ -25,6 +25,9 @@ const node = `${root}node_modules/.bin/node`
 const path = `${dirname(node)}:${process.env.PATH}`
 const blocks = documents.flatMap(blocksOf)
 
+/** What the search of the documentation finds. */
+const found = { total: 12, results: [{ title: 'Carrier v Harbour Trust', url: 'https://law.example/cases/1' }] }
+
 /** What stands for the addresses in the documentation. */
 const addresses: Record<string, string> = {}
 const real = (text: string) =>
@@ -44,7 +47,10 @@ let files: Record<string, string> = {}
 before(async () => {
   ;[browser, server, model] = await Promise.all([
     launchChromium(),
-    sdkServer([{ name: 'ask', inputSchema: { type: 'object', properties: {} } }]),
+    sdkServer([
+      { name: 'ask', inputSchema: { type: 'object', properties: {} } },
+      { name: 'search', inputSchema: { type: 'object', properties: { query: { type: 'string' } } } },
+    ], { results: { search: { content: [], structuredContent: found } } }),
     scriptedModel(),
   ])
   dir = await mkdtemp(join(tmpdir(), 'portolan-docs-'))
@@ -110,9 +116,19 @@ const given: Record<string, { code: string; types: string }> = {
 const imports: Record<string, string> = {
   portolan: '/node_modules/portolan/index.js',
   ...Object.fromEntries(
-    ['panel', 'prompts', 'react', 'cassette', 'config', 'worker', 'locales/ar'].map((
-      part,
-    ) => [`portolan/${part}`, `/node_modules/portolan/${part === 'worker' ? 'service' : part}.js`]),
+    [
+      'panel',
+      'prompts',
+      'react',
+      'loop',
+      'run',
+      'run-endpoint',
+      'run-element',
+      'cassette',
+      'config',
+      'worker',
+      'locales/ar',
+    ].map((part) => [`portolan/${part}`, `/node_modules/portolan/${part === 'worker' ? 'service' : part}.js`]),
   ),
   react: '/react/react.js',
   'react-dom/client': '/react/client.js',

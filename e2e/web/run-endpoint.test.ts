@@ -28,14 +28,18 @@ before(async () => {
   await registry.discover()
   const modules = {
     'worker.mjs': 'e2e/web/run-worker.mjs',
-    ...Object.fromEntries(globSync(`${root}dist/npm/*.{js,wasm}`).map((file) => [basename(file), `dist/npm/${basename(file)}`])),
+    ...Object.fromEntries(
+      globSync(`${root}dist/npm/*.{js,wasm}`).map((file) => [basename(file), `dist/npm/${basename(file)}`]),
+    ),
   }
   worker = await workerd(modules, { HOST_AGENT_ENABLED: '1', LAW: law.url })
   off = await workerd(modules, { LAW: law.url })
 })
 after(async () => {
   await registry?.close()
-  await Promise.all([law, worker && { close: () => worker!.stop() }, off && { close: () => off!.stop() }].map((s) => s?.close()))
+  await Promise.all(
+    [law, worker && { close: () => worker!.stop() }, off && { close: () => off!.stop() }].map((s) => s?.close()),
+  )
 })
 afterEach(() => law.reset())
 
@@ -52,7 +56,10 @@ const model = (messages: readonly ModelMessage[], { json, signal }: { json?: boo
 }
 
 /** Serves the endpoint in Node, until the test ends. */
-async function node(t: TestContext, options: Partial<EndpointOptions> = {}): Promise<{ url: string; log: EndpointLog[] }> {
+async function node(
+  t: TestContext,
+  options: Partial<EndpointOptions> = {},
+): Promise<{ url: string; log: EndpointLog[] }> {
   const log: EndpointLog[] = []
   const handler = nodeEndpoint({
     enabled: true,
@@ -254,5 +261,8 @@ test('hostile: an endpoint that is none, or whose events end early, is an error'
   server.closeAllConnections()
   const ends = new AbortController()
   ends.abort()
-  assert.deepEqual(await all(remoteRun(url, { prompt: 'x', signal: ends.signal })), [{ type: 'error', code: 'aborted' }])
+  assert.deepEqual(await all(remoteRun(url, { prompt: 'x', signal: ends.signal })), [{
+    type: 'error',
+    code: 'aborted',
+  }])
 })

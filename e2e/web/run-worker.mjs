@@ -8,7 +8,8 @@ import wasm from './portolan.wasm'
 const plan = JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'] })
 const model = (messages, { json, signal }) => {
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  if (said[0] === 'hang') return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  if (said[0] === 'hang')
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   if (json) return said.join() === 'ambiguous' ? '{"clarify": "By sea or by air?"}' : plan
   return '## Summary\nCarriers are liable.'
 }

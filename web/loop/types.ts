@@ -1,15 +1,8 @@
-import type {
-  Dialect,
-  DispatchOptions,
-  RegistryError,
-  Tool,
-  ToolProgress,
-  ToolResult,
-} from '../../wasm/js/shared/types.ts'
+import type { Dialect, DispatchOptions, Tool, ToolProgress, ToolResult } from '../../wasm/js/shared/types.ts'
 
 /**
  * Asks a model again and again, and runs the tools that it calls, until the work is done or a budget is spent. Every
- * end is an event. Only wrong options throw, a {@link RegistryError} with the code `invalid_option`. To stop early,
+ * end is an event. Only wrong options throw, a `RegistryError` with the code `invalid_option`. To stop early,
  * abort `signal` or leave the `for await`. Both end the model's request, the tools and the loop.
  *
  * ```ts

@@ -88,14 +88,22 @@ function fewer(plan: Plan, sources: readonly Source[], most: number): Plan {
   return { ...plan, databases }
 }
 
-type Schema = Record<string, any>
+/** A schema of a plan or of a member. */
+interface Schema {
+  type?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  enum?: unknown[]
+  items?: Schema
+  [keyword: string]: unknown
+}
 
 /** Why an object does not fit a flat schema; undefined if it does. */
 function misfit(plan: Plan, schema: Schema): string | undefined {
-  const properties = (schema['properties'] ?? {}) as Record<string, Schema>
+  const { properties = {}, required = [] } = schema
   const unknown = Object.keys(plan).find((name) => !Object.hasOwn(properties, name))
   if (unknown !== undefined) return `It has the unknown member ${JSON.stringify(unknown).slice(0, 100)}.`
-  const missing = ((schema['required'] ?? []) as string[]).find((name) => !Object.hasOwn(plan, name))
+  const missing = required.find((name) => !Object.hasOwn(plan, name))
   if (missing !== undefined) return `It lacks ${missing}.`
   for (const [name, value] of Object.entries(plan)) {
     const problem = wrong(value, properties[name]!)
@@ -111,15 +119,15 @@ const bounds: Record<string, [least: string, most: string, bound: number]> = {
 }
 
 function wrong(value: unknown, schema: Schema): string | undefined {
-  const type = schema['type'] as string | undefined
+  const { type, enum: choices, items } = schema
   if (value === null) return 'is null'
   const is: string = Array.isArray(value) ? 'array' : typeof value
   if (type === 'integer' ? !Number.isSafeInteger(value) : type !== undefined && is !== type) return `is no ${type}`
-  if (schema['enum'] && !(schema['enum'] as unknown[]).includes(value)) return 'is none of the choices'
+  if (choices && !choices.includes(value)) return 'is none of the choices'
   const size = typeof value === 'number' ? value : (value as string | unknown[]).length
   const [least, most, bound] = bounds[is] ?? ['minimum', 'maximum', Infinity]
-  if (size < schema[least]) return `has less than ${schema[least]}`
-  if (size > (schema[most] ?? bound)) return `has more than ${schema[most] ?? bound}`
+  if (size < Number(schema[least])) return `has less than ${schema[least]}`
+  if (size > Number(schema[most] ?? bound)) return 'is too large'
   if (!Array.isArray(value)) return undefined
-  return value.map((item) => wrong(item, { type: 'string', ...schema['items'] })).find(Boolean)
+  return value.map((item) => wrong(item, { type: 'string', ...items })).find(Boolean)
 }

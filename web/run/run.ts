@@ -206,7 +206,7 @@ class HostRun implements types.Run {
         continue
       }
       if (plan) return { plan, messages: talk }
-      throw new Failed({ code: 'bad_plan', hint: 'Word the request differently.' })
+      throw new Failed({ code: 'bad_plan', hint: 'Word it differently.' })
     }
   }
 

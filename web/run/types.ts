@@ -4,7 +4,7 @@ import type { DispatchOptions, JSONSchema, Snapshot, StorageAdapter, ToolResult 
 /**
  * Runs one search for a person: looks at the servers, has your model plan, searches with the server's own progress,
  * shows a preview, and has your model write an answer. Every end is an event: `answer` or `error`. Only wrong options
- * throw, a {@link RegistryError} with the code `invalid_option`. The run begins when it is read, and can be read once.
+ * throw, a `RegistryError` with the code `invalid_option`. The run begins when it is read, and can be read once.
  *
  * ```ts
  * for await (const event of run({ prompt, registry, model, roles: { search: 'search' } })) console.log(event)
@@ -94,7 +94,7 @@ export type RunEvent =
   | { type: 'progress'; stage: RunStage; pct?: number; message?: string }
   /** The prompt has several meanings. The run waits for `reply()`, at most once and 10 minutes. */
   | { type: 'clarify'; question: string }
-  /** What was found: the first results, and how many there are. Their texts are the server's words: do not trust them. */
+  /** What was found: the first results, and how many there are. Their texts are a server's: do not trust them. */
   | { type: 'results_preview'; items: RunItem[]; total: number }
   /**
    * The answer in Markdown, with the sections Summary, Key Cases and Notes, and the address of the search at the end.

@@ -109,10 +109,10 @@ export class PortolanRun extends Shell implements types.PortolanRun {
           ${this.limit('seconds', t('run_time'), 5, 600, this.seconds, (n) => (this.seconds = n))}
           ${this.limit('most', t('run_most'), 1, 50, this.most, (n) => (this.most = n))}
         </div></details>
-        <button class="primary" type=${isRunning ? 'button' : 'submit'} ?disabled=${!this.start || !this.prompt.trim()}
-          @click=${(e: MouseEvent) => isRunning && e.detail < 2 && this.cancel()}>${
-      t(isRunning ? 'cancel' : 'run_start')
-    }</button>
+        <button class=${isRunning ? '' : 'primary'} type=${isRunning ? 'button' : 'submit'} ?disabled=${
+      !this.start || !this.prompt.trim()
+    }
+          @click=${this.stop}>${t(isRunning ? 'cancel' : 'run_start')}</button>
       </div>
     </form>`
   }
@@ -125,6 +125,13 @@ export class PortolanRun extends Shell implements types.PortolanRun {
       const input = e.target as HTMLInputElement
       if (input.validity.valid) set(input.valueAsNumber)
     }}></div>`
+  }
+
+  /** A click while a run goes on. By the end of the click the button may be one that begins a run. */
+  private stop(e: MouseEvent): void {
+    if (!this.isRunning) return
+    e.preventDefault()
+    if (e.detail < 2) this.cancel() // the second click of a double click is no wish to cancel
   }
 
   /** Enter begins, and Shift with Enter makes a new line. */
@@ -268,7 +275,7 @@ export class PortolanRun extends Shell implements types.PortolanRun {
       'Key Cases': t('run_cases'),
       Notes: t('run_notes'),
     }
-    // The address has its own place below.
+    // The address has its own place below, and so have the results, which are all of an answer without a summary.
     const text = url && answer.markdown.endsWith(`<${url}>`)
       ? answer.markdown.slice(0, -url.length - 2)
       : answer.markdown
@@ -276,7 +283,11 @@ export class PortolanRun extends Shell implements types.PortolanRun {
       <div class="head"><h2 id="answer">${t('run_answer')}</h2>${
       answer.partial ? html`<span class="badge warn">${t('run_partial')}</span>` : nothing
     }</div>
-      <div class="words">${markdownView(text, linksOf(items, url), (words) => headings[words] ?? words)}</div>
+      ${
+      answer.partial
+        ? nothing
+        : html`<div class="words">${markdownView(text, linksOf(items, url), (words) => headings[words] ?? words)}</div>`
+    }
       ${removedLinks ? html`<p class="hint warn">${t('run_removed', { n: removedLinks })}</p>` : nothing}
       ${url ? this.share(url) : nothing}
       ${remaining === undefined ? nothing : html`<p class="dim">${t('run_remaining', { n: remaining })}</p>`}

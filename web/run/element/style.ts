@@ -36,5 +36,5 @@ ol.items a { font-weight: 600; } .items .dim { overflow-wrap: anywhere; }
 .fault { border-inline-start: 4px solid var(--_bad); background: var(--_bad-wash); }
 .spoken { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
 .share { border-block-start: 1px solid var(--_line); padding-block-start: .7rem; }
-.share a { flex: 1 1 12rem; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.share a { flex: 1 1 18rem; direction: ltr; text-align: start; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 `

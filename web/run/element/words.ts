@@ -31,6 +31,6 @@ export const markdownView = (markdown: string, admit: Admit, heading: (words: st
       case 'paragraph':
         return html`<p dir="auto">${inline(block.parts)}</p>`
       case 'list':
-        return html`<ul>${block.items.map((item) => html`<li dir="auto">${inline(item)}</li>`)}</ul>`
+        return html`<ul dir="auto">${block.items.map((item) => html`<li>${inline(item)}</li>`)}</ul>`
     }
   })

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test, type TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { violations } from '../panel/axe.ts'
+import { launchChromium, listen, type Listening } from './harness.ts'
+import { caseUrl, lawServer, type LawServer } from './lawserver.ts'
+import { openRun, runSite } from './runsite.ts'
+
+// <portolan-run> of the built package, in a page under a strict policy, over a real MCP server.
+
+let browser: Browser, site: Listening, law: LawServer
+before(async () => {
+  ;[browser, site, law] = await Promise.all([launchChromium(), runSite(), lawServer()])
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([site, law].map((s) => s?.close()))
+})
+afterEach(() => law.reset())
+
+const plan = (more = {}) => JSON.stringify({ query: 'carrier liability', databases: ['au/cases/cth/HCA'], ...more })
+const asks = plan({ clarify: 'By sea or by <b>air</b>?' })
+const summary = `## Summary
+Carriers are **liable** for <img src=x onerror="document.title='owned'"> loss.
+## Key Cases
+- [Carrier v Harbour Trust](${caseUrl(1)}) is first
+- [elsewhere](https://elsewhere.example/) is not
+## Notes
+Look further.`
+
+async function open(
+  t: TestContext,
+  says: string[],
+  query: Record<string, string> = {},
+  context: BrowserContextOptions = {},
+) {
+  const { page, faults } = await openRun(browser, site, law.url, says, query, context)
+  t.after(() => page.close())
+  const element = page.locator('portolan-run')
+  return {
+    page,
+    faults,
+    element,
+    field: element.locator('#prompt'),
+    part: (name: string) => element.locator(`[part=${name}]`),
+  }
+}
+
+const happened = (page: Page) => page.evaluate(() => window.happened)
+
+test('by keyboard only: a question, a reply, the results, the answer', async (t) => {
+  const { page, element, field, part, faults } = await open(t, [asks, plan(), summary])
+  await field.focus()
+  await page.keyboard.type('Liability of carriers')
+  await page.keyboard.press('Enter')
+  const reply = element.getByRole('textbox', { name: 'By sea or by <b>air</b>?' })
+  await reply.waitFor()
+  await page.waitForFunction(() => window.element.shadowRoot!.activeElement?.id === 'reply')
+  await page.keyboard.type('By sea')
+  await page.keyboard.press('Enter')
+  await part('answer').waitFor()
+  assert.equal(await reply.count(), 0)
+  assert.deepEqual((await happened(page)).map(({ type }) => type).filter((type) => type !== 'progress'), [
+    'clarify',
+    'results_preview',
+    'answer',
+  ])
+  assert.equal(await part('results').locator('li').count(), 10)
+  assert.match(await part('results').innerText(), /10 of 240/)
+  assert.equal(await part('stages').locator('[data-state=done]').count(), 4)
+  assert.equal(await element.getByRole('status').first().innerText(), 'The answer is there.')
+  assert.deepEqual(faults, [])
+})
+
+test('an answer is safe: no HTML, links of the results only, and none can reach the page', async (t) => {
+  const { page, element, field, part } = await open(t, [plan(), summary])
+  await field.fill('x')
+  await field.press('Enter')
+  await part('answer').waitFor()
+  const links = await element.locator('a').evaluateAll((all) =>
+    (all as HTMLAnchorElement[]).map(({ href, rel, target }) => [href, rel, target])
+  )
+  assert.equal(links.length, 12) // a case, the address of the search, ten results
+  for (const [href, rel, target] of links) {
+    assert.match(href!, /^https:\/\/law\.example\//)
+    assert.deepEqual([rel, target], ['noopener noreferrer', '_blank'])
+  }
+  assert.equal(await part('answer').locator('img, b, script').count(), 0)
+  assert.equal(await part('answer').locator('strong').innerText(), 'liable')
+  assert.match(await part('answer').innerText(), /1 link was taken out/)
+  assert.notEqual(await page.title(), 'owned')
+})
+
+test('a hostile endpoint: its links, titles and questions are bounded and shown as text', async (t) => {
+  const answer = {
+    markdown: '## Summary\n[here](javascript:alert(1)) [there](https://elsewhere.example/) a\u202eb <script>x</script>',
+    url: 'https://law.example/s',
+    removedLinks: 0,
+  }
+  const items = [{ title: '<img src=x onerror=alert(1)> \u202e'.repeat(200), url: 'https://law.example/1' }]
+  const events = [['results_preview', { items, total: 1 }], ['answer', answer]]
+  const hostile = await listen((req, res) => {
+    const cors = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' }
+    if (req.method === 'OPTIONS') return void res.writeHead(204, cors).end()
+    res.writeHead(200, { 'content-type': 'text/event-stream', ...cors }).end(
+      events.map(([name, data]) => `event: ${name as string}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
+    )
+  })
+  t.after(() => hostile.close())
+  const { field, part, element, faults } = await open(t, [], { endpoint: hostile.url })
+  await field.fill('x')
+  await field.press('Enter')
+  await part('answer').waitFor()
+  assert.deepEqual(
+    await element.locator('a').evaluateAll((all) => (all as HTMLAnchorElement[]).map(({ href }) => href)),
+    ['https://law.example/s', 'https://law.example/1'],
+  )
+  assert.doesNotMatch(await element.innerText(), /\u202e/)
+  assert.equal(await element.locator('img, script').count(), 0)
+  assert.ok((await part('results').innerText()).length < 500)
+  assert.deepEqual(faults, [])
+})
+
+test('O2, O13: stages are live, with the per cent that the server says, and can be cancelled', async (t) => {
+  const { page, element, field, part } = await open(t, [plan(), summary])
+  law.faults.slow = true
+  await field.fill('x')
+  await element.getByRole('button', { name: 'Search' }).click()
+  await law.waits()
+  await part('stages').getByText('Searched 4 of the courts').waitFor()
+  assert.match(await part('stages').locator('[aria-current=step]').innerText(), /Searching\s+100 %/)
+  assert.equal(await part('stages').getByRole('progressbar').getAttribute('value'), '100')
+  const cancel = element.getByRole('button', { name: 'Cancel' })
+  assert.ok(await cancel.evaluate((b) => b === (b.getRootNode() as ShadowRoot).activeElement), 'the focus stays')
+  await page.keyboard.press('Enter')
+  await element.getByText('Cancelled.').waitFor()
+  assert.equal(await part('stages').locator('[data-state=failed]').count(), 1)
+  for (let i = 0; !law.cancelled && i < 500; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.equal(law.cancelled, 1)
+  await element.getByRole('button', { name: 'Search' }).waitFor()
+})
+
+test('O13: no picker of sources; Advanced is closed and has the time and the most results', async (t) => {
+  const { page, element, field, part } = await open(t, [plan(), summary])
+  assert.equal(await element.locator('select, input[type=checkbox], input[type=radio]').count(), 0)
+  const details = element.locator('details')
+  assert.equal(await details.getAttribute('open'), null)
+  await details.getByText('Advanced').click()
+  await element.getByLabel('Time limit, in seconds').fill('30')
+  await element.getByLabel('Most results').fill('3')
+  await field.fill('x')
+  await field.press('Enter')
+  await part('answer').waitFor()
+  assert.deepEqual(await page.evaluate(() => window.start), [{ prompt: 'x', timeoutMs: 30_000, preview: 3 }])
+  assert.equal(await part('results').locator('li').count(), 3)
+})
+
+test('O13: the address of the search can be copied and shared', async (t) => {
+  const { page, element, field } = await open(t, [plan(), summary])
+  await field.fill('Carriers')
+  await field.press('Enter')
+  const url = 'https://law.example/search?q=carrier%20liability'
+  await element.getByRole('button', { name: 'Copy link' }).click()
+  await element.getByText('Copied.').waitFor()
+  await element.getByRole('button', { name: 'Share…' }).click()
+  assert.deepEqual(await page.evaluate(() => [window.copied, window.shared]), [[url], [{ url, title: 'Carriers' }]])
+})
+
+test('faults are said in words, and a further run begins with nothing', async (t) => {
+  const { element, field, part } = await open(t, ['no', 'no', plan(), summary], { quota: '2' })
+  await field.fill('x')
+  await field.press('Enter')
+  await element.getByRole('alert').getByText('The request could not be turned into a search.').waitFor()
+  await field.press('Enter')
+  await part('answer').getByText('0 searches are left today.').waitFor()
+  assert.equal(await element.getByRole('alert').count(), 0)
+  await field.press('Enter')
+  await element.getByRole('alert').getByText('The searches of today are used up.').waitFor()
+  await element.getByText(/possible again at \d/).waitFor()
+  assert.equal(await part('answer').count(), 0)
+})
+
+/** Each stage of a run, and what brings it about. */
+const stages: Record<
+  string,
+  { says: string[]; query?: Record<string, string>; fault?: Partial<LawServer['faults']>; shows: string }
+> = {
+  question: { says: [asks], shows: '[part=question]' },
+  search: { says: [plan()], fault: { slow: true }, shows: '.stages progress' },
+  preview: { says: [plan(), 'hang'], shows: '[part=results]' },
+  answer: { says: [plan(), summary], query: { quota: '5' }, shows: '[part=answer]' },
+  partial: { says: [plan(), ''], shows: '.badge' },
+  fault: { says: [plan()], fault: { broken: true }, shows: '[role=alert]' },
+}
+
+test('axe finds nothing in any stage, light, dark, narrow and from right to left, and nothing overflows', async (t) => {
+  for (const [name, { says, query, fault, shows }] of Object.entries(stages)) {
+    for (const locale of ['', 'ar']) {
+      law.reset()
+      const { page, field, element, faults } = await open(t, says, { ...query, ...(locale && { locale }) }, {
+        reducedMotion: 'reduce',
+      })
+      assert.deepEqual(await violations(page, { whole: true }), [], `before ${name}`)
+      await field.fill('Liability of carriers by sea')
+      Object.assign(law.faults, fault)
+      await field.press('Enter')
+      await element.locator(shows).first().waitFor()
+      await element.locator('summary').first().click()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        for (const width of [380, 1280]) {
+          await page.setViewportSize({ width, height: 900 })
+          await page.emulateMedia({ colorScheme })
+          assert.deepEqual(await violations(page, { whole: true }), [], `${name} ${colorScheme} ${width} ${locale}`)
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          assert.ok(wide <= 0, `${name} at ${width}: ${wide} px too wide`)
+        }
+      }
+      assert.deepEqual(faults, [])
+      await page.close()
+    }
+  }
+})
+
+test('without start nothing can be begun, and an element that leaves ends its run', async (t) => {
+  const { page, element, field } = await open(t, [plan(), 'hang'])
+  assert.ok(await element.getByRole('button', { name: 'Search' }).isDisabled(), 'without a prompt')
+  await field.fill('x')
+  await field.press('Enter')
+  await element.locator('[part=results]').waitFor()
+  await page.evaluate(() => window.element.remove())
+  await page.locator('html[data-aborted]').waitFor()
+  await page.evaluate(() => document.querySelector('main')!.append(document.createElement('portolan-run')))
+  await page.locator('portolan-run #prompt').fill('x')
+  assert.ok(await page.locator('portolan-run').getByRole('button', { name: 'Search' }).isDisabled())
+})

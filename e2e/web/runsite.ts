@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { policy } from '../panel/site.ts'
+import type { PortolanRun } from '../../web/run/element/types.ts'
+import type { RunEvent } from '../../web/run/types.ts'
+import { listen, root, type Listening } from './harness.ts'
+
+declare global {
+  interface Window {
+    element: PortolanRun
+    /** What the model says, in turn; a promise holds it up. */
+    says: string[]
+    /** Lets a model that hangs go on. */
+    goOn(): void
+    happened: RunEvent[]
+    copied: string[]
+    shared: object[]
+    start: Record<string, unknown>[]
+  }
+}
+
+const script = `import { createRegistry } from './npm/index.js'
+import { run } from './npm/run.js'
+import { remoteRun } from './npm/run-endpoint.js'
+import './npm/run-element.js'
+const params = new URLSearchParams(location.search)
+Object.assign(window, { says: JSON.parse(params.get('says') ?? '[]'), happened: [], copied: [], shared: [], start: [] })
+navigator.clipboard.writeText = async (text) => { copied.push(text) }
+navigator.share = async (data) => { shared.push(data) }
+const registry = await createRegistry({ mode: 'main', storage: 'memory', servers: { law: { url: params.get('law'), transport: 'streamable-http' } } })
+await registry.discover()
+const model = async (messages, { signal }) => {
+  const say = says.shift()
+  if (say !== 'hang') return say
+  return new Promise((resolve, reject) => {
+    window.goOn = () => resolve(says.shift())
+    signal.addEventListener('abort', () => {
+      document.documentElement.dataset.aborted = ''
+      reject(signal.reason)
+    })
+  })
+}
+const roles = { list: 'list_databases', search: ['search_with_progress', 'search'], link: 'build_search_url' }
+const quota = params.has('quota') ? { key: String(Math.random()), perDay: Number(params.get('quota')) } : undefined
+const element = document.querySelector('portolan-run')
+element.start = (request) => {
+  const { signal, ...rest } = request
+  start.push(rest)
+  return params.has('endpoint') ? remoteRun(params.get('endpoint'), request) : run({ ...request, registry, model, roles, quota, cache: false })
+}
+if (params.has('locale')) Object.assign(element, { locale: params.get('locale'), messages: (await import('./npm/locales/' + params.get('locale') + '.js')).default })
+addEventListener('run-event', (e) => happened.push(e.detail))
+Object.assign(window, { element })
+await element.updateComplete
+document.documentElement.dataset.ready = ''
+`
+const page = `<!doctype html><html lang="en"><title>Research</title><meta name="viewport" content="width=device-width">
+<link rel="icon" href="data:,"><link rel="stylesheet" href="page.css"><script type="module" src="page.js"></script>
+<main><h1>Research</h1><portolan-run></portolan-run></main>`
+const style =
+  `:root { color-scheme: light dark; background: light-dark(#fff, #0b1114); color: light-dark(#14252c, #e7eeec) }
+body { font-family: system-ui, sans-serif; margin: 0 } main { padding: 1rem; max-width: 56rem; margin-inline: auto }`
+const types: Record<string, string> = { js: 'text/javascript', wasm: 'application/wasm', css: 'text/css' }
+
+/** Serves a page with the built element in it, under the strictest policy. */
+export const runSite = (): Promise<Listening> =>
+  listen(async (req, res) => {
+    const path = new URL(req.url!, 'http://x').pathname
+    if (path === '/')
+      return void res.writeHead(200, {
+        'content-type': 'text/html',
+        'content-security-policy': `${policy}; style-src 'self'; img-src data:`,
+      }).end(page)
+    const text = { '/page.js': script, '/page.css': style }[path] ??
+      (path.startsWith('/npm/') && !path.includes('..')
+        ? await readFile(`${root}dist${path}`).catch(() => undefined)
+        : undefined)
+    res.writeHead(text ? 200 : 404, { 'content-type': types[path.split('.').at(-1)!] ?? 'text/plain' }).end(text)
+  })
+
+/** Opens the page; the model says what is in `says`. */
+export async function openRun(
+  browser: Browser,
+  site: Listening,
+  law: string,
+  says: string[],
+  query: Record<string, string> = {},
+  context: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...context })
+  const faults: string[] = []
+  page.on('pageerror', (e) => faults.push(e.stack ?? e.message))
+  page.on('console', (m) => {
+    if (m.type() === 'error' && !/status of (40[05]|503)/.test(m.text())) faults.push(m.text())
+  })
+  await page.goto(`${site.url}/?${new URLSearchParams({ law, says: JSON.stringify(says), ...query })}`)
+  await page.locator('html[data-ready]').waitFor()
+  return { page, faults }
+}
