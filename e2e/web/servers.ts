@@ -19,6 +19,18 @@ const modules = join(root, 'e2e/servers/node_modules')
 const bin = (name: string) => join(modules, '.bin', name)
 const node = join(root, 'node_modules/.bin/node')
 
+/** The arguments with which Node serves a stdio program as streamable HTTP, with a process for each session. */
+export const stdio = (command: string, port: number): string[] => [
+  bin('supergateway'),
+  '--stdio',
+  command,
+  '--outputTransport',
+  'streamableHttp',
+  '--stateful',
+  '--port',
+  String(port),
+]
+
 /** Starts servers of several makers and kinds; stop ends them all. */
 export async function startServers(): Promise<{ servers: RealServer[]; stop(): Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'portolan-e2e-'))

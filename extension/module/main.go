@@ -77,9 +77,9 @@ func start() error {
 			}
 			return server.Offer(tools)
 		},
-		"serve":    func(args arguments) error { return serve(server, args[0]) },
-		"changed":  func(arguments) error { server.Changed(); return nil },
-		"log":      func(args arguments) error { return logTo(server, args) },
+		"serve":   func(args arguments) error { return serve(server, args[0]) },
+		"changed": func(arguments) error { server.Changed(); return nil },
+		"log":     func(args arguments) error { return logTo(server, args) },
 		"updated": func(args arguments) error {
 			uri, err := args[0].String()
 			if err == nil {
