@@ -1,4 +1,5 @@
 import { checkNames } from './checkrequest.ts'
+import { imported } from './parts.ts'
 import { aborted, type Requests } from './requests.ts'
 import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
@@ -107,12 +108,15 @@ export class Finder {
     const isHere = isRemote || !requests.isRunning
     if (this.#isLost || isHere !== !!this.#own) {
       this.#isLost = false
-      this.#own = isHere ? import('../shared/search.ts').then(({ SearchIndex }) => new SearchIndex()) : undefined
+      this.#own = isHere ? this.#load() : undefined
       this.#indexed.clear()
       this.#parts = 0
     } else if (tools === this.#seen) return
     this.#seen = undefined
-    await this.#own
+    await this.#own?.catch((e) => {
+      this.#own = undefined // the next search loads it again
+      throw e
+    })
     const now = new Map<string, ToolInfo[]>()
     for (const tool of tools.values()) {
       const list = now.get(tool.server)
@@ -129,6 +133,11 @@ export class Finder {
       if (list.length) this.#indexed.set(server, list)
     }
     this.#seen = tools
+  }
+
+  async #load(): Promise<SearchIndex> {
+    const { SearchIndex } = await imported('search.js', () => import('../shared/search.ts'))
+    return new SearchIndex()
   }
 
   /** Makes the documents of a server, and sends them to the host if it has the index. */
