@@ -1,5 +1,4 @@
 import { checkNames } from './checkrequest.ts'
-import { imported } from './parts.ts'
 import { aborted, type Requests } from './requests.ts'
 import { ignore } from '../shared/download.ts'
 import { checkFields } from '../shared/fields.ts'
@@ -20,6 +19,8 @@ export interface FinderSource {
   requests: Requests
   /** The tools that models may call now, by name. */
   tools(): ReadonlyMap<string, ToolInfo>
+  /** Makes an index in this realm. */
+  makeIndex(): Promise<SearchIndex>
   /** Another realm owns the registry. */
   isRemote: boolean
 }
@@ -108,7 +109,7 @@ export class Finder {
     const isHere = isRemote || !requests.isRunning
     if (this.#isLost || isHere !== !!this.#own) {
       this.#isLost = false
-      this.#own = isHere ? this.#load() : undefined
+      this.#own = isHere ? this.#source.makeIndex() : undefined
       this.#indexed.clear()
       this.#parts = 0
     } else if (tools === this.#seen) return
@@ -133,11 +134,6 @@ export class Finder {
       if (list.length) this.#indexed.set(server, list)
     }
     this.#seen = tools
-  }
-
-  async #load(): Promise<SearchIndex> {
-    const { SearchIndex } = await imported('search.js', () => import('../shared/search.ts'))
-    return new SearchIndex()
   }
 
   /** Makes the documents of a server, and sends them to the host if it has the index. */
