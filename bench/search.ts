@@ -150,9 +150,9 @@ for (const mode of ['worker', 'main', 'connected']) {
   await page.goto(site.url)
   const row = await page.evaluate(`(async () => {
     const { createRegistry, connectRegistry, portChannel, serveRegistry } = await import('/index.js')
-    let r = await createRegistry({ mode: '${mode === 'main' ? 'main' : 'worker'}', storage: 'memory', servers: ${
-    JSON.stringify(configs)
-  } })
+    let r = await createRegistry({ mode: '${
+    mode === 'main' ? 'main' : 'worker'
+  }', storage: 'memory', timeoutMs: 60_000, servers: ${JSON.stringify(configs)} })
     await r.discover()
     if (${mode === 'connected'}) {
       const { port1, port2 } = new MessageChannel()

@@ -207,3 +207,22 @@ test('tools of a registry that is connected stay searchable while they change', 
   port1.close()
   await registry.close()
 })
+
+test('a part that is not served fails the search by name', async () => {
+  const page = await openPage(browser, site.url, /Failed to load resource/)
+  await page.context().route('**/search.js', (route) => route.fulfill({ status: 404, body: '' }))
+  const faults = await page.evaluate(`(async () => {
+    const { connectRegistry, createRegistry, portChannel, serveRegistry } = await import('/index.js')
+    const r = await createRegistry({ mode: 'worker', storage: 'memory', servers: ${
+    JSON.stringify({ disk: { url: files.url } })
+  } })
+    await r.discover()
+    const { port1, port2 } = new MessageChannel()
+    serveRegistry(r, portChannel(port1))
+    const connected = await connectRegistry(portChannel(port2))
+    const fault = (r) => r.search('file').then(() => 'none', (e) => e.code + ': ' + e.message.slice(0, 9))
+    return [await fault(r), await fault(connected)]
+  })()`)
+  assert.deepEqual(faults, ['load_failed: search.js', 'load_failed: search.js'])
+  await page.close()
+})

@@ -1,6 +1,7 @@
 import type { Request } from '../shared/protocol.ts'
 import type { Found, SearchIndex } from '../shared/search.ts'
 import type { SearchDocument } from '../shared/searchdocument.ts'
+import { RegistryError } from '../shared/registry-error.ts'
 import { inTurns } from '../shared/yield.ts'
 
 export type SearchRequest = Extract<Request, { method: 'index' | 'search' }>
@@ -26,12 +27,15 @@ export class Searches {
   }
 
   async #perform(client: number, m: SearchRequest): Promise<Found[] | null> {
+    const { SearchIndex } = await import('../shared/search.ts').catch((cause) => {
+      throw new RegistryError('load_failed', 'search.js could not be loaded', {
+        hint: 'Serve search.js beside worker.js.',
+        cause,
+      })
+    })
     let own = this.#indexes.get(client)
     if (m.method === 'search') return own?.parts === m.parts ? own.index.search(m.query, m.limit, m) : null
-    if (m.part === 0) {
-      const { SearchIndex } = await import('../shared/search.ts')
-      this.#indexes.set(client, own = { index: new SearchIndex(), parts: 0, arriving: [] })
-    }
+    if (m.part === 0) this.#indexes.set(client, own = { index: new SearchIndex(), parts: 0, arriving: [] })
     if (own?.parts !== m.part) return null
     own.parts++
     own.arriving.push(...m.documents)

@@ -19,6 +19,8 @@ export interface FinderSource {
   requests: Requests
   /** The tools that models may call now, by name. */
   tools(): ReadonlyMap<string, ToolInfo>
+  /** Makes an index in this realm. */
+  makeIndex(): Promise<SearchIndex>
   /** Another realm owns the registry. */
   isRemote: boolean
 }
@@ -107,12 +109,15 @@ export class Finder {
     const isHere = isRemote || !requests.isRunning
     if (this.#isLost || isHere !== !!this.#own) {
       this.#isLost = false
-      this.#own = isHere ? import('../shared/search.ts').then(({ SearchIndex }) => new SearchIndex()) : undefined
+      this.#own = isHere ? this.#source.makeIndex() : undefined
       this.#indexed.clear()
       this.#parts = 0
     } else if (tools === this.#seen) return
     this.#seen = undefined
-    await this.#own
+    await this.#own?.catch((e) => {
+      this.#own = undefined // the next search loads it again
+      throw e
+    })
     const now = new Map<string, ToolInfo[]>()
     for (const tool of tools.values()) {
       const list = now.get(tool.server)

@@ -8,6 +8,7 @@ import type { RegistryOptions } from '../shared/types.ts'
 export const parts = {
   activity: () => import('./activity.ts'),
   validate: () => import('./validate.ts'),
+  search: () => import('../shared/search.ts'),
   secrets: () => import('./secrets.ts'),
   finder: () => import('./finder.ts'),
   leaks: () => import('../shared/leaks.ts'),

@@ -395,10 +395,14 @@ export class RegistryImage implements types.Registry, HostListener {
     options?: types.SearchOptions,
     names?: ReadonlySet<string>,
   ): Promise<types.SearchHit[]> {
-    const finder =
-      await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
-        new Finder({ requests: this.requests, tools: () => this.#byName(), isRemote: !this.#owner.trust })
-      ))
+    const finder = await (this.#finder ??= part('finder', this.#owner.host).then(({ Finder }) =>
+      new Finder({
+        requests: this.requests,
+        makeIndex: () => part('search', this.#owner.host).then(({ SearchIndex }) => new SearchIndex()),
+        tools: () => this.#byName(),
+        isRemote: !this.#owner.trust,
+      })
+    ))
     return finder.search(query, options, names)
   }
 
