@@ -863,7 +863,7 @@ export interface ViewOptions {
 
 /**
  * A narrower registry for one agent. Its methods are those of the {@link Registry}. A name outside the view rejects
- * with `not_offered`; the message is a text for the model. It is closed by {@link close}, with its parent, and by `using`.
+ * with `not_offered`; the message is a text for the model. {@link close} ends it, and so does the end of its parent.
  */
 export interface View extends
   Pick<

@@ -11,7 +11,7 @@ const scripts = [
     search: 'weather of a city',
     // Several calls in one answer run at the same time.
     each: ['Palma', 'Oslo', 'Lima'].map((city) => ({ city })),
-    then: (said) => ['adds two numbers', { a: celsius(said[0]), b: celsius(said[1]) }],
+    next: (said) => ['adds two numbers', { a: celsius(said[0]), b: celsius(said[1]) }],
     end: (said) => `Three cities were asked at once. Then the first two were added: ${said} degrees.`,
   },
 ]
@@ -47,8 +47,8 @@ export async function scriptedModel(messages) {
   if (!searches.length) return search(script.search)
   if (searches.at(-1).content.startsWith('No tool fits')) return 'I found no tool for that. Add the server that has one.'
   if (!results.length) return call(script.each ?? [script.args])
-  if (script.then && searches.length === 1) return search(script.then(results)[0])
-  if (script.then && results.length === script.each.length) return call([script.then(results)[1]])
+  if (script.next && searches.length === 1) return search(script.next(results)[0])
+  if (script.next && results.length === script.each.length) return call([script.next(results)[1]])
   return script.end(results.at(-1))
 }
 
