@@ -41,7 +41,8 @@ export class LocalSet {
 
   /** Adds tools, and replaces those of the same name. Changes nothing if one of them is not sound. */
   add(tools: readonly types.LocalTool[]): void {
-    const fail = (message: string, hint: string) => {
+    const plainJSON = 'Use plain objects, texts and numbers.'
+    const fail = (message: string, hint: string): never => {
       throw new RegistryError('invalid_config', message, { server: this.#server, hint })
     }
     if (!Array.isArray(tools)) fail('the tools are not an array', 'Pass [{ name, description, inputSchema, run }].')
@@ -55,22 +56,26 @@ export class LocalSet {
       all.set(tool.name, { ...tool })
     }
     if (all.size > mostTools) fail(`there are more than ${mostTools} tools`, 'Offer fewer.')
-    const infos = [...all.values()].map((tool) => this.#info(tool))
+    const infos = [...all.values()].map((tool) =>
+      this.#info(tool) ?? fail(`the definition of ${tool.name} is no JSON`, plainJSON)
+    )
     const large = infos.find(({ definition }) => JSON.stringify(definition).length > mostDefinition)
     if (large) fail(`the definition of ${large.tool} is too large`, `It may have ${mostDefinition} characters.`)
     this.#tools = all
     this.infos = infos
   }
 
-  #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo {
+  /** The tool as its list has it. Undefined if its definition is no JSON. */
+  #info({ run: _, name, inputSchema, ...rest }: types.LocalTool): types.ToolInfo | undefined {
     const known = this.infos.find((t) => t.tool === name)
-    const definition = structuredClone({
-      ...rest,
-      name,
-      inputSchema: inputSchema ?? { type: 'object', properties: {} },
-    })
-    if (known && JSON.stringify(known.definition) === JSON.stringify(definition)) return known
-    return { name: this.#nameOf(name), server: this.#server, tool: name, definition }
+    let text
+    try {
+      text = JSON.stringify({ ...rest, name, inputSchema: inputSchema ?? { type: 'object', properties: {} } })
+    } catch {
+      return undefined
+    }
+    if (known && JSON.stringify(known.definition) === text) return known
+    return { name: this.#nameOf(name), server: this.#server, tool: name, definition: JSON.parse(text) }
   }
 
   /** Runs a tool. What its function throws is a result with `isError`. */

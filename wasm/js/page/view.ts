@@ -161,25 +161,27 @@ export class View extends ModelTools implements types.View {
     const { approve } = this.#options
     if (!approve) return
     const answer = await untilAborted(
-      Promise.resolve(approve({
-        server: tool.server,
-        tool: tool.tool,
-        name: tool.name,
-        args: JSON.parse(args),
-        description: tool.definition.description ?? '',
-        annotations: tool.definition.annotations ?? {},
-        trusted: !!this.annotations(tool),
-        pin: tool.pin ?? '',
-        flags: tool.flags ?? [],
-        signal,
-      })),
+      (async () =>
+        approve({
+          server: tool.server,
+          tool: tool.tool,
+          name: tool.name,
+          args: JSON.parse(args),
+          description: tool.definition.description ?? '',
+          annotations: tool.definition.annotations ?? {},
+          trusted: !!this.annotations(tool),
+          pin: tool.pin ?? '',
+          flags: tool.flags ?? [],
+          signal,
+        }))().catch((e: unknown) => this.#denied(tool, `the approval failed: ${(e as Error)?.message ?? e}`)),
       signal,
     )
     if (answer !== true && answer !== 'once' && answer !== 'always')
-      throw new RegistryError('denied', `the call of ${tool.name} was not allowed`, {
-        server: tool.server,
-        hint: "The view's approve did not allow it.",
-      })
+      this.#denied(tool, `the call of ${tool.name} was not allowed`)
+  }
+
+  #denied(tool: types.ToolInfo, message: string): never {
+    throw new RegistryError('denied', message, { server: tool.server, hint: "The view's approve did not allow it." })
   }
 
   /** Lists or reads resources of the servers whose tools the view may have. */
