@@ -1,3 +1,4 @@
+import { untried } from '../shared/health.ts'
 import type { Called } from '../shared/protocol.ts'
 import { isObject } from '../shared/object.ts'
 import { RegistryError } from '../shared/registry-error.ts'
@@ -167,21 +168,15 @@ export class LocalServers {
   }
 
   /** Changes whether the server is on, and which of its tools are offered. */
-  update(server: string, { enabled, tools }: Pick<types.ServerConfig, 'enabled' | 'tools'>): void {
+  update(server: string, patch: Pick<types.ServerConfig, 'enabled' | 'tools'>): void {
     const { infos } = this.#sets.get(server)!
-    const { url: _, ...before } = this.states[server]?.config ?? { url: localUrl, enabled: true }
-    const config = { url: localUrl, ...before, ...(enabled !== undefined && { enabled }), ...(tools && { tools }) }
+    const config = { ...this.states[server]?.config, ...patch, url: localUrl }
+    const enabled = config.enabled ??= true
     const state: types.Snapshot['servers'][string] = {
-      status: config.enabled ? 'connected' : 'disabled',
-      suspended: false,
-      toolCount: config.enabled ? infos.filter(offers(config)).length : 0,
+      ...untried,
+      status: enabled ? 'connected' : 'disabled',
+      toolCount: enabled ? infos.filter(offers(config)).length : 0,
       toolTotal: infos.length,
-      lastSuccessful: null,
-      lastConnected: null,
-      lastError: null,
-      consecutiveFailures: 0,
-      retryAt: null,
-      latencyMs: null,
       config,
     }
     this.states = { ...this.states, [server]: state }
