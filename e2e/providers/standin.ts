@@ -58,13 +58,17 @@ export async function standIn(script: (seen: Seen) => Turn, origin = '*'): Promi
     if (!wire) return send(404, { error: { message: `no such path: ${path}` } })
     const body = JSON.parse(text) as Body
     bodies.push(body)
-    const { asked, ...seen } = wire.read(body, earlier)
-    last = seen
-    const wrong = asked.find(({ calls, answers }) => calls.join() !== answers.join())
-    if (wrong) return send(400, { error: { message: `calls ${wrong.calls} have the answers ${wrong.answers}` } })
-    const { text: said, calls = [] } = script(seen)
-    const made = calls.map(([name, args], i): Call => ({ id: `call_${bodies.length}_${i}`, name, args }))
-    send(200, wire.write(said, made, `r${bodies.length}`, earlier, body))
+    try {
+      const { asked, ...seen } = wire.read(body, earlier)
+      last = seen
+      const wrong = asked.find(({ calls, answers }) => calls.join() !== answers.join())
+      if (wrong) throw new Error(`the calls ${wrong.calls} have the answers ${wrong.answers}`)
+      const { text: said, calls = [] } = script(seen)
+      const made = calls.map(([name, args], i): Call => ({ id: `call_${bodies.length}_${i}`, name, args }))
+      send(200, wire.write(said, made, `r${bodies.length}`, earlier, body))
+    } catch (e) {
+      send(400, { error: { message: `${(e as Error).message}: ${text}` } })
+    }
   })
   return { url, close, bodies, last: () => last }
 }
@@ -163,9 +167,18 @@ const responses: Wire = {
   },
 }
 
+type Thread = Pick<Anthropic.MessageCreateParams, 'messages' | 'tools'>
+/** The tool runner sends what is new. The API keeps the rest. */
+const threadOf = (body: Body, earlier: Map<string, object[]>): Thread => {
+  const { previous_message_id: id } = (body['thread'] ?? {}) as { previous_message_id?: string }
+  const { messages, tools } = body as unknown as Thread
+  const [before] = (id ? earlier.get(id) : []) as Thread[]
+  return { messages: [...before?.messages ?? [], ...messages], tools: tools ?? before?.tools ?? [] }
+}
+
 const messages: Wire = {
-  read(body) {
-    const { messages, tools = [] } = body as unknown as Anthropic.MessageCreateParams
+  read(body, earlier) {
+    const { messages, tools } = threadOf(body, earlier)
     const blocks = messages.map(({ content }) =>
       typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
     )
@@ -183,20 +196,23 @@ const messages: Wire = {
       question: textOf(blocks[at]),
       answers,
       texts: answers.map((b) => textOf(b.content)),
-      tools: tools.map((t) => ('name' in t ? t.name : '')),
+      tools: tools!.map((t) => ('name' in t ? t.name : '')),
       asked,
     }
   },
-  write(text, calls, id) {
+  write(text, calls, id, earlier, body) {
+    const content = [
+      ...(text === undefined ? [] : [{ type: 'text' as const, text, citations: null }]),
+      ...calls.map((c) => ({ type: 'tool_use' as const, id: c.id, name: c.name, input: object(c.args) })),
+    ]
+    const { messages, tools } = threadOf(body, earlier)
+    earlier.set(id, [{ messages: [...messages, { role: 'assistant', content }], tools }])
     return {
       id,
       type: 'message',
       role: 'assistant',
       model: 'any',
-      content: [
-        ...(text === undefined ? [] : [{ type: 'text', text, citations: null }]),
-        ...calls.map((c) => ({ type: 'tool_use', id: c.id, name: c.name, input: object(c.args) })),
-      ],
+      content,
       stop_reason: calls.length ? 'tool_use' : 'end_turn',
       stop_sequence: null,
       usage: { input_tokens: 5, output_tokens: 2 },
