@@ -113,8 +113,14 @@ const chat: Wire = {
     }
     const choice = { index: 0, message, logprobs: null, finish_reason: calls.length ? 'tool_calls' : 'stop' } as const
     const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
-    return { id, object: 'chat.completion', created: 0, model: 'any', choices: [choice], usage } satisfies
-      OpenAI.ChatCompletion
+    return {
+      id,
+      object: 'chat.completion',
+      created: 0,
+      model: 'any',
+      choices: [choice],
+      usage,
+    } satisfies OpenAI.ChatCompletion
   },
 }
 

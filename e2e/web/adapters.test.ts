@@ -74,10 +74,12 @@ function find({ texts, tools }: Seen): Turn {
   assert.match(texts[0]!, /demo__add/)
   const args = { a: 40, b: 2 }
   return {
-    calls: [tools.includes('demo__add') ? ['demo__add', args] : ['portolan_call_tool', {
-      name: 'demo__add',
-      arguments: args,
-    }]],
+    calls: [
+      tools.includes('demo__add') ? ['demo__add', args] : ['portolan_call_tool', {
+        name: 'demo__add',
+        arguments: args,
+      }],
+    ],
   }
 }
 
@@ -196,9 +198,11 @@ const asks: Record<string, Ask> = {
     for (;;) {
       const answer = await chat.invoke(messages)
       if (!answer.tool_calls?.length) return answer.text
-      const answers = await Promise.all(answer.tool_calls.map((call) =>
-        tools.find(({ name }) => name === call.name)!.invoke({ ...call, type: 'tool_call' }, ends(signal))
-      ))
+      const answers = await Promise.all(
+        answer.tool_calls.map((call) =>
+          tools.find(({ name }) => name === call.name)!.invoke({ ...call, type: 'tool_call' }, ends(signal))
+        ),
+      )
       messages.push(answer, ...answers as BaseMessage[])
     }
   },
@@ -285,15 +289,18 @@ test('the Responses API gets images and documents by answerCalls', async () => {
   await asks['openai-responses']!(view, 'Look')
   const [golden] = api.last().answers as OpenAI.Responses.ResponseInputItem.FunctionCallOutput[]
   const { call_id } = golden!
-  assert.deepEqual(golden, {
-    type: 'function_call_output',
-    call_id,
-    output: [
-      { type: 'input_text', text: 'A page:' },
-      { type: 'input_file', filename: 'document.pdf', file_data: `data:application/pdf;base64,${pdf}` },
-      { type: 'input_image', image_url: `data:image/gif;base64,${gif}`, detail: 'auto' },
-    ],
-  } satisfies OpenAI.Responses.ResponseInputItem.FunctionCallOutput)
+  assert.deepEqual(
+    golden,
+    {
+      type: 'function_call_output',
+      call_id,
+      output: [
+        { type: 'input_text', text: 'A page:' },
+        { type: 'input_file', filename: 'document.pdf', file_data: `data:application/pdf;base64,${pdf}` },
+        { type: 'input_image', image_url: `data:image/gif;base64,${gif}`, detail: 'auto' },
+      ],
+    } satisfies OpenAI.Responses.ResponseInputItem.FunctionCallOutput,
+  )
 })
 
 test('the agents of OpenAI give their model images and documents', async () => {
@@ -311,14 +318,17 @@ for (const name of ['anthropic', 'a loop on Messages']) {
     await asks[name]!(view, 'Look')
     const [{ tool_use_id, ...block }] = api.last().answers as [Anthropic.ToolResultBlockParam]
     assert.match(tool_use_id, /^call_/)
-    assert.deepEqual(block, {
-      type: 'tool_result',
-      content: [
-        { type: 'text', text: 'A page:' },
-        { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
-        { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: gif } },
-      ],
-    } satisfies Omit<Anthropic.ToolResultBlockParam, 'tool_use_id'>)
+    assert.deepEqual(
+      block,
+      {
+        type: 'tool_result',
+        content: [
+          { type: 'text', text: 'A page:' },
+          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: gif } },
+        ],
+      } satisfies Omit<Anthropic.ToolResultBlockParam, 'tool_use_id'>,
+    )
     meet = Promise.withResolvers()
     await asks[name]!(view, 'Fail')
     const answers = api.last().answers as Anthropic.ToolResultBlockParam[]
@@ -328,7 +338,7 @@ for (const name of ['anthropic', 'a loop on Messages']) {
 
 test('the search of a deferred list answers Anthropic with references', async () => {
   await asks['anthropic']!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
-  const { tools } = api.bodies.at(-1) as unknown as { tools: Anthropic.Beta.BetaTool[] }
+  const { tools } = api.bodies.findLast((body) => body['tools']) as unknown as { tools: Anthropic.Beta.BetaTool[] }
   assert.deepEqual(tools.filter((t) => !t.defer_loading).map((t) => t.name), ['portolan_search_tools'])
   assert.ok(tools.every((t) => !('run' in t) && t.input_schema.type === 'object'))
   const [{ content }] = api.last().answers as [Anthropic.Beta.BetaToolResultBlockParam]
@@ -341,12 +351,9 @@ for (const name of ['gemini', 'a loop on Gemini']) {
     await asks[name]!(view, 'Look')
     assert.deepEqual(api.last().answers, [{
       name: 's__mixed',
-      response: { output: 'A page:' },
-      parts: [
-        { inlineData: { mimeType: 'application/pdf', data: pdf } },
-        // It takes no GIF.
-      ],
-    }].map((a) => ({ ...a, response: { output: 'A page:\n[image: image/gif, 35 B]' } })))
+      response: { output: 'A page:\n[image: image/gif, 35 B]' }, // it takes no GIF
+      parts: [{ inlineData: { mimeType: 'application/pdf', data: pdf } }],
+    }])
     await asks[name]!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
     const names = (api.last().answers as { name: string }[]).map((a) => a.name)
     assert.deepEqual(names, ['portolan_search_tools', 'portolan_call_tool'])

@@ -1,4 +1,11 @@
-import type { AnthropicTool, JSONSchema, MediaOptions, ToolFilter, ToolMessages, View } from '../../wasm/js/shared/types.ts'
+import type {
+  AnthropicTool,
+  JSONSchema,
+  MediaOptions,
+  ToolFilter,
+  ToolMessages,
+  View,
+} from '../../wasm/js/shared/types.ts'
 import type { Model } from '../loop/types.ts'
 
 /**

@@ -13,7 +13,10 @@ export const runnableTools: typeof types.runnableTools = (source, options) => {
     parse: (content) => content as Record<string, unknown>,
     run: async (args, context) => {
       const callId = context?.toolUse.id ?? ''
-      const result = await resultOf(source, tool.name, args, { callId, ...(context?.signal && { signal: context.signal }) })
+      const result = await resultOf(source, tool.name, args, {
+        callId,
+        ...(context?.signal && { signal: context.signal }),
+      })
       const { is_error, content } = await source.toMessage(result, { ...media, format, callId })
       // The runner writes `Error: ` before the message.
       if (is_error) throw new Error(String(content).replace(/^Error: /, ''))
@@ -76,7 +79,8 @@ async function turnsOf(messages: readonly ModelMessage[], view: types.ModelSetti
     }
     answers = undefined
     if (role === 'user') turns.push({ role, content })
-    if (role === 'assistant') turns.push({ role, content: Array.isArray(message.raw) ? message.raw : blocksOf(message) })
+    if (role === 'assistant')
+      turns.push({ role, content: Array.isArray(message.raw) ? message.raw : blocksOf(message) })
   }
   return turns.filter((turn) => turn.content.length)
 }

@@ -19,11 +19,13 @@ export const callableTool: typeof types.callableTool = (source, { signal, others
     tool: async () => ({ functionDeclarations: source.getTools({ ...filter, format }) }),
     callTool: (calls) =>
       Promise.all(
-        calls.filter(({ name = '' }) => !others || source.has(name)).map(async ({ id: callId, name = '', args = {} }) => {
-          const id = callId ? { callId } : {}
-          const result = await resultOf(source, name, args, { ...id, ...(signal && { signal }) })
-          return named(await source.toMessage(result, { ...media, ...id, format }), name)
-        }),
+        calls.filter(({ name = '' }) => !others || source.has(name)).map(
+          async ({ id: callId, name = '', args = {} }) => {
+            const id = callId ? { callId } : {}
+            const result = await resultOf(source, name, args, { ...id, ...(signal && { signal }) })
+            return named(await source.toMessage(result, { ...media, ...id, format }), name)
+          },
+        ),
       ),
   }
 }
@@ -109,7 +111,9 @@ function turnOf({ content, calls = [], raw }: ModelMessage & { role: 'assistant'
     role: 'model',
     parts: Array.isArray(parts) ? parts : [
       ...(content ? [{ text: content }] : []),
-      ...calls.map(({ id, name, arguments: args }) => ({ functionCall: { ...idOf(id), name, args: argumentsOf(args) } })),
+      ...calls.map(({ id, name, arguments: args }) => ({
+        functionCall: { ...idOf(id), name, args: argumentsOf(args) },
+      })),
     ],
   }
 }

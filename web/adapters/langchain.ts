@@ -36,6 +36,11 @@ function contentOf(message: ToolMessages['ai-sdk']) {
     if (part.type === 'text') return part
     const { mediaType: mime_type, data: { data } } = part
     const [kind] = mime_type.split('/')
-    return { type: kind === 'image' || kind === 'audio' ? kind : 'file', source_type: 'base64' as const, mime_type, data }
+    return {
+      type: kind === 'image' || kind === 'audio' ? kind : 'file',
+      source_type: 'base64' as const,
+      mime_type,
+      data,
+    }
   })
 }

@@ -32,27 +32,24 @@ interface Completion {
   usage?: { prompt_tokens: number; completion_tokens: number }
 }
 
-export const model: typeof types.model =
-  (client, { model, request }) => async (messages, { tools, json, signal }) => {
-    const { choices: [choice], usage } = await client.chat.completions.create(
-      {
-        ...request,
-        model,
-        messages: messages.map(messageOf),
-        ...(tools.length && { tools }),
-        ...(json && { response_format: { type: 'json_object' } }),
-      } as never,
-      { signal },
-    ) as Completion
-    const { content, tool_calls } = choice!.message
-    return {
-      text: content ?? '',
-      calls: (tool_calls ?? []).flatMap(({ id, function: f }) =>
-        f ? { id, name: f.name, arguments: f.arguments } : []
-      ),
-      ...(usage && { usage: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
-    }
+export const model: typeof types.model = (client, { model, request }) => async (messages, { tools, json, signal }) => {
+  const { choices: [choice], usage } = await client.chat.completions.create(
+    {
+      ...request,
+      model,
+      messages: messages.map(messageOf),
+      ...(tools.length && { tools }),
+      ...(json && { response_format: { type: 'json_object' } }),
+    } as never,
+    { signal },
+  ) as Completion
+  const { content, tool_calls } = choice!.message
+  return {
+    text: content ?? '',
+    calls: (tool_calls ?? []).flatMap(({ id, function: f }) => f ? { id, name: f.name, arguments: f.arguments } : []),
+    ...(usage && { usage: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
   }
+}
 
 function messageOf(message: ModelMessage): object {
   const { role, content } = message
