@@ -82,11 +82,7 @@ before(async () => {
     if (text === undefined) return void res.writeHead(404).end()
     res.writeHead(200, { 'content-type': types[name.split('.').at(-1)!] ?? 'text/plain' }).end(text)
   })
-  Object.assign(
-    addresses,
-    { 'https://mcp.example.com/mcp': server.url, 'https://model.example/v1': `${model.url}/v1` },
-    { 'https://model.example': model.url },
-  )
+  Object.assign(addresses, { 'https://mcp.example.com/mcp': server.url, 'https://model.example': model.url })
   up = await start(
     `${root}dist/bin/portolan`,
     ['up', '--listen', '127.0.0.1:0', '--origin', site.url, '--root', `${root}dist/demo`],
