@@ -2,6 +2,6 @@
 
 export { default as OpenAI } from 'openai'
 export { default as Anthropic } from '@anthropic-ai/sdk'
-export { GoogleGenAI, type Part } from '@google/genai'
+export { type CallableTool, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
 export { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-export { asSchema, generateText, isStepCount, jsonSchema, type ToolResultPart, type ToolSet } from 'ai'
+export { asSchema, dynamicTool, generateText, isStepCount, jsonSchema, type ToolResultPart, type ToolSet } from 'ai'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -23,6 +23,7 @@ before(async () => {
   })
   await symlink(join(root, 'node_modules/react'), join(dir, 'node_modules/react')) // the app's own
   await symlink(join(root, 'node_modules/@types'), join(dir, 'node_modules/@types'))
+  await mkdir(join(dir, 'node_modules/@langchain'))
 })
 after(() => rm(dir, { recursive: true, force: true }))
 
@@ -59,6 +60,28 @@ test('attw finds every type', async () => {
   )
 })
 
+/** The adapters that need no library, neither for their types nor at run time. */
+const adapters = ['ai-sdk', 'openai', 'anthropic', 'gemini', 'openai-agents'].map((name) => `portolan/${name}`)
+
+test('without its library, the adapter for LangChain fails alone, and says what is missing', async () => {
+  await writeFile(join(dir, 'chain.ts'), `import { structuredTools } from 'portolan/langchain'\nvoid structuredTools\n`)
+  const types = compile(['chain.ts'], { lib: ['es2022', 'dom'], types: [] })
+  await assert.rejects(types, /^[^]*langchain\.d\.ts.*Cannot find module '@langchain\/core\/tools'/)
+  const program = "await import('portolan/langchain')"
+  await assert.rejects(
+    run(process.execPath, ['--input-type=module', '-e', program], { cwd: dir }),
+    /Cannot find package '@langchain\/core'/,
+  )
+})
+
+test('with its library, the adapter for LangChain compiles', async () => {
+  await symlink(
+    join(root, 'e2e/providers/node_modules/@langchain/core'),
+    join(dir, 'node_modules/@langchain/core'),
+  )
+  await compile(['chain.ts'], { lib: ['es2022', 'dom'], types: ['node'] })
+})
+
 test('the types compile in an app that checks libraries too', async () => {
   const entries = [
     'portolan',
@@ -69,6 +92,7 @@ test('the types compile in an app that checks libraries too', async () => {
     'portolan/run',
     'portolan/run-endpoint',
     'portolan/run-element',
+    ...adapters,
     'portolan/cassette',
     'portolan/config',
     'portolan/worker',
@@ -95,7 +119,7 @@ void [mode, modes, phases, code]
 test('the types of entries for Node compile without DOM', async () => {
   const entries = ['', '/cassette', '/config', '/worker', '/loop', '/run', '/run-endpoint'].map((part) =>
     `portolan${part}`
-  )
+  ).concat(adapters)
   await writeFile(
     join(dir, 'node.ts'),
     `${entries.map((entry, i) => `import * as entry${i} from '${entry}'`).join('\n')}

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { build, transform, type Loader } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { launchChromium, listen, openPage, root, start, type Listening, type Running } from './harness.ts'
+import { standIn, type Seen, type Turn } from '../providers/standin.ts'
 import { sdkServer } from './sdkserver.ts'
 import { blocksOf, digestOf, documents, nameOf, said, textOf, type Block } from './snippets.ts'
 
@@ -51,7 +52,7 @@ before(async () => {
       { name: 'ask', inputSchema: { type: 'object', properties: {} } },
       { name: 'search', inputSchema: { type: 'object', properties: { query: { type: 'string' } } } },
     ], { results: { search: { content: [], structuredContent: found } } }),
-    scriptedModel(),
+    standIn(adds),
   ])
   dir = await mkdtemp(join(tmpdir(), 'portolan-docs-'))
   await writeFile(join(dir, 'package.json'), '{"type":"module","private":true}')
@@ -63,10 +64,13 @@ before(async () => {
     '--no-fund',
     '--offline',
     '--omit=peer',
+    '--install-links',
     join(root, 'dist/npm'),
   ], { cwd: dir })
   for (const name of ['react', 'react-dom', '@types'])
     await symlink(join(root, 'node_modules', name), join(dir, 'node_modules', name))
+  for (const name of ['ai', 'openai', '@ai-sdk', '@anthropic-ai', '@google', '@langchain', '@openai'])
+    await symlink(join(root, 'e2e/providers/node_modules', name), join(dir, 'node_modules', name))
   await bundleReact(join(dir, 'react'))
   const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', wasm: 'application/wasm' }
   site = await listen(async (req, res) => {
@@ -78,7 +82,7 @@ before(async () => {
     if (text === undefined) return void res.writeHead(404).end()
     res.writeHead(200, { 'content-type': types[name.split('.').at(-1)!] ?? 'text/plain' }).end(text)
   })
-  Object.assign(addresses, { 'https://mcp.example.com/mcp': server.url, 'https://model.example/v1': model.url })
+  Object.assign(addresses, { 'https://mcp.example.com/mcp': server.url, 'https://model.example': model.url })
   up = await start(
     `${root}dist/bin/portolan`,
     ['up', '--listen', '127.0.0.1:0', '--origin', site.url, '--root', `${root}dist/demo`],
@@ -397,39 +401,11 @@ test('no exception is left over', () => {
     assert.ok(blocks.some((b) => `${b.file}: ${b.text.split('\n')[0]}` === first), first)
 })
 
-/** An endpoint like OpenAI's: it asks for demo__add once, and then says what came. */
-function scriptedModel(): Promise<Listening> {
-  return listen(async (req, res) => {
-    for (
-      const [name, value] of Object.entries({ origin: '*', headers: 'content-type, authorization', methods: 'POST' })
-    ) res.setHeader(`access-control-allow-${name}`, value)
-    if (req.method === 'OPTIONS') return void res.writeHead(204).end()
-    const chunks: Buffer[] = []
-    for await (const c of req) chunks.push(c as Buffer)
-    const { messages, tools } = JSON.parse(Buffer.concat(chunks).toString()) as {
-      messages: { role: string; content: string }[]
-      tools: { function: { name: string } }[]
-    }
-    const last = messages.at(-1)!
-    const message = last.role === 'tool'
-      ? { role: 'assistant', content: `It is ${last.content}.` }
-      : {
-        role: 'assistant',
-        content: null,
-        tool_calls: [{
-          id: 'call_1',
-          type: 'function',
-          function: {
-            name: tools.find((t) => t.function.name.endsWith('__add'))!.function.name,
-            arguments: '{"a": 40, "b": 2}',
-          },
-        }],
-      }
-    res.writeHead(200, { 'content-type': 'application/json' }).end(
-      JSON.stringify({ choices: [{ message }], usage: { total_tokens: 100 } }),
-    )
-  })
-}
+/** It asks for demo__add once, and then says what came. */
+const adds = ({ texts: [sum], tools }: Seen): Turn =>
+  sum === undefined
+    ? { calls: [[tools.find((name) => name.endsWith('__add'))!, { a: 40, b: 2 }]] }
+    : { text: `It is ${sum}.` }
 
 /** React as modules that share one copy of it. */
 async function bundleReact(out: string): Promise<void> {

@@ -15,6 +15,9 @@ import { minify } from 'terser'
 const out = 'dist/npm'
 const js = 'wasm/js'
 
+/** The entry points for libraries of model providers: each a file of web/adapters, and the declarations beside it. */
+const adapters = ['ai-sdk', 'openai', 'anthropic', 'gemini', 'openai-agents', 'langchain']
+
 const minified = { format: 'esm', target: 'es2022', minify: true, legalComments: 'none', logLevel: 'warning' }
 
 /** Source files that are other files of the package for most of its entries. */
@@ -200,6 +203,10 @@ await Promise.all([
   bundle('web/loop/index.ts', 'loop.js', { plugins: [external(`${js}/page/index.ts`)] }),
   bundle('web/run/index.ts', 'run.js', { plugins: [external(`${js}/page/index.ts`)] }),
   bundle('web/run/endpoint/index.ts', 'run-endpoint.js', { plugins: [external('web/run/index.ts')] }),
+  ...adapters.flatMap((name) => [
+    bundle(`web/adapters/${name}.ts`, `${name}.js`, { external: ['@langchain/core/*'] }),
+    declare(`web/adapters/${name}-types.ts`, `${name}.d.ts`),
+  ]),
   bundle('web/react/index.ts', 'react.js', {
     external: ['react'],
     plugins: [external(`${js}/page/index.ts`, 'web/panel/index.ts', 'web/panel/questions/element.ts')],

@@ -1,0 +1,445 @@
+import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
+import { after, before, test } from 'node:test'
+import { toolSet } from '../../dist/npm/ai-sdk.js'
+import * as anthropic from '../../dist/npm/anthropic.js'
+import * as gemini from '../../dist/npm/gemini.js'
+import { createRegistry } from '../../dist/npm/index.js'
+import { loop } from '../../dist/npm/loop.js'
+import { functionTools } from '../../dist/npm/openai-agents.js'
+import * as openai from '../../dist/npm/openai.js'
+import type { LoopOptions } from '../../web/loop/types.ts'
+import type { LocalTool, Registry, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
+import {
+  Agent,
+  type BaseMessage,
+  ChatOpenAI,
+  type FunctionTool,
+  HumanMessage,
+  OpenAIResponsesModel,
+  Runner,
+  ToolMessage,
+} from '../providers/agents.ts'
+import {
+  Anthropic,
+  type CallableTool,
+  createOpenAICompatible,
+  dynamicTool,
+  generateText,
+  GoogleGenAI,
+  isStepCount,
+  OpenAI,
+  type ToolSet,
+} from '../providers/clients.ts'
+import { standIn, type Seen, type StandIn, type Turn } from '../providers/standin.ts'
+import { sdkServer } from './sdkserver.ts'
+
+// The adapters, with the providers' own libraries, against an endpoint that speaks their formats.
+
+// The libraries stand where the tests have theirs, and an app has them beside the package.
+const providers = new URL('../providers/agents.ts', import.meta.url).href
+registerHooks({
+  resolve: (name, context, next) =>
+    next(name, name.startsWith('@langchain/core/') ? { ...context, parentURL: providers } : context),
+})
+const { structuredTools } = await import('../../dist/npm/langchain.js')
+
+const base64 = (text: string) => Buffer.from(text, 'latin1').toString('base64')
+const gif = 'R0lGODdhAQABAIABAP///wAAACwAAAAAAQABAAACAkQBADs='
+const pdf = base64('%PDF-1.7\n%%EOF')
+const results = {
+  mixed: {
+    content: [
+      { type: 'text', text: 'A page:' },
+      { type: 'resource', resource: { uri: 'file:///a', mimeType: 'application/pdf', blob: pdf } },
+      { type: 'image', mimeType: 'image/gif', data: gif },
+    ],
+  },
+}
+
+/** What the model asks for, by the question. It ends with the texts of the answers. */
+const calls: Record<string, NonNullable<Turn['calls']>> = {
+  Together: [['first', {}], ['second', {}]],
+  Fail: [['demo__echo', { text: 'no' }], ['demo__fail', { reason: 'high tide' }], ['second', {}]],
+  Look: [['s__mixed', {}]],
+  Hang: [['hang', {}]],
+  Add: [['demo__add', { a: 40, b: 2 }]],
+  Stray: [['demo__add', '{"a": 4'], ['nowhere', {}]],
+}
+
+/** Searches, and calls what it has found: by its name if it is among the tools, or else by the tool for that. */
+function find({ texts, tools }: Seen): Turn {
+  if (!texts.length) return { calls: [['portolan_search_tools', { query: 'add two numbers' }]] }
+  if (texts.length === 2) return { text: texts[1]! }
+  assert.match(texts[0]!, /demo__add/)
+  const args = { a: 40, b: 2 }
+  return {
+    calls: [
+      tools.includes('demo__add') ? ['demo__add', args] : ['portolan_call_tool', {
+        name: 'demo__add',
+        arguments: args,
+      }],
+    ],
+  }
+}
+
+function script(seen: Seen): Turn {
+  if (seen.question === 'Find') return find(seen)
+  const wanted = calls[seen.question]
+  if (!wanted) return { text: 'What?' }
+  return seen.texts.length ? { text: seen.texts.join(' | ') } : { calls: wanted }
+}
+
+let server: Awaited<ReturnType<typeof sdkServer>>
+let api: StandIn, registry: Registry, view: View
+/** Ends `first`, which waits for `second`: one call after the other would never end. */
+let meet: PromiseWithResolvers<void>
+/** The call of `hang` has begun, and has seen the end of its signal. */
+let began: PromiseWithResolvers<void>, ended: PromiseWithResolvers<void>
+
+const extra: LocalTool[] = [
+  { name: 'first', run: async () => (await meet.promise, 'one') },
+  { name: 'second', run: () => (meet.resolve(), 'two') },
+  {
+    name: 'hang',
+    run: (_, { signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => (ended.resolve(), resolve('late')))
+        began.resolve()
+      }),
+  },
+]
+
+before(async () => {
+  server = await sdkServer([{ name: 'mixed', inputSchema: { type: 'object', properties: {} } }], { results })
+  api = await standIn(script)
+  registry = await createRegistry({
+    storage: 'memory',
+    servers: { demo: { url: 'builtin:demo' }, s: { url: server.url } },
+    callTimeoutMs: 10_000,
+    idleTimeoutMs: 10_000,
+  })
+  await registry.discover()
+  view = registry.view({ exclude: ['s__wait'], extra, approve: ({ tool }) => tool !== 'echo' })
+})
+after(async () => {
+  view?.close()
+  await registry?.close()
+  await Promise.all([server, api].map((s) => s?.close()))
+})
+
+interface Options {
+  filter?: ToolFilter
+  signal?: AbortSignal
+}
+type Source = Registry | View
+/** Asks a model with a provider's library, and returns its last text. */
+type Ask = (source: Source, question: string, options?: Options) => Promise<string | null>
+
+const apiKey = 'sesame', model = 'any'
+const aClient = () => new Anthropic({ apiKey, baseURL: api.url, maxRetries: 0 })
+const oClient = () => new OpenAI({ apiKey, baseURL: `${api.url}/v1`, maxRetries: 0 })
+const gClient = () => new GoogleGenAI({ apiKey, httpOptions: { baseUrl: api.url } })
+const ends = (signal?: AbortSignal) => (signal ? { signal } : {})
+
+const asks: Record<string, Ask> = {
+  'ai-sdk': async (source, prompt, { filter, signal } = {}) => {
+    const provider = createOpenAICompatible({ name: 'scripted', apiKey, baseURL: `${api.url}/v1` })
+    const tools: ToolSet = toolSet(source, filter)
+    const { text } = await generateText({
+      model: provider(model),
+      prompt,
+      tools,
+      stopWhen: isStepCount(5),
+      maxRetries: 0,
+      abortSignal: signal,
+    })
+    return text
+  },
+  openai: (source, content, { filter, signal } = {}) =>
+    oClient().chat.completions.runTools(
+      { model, messages: [{ role: 'user', content }], tools: openai.runnableTools(source, filter) },
+      ends(signal),
+    ).finalContent(),
+  'openai-responses': async (source, question, { filter, signal } = {}) => {
+    const client = oClient()
+    const tools = source.getTools({ ...filter, format: 'openai-responses' })
+    let response = await client.responses.create({ model, input: question, tools })
+    for (;;) {
+      const input = await openai.answerCalls(source, response, ends(signal))
+      if (!input.length) return response.output_text
+      response = await client.responses.create({ model, previous_response_id: response.id, input, tools })
+    }
+  },
+  anthropic: async (source, content, { filter, signal } = {}) => {
+    const tools = anthropic.runnableTools(source, filter)
+    const { content: [block] } = await aClient().beta.messages.toolRunner(
+      { model, max_tokens: 99, messages: [{ role: 'user', content }], tools },
+      ends(signal),
+    )
+    return block!.type === 'text' ? block!.text : null
+  },
+  gemini: async (source, contents, { filter, signal } = {}) => {
+    const tool: CallableTool = gemini.callableTool(source, { ...filter, ...ends(signal) })
+    const { text } = await gClient().models.generateContent({ model, contents, config: { tools: [tool] } })
+    return text ?? null
+  },
+  'openai-agents': async (source, question, { filter, signal } = {}) => {
+    const tools: FunctionTool[] = functionTools(source, filter)
+    const agent = new Agent({ name: 'Harbour', tools, model: new OpenAIResponsesModel(oClient() as never, model) })
+    const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agent, question, ends(signal))
+    return finalOutput ?? null
+  },
+  langchain: async (source, question, { filter, signal } = {}) => {
+    const tools = structuredTools(source, filter)
+    const chat = new ChatOpenAI({ model, apiKey, maxRetries: 0, configuration: { baseURL: `${api.url}/v1` } })
+      .bindTools(tools)
+    const messages: BaseMessage[] = [new HumanMessage(question)]
+    for (;;) {
+      const answer = await chat.invoke(messages)
+      if (!answer.tool_calls?.length) return answer.text
+      const answers = await Promise.all(
+        answer.tool_calls.map((call) =>
+          tools.find(({ name }) => name === call.name)!.invoke({ ...call, type: 'tool_call' }, ends(signal))
+        ),
+      )
+      messages.push(answer, ...answers as BaseMessage[])
+    }
+  },
+  'a loop on Chat Completions': (source, prompt, options) =>
+    looped(source, prompt, openai.model(oClient(), { model }), 'openai', options),
+  'a loop on Messages': (source, prompt, options) =>
+    looped(source, prompt, anthropic.model(aClient(), { model, view: source }), 'anthropic', options),
+  'a loop on Gemini': (source, prompt, options) =>
+    looped(source, prompt, gemini.model(gClient(), { model, view: source }), 'gemini', options),
+}
+
+async function looped(
+  source: Source,
+  prompt: string,
+  model: LoopOptions['model'],
+  format: NonNullable<LoopOptions['format']>,
+  { filter, signal }: Options = {},
+): Promise<string> {
+  const view = {
+    has: (name: string) => source.has(name),
+    call: (name: string, args: Record<string, unknown> | string, options: object) => source.call(name, args, options),
+    getTools: (options: object) => source.getTools({ ...options, ...filter }),
+  }
+  for await (const event of loop({ view, model, prompt, format, ...ends(signal) })) {
+    if (event.type === 'done') return event.text
+    if (event.type === 'stopped') throw event.error ?? new Error(event.why)
+  }
+  return ''
+}
+
+for (const [name, ask] of Object.entries(asks)) {
+  test(`${name}: calls of one turn run together, and keep their order`, async () => {
+    meet = Promise.withResolvers()
+    assert.equal(await ask(view, 'Together'), 'one | two')
+    assert.ok(api.last().tools.includes('second') && !api.last().tools.includes('s__wait'))
+  })
+
+  test(`${name}: what fails is an answer for the model, with its code`, async () => {
+    meet = Promise.withResolvers()
+    const [denied, broken, fine] = (await ask(view, 'Fail'))!.split(' | ')
+    assert.match(denied!, /^(Error: )?denied: /)
+    assert.equal(broken, 'Error: high tide')
+    assert.equal(fine, 'two')
+  })
+
+  test(`${name}: a long list is searched, and what is found is called`, async () => {
+    assert.equal(await ask(view, 'Find', { filter: { deferred: { keep: ['hang'], budgetTokens: 1 } } }), '42')
+    const { tools } = api.last()
+    assert.ok(tools.includes('hang') && tools.includes('portolan_search_tools'))
+    const all = /anthropic|on Messages/.test(name)
+    assert.equal(tools.includes('demo__add'), all)
+    assert.equal(tools.includes('portolan_call_tool'), !all)
+  })
+
+  test(`${name}: the end of a run ends its calls`, async () => {
+    began = Promise.withResolvers()
+    ended = Promise.withResolvers()
+    const stop = new AbortController()
+    const asking = assert.rejects(ask(view, 'Hang', { signal: stop.signal }))
+    await began.promise
+    stop.abort()
+    await ended.promise
+    await asking
+  })
+
+  test(`${name}: a registry does as well as a view`, async () => {
+    assert.equal(await ask(registry, 'Add', { filter: { include: ['demo__*'] } }), '42')
+    assert.ok(api.last().tools.every((tool) => tool.startsWith('demo__')))
+  })
+}
+
+const stray = Object.entries(asks).filter(([name]) => /^(openai-responses|gemini|a loop.*)$/.test(name))
+for (const [name, ask] of stray) {
+  test(`${name}: calls that the model made up are answered`, async () => {
+    const [first, nowhere] = (await ask(view, 'Stray'))!.split(' | ')
+    if (/responses|Chat/.test(name)) assert.match(first!, /invalid_arguments/)
+    assert.match(nowhere!, /nowhere/)
+  })
+}
+
+const png = async () => (await registry.call('demo__picture', {})).content[1] as { data: string }
+
+test('the Responses API gets images and documents by answerCalls', async () => {
+  await asks['openai-responses']!(view, 'Look')
+  const [golden] = api.last().answers as OpenAI.Responses.ResponseInputItem.FunctionCallOutput[]
+  const { call_id } = golden!
+  assert.deepEqual(
+    golden,
+    {
+      type: 'function_call_output',
+      call_id,
+      output: [
+        { type: 'input_text', text: 'A page:' },
+        { type: 'input_file', filename: 'document.pdf', file_data: `data:application/pdf;base64,${pdf}` },
+        { type: 'input_image', image_url: `data:image/gif;base64,${gif}`, detail: 'auto' },
+      ],
+    } satisfies OpenAI.Responses.ResponseInputItem.FunctionCallOutput,
+  )
+})
+
+test('the agents of OpenAI give their model images and documents', async () => {
+  await asks['openai-agents']!(view, 'Look')
+  const { output } = api.last().answers[0] as OpenAI.Responses.ResponseInputItem.FunctionCallOutput
+  assert.deepEqual(output, [
+    { type: 'input_text', text: 'A page:' },
+    { type: 'input_file', filename: 'document.pdf', file_data: `data:application/pdf;base64,${pdf}` },
+    { type: 'input_image', image_url: `data:image/gif;base64,${gif}`, detail: 'auto' },
+  ])
+})
+
+for (const name of ['anthropic', 'a loop on Messages']) {
+  test(`${name}: results have images and documents, and failures are marked`, async () => {
+    await asks[name]!(view, 'Look')
+    const [{ tool_use_id, ...block }] = api.last().answers as [Anthropic.ToolResultBlockParam]
+    assert.match(tool_use_id, /^call_/)
+    assert.deepEqual(
+      block,
+      {
+        type: 'tool_result',
+        content: [
+          { type: 'text', text: 'A page:' },
+          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+          { type: 'image', source: { type: 'base64', media_type: 'image/gif', data: gif } },
+        ],
+      } satisfies Omit<Anthropic.ToolResultBlockParam, 'tool_use_id'>,
+    )
+    meet = Promise.withResolvers()
+    await asks[name]!(view, 'Fail')
+    const answers = api.last().answers as Anthropic.ToolResultBlockParam[]
+    assert.deepEqual(answers.map((a) => a.is_error), [true, true, undefined])
+  })
+}
+
+test('the search of a deferred list answers Anthropic with references', async () => {
+  await asks['anthropic']!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
+  const { tools } = api.bodies.findLast((body) => body['tools']) as unknown as { tools: Anthropic.Beta.BetaTool[] }
+  assert.deepEqual(tools.filter((t) => !t.defer_loading).map((t) => t.name), ['portolan_search_tools'])
+  assert.ok(tools.every((t) => !('run' in t) && t.input_schema.type === 'object'))
+  const [{ content }] = api.last().answers as [Anthropic.Beta.BetaToolResultBlockParam]
+  assert.ok(Array.isArray(content))
+  assert.deepEqual(content[0], { type: 'tool_reference', tool_name: 'demo__add' })
+})
+
+for (const name of ['gemini', 'a loop on Gemini']) {
+  test(`${name}: answers have the names that were called, and no made-up ids`, async () => {
+    await asks[name]!(view, 'Look')
+    assert.deepEqual(api.last().answers, [{
+      name: 's__mixed',
+      response: { output: 'A page:\n[image: image/gif, 35 B]' }, // it takes no GIF
+      parts: [{ inlineData: { mimeType: 'application/pdf', data: pdf } }],
+    }])
+    await asks[name]!(view, 'Find', { filter: { deferred: { budgetTokens: 1 } } })
+    const names = (api.last().answers as { name: string }[]).map((a) => a.name)
+    assert.deepEqual(names, ['portolan_search_tools', 'portolan_call_tool'])
+    meet = Promise.withResolvers()
+    await asks[name]!(view, 'Fail')
+    const marks = (api.last().answers as { response: object }[]).map((a) => Object.keys(a.response).join())
+    assert.deepEqual(marks, ['error', 'error', 'output'])
+  })
+}
+
+test('two callable tools of Gemini share the calls of a turn', async () => {
+  const demo = gemini.callableTool(registry, { include: ['demo__*'] })
+  const mine = gemini.callableTool(registry.view({ servers: [], extra }), { others: true })
+  meet = Promise.withResolvers()
+  meet.resolve()
+  const turn = [{ name: 'demo__add', args: { a: 1, b: 2 } }, { name: 'second' }, { id: 'x', name: 'nowhere' }]
+  assert.deepEqual(await mine.callTool(turn), [{ functionResponse: { name: 'second', response: { output: 'two' } } }])
+  const all = await demo.callTool(turn)
+  assert.deepEqual(all[0], { functionResponse: { name: 'demo__add', response: { output: '3' } } })
+  assert.equal(all.length, 3)
+  assert.equal(all[2]!.functionResponse.id, 'x')
+})
+
+test('a dynamic tool is what dynamicTool of the AI SDK makes', async () => {
+  const tool = toolSet(view, { dynamic: true, include: ['demo__add'] })['demo__add']!
+  assert.equal(tool.type, 'dynamic')
+  assert.deepEqual(dynamicTool(tool as never), tool as unknown)
+  const tools: ToolSet = toolSet(view, { dynamic: true })
+  const provider = createOpenAICompatible({ name: 'scripted', apiKey, baseURL: `${api.url}/v1` })
+  const { text, steps } = await generateText({
+    model: provider(model),
+    prompt: 'Add',
+    tools,
+    stopWhen: isStepCount(2),
+    maxRetries: 0,
+  })
+  assert.equal(text, '42')
+  assert.equal(steps[0]!.toolCalls[0]!.dynamic, true)
+})
+
+test('a message of LangChain has the blocks, the status and the whole result', async () => {
+  const tools = structuredTools(view)
+  const call = async (name: string, args: object = {}) => {
+    const tool = tools.find((t) => t.name === name)!
+    return await tool.invoke({ type: 'tool_call', id: 'c1', name, args } as never) as unknown as ToolMessage
+  }
+  const mixed = await call('s__mixed')
+  assert.ok(ToolMessage.isInstance(mixed))
+  assert.deepEqual([mixed.status, mixed.tool_call_id, mixed.name], ['success', 'c1', 's__mixed'])
+  assert.deepEqual(mixed.content, [
+    { type: 'text', text: 'A page:' },
+    { type: 'file', source_type: 'base64', mime_type: 'application/pdf', data: pdf },
+    { type: 'image', source_type: 'base64', mime_type: 'image/gif', data: gif },
+  ])
+  assert.equal((mixed.artifact as ToolResult).content.length, 3)
+  const broken = await call('demo__fail', { reason: 'fog' })
+  assert.deepEqual([broken.status, broken.content], ['error', 'Error: fog'])
+  assert.equal((broken.artifact as ToolResult).isError, true)
+  const denied = await call('demo__echo', { text: 'x' })
+  assert.equal(denied.status, 'error')
+  assert.match(String(denied.content), /^Error: denied: /)
+  const add = tools.find((t) => t.name === 'demo__add')!
+  assert.equal(await add.invoke({ a: 1, b: 2 }), '3', 'without a call, the content alone')
+  await assert.rejects(add.invoke({ a: 'x' }), /did not match expected schema/)
+})
+
+test('a loop without a format has the tools of a provider all the same', async () => {
+  for (const model of [anthropic.model(aClient(), { model: 'any' }), gemini.model(gClient(), { model: 'any' })]) {
+    const events = []
+    for await (const event of loop({ view, model, prompt: 'Add' })) events.push(event)
+    const end = events.at(-1)!
+    assert.ok(end.type === 'done', JSON.stringify(end))
+    assert.equal(end.text, '42')
+    assert.equal(end.state.tokens, 14, 'the tokens of both requests')
+  }
+  const { tools } = api.bodies.at(-1) as { tools: { functionDeclarations: { parametersJsonSchema: object }[] }[] }
+  assert.ok(tools[0]!.functionDeclarations.every((f) => f.parametersJsonSchema))
+})
+
+test('images can be left out', async () => {
+  const [tool] = anthropic.runnableTools(registry, { include: ['demo__picture'], modalities: { image: false } })
+  assert.equal(await tool!.run({}), 'One pixel:\n[image: image/png, 70 B]')
+  const [seeing] = anthropic.runnableTools(registry, { include: ['demo__picture'] })
+  assert.deepEqual((await seeing!.run({}) as object[])[1], {
+    type: 'image',
+    source: { type: 'base64', media_type: 'image/png', data: (await png()).data },
+  })
+  assert.throws(() => anthropic.runnableTools(registry, { server: 's' } as never), { code: 'invalid_option' })
+})

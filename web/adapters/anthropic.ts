@@ -1,0 +1,93 @@
+import type { OpenAITool, Tool } from '../../wasm/js/shared/types.ts'
+import type { ModelMessage, ToolCall } from '../loop/types.ts'
+import type * as types from './anthropic-types.ts'
+import { argumentsOf, resultOf, split } from './common.ts'
+
+const format = 'anthropic'
+
+export const runnableTools: typeof types.runnableTools = (source, options) => {
+  const [filter, media] = split(options)
+  return source.getTools({ ...filter, format }).map((tool) => ({
+    ...tool,
+    input_schema: { ...tool.input_schema, type: 'object' },
+    parse: (content) => content as Record<string, unknown>,
+    run: async (args, context) => {
+      const callId = context?.toolUse.id ?? ''
+      const result = await resultOf(source, tool.name, args, {
+        callId,
+        ...(context?.signal && { signal: context.signal }),
+      })
+      const { is_error, content } = await source.toMessage(result, { ...media, format, callId })
+      // The runner writes `Error: ` before the message.
+      if (is_error) throw new Error(String(content).replace(/^Error: /, ''))
+      return content
+    },
+  }))
+}
+
+type Block = Record<string, unknown> & { type: string }
+interface Answer {
+  content: (Block & { text?: string; id?: string; name?: string; input?: Record<string, unknown> })[]
+  usage?: { input_tokens: number; output_tokens: number }
+}
+
+export const model: typeof types.model = (client, { model, request, view }) => async (messages, { tools, signal }) => {
+  const system = messages.flatMap((m) => m.role === 'system' ? m.content : []).join('\n\n')
+  const answer = await client.messages.create(
+    {
+      max_tokens: 8192,
+      ...request,
+      model,
+      ...(system && { system }),
+      messages: await turnsOf(messages, view),
+      ...(tools.length && { tools: tools.map(toolOf) }),
+    } as never,
+    { signal },
+  ) as Answer
+  const { content, usage } = answer
+  return {
+    text: content.flatMap((block) => block.type === 'text' ? block.text! : []).join(''),
+    calls: content.flatMap((block): ToolCall[] =>
+      block.type === 'tool_use' ? [{ id: block.id!, name: block.name!, arguments: block.input! }] : []
+    ),
+    ...(usage && { usage: { input: usage.input_tokens, output: usage.output_tokens } }),
+    raw: content,
+  }
+}
+
+/** The tool of a loop without `format`. */
+function toolOf(tool: Tool): object {
+  const { function: f } = tool as OpenAITool
+  return f ? { name: f.name, description: f.description, input_schema: f.parameters } : tool
+}
+
+/** The messages after the system's. The answers to the calls of one turn are one message. */
+async function turnsOf(messages: readonly ModelMessage[], view: types.ModelSettings['view']): Promise<object[]> {
+  const turns: { role: string; content: string | Block[] }[] = []
+  let answers: Block[] | undefined
+  for (const message of messages) {
+    const { role, content } = message
+    if (role === 'tool') {
+      if (!answers) turns.push({ role: 'user', content: answers = [] })
+      const { callId, isError, result } = message
+      answers.push(
+        view && result
+          ? await view.toMessage(result, { format, callId })
+          : { type: 'tool_result', tool_use_id: callId, content, ...(isError && { is_error: true }) },
+      )
+      continue
+    }
+    answers = undefined
+    if (role === 'user') turns.push({ role, content })
+    if (role === 'assistant')
+      turns.push({ role, content: Array.isArray(message.raw) ? message.raw : blocksOf(message) })
+  }
+  return turns.filter((turn) => turn.content.length)
+}
+
+function blocksOf({ content, calls = [] }: ModelMessage & { role: 'assistant' }): Block[] {
+  return [
+    ...(content ? [{ type: 'text', text: content }] : []),
+    ...calls.map(({ id, name, arguments: args }) => ({ type: 'tool_use', id, name, input: argumentsOf(args) })),
+  ]
+}

@@ -1,0 +1,49 @@
+// What the adapters have in common.
+
+import type { DispatchOptions, MediaOptions, ToolFilter, ToolResult, View } from '../../wasm/js/shared/types.ts'
+
+/** A registry or a view of one. */
+export type Source = Pick<View, 'getTools' | 'call' | 'toMessage'>
+
+/** Splits an adapter's options: which tools there are, and which parts of results a model gets. */
+export function split(options: ToolFilter & MediaOptions = {}): [ToolFilter, MediaOptions] {
+  const { modalities, maxImageBytes, ...filter } = options
+  return [filter, { ...(modalities && { modalities }), ...(maxImageBytes !== undefined && { maxImageBytes }) }]
+}
+
+/** Calls a tool. A failure becomes a result with `isError`. Only the end of the signal rejects. */
+export async function resultOf(
+  source: Pick<Source, 'call'>,
+  name: string,
+  args: Record<string, unknown> | string,
+  options: Pick<DispatchOptions, 'signal' | 'callId'>,
+): Promise<ToolResult> {
+  const began = performance.now()
+  try {
+    return await source.call(name, args, options)
+  } catch (e) {
+    if (options.signal?.aborted) throw e
+    const { code, message = String(e), hint = '' } = e as { code?: string; message?: string; hint?: string }
+    const text = `Error: ${code ? `${code}: ` : ''}${message} ${hint}`.trim()
+    const server = 'portolan'
+    return {
+      text,
+      content: [{ type: 'text', text }],
+      isError: true,
+      server,
+      tool: name,
+      durationMs: performance.now() - began,
+      provenance: { server, tool: name, origin: '', untrusted: true },
+    }
+  }
+}
+
+/** The arguments of a call as an object. */
+export function argumentsOf(args: Record<string, unknown> | string): Record<string, unknown> {
+  if (typeof args !== 'string') return args
+  try {
+    return Object(JSON.parse(args)) as Record<string, unknown>
+  } catch {
+    return {} // the model's own mistake, which its tool has already told it
+  }
+}

@@ -1,0 +1,67 @@
+import type { ModelMessage } from '../loop/types.ts'
+import { resultOf } from './common.ts'
+import type * as types from './openai-types.ts'
+
+export const runnableTools: typeof types.runnableTools = (source, options = {}) =>
+  source.getTools({ ...options, format: 'openai' }).map((tool) => ({
+    ...tool,
+    function: {
+      ...tool.function,
+      function: async (args, { controller: { signal } }) =>
+        (await resultOf(source, tool.function.name, args, { signal })).text,
+    },
+  }))
+
+export const answerCalls: typeof types.answerCalls = (source, response, { signal, ...media } = {}) => {
+  const items = 'output' in response ? response.output : response
+  const calls = items.filter((item) => item.type === 'function_call')
+  return Promise.all(calls.map(async (item) => {
+    const [callId, name] = [String(item.call_id), String(item.name)]
+    const result = await resultOf(source, name, String(item.arguments), { callId, ...(signal && { signal }) })
+    return source.toMessage(result, { ...media, format: 'openai-responses', callId })
+  }))
+}
+
+interface Completion {
+  choices: {
+    message: {
+      content?: string | null
+      tool_calls?: { id: string; function?: { name: string; arguments: string } }[] | null
+    }
+  }[]
+  usage?: { prompt_tokens: number; completion_tokens: number }
+}
+
+export const model: typeof types.model = (client, { model, request }) => async (messages, { tools, json, signal }) => {
+  const { choices: [choice], usage } = await client.chat.completions.create(
+    {
+      ...request,
+      model,
+      messages: messages.map(messageOf),
+      ...(tools.length && { tools }),
+      ...(json && { response_format: { type: 'json_object' } }),
+    } as never,
+    { signal },
+  ) as Completion
+  const { content, tool_calls } = choice!.message
+  return {
+    text: content ?? '',
+    calls: (tool_calls ?? []).flatMap(({ id, function: f }) => f ? { id, name: f.name, arguments: f.arguments } : []),
+    ...(usage && { usage: { input: usage.prompt_tokens, output: usage.completion_tokens } }),
+  }
+}
+
+function messageOf(message: ModelMessage): object {
+  const { role, content } = message
+  if (role === 'tool') return { role, content, tool_call_id: message.callId }
+  if (role !== 'assistant' || !message.calls?.length) return { role, content }
+  return {
+    role,
+    content,
+    tool_calls: message.calls.map(({ id, name, arguments: args }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+    })),
+  }
+}
