@@ -119,7 +119,7 @@ test('models never reach a tool for apps', async (t) => {
     const name = 'apps__for_apps'
     return {
       has: r.has(name),
-      offered: r.getTools({ format: 'mcp' } as never).some((t) => JSON.stringify(t).includes('for_apps')),
+      offered: r.getTools().some((t) => JSON.stringify(t).includes('for_apps')),
       snapshot: JSON.stringify(r.getSnapshot()).includes('for_apps'),
       found: (await r.search('for_apps only apps')).some((h) => h.name === name),
       call: await code(r.call(name, {})),
@@ -145,11 +145,27 @@ test('models never reach a tool for apps', async (t) => {
   })
 })
 
+/** One page for all hostile apps, which must not harm it. */
+let shared: Page | undefined
+const popups: string[] = []
+async function hostile(t: TestContext): Promise<Page> {
+  if (!shared) {
+    shared = await (await browser.newContext()).newPage()
+    await shared.goto(address())
+    await shared.waitForSelector('html[data-ready]')
+    shared.context().on('page', (p) => popups.push(p.url()))
+  }
+  const page = shared
+  await page.evaluate(() => window.events.splice(0))
+  apps.reports.clear()
+  leaks.length = popups.length = 0
+  t.after(() => page.evaluate(() => window.app.remove()))
+  return page
+}
+
 for (const { name, want, card, meta } of cases) {
   test(`hostile: ${name}`, async (t) => {
-    const page = await open(t)
-    const popups: string[] = []
-    page.context().on('page', (p) => popups.push(p.url()))
+    const page = await hostile(t)
     const shown = page.evaluate((name) => window.showApp(name), name)
     if (meta && 'permissions' in meta) {
       await page.getByText('This app asks for: the camera', { exact: true }).waitFor()
