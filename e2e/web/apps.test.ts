@@ -197,6 +197,17 @@ test('an app reaches what it declares', async (t) => {
   assert.deepEqual(leaks, ['GET /'])
 })
 
+test('an app has a feature that the person allows', async (t) => {
+  const page = await open(t)
+  const shown = page.evaluate(() => window.showApp('asks_camera'))
+  const allow = page.getByRole('button', { name: 'Allow', exact: true })
+  await allow.waitFor()
+  await page.waitForFunction((since) => performance.now() - since > 600, await page.evaluate(() => performance.now()))
+  await allow.click()
+  await shown
+  assert.equal(await apps.reported('asks_camera'), true)
+})
+
 test('a link opens only by a click that was meant', async (t) => {
   const page = await open(t)
   await page.context().route('https://pilot.example/**', (route) => route.fulfill({ body: 'booked' }))

@@ -17,15 +17,23 @@ type Mode = types.AppDisplayMode
 /** The tallest inline app, in px. */
 const tallest = 2000
 
+/** Properties without an attribute. Setting one plans an update. */
+const properties = ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const
+const values = Symbol('values')
+
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(style)
 
 /** An app of a tool; see types.ts. */
 export class PortolanApp extends HTMLElement implements types.PortolanApp, Host {
   static observedAttributes = ['sandbox', 'locale']
-  private readonly set: Partial<Pick<types.PortolanApp, 'registry' | 'result' | 'tool' | 'args' | 'messages'>> & {
-    partial?: boolean
-  } = {}
+  declare registry: Registry | undefined
+  declare result: ToolResult | undefined
+  declare tool: string | undefined
+  declare args: Params | undefined
+  declare messages: types.PortolanApp['messages']
+  declare partial: boolean
+  readonly [values]: Params = {}
   private readonly box = make('section')
   private readonly bar = make('header')
   private readonly ask = make('div', { className: 'ask', role: 'status' })
@@ -50,49 +58,12 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     this.card.part.add('card')
     this.box.append(this.bar, this.ask, this.card)
     root.append(this.box)
-    for (const name of ['registry', 'result', 'tool', 'args', 'messages', 'partial'] as const) {
-      const early = Object.getOwnPropertyDescriptor(this, name)?.value as undefined
-      if (Object.hasOwn(this, name)) Reflect.deleteProperty(this, name)
-      if (early !== undefined) this.put(name, early)
+    for (const name of properties) {
+      const early = Object.getOwnPropertyDescriptor(this, name)
+      if (early && Reflect.deleteProperty(this, name)) this[values][name] = early.value
     }
   }
 
-  get registry(): Registry | undefined {
-    return this.set.registry
-  }
-  set registry(v) {
-    this.put('registry', v)
-  }
-  get result(): ToolResult | undefined {
-    return this.set.result
-  }
-  set result(v) {
-    this.put('result', v)
-  }
-  get tool(): string | undefined {
-    return this.set.tool
-  }
-  set tool(v) {
-    this.put('tool', v)
-  }
-  get args(): Params | undefined {
-    return this.set.args
-  }
-  set args(v) {
-    this.put('args', v)
-  }
-  get messages(): types.PortolanApp['messages'] {
-    return this.set.messages
-  }
-  set messages(v) {
-    this.put('messages', v)
-  }
-  get partial(): boolean {
-    return this.set.partial ?? false
-  }
-  set partial(v) {
-    this.put('partial', v)
-  }
   get sandbox(): string {
     return this.getAttribute('sandbox') ?? ''
   }
@@ -148,13 +119,8 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
 
   // What is shown.
 
-  private put<K extends keyof PortolanApp['set']>(name: K, value: PortolanApp['set'][K]): void {
-    this.set[name] = value
-    this.plan()
-  }
-
   /** Properties are set one after another, and are read together. */
-  private plan(): void {
+  plan(): void {
     if (this.planned) return
     this.planned = true
     queueMicrotask(() => {
@@ -455,6 +421,18 @@ export class PortolanApp extends HTMLElement implements types.PortolanApp, Host 
     if (mode === 'fullscreen') toggle.focus()
     this.tellContext()
   }
+}
+
+for (const name of properties) {
+  Object.defineProperty(PortolanApp.prototype, name, {
+    get(this: PortolanApp) {
+      return this[values][name]
+    },
+    set(this: PortolanApp, value: unknown) {
+      this[values][name] = value
+      this.plan()
+    },
+  })
 }
 
 /** The CallToolResult of the specification, of a result. */
