@@ -123,6 +123,8 @@ export class View extends ModelTools implements types.View {
     options: types.DispatchOptions = {},
   ): Promise<types.ToolResult> {
     this.#checkOpen()
+    if (options.app !== undefined)
+      throw new RegistryError('invalid_option', 'a view makes no calls for apps', { hint: 'Use the registry.' })
     if (name === searchTool || name === callTool) return this.answer(name, argumentText(args), options)
     if (resourceTools.includes(name as never)) return this.#readResource(name, args, options)
     if (isOwn(name)) return this.#parent.call(name, args, options)

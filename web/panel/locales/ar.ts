@@ -1,9 +1,10 @@
+import type { AppKey } from '../app-words.ts'
 import type { RunKey } from '../run-words.ts'
 import type { Key } from '../translations.ts'
 import type { Message } from '../../ui/translations.ts'
 
 /** Arabic. */
-const ar: Record<Key | RunKey, Message> = {
+const ar: Record<Key | RunKey | AppKey, Message> = {
   panel: 'خوادم MCP',
   view_servers: 'الخوادم',
   view_tools: 'الأدوات',
@@ -648,6 +649,35 @@ const ar: Record<Key | RunKey, Message> = {
   deprecated: 'مهجور',
   back: 'رجوع',
   website: 'الموقع',
+
+  app_of: 'تطبيق {server}',
+  app_loading: 'يُحمَّل التطبيق…',
+  app_full: 'ملء الشاشة',
+  app_inline: 'العودة إلى الصفحة',
+  app_close: 'إغلاق التطبيق',
+  app_link: 'يريد التطبيق فتح صفحة على',
+  app_link_open: 'فتح الصفحة',
+  app_no: 'لا',
+  app_asks: 'يطلب هذا التطبيق:',
+  app_camera: 'الكاميرا',
+  app_microphone: 'الميكروفون',
+  app_geolocation: 'موقعك',
+  app_clipboardWrite: 'الكتابة إلى الحافظة',
+  app_allow: 'السماح',
+  app_without: 'المتابعة دون ذلك',
+  app_changed: 'غيّر الخادم هذا التطبيق منذ رأيته آخر مرة.',
+  app_new: 'لم ترَ هذا التطبيق من قبل.',
+  app_approve: 'عرض التطبيق',
+  app_retry: 'المحاولة من جديد',
+  app_why_no_sandbox: 'لا تُعرض التطبيقات هنا: ليست لهذه الصفحة صفحة معزولة على أصل آخر.',
+  app_why_bad_sandbox: 'لا تُعرض التطبيقات هنا: يجب أن يكون عنوان الصفحة المعزولة من أصل آخر.',
+  app_why_unreadable: 'تعذّرت قراءة التطبيق من خادمه.',
+  app_why_bad_type: 'أرسل الخادم شيئًا ليس تطبيقًا.',
+  app_why_too_large: 'التطبيق أكبر من 4 ميبيبايت.',
+  app_why_silent: 'لم يجب التطبيق خلال 10 ثوانٍ.',
+  app_why_flood: 'أُغلق التطبيق لأنه أرسل رسائل أكثر من اللازم.',
+  app_why_left: 'أُغلق التطبيق لأنه انتقل إلى صفحة أخرى.',
+  app_why_closed: 'التطبيق مغلق.',
 }
 
 export default ar
