@@ -402,10 +402,10 @@ test('no exception is left over', () => {
 })
 
 /** It asks for demo__add once, and then says what came. */
-const adds = ({ texts: [sum], tools }: Seen): Turn =>
-  sum === undefined
-    ? { calls: [[tools.find((name) => name.endsWith('__add'))!, { a: 40, b: 2 }]] }
-    : { text: `It is ${sum}.` }
+function adds({ texts: [sum], tools }: Seen): Turn {
+  if (sum !== undefined) return { text: `It is ${sum}.` }
+  return { calls: [[tools.find((name) => name.endsWith('__add'))!, { a: 40, b: 2 }]] }
+}
 
 /** React as modules that share one copy of it. */
 async function bundleReact(out: string): Promise<void> {
